@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from wordpiece_studio.core.corpus.counting import count_texts
+from wordpiece_studio.core.formats.tokenizer_directory import SETTINGS_FILE, load_tokenizer, save_directory
+from wordpiece_studio.core.training.config import TrainingConfig
+from wordpiece_studio.core.training.trainer import train
+from wordpiece_studio.errors import StudioError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TEXT = "Die Katze, die Tatze; die Fratze."
+CONFIG = TrainingConfig(max_merges=5)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    counts = count_texts([TEXT], "lowercase+remove:,.", "unicode-punctuation")
+    run = train(counts, CONFIG)
+    path = tmp_path / "a" / "out"
+    save_directory(path, run.vocabulary, counts.normalizer, counts.pre_tokenizer, config=run.config, counts=counts)
+    return path
+
+
+def change(folder: Path, **values: object) -> None:
+    path = folder / SETTINGS_FILE
+    path.write_text(json.dumps(json.loads(path.read_text()) | values))
+
+
+def test_a_folder_tokenizes_as_the_corpus_was_read(folder: Path) -> None:
+    tokenizer = load_tokenizer(folder)
+    assert tokenizer.normalizer.name == "lowercase+remove:,."
+    assert tokenizer.pre_tokenizer.name == "unicode-punctuation"
+    assert "[UNK]" not in tokenizer.encode(TEXT).tokens
+    assert tokenizer.encode(TEXT) == load_tokenizer(folder / "vocab.txt").encode(TEXT)
+    assert sorted(path.name for path in folder.iterdir()) == ["vocab.txt", SETTINGS_FILE]
+
+
+def test_the_settings_tell_how_it_was_made(folder: Path) -> None:
+    settings = json.loads((folder / SETTINGS_FILE).read_text())
+    assert TrainingConfig.from_dict(settings["training"]) == CONFIG
+    assert (
+        settings["corpus"]["word_counts_sha256"]
+        == count_texts([TEXT], "lowercase+remove:,.", "unicode-punctuation").digest()
+    )
+    assert settings["corpus"]["statistics"]["characters"] == len(TEXT)
+
+
+def test_what_is_named_goes_before_the_settings(folder: Path) -> None:
+    tokenizer = load_tokenizer(folder, "none", "whitespace")
+    assert (tokenizer.normalizer.name, tokenizer.pre_tokenizer.name) == ("none", "whitespace")
+
+
+def test_a_vocabulary_alone_is_read_as_cased_bert_reads_it(folder: Path, tmp_path: Path) -> None:
+    alone = tmp_path / "vocab.txt"
+    alone.write_bytes((folder / "vocab.txt").read_bytes())
+    tokenizer = load_tokenizer(alone)
+    assert (tokenizer.normalizer.name, tokenizer.pre_tokenizer.name) == ("bert-cased", "bert")
+    assert tokenizer.vocabulary.special_tokens == ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+
+
+def test_settings_of_another_vocabulary_are_not_used(folder: Path) -> None:
+    with (folder / "vocab.txt").open("a") as file:
+        file.write("more\n")
+    with pytest.raises(StudioError, match="belongs to another vocabulary"):
+        load_tokenizer(folder)
+    assert load_tokenizer(folder / "vocab.txt").normalizer.name == "bert-cased"
+
+
+def test_line_ends_that_a_tool_changed_do_not_matter(folder: Path) -> None:
+    path = folder / "vocab.txt"
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    assert load_tokenizer(folder).normalizer.name == "lowercase+remove:,."
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"format": 2},
+        {"format": "1"},
+        {"surprise": 1},
+        {"special_tokens": [1]},
+        {"normalizer": {"type": "x"}},
+        {"pre_tokenizer": []},
+        {"unk_token": None},
+    ],
+)
+def test_settings_that_are_not_ours_are_refused(folder: Path, values: dict[str, object]) -> None:
+    change(folder, **values)
+    with pytest.raises(StudioError):
+        load_tokenizer(folder)
+
+
+@pytest.mark.parametrize("data", [b"", b"[]", b"{", b"\xff", b"[" * 100_000, b'{"format":1,"format":1}'])
+def test_damaged_settings_are_named(folder: Path, data: bytes) -> None:
+    (folder / SETTINGS_FILE).write_bytes(data)
+    with pytest.raises(StudioError, match=r"wordpiece-studio\.json is damaged"):
+        load_tokenizer(folder)
+
+
+def test_missing_files_are_named(folder: Path, tmp_path: Path) -> None:
+    (folder / SETTINGS_FILE).unlink()
+    with pytest.raises(StudioError, match=r"wordpiece-studio\.json does not exist"):
+        load_tokenizer(folder)
+    with pytest.raises(StudioError, match=r"vocab\.txt does not exist"):
+        load_tokenizer(tmp_path)

@@ -1,0 +1,56 @@
+"""What a training may be told, and what it refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from wordpiece_studio.core.training.config import BERT_SPECIAL_TOKENS, TrainingConfig
+from wordpiece_studio.errors import StudioError
+
+
+def test_defaults_are_those_of_the_course() -> None:
+    config = TrainingConfig()
+    assert (config.objective, config.tie, config.alphabet) == ("score", "first", "seen")
+    assert config.special_tokens == BERT_SPECIAL_TOKENS == ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+    assert (config.vocab_size, config.min_frequency, config.continuing_subword_prefix) == (None, 0, "##")
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"objective": "magic"},
+        {"tie": "last"},
+        {"vocab_size": 0},
+        {"vocab_size": 10**12},
+        {"vocab_size": 70.5},
+        {"min_frequency": -1},
+        {"min_frequency": True},
+        {"min_value": float("nan")},
+        {"max_token_length": 0},
+        {"alphabet_limit": 0},
+        {"special_tokens": "[UNK]"},
+        {"special_tokens": ["[UNK]", "[UNK]"]},
+        {"special_tokens": [""]},
+        {"special_tokens": ["[UNK] "]},
+        {"special_tokens": ["a\nb"]},
+        {"initial_alphabet": ["ab"]},
+        {"end_of_word_suffix": ""},
+    ],
+)
+def test_refuses_and_names_the_setting(setting: dict[str, Any]) -> None:
+    with pytest.raises(StudioError) as error:
+        TrainingConfig(**setting)
+    name = next(iter(setting))
+    assert name in str(error.value) or "special token" in str(error.value)
+
+
+def test_round_trip_through_json_values() -> None:
+    config = TrainingConfig(objective="count", vocab_size=9, special_tokens=["[UNK]"], initial_alphabet=["x", "##y"])
+    assert TrainingConfig.from_dict(config.to_dict()) == config
+
+
+def test_unknown_setting_in_a_file() -> None:
+    with pytest.raises(StudioError, match="speed"):
+        TrainingConfig.from_dict({"speed": 9})

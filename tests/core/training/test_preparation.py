@@ -1,0 +1,77 @@
+"""The initial symbols and the layouts of the alphabet."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import wordpiece_studio as wps
+from wordpiece_studio.core.training.preparation import minimum_vocab_size, prepare
+
+
+def tokens(pairs: list[tuple[str, int]], **settings: Any) -> list[str]:
+    config = wps.TrainingConfig(special_tokens=["[UNK]"], **settings)
+    return prepare(wps.WordCounts.from_pairs(pairs), config).vocabulary_tokens
+
+
+def words(pairs: list[tuple[str, int]], **settings: Any) -> list[list[str]]:
+    run = wps.train(wps.WordCounts.from_pairs(pairs), wps.TrainingConfig(max_merges=0, **settings))
+    return [run.history.segmentation(word, 0) for word in run.history.input.words]
+
+
+def test_seen_layout_is_sorted_text() -> None:
+    assert tokens([("ba", 1), ("ab", 1)]) == ["[UNK]", "##a", "##b", "a", "b"]
+
+
+def test_huggingface_layout() -> None:
+    # All bare characters by code point, then the continuing ones in order of first sight over the sorted words.
+    assert tokens([("cab", 1), ("bd", 1)], alphabet="huggingface") == ["[UNK]", *"abcd", "##d", "##a", "##b"]
+
+
+def test_order_given_for_continuing_symbols() -> None:
+    found = tokens([("cab", 1), ("bd", 1)], alphabet="huggingface", continuing_order=["##b", "##x", "##d"])
+    assert found == ["[UNK]", *"abcd", "##b", "##d", "##a"]
+
+
+def test_initial_alphabet_need_not_occur() -> None:
+    assert tokens([("ab", 1)], initial_alphabet=["z", "##z"]) == ["[UNK]", "##b", "##z", "a", "z"]
+    assert tokens([("ab", 1)], initial_alphabet=["z"], alphabet="huggingface") == ["[UNK]", "a", "b", "z", "##b"]
+
+
+def test_special_token_written_like_a_letter_keeps_its_id() -> None:
+    counts = wps.WordCounts.from_pairs([("ab", 1)])
+    assert prepare(counts, wps.TrainingConfig(special_tokens=["a"])).vocabulary_tokens == ["a", "##b"]
+
+
+def test_alphabet_limit_drops_the_rarest_and_of_equals_the_later_seen() -> None:
+    pairs = [("ab", 5), ("ac", 5), ("ad", 9)]
+    assert tokens(pairs, alphabet_limit=3) == ["[UNK]", "##b", "##d", "a"]
+    assert words(pairs, alphabet_limit=3) == [["a", "##b"], ["a", "##d"]]
+
+
+def test_removed_character_lets_its_neighbours_touch() -> None:
+    pairs = [("abc", 5), ("acb", 5), ("x", 1), ("xbc", 1)]
+    found = words(pairs, alphabet_limit=3, alphabet_overflow="remove")
+    assert found == [["a", "##b", "##c"], ["a", "##c", "##b"], ["##b", "##c"]]
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"continuing_subword_prefix": "", "end_of_word_suffix": "</w>"}, ["a", "b", "</w>"]),
+        (
+            {"continuing_subword_prefix": "", "end_of_word_suffix": "</w>", "end_of_word": "attached"},
+            ["a", "b</w>"],
+        ),
+        ({"end_of_word_suffix": "</w>", "end_of_word": "attached"}, ["a", "##b</w>"]),
+        ({"continuing_subword_prefix": "_"}, ["a", "_b"]),
+    ],
+)
+def test_prefix_and_suffix(settings: dict[str, Any], expected: list[str]) -> None:
+    assert words([("ab", 1)], **settings) == [expected]
+
+
+def test_minimum_vocab_size() -> None:
+    counts = wps.WordCounts.from_pairs([("hug", 1), ("bun", 1)])
+    assert minimum_vocab_size(counts, wps.TrainingConfig(vocab_size=1)) == 5 + len({"h", "b", "##u", "##g", "##n"})

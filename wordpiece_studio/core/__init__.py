@@ -1,0 +1,1 @@
+"""The engine room: text, corpora, training, vocabularies and files. Knows no Qt."""

@@ -1,0 +1,194 @@
+"""Words and how often they occur: all that the training engine ever sees of a corpus.
+
+Not here: how they are counted (`counting`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from wordpiece_studio.core.text.normalizers import Normalizer, resolve_normalizer
+from wordpiece_studio.core.text.pre_tokenizers import PreTokenizer, resolve_pre_tokenizer
+from wordpiece_studio.errors import StudioError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+LARGEST_COUNT = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedWord:
+    """A word that was left out because it is too long to be one.
+
+    Attributes
+    ----------
+    source
+        The file, or ``"text 3"`` for the third of several texts.
+    line
+        Its line, from 1.
+    byte
+        Where the stretch without blanks that holds it begins in the file: a byte offset, from 0.
+    length
+        Its length in characters, after normalization.
+    """
+
+    source: str
+    line: int
+    byte: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusStatistics:
+    """What was read when the words were counted.
+
+    Attributes
+    ----------
+    lines, characters, bytes
+        The size of what was counted, before normalization; a last line without line end is a line too.
+    skipped_words
+        How many occurrences of words were left out because they are too long.
+    replaced
+        How many undecodable stretches of bytes, or NUL characters, were replaced by U+FFFD.
+    skipped_lines
+        How many lines were left out because they hold such bytes.
+    changed_files
+        The files that changed while they were read.
+    """
+
+    lines: int = 0
+    characters: int = 0
+    bytes: int = 0
+    skipped_words: int = 0
+    replaced: int = 0
+    skipped_lines: int = 0
+    changed_files: tuple[str, ...] = ()
+
+
+class WordCounts:
+    """The distinct words of a corpus in order of first appearance, each with its count.
+
+    Attributes
+    ----------
+    words : list[str]
+        The distinct words, in order of first appearance.
+    counts : numpy.ndarray
+        How often each occurs: int64, shape ``(n_words,)``, all at least 1, not to be written to.
+    normalizer, pre_tokenizer
+        What turned the corpus into these words.
+    statistics : CorpusStatistics
+        What was read.
+    skipped : tuple[SkippedWord, ...]
+        The first thousand words that were left out because they are too long.
+    """
+
+    __slots__ = ("counts", "normalizer", "pre_tokenizer", "skipped", "statistics", "words")
+
+    def __init__(
+        self,
+        words: list[str],
+        counts: Sequence[int] | NDArray[np.int64],
+        normalizer: Normalizer,
+        pre_tokenizer: PreTokenizer,
+        statistics: CorpusStatistics | None = None,
+        skipped: Sequence[SkippedWord] = (),
+    ) -> None:
+        self.words = words
+        self.counts = np.array(counts, dtype=np.int64)
+        self.counts.flags.writeable = False
+        self.normalizer = normalizer
+        self.pre_tokenizer = pre_tokenizer
+        self.statistics = statistics or CorpusStatistics()
+        self.skipped = tuple(skipped)
+
+    @classmethod
+    def from_pairs(
+        cls,
+        pairs: Iterable[tuple[str, int]] | Mapping[str, int],
+        normalizer: str | Normalizer | None = "bert-cased",
+        pre_tokenizer: str | PreTokenizer = "bert",
+    ) -> Self:
+        """Return counts made from words and their counts; a word that comes again adds to the first.
+
+        `normalizer` and `pre_tokenizer` are kept for the tokenizer to come; the words are taken as they are.
+
+        Raises
+        ------
+        StudioError
+            If a word is empty or no text, or a count is no whole number from 1 to 2**63 - 1.
+
+        >>> counts = WordCounts.from_pairs([("hug", 10), ("pug", 5), ("hug", 1)])
+        >>> counts.items()
+        [('hug', 11), ('pug', 5)]
+        """
+        total: dict[str, int] = {}
+        for number, pair in enumerate(pairs.items() if isinstance(pairs, Mapping) else pairs, start=1):
+            word, count = _checked_pair(pair, number)
+            total[word] = total.get(word, 0) + count
+        if sum(total.values()) > LARGEST_COUNT:
+            raise StudioError("The words together occur more than 2**63 - 1 times")
+        return cls(
+            list(total), list(total.values()), resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer)
+        )
+
+    @property
+    def total(self) -> int:
+        """How many words the corpus has, repetitions counted."""
+        return int(self.counts.sum())
+
+    def items(self) -> list[tuple[str, int]]:
+        """Return each word with its count, in order of first appearance."""
+        return list(zip(self.words, self.counts.tolist(), strict=True))
+
+    def digest(self) -> str:
+        """Return a SHA-256 in hexadecimal of the words, their order and their counts."""
+        result = hashlib.sha256()
+        for word, count in self.items():
+            data = word.encode("utf-8", "surrogatepass")
+            # The length goes in front, so that no two different lists give the same bytes.
+            result.update(b"%d:%b %d\n" % (len(data), data, count))
+        return result.hexdigest()
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, WordCounts):
+            return NotImplemented
+        return self.words == other.words and np.array_equal(self.counts, other.counts)
+
+    __hash__ = None  # type: ignore[assignment]  # compared by a content too large to hash
+
+    def __repr__(self) -> str:
+        return f"<WordCounts: {len(self)} words, {self.total} occurrences>"
+
+
+def _checked_pair(pair: object, number: int) -> tuple[str, int]:
+    match pair:
+        case (str(word), int() as count) if word and not isinstance(count, bool):
+            if 1 <= count <= LARGEST_COUNT and _is_encodable(word):
+                return word, count
+        case (str(word), np.integer() as number_like):
+            return _checked_pair((word, int(number_like)), number)
+    raise StudioError(
+        "Entry {number} of the word counts is {entry}",
+        "Each must be a word and its count, a whole number of at least 1.",
+        number=number,
+        entry=repr(pair)[:100],
+    )
+
+
+def _is_encodable(word: str) -> bool:
+    try:
+        word.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True

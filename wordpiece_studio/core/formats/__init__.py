@@ -1,0 +1,1 @@
+"""The files that the Studio reads and writes."""

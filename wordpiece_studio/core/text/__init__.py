@@ -1,0 +1,1 @@
+"""From raw text to words: normalizers, pre-tokenizers and the way back to the original text."""

@@ -1,0 +1,188 @@
+"""BERT's normalizer, exactly as Hugging Face's `BertNormalizer` computes it, with the way back to the original.
+
+Four steps, in this order: clean (control characters go, white space becomes a blank), a blank on either side
+of Chinese characters, accents off (canonical decomposition, then the marks go), lower case.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from itertools import groupby
+
+from wordpiece_studio.core.text.alignment import AlignedText
+from wordpiece_studio.core.text.character_tables import BertTables, CharacterMap, bert_tables
+from wordpiece_studio.core.text.normalizer import Normalizer
+
+_OPTIONS = {"keep-controls": "clean_text", "keep-chinese": "handle_chinese_chars"}
+
+
+@dataclass(frozen=True, slots=True)
+class BertNormalizer(Normalizer):
+    """BERT's normalizer with its four switches.
+
+    Parameters
+    ----------
+    clean_text
+        Whether control characters are removed and white space becomes a blank.
+    handle_chinese_chars
+        Whether Chinese characters get a blank on either side.
+    strip_accents
+        Whether accents are stripped; None means: if `lowercase`.
+    lowercase
+        Whether characters are lower-cased, each by itself.
+
+    >>> BertNormalizer(lowercase=True).normalize("Él vio el Ñandú")
+    'el vio el nandu'
+    """
+
+    clean_text: bool = True
+    handle_chinese_chars: bool = True
+    strip_accents: bool | None = None
+    lowercase: bool = False
+
+    @property
+    def name(self) -> str:
+        """``"bert-cased"`` or ``"bert-uncased"``, and what differs from it after a colon."""
+        options = [option for option, field in _OPTIONS.items() if not getattr(self, field)]
+        if self.strip_accents is not None:
+            options.append("strip-accents" if self.strip_accents else "keep-accents")
+        base = "bert-uncased" if self.lowercase else "bert-cased"
+        return f"{base}:{','.join(options)}" if options else base
+
+    @property
+    def is_local(self) -> bool:
+        """Always: a blank stays a blank, and no step looks across one."""
+        return True
+
+    def normalize(self, text: str) -> str:
+        """Return the normalized text."""
+        maps = self._maps()
+        if maps.decompose is not None and not text.isascii() and maps.combining.search(text):
+            return maps.normalize_in_stages(text)
+        return text.translate(maps.whole)
+
+    def align(self, text: str) -> AlignedText:
+        """Return the normalized text, aligned with `text`."""
+        maps = self._maps()
+        # Each character of every stage, and the original position that it came from.
+        characters = [
+            (piece, position)
+            for position, character in enumerate(text)
+            for piece in maps.look_up(maps.clean, character)
+        ]
+        if maps.decompose is not None:
+            characters = maps.decompose_in_order(characters)
+        if maps.finish is not None:
+            characters = [
+                (piece, position)
+                for character, position in characters
+                for piece in maps.look_up(maps.finish, character)
+            ]
+        positions = [position for _, position in characters]
+        normalized = "".join(character for character, _ in characters)
+        return AlignedText(normalized, positions, [position + 1 for position in positions])
+
+    @classmethod
+    def from_name(cls, name: str) -> BertNormalizer:
+        """Return the normalizer of that name.
+
+        Raises
+        ------
+        ValueError
+            If there is none.
+        """
+        base, _, options = name.partition(":")
+        flags: dict[str, bool] = {"lowercase": ["bert-cased", "bert-uncased"].index(base) == 1}
+        for option in options.split(",") if options else []:
+            if option in _OPTIONS:
+                flags[_OPTIONS[option]] = False
+            elif option in ("strip-accents", "keep-accents"):
+                flags["strip_accents"] = option == "strip-accents"
+            else:
+                raise ValueError(option)
+        return cls(**flags)
+
+    def _maps(self) -> _Maps:
+        strips = self.lowercase if self.strip_accents is None else self.strip_accents
+        return _maps(self.clean_text, self.handle_chinese_chars, strips, self.lowercase)
+
+
+class _Maps:
+    """The tables of one setting of the four switches, filled as characters are met."""
+
+    def __init__(self, clean_text: bool, handle_chinese: bool, strip: bool, lowercase: bool) -> None:
+        tables = bert_tables()
+        self._classes = tables.combining
+        self.clean = CharacterMap(lambda code_point: _cleaned(tables, code_point, clean_text, handle_chinese))
+        self.decompose = CharacterMap(tables.decompose) if strip else None
+        self.finish: CharacterMap | None = None
+        if strip or lowercase:
+            self.finish = CharacterMap(lambda code_point: _finished(tables, code_point, strip, lowercase))
+        # All stages in one table: right unless a character combines with the one before it, which may reorder them.
+        self.whole = CharacterMap(lambda code_point: self.normalize_in_stages(chr(code_point)))
+        combining = "".join(map(re.escape, tables.combining))
+        decomposed = (chr(code) for code, text in tables.decompositions.items() if text[0] in tables.combining)
+        self.combining = re.compile(f"[{combining}{''.join(map(re.escape, decomposed))}]")
+        self._disorder = re.compile(f"[{combining}]{{2,}}")
+
+    def normalize_in_stages(self, text: str) -> str:
+        """Return the normalized text, one step after the other."""
+        text = text.translate(self.clean)
+        if self.decompose is not None:
+            text = self._disorder.sub(self._put_in_order, text.translate(self.decompose))
+        return text if self.finish is None else text.translate(self.finish)
+
+    def _put_in_order(self, run: re.Match[str]) -> str:
+        """Return a run of combining characters in canonical order."""
+        return "".join(sorted(run[0], key=self._classes.__getitem__))
+
+    @staticmethod
+    def look_up(table: CharacterMap, character: str) -> str:
+        """Return what `table` makes of a character."""
+        return table[ord(character)] or ""
+
+    def decompose_in_order(self, characters: list[tuple[str, int]]) -> list[tuple[str, int]]:
+        """Return the canonical decomposition of a text whose characters carry their original position.
+
+        Where combining characters change places Hugging Face gives the original positions out in the old
+        order: the first character of a decomposition takes the next position, the others share the one just
+        taken.
+        """
+        if self.decompose is None:
+            return characters
+        pieces = [
+            (piece, number > 0)
+            for character, _ in characters
+            for number, piece in enumerate(self.look_up(self.decompose, character))
+        ]
+        taken = 0
+        result = []
+        for _, group in groupby(pieces, key=lambda piece: piece[0] in self._classes):
+            # The sort is stable, and characters that do not combine all have class 0.
+            for piece, shares in sorted(group, key=lambda piece: self._classes.get(piece[0], 0)):
+                taken += not shares
+                result.append((piece, characters[max(taken - 1, 0)][1]))
+        return result
+
+
+def _cleaned(tables: BertTables, code_point: int, clean_text: bool, handle_chinese: bool) -> str:
+    if clean_text and code_point in tables.removed:
+        return ""
+    if clean_text and code_point in tables.to_space:
+        return " "
+    character = chr(code_point)
+    return f" {character} " if handle_chinese and code_point in tables.chinese else character
+
+
+def _finished(tables: BertTables, code_point: int, strip: bool, lowercase: bool) -> str:
+    if strip and code_point in tables.marks:
+        return ""
+    character = chr(code_point)
+    return tables.lower_case.get(code_point, character) if lowercase else character
+
+
+@cache
+def _maps(clean_text: bool, handle_chinese: bool, strip: bool, lowercase: bool) -> _Maps:
+    return _Maps(clean_text, handle_chinese, strip, lowercase)

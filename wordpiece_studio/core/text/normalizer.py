@@ -1,0 +1,39 @@
+"""What a normalizer is. The ones that are built in stand in `normalizers`."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from wordpiece_studio.core.text.alignment import AlignedText
+
+
+class Normalizer(ABC):
+    """Changes a text before it is cut into words: lower-cases it, strips accents, removes control characters.
+
+    A normalizer of one's own need only define `name` and `align`.
+    """
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What it is called in messages and on the command line."""
+
+    @property
+    def is_local(self) -> bool:
+        """Whether each stretch between blanks and line ends may be normalized by itself.
+
+        If so, equal stretches of a corpus need be normalized only once. Leave it False when in doubt.
+        """
+        return False
+
+    @abstractmethod
+    def align(self, text: str) -> AlignedText:
+        """Return the normalized text, aligned with `text`."""
+
+    def normalize(self, text: str) -> str:
+        """Return the normalized text; the same as ``align(text).text``, but it may be faster."""
+        return self.align(text).text

@@ -1,0 +1,93 @@
+"""A normalizer and a pre-tokenizer together: from a raw text to its words, and from each word back to the text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from wordpiece_studio.core.text.normalizer import Normalizer
+    from wordpiece_studio.core.text.pre_tokenizers import PreTokenizer, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word, each of whose characters knows the stretch of the original text that it came from.
+
+    Attributes
+    ----------
+    text
+        The word after normalization; never empty.
+    starts, ends
+        For each character of `text` its first code point in the original, and the one after its last.
+    """
+
+    text: str
+    starts: tuple[int, ...]
+    ends: tuple[int, ...]
+
+    @property
+    def start(self) -> int:
+        """Where the word begins in the original text."""
+        return self.starts[0]
+
+    @property
+    def end(self) -> int:
+        """The position after the word's last character in the original text."""
+        return self.ends[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """A normalizer and the pre-tokenizer that follows it.
+
+    A text is read line by line; a line ends at LF. The built-in steps do not notice, except those that remove
+    or join at line ends.
+    """
+
+    normalizer: Normalizer
+    pre_tokenizer: PreTokenizer
+
+    @property
+    def is_local(self) -> bool:
+        """Whether a text's words are those of its stretches between blanks and line ends, one after the other."""
+        return self.normalizer.is_local and self.pre_tokenizer.is_local
+
+    def words(self, text: str) -> list[str]:
+        """Return the words of `text`, from left to right."""
+        split, normalize = self.pre_tokenizer.split, self.normalizer.normalize
+        if self.is_local:
+            return split(normalize(text))
+        return [word for line in text.split("\n") for word in split(normalize(line))]
+
+    def iterate(self, text: str) -> Iterator[str]:
+        """Yield the words of `text`; for a long one, whose list of words would need much memory."""
+        for part in (text,) if self.is_local else text.split("\n"):
+            yield from self.pre_tokenizer.iterate(self.normalizer.normalize(part))
+
+    def aligned_words(self, text: str) -> list[Word]:
+        """Return the words of `text` with the way back to it; their texts are those of ``words(text)``."""
+        if self.is_local:
+            return self._aligned_words(text, 0)
+        words = []
+        line_start = 0
+        for line in text.split("\n"):
+            words += self._aligned_words(line, line_start)
+            line_start += len(line) + 1
+        return words
+
+    def _aligned_words(self, text: str, first: int) -> list[Word]:
+        aligned = self.normalizer.align(text)
+        words = []
+        for span in self.pre_tokenizer.spans(aligned.text):
+            positions = _positions(span)
+            starts = tuple(first + aligned.starts[position] for position in positions)
+            ends = tuple(first + aligned.ends[position] for position in positions)
+            words.append(Word(span.text, starts, ends))
+        return words
+
+
+def _positions(span: Span) -> range | tuple[int, ...]:
+    return range(span.start, span.end) if span.positions is None else span.positions

@@ -1,0 +1,187 @@
+"""What a training is told: the objective, when to stop, and how the vocabulary begins."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any, Literal, Self, cast, get_args
+
+from wordpiece_studio.errors import StudioError
+
+Objective = Literal["score", "likelihood", "count"]
+Tie = Literal["first", "ids"]
+AlphabetLayout = Literal["seen", "huggingface"]
+AlphabetOverflow = Literal["unk", "remove"]
+EndOfWord = Literal["symbol", "attached"]
+
+BERT_SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+LARGEST_VOCAB_SIZE = 100_000_000
+
+_CHOICES = {
+    "objective": get_args(Objective),
+    "tie": get_args(Tie),
+    "alphabet": get_args(AlphabetLayout),
+    "alphabet_overflow": get_args(AlphabetOverflow),
+    "end_of_word": get_args(EndOfWord),
+}
+_TEXT_LISTS = ("special_tokens", "initial_alphabet", "continuing_order")
+_COUNTS = {  # field: smallest value allowed
+    "vocab_size": 1,
+    "max_merges": 0,
+    "max_token_length": 1,
+    "alphabet_limit": 1,
+    "min_frequency": 0,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingConfig:
+    """The settings of a training. Equal word counts and equal settings give equal vocabularies.
+
+    Parameters
+    ----------
+    objective
+        Which pair is best: ``"score"``, n / (f(a) · f(b)), the WordPiece of the Hugging Face course;
+        ``"likelihood"``, n · ln(n · N / (f(a) · f(b))), the rule in words of Schuster & Nakajima, "Japanese and
+        Korean voice search" (2012); ``"count"``, n, which is byte pair encoding.
+    vocab_size
+        Stop at this many tokens, special tokens and alphabet included. None: no limit.
+    max_merges, max_seconds
+        Stop after so many merges or seconds. A limit in seconds makes the result depend on the machine.
+    min_frequency
+        A pair that occurs fewer times is no candidate. Without a floor, the score favours pairs seen once.
+    min_value
+        Stop when the best value falls below this floor.
+    max_token_length
+        In characters of the word, prefix and suffix not counted; a longer candidate is none.
+    tie
+        Among equal values, ``"first"`` takes the pair that occurs first in the corpus, ``"ids"`` the smallest
+        (vocabulary id of left, of right), as Hugging Face does.
+    alphabet
+        ``"seen"``: the sorted symbols that occur. ``"huggingface"``: all characters by code point, then the
+        continuing ones in order of first sight over the sorted words, or in `continuing_order`.
+    continuing_order
+        For ``"huggingface"``: the order of the decorated symbols. Those it does not name follow in order of sight.
+    initial_alphabet
+        Symbols, one character each with or without the prefix, that are in the vocabulary even if they do not occur.
+    alphabet_limit
+        At most so many characters: the rarest go first, among equals the later seen.
+    alphabet_overflow
+        What becomes of a word that holds a character beyond the limit: ``"unk"``, it is left out of the training;
+        ``"remove"``, the character disappears and its neighbours touch, as in Hugging Face.
+    special_tokens
+        They take the first ids, in this order.
+    continuing_subword_prefix
+        Written before every symbol that does not begin a word. Empty for plain byte pair encoding.
+    end_of_word_suffix, end_of_word
+        For byte pair encoding: a mark after every word, as a ``"symbol"`` of its own or ``"attached"`` to the last
+        character.
+
+    Raises
+    ------
+    StudioError
+        If a value is outside its range, naming the setting.
+    """
+
+    objective: Objective = "score"
+    vocab_size: int | None = None
+    max_merges: int | None = None
+    max_seconds: float | None = None
+    min_frequency: int = 0
+    min_value: float | None = None
+    max_token_length: int | None = None
+    tie: Tie = "first"
+    alphabet: AlphabetLayout = "seen"
+    continuing_order: tuple[str, ...] | None = None
+    initial_alphabet: tuple[str, ...] = ()
+    alphabet_limit: int | None = None
+    alphabet_overflow: AlphabetOverflow = "unk"
+    special_tokens: tuple[str, ...] = BERT_SPECIAL_TOKENS
+    continuing_subword_prefix: str = "##"
+    end_of_word_suffix: str | None = None
+    end_of_word: EndOfWord = "symbol"
+
+    def __post_init__(self) -> None:
+        for name in _TEXT_LISTS:
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, _text_tuple(name, value))
+        for name, choices in _CHOICES.items():
+            if getattr(self, name) not in choices:
+                raise _setting_error(name, "one of " + ", ".join(choices), getattr(self, name))
+        for name, smallest in _COUNTS.items():
+            _check_count(name, getattr(self, name), smallest)
+        for name in ("max_seconds", "min_value"):
+            _check_number(name, getattr(self, name))
+        self._check_texts()
+
+    def _check_texts(self) -> None:
+        if not isinstance(self.continuing_subword_prefix, str):
+            raise _setting_error("continuing_subword_prefix", "a text", self.continuing_subword_prefix)
+        if self.end_of_word_suffix is not None and (
+            not isinstance(self.end_of_word_suffix, str) or not self.end_of_word_suffix
+        ):
+            raise _setting_error("end_of_word_suffix", "a text that is not empty", self.end_of_word_suffix)
+        seen: set[str] = set()
+        for token in self.special_tokens:
+            if not token or token != token.strip() or len(token.splitlines()) != 1:
+                raise StudioError(
+                    "The special token {token!r} is empty or has white space at its ends or a line break",
+                    "Special tokens are single words such as [UNK].",
+                    token=token,
+                )
+            if token in seen:
+                raise StudioError(
+                    "The special token {token!r} is named twice", "Name every special token once.", token=token
+                )
+            seen.add(token)
+        for symbol in self.initial_alphabet:
+            if len(symbol.removeprefix(self.continuing_subword_prefix)) != 1:
+                raise _setting_error("initial_alphabet", "single characters, with or without the prefix", symbol)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the settings as JSON values."""
+        values = dataclasses.asdict(self)
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        """Read what :meth:`to_dict` wrote.
+
+        Raises
+        ------
+        StudioError
+            If a setting is unknown or out of range.
+        """
+        unknown = sorted(set(values) - {field.name for field in dataclasses.fields(cls)})
+        if unknown:
+            raise StudioError(
+                "There is no training setting {name!r}", "Was the file written by a newer version?", name=unknown[0]
+            )
+        return cls(**values)
+
+
+def _text_tuple(name: str, value: object) -> tuple[str, ...]:
+    """Accept any list of texts; a text alone is a common slip, and would be read letter by letter."""
+    items = tuple(cast("Any", value)) if isinstance(value, (list, tuple)) else None
+    if items is None or not all(isinstance(item, str) for item in items):
+        raise _setting_error(name, "a list of texts", value)
+    return items
+
+
+def _check_count(name: str, value: object, smallest: int) -> None:
+    if value is None and name != "min_frequency":
+        return
+    if not isinstance(value, int) or isinstance(value, bool) or value < smallest:
+        raise _setting_error(name, f"a whole number from {smallest}", value)
+    if name == "vocab_size" and value > LARGEST_VOCAB_SIZE:
+        raise _setting_error(name, f"at most {LARGEST_VOCAB_SIZE:,}", value)
+
+
+def _check_number(name: str, value: object) -> None:
+    if value is not None and (not isinstance(value, (int, float)) or isinstance(value, bool) or value != value):
+        raise _setting_error(name, "a number", value)
+
+
+def _setting_error(name: str, wanted: str, value: object) -> StudioError:
+    return StudioError("The setting {name} must be {wanted}, not {value!r}", "", name=name, wanted=wanted, value=value)

@@ -1,0 +1,22 @@
+"""The compiled engine's inner loops: pairs, the best of them, and merges forth and back. Numbers only, no text.
+
+Importing this package imports numba and compiles (or loads from its cache) every kernel below. The kernels release the
+GIL, allocate nothing and return after a bounded piece of work.
+
+**Cells.** `cells` holds the corpus as :mod:`~wordpiece_studio.core.training.preparation` lays it out. A token of
+length L that starts at q is written at its first and its last cell; the cells strictly inside hold INSIDE. So the next
+token starts at q + L, the token before ends at q - 1, and the order of words and positions is that of the cells.
+
+**Pairs.** Each distinct pair has a row in `pairs`, found by hashing. Its occurrences are start cells in ascending order
+in a block of `arena`. An entry is never removed: it is valid while the two tokens stand where it says. `FIRST` counts
+entries that are known to be invalid, so the first valid one, which decides ties, is found without searching anew.
+
+**The best pair.** Values of all pairs that share a symbol with a merge change, so nothing can be left stale. The *hot*
+pairs hold exact values in a winner tree that also counts ties. All other pairs are bounded: with `LOWEST` in place of
+f, a lower bound of it, the formula gives an upper bound of the value, and that bound lies below a threshold. So a best
+hot value at or above the threshold is the best of all. When f falls below its `LOWEST`, the pairs of that symbol are
+looked at again; when the hot pairs run out, the driver chooses a new threshold from exact values.
+
+**Back.** Every merge logs its places and what it took from which pair; rows and arena only grow. Undoing a merge pops
+what it pushed, so the state before it comes back exactly.
+"""

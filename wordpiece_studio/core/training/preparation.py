@@ -1,0 +1,273 @@
+"""From word counts to the state before the first merge: symbols, vocabulary and cells.
+
+All words stand one after the other in one array of *cells*, a character a cell, with a separator before, between and
+after them. So the order of cells is the order of words and of positions in a word, and one number names a place.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from wordpiece_studio.errors import StudioError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+    from wordpiece_studio.core.corpus.counts import WordCounts
+    from wordpiece_studio.core.training.config import TrainingConfig
+
+SEPARATOR = -1
+INSIDE = -2
+_CODE_POINTS = 0x110000
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A unit of a word. `text` is bare; `continues` says that it does not begin a word and so carries the prefix.
+
+    With an empty prefix no symbol continues: there a symbol is its text alone.
+    """
+
+    text: str
+    continues: bool
+
+    def token(self, prefix: str) -> str:
+        """Return how the vocabulary writes it."""
+        return prefix + self.text if self.continues else self.text
+
+    def joined(self, right: Symbol) -> Symbol:
+        """Return the symbol that a merge of this one and `right` makes."""
+        return Symbol(self.text + right.text, self.continues)
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingInput:
+    """The state before the first merge; nothing changes it.
+
+    Attributes
+    ----------
+    config
+        The settings.
+    words
+        The words that are trained on, as they were counted.
+    weights
+        int64, shape (n_words,): how often each word occurs.
+    cells
+        int32, shape (n_cells,): one cell a character. A symbol (an index into `symbols`) stands at its first and its
+        last cell, INSIDE between them, SEPARATOR before and after every word.
+    word_starts, word_lengths
+        int64, shape (n_words,): the first cell of each word and its number of cells.
+    symbol_counts
+        int64, shape (n_words,): how many symbols each word has.
+    symbols
+        The initial symbols.
+    vocabulary_tokens
+        Special tokens, then the alphabet, in id order.
+    symbol_ids
+        int64, shape (n_symbols,): the vocabulary id of each symbol.
+    """
+
+    config: TrainingConfig
+    words: list[str]
+    weights: NDArray[np.int64]
+    cells: NDArray[np.int32]
+    word_starts: NDArray[np.int64]
+    word_lengths: NDArray[np.int64]
+    symbol_counts: NDArray[np.int64]
+    symbols: list[Symbol]
+    vocabulary_tokens: list[str]
+    symbol_ids: NDArray[np.int64]
+
+    @property
+    def total_symbols(self) -> int:
+        """N before the first merge."""
+        return int((self.weights * self.symbol_counts).sum())
+
+    def symbols_between(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """Yield (symbol, its first cell) from cell `start` to cell `end` (exclusive)."""
+        while start < end:
+            symbol = int(self.cells[start])
+            yield symbol, start
+            start += len(self.symbols[symbol].text)
+
+    def token_at(self, start: int, end: int) -> str:
+        """Return the token that the cells from `start` to `end` (exclusive) spell."""
+        text = "".join(self.symbols[symbol].text for symbol, _ in self.symbols_between(start, end))
+        first = self.symbols[self.cells[start]]
+        return Symbol(text, first.continues).token(self.config.continuing_subword_prefix)
+
+
+def prepare(counts: WordCounts, config: TrainingConfig) -> TrainingInput:
+    """Split the words into symbols and lay out the initial vocabulary.
+
+    Raises
+    ------
+    StudioError
+        If there are no words, or `config.vocab_size` is below special tokens and alphabet (naming the minimum).
+    """
+    if not len(counts):
+        raise StudioError("There are no words to train on", "Type or open a text that holds words.")
+    words = list(counts.words)
+    lengths = np.fromiter(map(len, words), dtype=np.int64, count=len(words))
+    characters = np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.int64)
+    word_of = np.repeat(np.arange(len(words)), lengths)
+    kept = _kept_characters(characters, np.asarray(counts.counts)[word_of], config)
+    if kept.all():
+        trained = np.arange(len(words))
+    else:
+        keep = kept[characters]
+        if config.alphabet_overflow == "unk":
+            keep = np.logical_and.reduceat(keep, np.cumsum(lengths) - lengths)[word_of]
+        trained = np.unique(word_of[keep])
+    input_ = _lay_out(words, np.asarray(counts.counts, dtype=np.int64), characters, lengths, kept, trained, config)
+    smallest = len(input_.vocabulary_tokens)
+    if config.vocab_size is not None and config.vocab_size < smallest:
+        raise StudioError(
+            "A vocabulary of {size:,} tokens is too small for this corpus: special tokens and alphabet alone "
+            "are {minimum:,}",
+            "Choose a size of {minimum:,} or more.",
+            size=config.vocab_size,
+            minimum=smallest,
+        )
+    return input_
+
+
+def minimum_vocab_size(counts: WordCounts, config: TrainingConfig) -> int:
+    """Return the number of special tokens and symbols of the alphabet: no vocabulary can be smaller."""
+    return len(prepare(counts, dataclasses.replace(config, vocab_size=None)).vocabulary_tokens)
+
+
+def _kept_characters(
+    characters: NDArray[np.int64], weights: NDArray[np.int64], config: TrainingConfig
+) -> NDArray[np.bool_]:
+    """Return which code points stay within the alphabet limit: bool, shape (0x110000,)."""
+    kept = np.ones(_CODE_POINTS, dtype=np.bool_)
+    if config.alphabet_limit is None:
+        return kept
+    present, first_seen = np.unique(characters, return_index=True)
+    frequency = np.zeros(_CODE_POINTS, dtype=np.int64)
+    np.add.at(frequency, characters, weights)
+    # Characters that are in the vocabulary anyhow are never dropped.
+    named = [symbol[-1] for symbol in config.initial_alphabet]
+    named += [token for token in config.special_tokens if len(token) == 1]
+    frequency[[ord(character) for character in named]] = np.iinfo(np.int64).max
+    order = np.lexsort((first_seen, -frequency[present]))
+    kept[present[order[config.alphabet_limit :]]] = False
+    return kept
+
+
+def _lay_out(
+    words: list[str],
+    weights: NDArray[np.int64],
+    characters: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+    kept: NDArray[np.bool_],
+    trained: NDArray[np.int64],
+    config: TrainingConfig,
+) -> TrainingInput:
+    """Build the input from the words with the indices `trained` and the characters that are `kept`."""
+    prefix, suffix = config.continuing_subword_prefix, config.end_of_word_suffix or ""
+    own = bool(suffix) and config.end_of_word == "symbol"
+    keep = kept[characters] & np.repeat(np.isin(np.arange(len(words)), trained), lengths)
+    keys = _symbol_keys(characters, lengths, bool(prefix), bool(suffix) and not own)[keep]
+    per_word = np.bincount(np.repeat(np.arange(len(words)), lengths)[keep], minlength=len(words))[trained]
+    symbols, symbol_of_key = _initial_symbols(keys, suffix)
+    widths = 1 + (keys & 1) * len(suffix)
+    word_of = np.repeat(np.arange(len(trained)), per_word)
+    sizes = np.bincount(word_of, weights=widths, minlength=len(trained)).astype(np.int64) + own * len(suffix)
+    starts = np.cumsum(sizes + 1) - sizes
+    cells = np.full(int(sizes.sum()) + len(sizes) + 1, SEPARATOR, dtype=np.int32)
+    offsets = np.cumsum(widths) - widths
+    first = np.cumsum(per_word) - per_word  # the first character of each word
+    places = starts[word_of] + offsets - offsets[first][word_of]
+    _write_symbols(cells, places, widths, symbol_of_key[keys])
+    if own:
+        end = Symbol(suffix, bool(prefix))
+        symbols += [] if end in symbols else [end]
+        last = np.full(len(starts), symbols.index(end), dtype=np.int32)
+        _write_symbols(cells, starts + sizes - len(suffix), np.full(len(starts), len(suffix)), last)
+    input_ = TrainingInput(
+        config=config,
+        words=[words[index] for index in trained.tolist()] if len(trained) < len(words) else words,
+        weights=weights[trained],
+        cells=cells,
+        word_starts=starts,
+        word_lengths=sizes,
+        symbol_counts=per_word + own,
+        symbols=symbols,
+        vocabulary_tokens=[],
+        symbol_ids=np.empty(0, dtype=np.int64),
+    )
+    present = np.unique(characters)
+    tokens = _initial_vocabulary(input_, {chr(code) for code in present[kept[present]].tolist()})
+    ids = {token: index for index, token in enumerate(tokens)}
+    symbol_ids = np.array([ids[symbol.token(prefix)] for symbol in symbols], dtype=np.int64)
+    return dataclasses.replace(input_, vocabulary_tokens=tokens, symbol_ids=symbol_ids)
+
+
+def _symbol_keys(
+    characters: NDArray[np.int64], lengths: NDArray[np.int64], continue_words: bool, attach_suffix: bool
+) -> NDArray[np.int64]:
+    """Return one number for each character: code point · 4 + 2 if it continues a word + 1 if it bears the suffix.
+
+    Which character is the first or the last is decided before any is removed, as Hugging Face does.
+    """
+    ends = np.cumsum(lengths)
+    keys = characters * 4
+    if continue_words:
+        keys += 2
+        keys[ends - lengths] -= 2
+    if attach_suffix:
+        keys[ends - 1] += 1
+    return keys
+
+
+def _initial_symbols(keys: NDArray[np.int64], suffix: str) -> tuple[list[Symbol], NDArray[np.int32]]:
+    """Return the symbols that occur, and a table from key to symbol."""
+    occurs = np.zeros(_CODE_POINTS * 4, dtype=np.bool_)
+    occurs[keys] = True
+    table = np.full(_CODE_POINTS * 4, -1, dtype=np.int32)
+    symbols: list[Symbol] = []
+    for index, key in enumerate(np.flatnonzero(occurs).tolist()):
+        table[key] = index
+        symbols.append(Symbol(chr(key // 4) + (suffix if key & 1 else ""), bool(key & 2)))
+    return symbols, table
+
+
+def _write_symbols(
+    cells: NDArray[np.int32], places: NDArray[np.int64], widths: NDArray[np.int64], symbols: NDArray[np.int32]
+) -> None:
+    """Write symbols that begin at `places` and are `widths` cells wide."""
+    wide = widths > 1
+    for offset in range(1, int(widths.max(initial=1)) - 1):
+        cells[places[wide] + offset] = INSIDE
+    cells[places] = symbols
+    cells[places + widths - 1] = symbols
+
+
+def _initial_vocabulary(input_: TrainingInput, characters: set[str]) -> list[str]:
+    """Return special tokens and alphabet in id order; `characters` are all that the alphabet limit keeps."""
+    config = input_.config
+    prefix = config.continuing_subword_prefix
+    tokens = [symbol.token(prefix) for symbol in input_.symbols]
+    if config.alphabet == "seen":
+        alphabet: Iterable[str] = sorted({*tokens, *config.initial_alphabet})
+    else:
+        extra = {symbol: symbol.removeprefix(prefix) != symbol for symbol in config.initial_alphabet}
+        bare = characters | {symbol for symbol, continues in extra.items() if not continues}
+        given = [token for token in config.continuing_order or () if token in set(tokens)]
+        starts, lengths = input_.word_starts.tolist(), input_.word_lengths.tolist()
+        seen = dict.fromkeys(
+            symbol
+            for index in sorted(range(len(input_.words)), key=input_.words.__getitem__)
+            for symbol, _ in input_.symbols_between(starts[index], starts[index] + lengths[index])
+        )
+        rest = [symbol for symbol, continues in extra.items() if continues]
+        alphabet = [*sorted(bare), *given, *(tokens[symbol] for symbol in seen), *rest]
+    return list(dict.fromkeys((*config.special_tokens, *alphabet)))

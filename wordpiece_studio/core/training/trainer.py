@@ -1,0 +1,246 @@
+"""Training: one step, many steps, back again, and the candidates at every moment.
+
+>>> from wordpiece_studio.core.corpus.counts import WordCounts
+>>> counts = WordCounts.from_pairs([("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)])
+>>> trainer = Trainer(counts, TrainingConfig(special_tokens=()))
+>>> trainer.run(3)
+3
+>>> [merge.token for merge in trainer.history]
+['##gs', 'hu', 'hugs']
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from typing import TYPE_CHECKING, Literal
+
+from wordpiece_studio.core.encoder import Tokenizer
+from wordpiece_studio.core.training.config import TrainingConfig
+from wordpiece_studio.core.training.engine import Limits, StopReason
+from wordpiece_studio.core.training.history import MergeHistory
+from wordpiece_studio.core.training.plain import PlainEngine
+from wordpiece_studio.core.training.preparation import minimum_vocab_size, prepare
+from wordpiece_studio.core.training.records import Candidate, Merge
+from wordpiece_studio.errors import StudioError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from wordpiece_studio.core.corpus.counts import WordCounts
+    from wordpiece_studio.core.training.engine import Engine
+    from wordpiece_studio.core.training.preparation import TrainingInput
+    from wordpiece_studio.core.vocabulary import Vocabulary
+
+__all__ = ["Trainer", "TrainingRun", "minimum_vocab_size", "train"]
+
+EngineName = Literal["auto", "plain", "compiled"]
+
+PLAIN_WORK = 1_000_000
+"""Cells times merges up to which the plain engine is done sooner than the compiled one is loaded."""
+
+_SLICE = 256  # merges between two looks at the clock and at the caller's wish to stop
+
+
+class Trainer:
+    """Learns merges from word counts, one at a time, and can walk back and forth among them.
+
+    A *moment* k means "after k merges". Walking back keeps the history; walking forward replays it and then goes on.
+
+    Parameters
+    ----------
+    counts
+        The words to train on.
+    config
+        The settings.
+    engine
+        ``"plain"`` recounts everything at every step, ``"compiled"`` is fast but has to be loaded, ``"auto"`` chooses.
+        They give identical results.
+
+    Raises
+    ------
+    StudioError
+        If there are no words or the vocabulary size asked for is below special tokens and alphabet.
+    """
+
+    def __init__(
+        self, counts: WordCounts, config: TrainingConfig | None = None, *, engine: EngineName = "auto"
+    ) -> None:
+        self.counts = counts
+        self.config = config or TrainingConfig()
+        input_ = prepare(counts, self.config)
+        self.history = MergeHistory(input_)
+        self.stop_reason: StopReason | None = None
+        self._engine = _make_engine(input_, engine)
+        self._seconds = 0.0  # spent on new merges
+
+    @property
+    def moment(self) -> int:
+        """The number of merges carried out at this moment."""
+        return self._engine.moment
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The vocabulary of this moment."""
+        return self.history.vocabulary(self.moment)
+
+    def step(self) -> Merge | None:
+        """Carry out the next merge and return it; None if a stop rule holds, see `stop_reason`."""
+        return self.history[self.moment - 1] if self.run(1) else None
+
+    def run(self, n: int | None = None, should_stop: Callable[[], bool] | None = None) -> int:
+        """Carry out `n` merges, or all until a stop rule holds, and return how many were done.
+
+        `should_stop` is asked between slices of some hundred merges; what was learned until then is kept.
+        """
+        start = self.moment
+        while n is None or self.moment - start < n:
+            if should_stop is not None and should_stop():
+                break
+            wanted = _SLICE if n is None else min(_SLICE, n - (self.moment - start))
+            self._advance(wanted)
+            if self.stop_reason is not None and self.moment == len(self.history):
+                break
+        return self.moment - start
+
+    def step_back(self) -> Merge | None:
+        """Undo the last merge and return it; None at the beginning. The history keeps it."""
+        if not self.moment:
+            return None
+        self._engine.retreat(1)
+        return self.history[self.moment]
+
+    def seek(self, moment: int) -> None:
+        """Go to the state after `moment` merges, which must be known already or be reachable by training on.
+
+        Raises
+        ------
+        StudioError
+            If a stop rule holds before `moment` is reached.
+        """
+        if moment < 0:
+            raise StudioError("There is no step {step}", "Steps count from 0.", step=moment)
+        if moment < self.moment:
+            self._engine.retreat(self.moment - moment)
+        self.run(moment - self.moment)
+        if self.moment < moment:
+            raise StudioError(
+                "There is no step {step}: the training ends after {last}", "", step=moment, last=self.moment
+            )
+
+    def top(self, k: int) -> list[Candidate]:
+        """Return the best `k` candidates at this moment, the next merge first."""
+        ranked = self._engine.ranked(max(k, 2))
+        prefix = self.config.continuing_subword_prefix
+        tied = len(ranked) > 1 and ranked[0].value == ranked[1].value
+        return [
+            Candidate(
+                pair.left,
+                pair.right,
+                pair.left + pair.right.removeprefix(prefix),
+                pair.pair_frequency,
+                pair.left_frequency,
+                pair.right_frequency,
+                pair.value,
+                tied and pair.value == ranked[0].value,
+            )
+            for pair in ranked[:k]
+        ]
+
+    def change_limits(
+        self,
+        *,
+        vocab_size: int | None = None,
+        max_merges: int | None = None,
+        max_seconds: float | None = None,
+        min_value: float | None = None,
+    ) -> None:
+        """Set all four limits anew, None for no limit, so that the training can go on where it stopped.
+
+        Nothing that was learned changes: a longer training begins with the same merges.
+        """
+        self.config = dataclasses.replace(
+            self.config, vocab_size=vocab_size, max_merges=max_merges, max_seconds=max_seconds, min_value=min_value
+        )
+        self.stop_reason = None
+        self._seconds = 0.0
+
+    def _advance(self, merges: int) -> None:
+        """Carry out at most `merges` merges and note why it ended before."""
+        behind = len(self.history) - self.moment
+        if not behind:
+            self.stop_reason = self._limit_reached()
+            if self.stop_reason is not None:
+                return
+            if self.config.max_merges is not None:
+                merges = min(merges, self.config.max_merges - self.moment)
+        else:
+            merges = min(merges, behind)
+        started = time.monotonic()
+        batch, reason = self._engine.advance(merges, Limits(self.config.vocab_size, self.config.min_value))
+        if len(batch.position_counts):
+            self.history.extend(batch)
+        if not behind:
+            self._seconds += time.monotonic() - started
+            self.stop_reason = reason
+
+    def _limit_reached(self) -> StopReason | None:
+        if self.config.max_merges is not None and self.moment >= self.config.max_merges:
+            return "max_merges"
+        if self.config.max_seconds is not None and self._seconds >= self.config.max_seconds:
+            return "max_seconds"
+        return None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class TrainingRun:
+    """A finished training."""
+
+    counts: WordCounts
+    config: TrainingConfig
+    history: MergeHistory
+    stop_reason: StopReason | None
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The vocabulary after the last merge."""
+        return self.history.vocabulary(len(self.history))
+
+    def tokenizer(self) -> Tokenizer:
+        """Return a tokenizer that reads text as the corpus was read."""
+        return Tokenizer(self.vocabulary, self.counts.normalizer, self.counts.pre_tokenizer)
+
+
+def train(
+    counts: WordCounts,
+    config: TrainingConfig | None = None,
+    *,
+    engine: EngineName = "auto",
+    should_stop: Callable[[], bool] | None = None,
+) -> TrainingRun:
+    """Train until a stop rule holds.
+
+    Raises
+    ------
+    StudioError
+        As :class:`Trainer`.
+    """
+    trainer = Trainer(counts, config, engine=engine)
+    trainer.run(should_stop=should_stop)
+    return TrainingRun(counts, trainer.config, trainer.history, trainer.stop_reason)
+
+
+def _make_engine(input_: TrainingInput, name: EngineName) -> Engine:
+    if name == "auto":
+        config = input_.config
+        merges = len(input_.cells)
+        if config.vocab_size is not None:
+            merges = min(merges, config.vocab_size - len(input_.vocabulary_tokens))
+        if config.max_merges is not None:
+            merges = min(merges, config.max_merges)
+        name = "plain" if len(input_.cells) * merges <= PLAIN_WORK else "compiled"
+    if name == "plain":
+        return PlainEngine(input_)
+    from wordpiece_studio.core.training.compiled import CompiledEngine
+
+    return CompiledEngine(input_)

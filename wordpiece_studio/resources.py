@@ -1,0 +1,25 @@
+"""Where the files lie that the program brings along: icons, samples, tables, translations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+def resource_path(name: str) -> Path:
+    """Return the path of the resource called `name`, for example ``"samples/course-en.txt"``.
+
+    An installed package carries its resources inside itself; a checkout, or an editable install of one, has them
+    beside the package.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such resource, which is a fault of the installation and not of the user.
+    """
+    for folder in (_PACKAGE / "resources", _PACKAGE.parent / "resources"):
+        path = folder / name
+        if path.exists():
+            return path
+    raise FileNotFoundError(f"WordPiece Studio is installed without its resource {name!r}")
