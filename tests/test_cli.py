@@ -1,0 +1,308 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import wordpiece_studio
+from wordpiece_studio import cli
+from wordpiece_studio.resources import resource_path
+from wordpiece_studio.terminal_demo import terminal_demo
+
+COURSE = str(resource_path("samples/course-en.txt"))
+SENTENCE = "This is the Hugging Face course!"
+SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+CONTINUING = [f"##{letter}" for letter in "abcdefghiklmnoprstuvwyz"]
+# As the Hugging Face course prints it, and the Korean notebook, which drops commas and full stops and lower-cases.
+COURSE_VOCABULARY = [
+    *SPECIAL, *CONTINUING, ",", ".", *"CFHTabcghistuwy", "ab", "##fu", "Fa", "Fac", "##ct", "##ful", "##full",
+    "##fully", "Th", "ch", "##hm", "cha", "chap", "chapt", "##thm", "Hu", "Hug", "Hugg", "sh", "th", "is", "##thms",
+    "##za", "##zat", "##ut",
+]  # fmt: skip
+KOREAN_VOCABULARY = [
+    *SPECIAL, *CONTINUING, *"abcfghistuwy", "ab", "##fu", "fa", "fac", "##ct", "##ful", "##full", "##fully", "##hm",
+    "##thm", "is", "##thms", "##pt", "##apt", "##hapt", "chapt", "##za", "##zat", "abl", "##izat", "##izati", "##cti",
+    "##iz", "##ithms", "wi", "wil", "will", "al", "##al", "alg",
+]  # fmt: skip
+POSIX = pytest.mark.skipif(os.name != "posix", reason="POSIX signals and pipes")
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    code = cli.run([str(argument) for argument in arguments])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def fails(capsys: pytest.CaptureFixture[str], *arguments: object, code: int = 1) -> str:
+    """Return the one line that a failing command says on stderr."""
+    result, out, err = run(capsys, *arguments)
+    assert (result, out) == (code, "")
+    assert err.startswith("wordpiece-studio: ")
+    assert err.count("\n") == 1
+    return err
+
+
+def process(*arguments: object, **options: object) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "wordpiece_studio", *map(str, arguments)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+
+
+@pytest.fixture
+def course(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    assert run(capsys, "train", COURSE, "--vocab-size", 70, "-o", tmp_path / "course")[0] == 0
+    return tmp_path / "course"
+
+
+@pytest.fixture
+def korean(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    folder = tmp_path / "korean"
+    options = ["--vocab-size", 70, "--normalizer", "lowercase", "--remove", ",.", "-o", folder]
+    assert run(capsys, "train", COURSE, *options)[0] == 0
+    return folder
+
+
+def test_the_courses_vocabulary_and_its_sentence(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert (course / "vocab.txt").read_text(encoding="utf-8").split("\n") == [*COURSE_VOCABULARY, ""]
+    code, out, err = run(capsys, "tokenize", "--vocab", course, SENTENCE)
+    expected = "Th ##i ##s is th ##e Hugg ##i ##n ##g Fac ##e c ##o ##u ##r ##s ##e [UNK]\n"
+    assert (code, out, err) == (0, expected, "")
+    assert run(capsys, "tokenize", "--vocab", course / "vocab.txt", "HOgging")[1] == "[UNK]\n"
+
+
+def test_the_korean_notebooks_vocabulary_and_its_sentence(korean: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert (korean / "vocab.txt").read_text(encoding="utf-8").split("\n") == [*KOREAN_VOCABULARY, ""]
+    # The notebook does not lower-case when it tokenizes.
+    _, out, _ = run(capsys, "tokenize", "--vocab", korean, "--normalizer", "none", SENTENCE)
+    assert out == "[UNK] is t ##h ##e [UNK] [UNK] c ##o ##u ##r ##s ##e [UNK]\n"
+    _, out, _ = run(capsys, "tokenize", "--vocab", korean, "This, is.")
+    assert out == "t ##h ##i ##s is\n"
+
+
+def test_ids_and_json(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "tokenize", "--vocab", course, "--ids", "is a\nis")[1] == "65 34\n65\n"
+    out = run(capsys, "tokenize", "--vocab", course, "--json", "Hugging\x1b\nis")[1]
+    assert [json.loads(line) for line in out.splitlines()] == [
+        {
+            "text": "Hugging\x1b",
+            "tokens": ["Hugg", "##i", "##n", "##g"],
+            "ids": [62, 13, 17, 11],
+            "offsets": [[0, 4], [4, 5], [5, 6], [6, 7]],
+        },
+        {"text": "is", "tokens": ["is"], "ids": [65], "offsets": [[0, 2]]},
+    ]
+    assert "\x1b" not in out
+
+
+def test_explain_shows_the_ladder(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = run(capsys, "explain", "--vocab", course, "isH")[1]
+    assert out == "isH\n  at 0: isH ✗  is ✓\n  at 2: ##H ✗\n  → [UNK]: ##H at 2 is not in the vocabulary\n"
+    traces = [json.loads(line) for line in run(capsys, "explain", "--vocab", course, "--json", "is.")[1].splitlines()]
+    assert [trace["tokens"] for trace in traces] == [["is"], ["."]]
+    assert traces[0]["positions"] == [{"start": 0, "tried": [{"candidate": "is", "matched": True}], "token": "is"}]
+    assert "more than 100 characters" in run(capsys, "explain", "--vocab", course, "i" * 101)[1]
+
+
+def test_train_tells_what_it_did(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["train", COURSE, "--max-merges", 3, "--json", "-o", tmp_path / "a" / "b"]
+    summary = json.loads(run(capsys, *arguments)[1])
+    assert {key: summary[key] for key in ("tokens", "merges", "stop_reason", "words")} == {
+        "tokens": 48,
+        "merges": 3,
+        "stop_reason": "max_merges",
+        "words": 36,
+    }
+    assert sorted(path.name for path in (tmp_path / "a" / "b").iterdir()) == ["vocab.txt", "wordpiece-studio.json"]
+
+
+def test_every_setting_is_an_option(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = {
+        "objective": "count", "vocab_size": 80, "max_merges": 9, "max_seconds": 60.0, "min_frequency": 2,
+        "min_value": 1.5, "max_token_length": 4, "tie": "ids", "alphabet": "huggingface",
+        "continuing_order": ["##b", "##a"], "initial_alphabet": ["q", "##q"], "alphabet_limit": 90,
+        "alphabet_overflow": "remove", "special_tokens": ["[UNK]", "[X]"], "continuing_subword_prefix": "@",
+        "end_of_word_suffix": "</w>", "end_of_word": "attached",
+    }  # fmt: skip
+    given["continuing_order"], given["initial_alphabet"] = ["@b", "@a"], ["q", "@q"]
+    options: list[object] = []
+    for name, value in given.items():
+        options += [f"--{name.replace('_', '-')}", " ".join(value) if isinstance(value, list) else value]
+    assert run(capsys, "train", COURSE, *options, "-o", tmp_path)[0] == 0
+    assert json.loads((tmp_path / "wordpiece-studio.json").read_text())["training"] == given
+
+
+def test_the_defaults_are_the_librarys(course: Path) -> None:
+    settings = json.loads((course / "wordpiece-studio.json").read_text())
+    assert settings["training"] == wordpiece_studio.TrainingConfig(vocab_size=70).to_dict()
+    assert (settings["normalizer"]["type"], settings["pre_tokenizer"]["type"]) == ("bert", "bert")
+
+
+def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "--version") == (0, f"wordpiece-studio {wordpiece_studio.__version__}\n", "")
+    assert run(capsys, "--help")[0] == run(capsys, "train", "-h")[0] == 0
+
+
+@pytest.mark.parametrize("arguments", [["trian"], ["train"], ["train", COURSE], ["--nonsense"], ["explain"]])
+def test_wrong_calls(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert "See wordpiece-studio --help." in fails(capsys, *arguments, code=2)
+
+
+def test_wrong_settings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for option, value, message in [
+        ("--objective", "bpe", "objective"),
+        ("--normalizer", "bert", 'no normalizer called "bert"'),
+        ("--pre-tokenizer", "spaces", 'no pre-tokenizer called "spaces"'),
+        ("--errors", "ignore", "strict, replace and skip-line"),
+        ("--encoding", "klingon", "no text encoding"),
+        ("--vocab-size", "7", "45"),
+        ("--special-tokens", "[A] [A]", "named twice"),
+        ("--max-word-length", "0", "at least one character"),
+    ]:
+        assert message in fails(capsys, "train", COURSE, option, value, "-o", tmp_path / "out")
+    assert "'--vocab-size'" in fails(capsys, "train", COURSE, "--vocab-size", "x", "-o", tmp_path / "out", code=2)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "no words in"),
+        (b" \n\t\n", "no words in"),
+        (b"a\n\xff\n", "line 2: the bytes FF at byte 2 are not UTF-8"),
+        (b"\x7fELF\0\0", "as in a binary file"),
+    ],
+)
+def test_bad_files(tmp_path: Path, capsys: pytest.CaptureFixture[str], data: bytes, message: str) -> None:
+    (tmp_path / "a.txt").write_bytes(data)
+    error = fails(capsys, "train", tmp_path / "a.txt", "--vocab-size", 100, "-o", tmp_path / "out")
+    assert message in error
+    assert "a.txt" in error
+    assert not (tmp_path / "out").exists()
+
+
+def test_bad_places(tmp_path: Path, capsys: pytest.CaptureFixture[str], course: Path) -> None:
+    assert "does not exist" in fails(capsys, "train", tmp_path / "no.txt", "-o", tmp_path / "out")
+    assert "is a folder" in fails(capsys, "train", tmp_path, "-o", tmp_path / "out")
+    assert "is not a folder" in fails(capsys, "train", COURSE, "-o", course / "vocab.txt")
+    assert "does not exist" in fails(capsys, "tokenize", "--vocab", tmp_path / "no", "a")
+    assert "There is no word" in fails(capsys, "explain", "--vocab", course, " ")
+
+
+def test_a_missing_vocabulary_is_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, course: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "--vocab" in fails(capsys, "tokenize", "a")
+    monkeypatch.chdir(course)
+    assert run(capsys, "tokenize", "is")[1] == "is\n"
+
+
+def test_losses_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.txt").write_bytes(b"a b\nab " + b"x" * 2000 + b"\nc\xff\n")
+    code, _, err = run(capsys, "train", tmp_path / "a.txt", "--errors", "replace", "-o", tmp_path / "out")
+    assert code == 0
+    assert "1 words were left out" in err
+    assert "line 2, byte 7" in err
+    assert "1 undecodable places were replaced" in err
+
+
+def test_nothing_that_a_terminal_obeys_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    evil = "a\x1b]0;owned\x07\u202e"
+    (tmp_path / "a.txt").write_text(f"{evil} {evil}", encoding="utf-8")
+    folder = tmp_path / "out"
+    options = ["--normalizer", "none", "--pre-tokenizer", "whitespace", "-o", folder]
+    assert run(capsys, "train", tmp_path / "a.txt", *options)[0] == 0
+    outputs = [
+        run(capsys, "tokenize", "--vocab", folder, evil),
+        run(capsys, "tokenize", "--vocab", folder, "--json", evil),
+        run(capsys, "explain", "--vocab", folder, evil),
+        run(capsys, "train", tmp_path / evil, "-o", folder),
+    ]
+    for _, out, err in outputs:
+        assert not {"\x1b", "\x07", "\u202e"} & set(out + err)
+    assert json.loads(outputs[1][1])["text"] == evil
+
+
+def test_stdin(course: Path, tmp_path: Path) -> None:
+    with process("tokenize", "--vocab", course, stdin=subprocess.PIPE) as tokenize:
+        out, err = tokenize.communicate("is\r\n\nab".encode("utf-8-sig"))
+    assert (tokenize.returncode, out.decode().splitlines(), err) == (0, ["is", "", "ab"], b"")
+    with process("train", "-", "--vocab-size", 70, "-o", tmp_path / "out", stdin=subprocess.PIPE) as train:
+        train.communicate(Path(COURSE).read_bytes())
+    assert (tmp_path / "out" / "vocab.txt").read_bytes() == (course / "vocab.txt").read_bytes()
+    with process("tokenize", "--vocab", course, "-", stdin=subprocess.PIPE) as tokenize:
+        out, err = tokenize.communicate(b"a\nb\xff\n")
+    assert tokenize.returncode == 1
+    assert b"stdin, line 2: the byte FF at byte 3" in err
+
+
+@POSIX
+def test_a_reader_that_has_enough_is_no_error(course: Path) -> None:
+    with process("tokenize", "--vocab", course, stdin=subprocess.PIPE) as tokenize:
+        assert tokenize.stdin is not None
+        assert tokenize.stdout is not None
+        assert tokenize.stderr is not None
+        tokenize.stdout.close()
+        tokenize.stdin.write(b"is the\n" * 10)
+        tokenize.stdin.close()
+        assert (tokenize.wait(), tokenize.stderr.read()) == (0, b"")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a window would open")
+def test_a_reader_that_has_enough_of_the_demo_is_no_error() -> None:
+    environment = {name: value for name, value in os.environ.items() if "DISPLAY" not in name}
+    environment.pop("QT_QPA_PLATFORM", None)
+    with process(env=environment) as demo:
+        assert demo.stdout is not None
+        assert demo.stderr is not None
+        demo.stdout.close()
+        assert (demo.wait(), demo.stderr.read()) == (0, b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device to write to")
+def test_a_full_disk_behind_stdout_is_told(course: Path) -> None:
+    with open("/dev/full", "wb") as full:
+        command = [sys.executable, "-m", "wordpiece_studio", "tokenize", "--vocab", str(course), "is"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 1
+    assert done.stderr == b"wordpiece-studio: stdout: No space left on device.\n"
+
+
+@POSIX
+def test_ctrl_c_ends_at_once_and_writes_nothing(tmp_path: Path) -> None:
+    with process("train", "-", "-o", tmp_path / "out", stdin=subprocess.PIPE) as train:
+        assert train.stdin is not None
+        assert train.stderr is not None
+        train.stdin.write(b"some words\n" * 100_000)  # returns when most was read, so it is at work
+        train.stdin.flush()
+        train.send_signal(signal.SIGINT)
+        started = time.monotonic()
+        assert (train.wait(), train.stderr.read()) == (130, b"wordpiece-studio: Stopped.\n")
+        assert time.monotonic() - started < 5
+    assert not (tmp_path / "out").exists()
+
+
+def test_no_command_or_a_file_opens_the_window(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[list[str]] = []
+
+    def open_window(arguments: list[str]) -> int:
+        calls.append(arguments)
+        return 7
+
+    monkeypatch.setattr(cli, "_open_window", open_window)
+    assert cli.run([]) == 7
+    assert cli.run([COURSE]) == 7
+    assert calls == [[], [COURSE]]
+
+
+def test_the_demo_in_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    assert terminal_demo("There is no display\nhere.") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "There is no display here."
+    assert sum("##full" in line for line in lines) == 2
+    assert "→ Th ##i ##s is th ##e Hugg ##i ##n ##g Fac ##e c ##o ##u ##r ##s ##e [UNK]" in lines

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import ast
+import doctest
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import wordpiece_studio as wps
+
+HUG = [("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)]
+# Modules whose examples anyone may run.
+WITH_EXAMPLES = [
+    "wordpiece_studio",
+    "wordpiece_studio.errors",
+    "wordpiece_studio.core.corpus.counts",
+    "wordpiece_studio.core.text.alignment",
+    "wordpiece_studio.core.text.bert_normalizer",
+    "wordpiece_studio.core.text.character_tables",
+    "wordpiece_studio.core.text.normalizers",
+    "wordpiece_studio.core.text.pre_tokenizers",
+    "wordpiece_studio.core.text.printable",
+]
+
+
+@pytest.mark.parametrize("name", WITH_EXAMPLES)
+def test_the_examples_in_the_docstrings_hold(name: str) -> None:
+    failed, tried = doctest.testmod(importlib.import_module(name))
+    assert (failed, tried > 0) == (0, True)
+
+
+def test_every_public_name_is_there_and_listed() -> None:
+    for name in wps.__all__:
+        assert getattr(wps, name) is not None
+    assert set(wps.__all__) <= set(dir(wps))
+    with pytest.raises(AttributeError, match="no attribute 'trian'"):
+        _ = wps.trian
+
+
+def test_type_checkers_see_the_same_names() -> None:
+    tree = ast.parse(Path(wps.__file__).read_text(encoding="utf-8"))
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    seen = {
+        (node.module, alias.name) for node in block.body for alias in node.names if isinstance(node, ast.ImportFrom)
+    }
+    lazy = {(f"wordpiece_studio.{module}", name) for module, names in wps._HOMES.items() for name in names}
+    assert seen == lazy
+    assert {name for _, name in lazy} | {"__version__"} == set(wps.__all__)
+
+
+def test_importing_costs_nothing_and_needs_no_qt() -> None:
+    code = (
+        "import sys, wordpiece_studio as wps\n"
+        "assert not {'numpy', 'numba', 'PySide6', 'regex', 'typer'} & set(sys.modules)\n"
+        "run = wps.train(wps.count_texts(['hug hugs']), wps.TrainingConfig(max_merges=2))\n"
+        "run.tokenizer().encode('hug')\n"
+        "assert not {'PySide6', 'numba', 'rich'} & set(sys.modules), sys.modules.keys()\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_published_example() -> None:
+    counts = wps.WordCounts.from_pairs(HUG)
+    trainer = wps.Trainer(counts, wps.TrainingConfig(special_tokens=()))
+    assert trainer.run(4) == 4
+    assert [merge.token for merge in trainer.history] == ["##gs", "hu", "hugs", "hug"]
+    run = wps.train(counts, wps.TrainingConfig(special_tokens=(), max_merges=4))
+    assert run.vocabulary.tokens == trainer.vocabulary.tokens
+
+
+def test_counts_run_and_tokenizer_carry_how_text_is_read(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("Été, été")
+    counts = wps.count_words([tmp_path / "a.txt"], normalizer="bert-uncased", pre_tokenizer="whitespace")
+    run = wps.train(counts, wps.TrainingConfig(max_merges=10))
+    tokenizer = run.tokenizer()
+    assert tokenizer.normalizer == run.counts.normalizer == wps.BertNormalizer(lowercase=True)
+    assert tokenizer.pre_tokenizer == wps.WhitespaceSplit()
+    wps.save_directory(tmp_path / "out", run.vocabulary, tokenizer.normalizer, tokenizer.pre_tokenizer)
+    assert wps.load_tokenizer(tmp_path / "out").encode("ÉTÉ").tokens == tokenizer.encode("ÉTÉ").tokens

@@ -1,0 +1,67 @@
+"""What stands in for the window where none can be opened: the sample corpus, trained and shown in the terminal."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from wordpiece_studio.core.corpus.counting import count_words
+from wordpiece_studio.core.text.printable import printable
+from wordpiece_studio.core.training.config import TrainingConfig
+from wordpiece_studio.core.training.trainer import train
+from wordpiece_studio.resources import resource_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from wordpiece_studio.core.training.records import Merge
+
+SAMPLE = "samples/course-en.txt"
+VOCAB_SIZE = 70
+SENTENCE = "This is the Hugging Face course!"
+
+
+def terminal_demo(reason: str) -> int:
+    """Say in one line why there is no window, train the sample corpus and show what came out.
+
+    Returns
+    -------
+    int
+        The exit code, 0.
+
+    Raises
+    ------
+    BrokenPipeError
+        If nobody reads what is printed.
+    """
+    console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
+    run = train(count_words(resource_path(SAMPLE)), TrainingConfig(vocab_size=VOCAB_SIZE))
+    tokens = run.tokenizer().encode(SENTENCE).tokens
+    # Rich would end the program where nobody reads on, as in "| head".
+    with console.capture() as output:
+        console.print(Text(printable(" ".join(reason.split()))))
+        console.print(Text(f"The sample corpus, trained to {VOCAB_SIZE} tokens by n(ab) / (n(a) × n(b)):"))
+        console.print(merge_table(run.history))
+        console.print(Text(f"{SENTENCE}\n→ {' '.join(tokens)}"))
+        console.print(Text("Your own text: wordpiece-studio train FILES --vocab-size N -o FOLDER"))
+    sys.stdout.write(output.get())
+    sys.stdout.flush()
+    return 0
+
+
+def merge_table(merges: Iterable[Merge]) -> Table:
+    """Return a table with one row a merge, for a rich console."""
+    table = Table()
+    for heading in ("step", "left", "right", "token", "n(ab)", "n(a)", "n(b)", "value", "tied"):
+        table.add_column(heading, justify="left" if heading in ("left", "right", "token") else "right", no_wrap=True)
+    for merge in merges:
+        counts = (merge.pair_frequency, merge.left_frequency, merge.right_frequency)
+        # Text, not str: rich would take a token such as [UNK] for markup.
+        texts = [Text(printable(token)) for token in (merge.left, merge.right, merge.token)]
+        ties = str(merge.ties) if merge.ties > 1 else ""
+        table.add_row(str(merge.step), *texts, *(f"{n:,}" for n in counts), f"{merge.value:.4g}", ties)
+    return table
