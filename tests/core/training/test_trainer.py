@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import wordpiece_studio as wps
@@ -14,6 +14,7 @@ from tests.core.training.oracle import train as oracle_train
 from wordpiece_studio.core.training import compiled
 from wordpiece_studio.core.training.history import NEVER
 from wordpiece_studio.core.training.kernels import state as columns
+from wordpiece_studio.core.training.plain import PlainEngine
 from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:
@@ -91,6 +92,8 @@ def every_engine() -> Any:
     return build
 
 
+# A merge makes a symbol that existed before: its f rises, and the values of its pairs fall.
+@example([("aba", 1), ("aab</w>", 1)], wps.TrainingConfig(special_tokens=(), end_of_word_suffix="</w>"))
 @settings(max_examples=400)
 @given(corpora, configs)
 def test_engines_equal_the_definition(every_engine: Any, pairs: list[tuple[str, int]], config: Any) -> None:
@@ -226,6 +229,21 @@ def test_training_further_goes_on_where_it_stopped(engine: Any, sample_words: An
     whole = wps.Trainer(sample_words, wps.TrainingConfig(max_merges=50), engine=engine)
     whole.run()
     assert contents(short) == contents(whole)
+
+
+def test_training_much_further_takes_the_fast_engine(sample_words: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wordpiece_studio.core.training.trainer.PLAIN_WORK", 30_000)
+    grown = wps.Trainer(sample_words, wps.TrainingConfig(max_merges=10))
+    assert isinstance(grown._engine, PlainEngine)
+    grown.run()
+    grown.step_back()
+    grown.change_limits(max_merges=60)
+    assert isinstance(grown._engine, compiled.CompiledEngine)
+    assert (grown.moment, len(grown.history)) == (9, 10)
+    grown.run()
+    whole = wps.Trainer(sample_words, wps.TrainingConfig(max_merges=60), engine="plain")
+    whole.run()
+    assert contents(grown) == contents(whole)
 
 
 def test_should_stop_keeps_what_was_learned(sample_words: Any) -> None:

@@ -71,7 +71,8 @@ class Trainer:
         input_ = prepare(counts, self.config)
         self.history = MergeHistory(input_)
         self.stop_reason: StopReason | None = None
-        self._engine = _make_engine(input_, engine)
+        self._may_choose_engine = engine == "auto"
+        self._engine = _make_engine(input_, _cheapest(input_, self.config) if engine == "auto" else engine)
         self._seconds = 0.0  # spent on new merges
 
     @property
@@ -164,6 +165,18 @@ class Trainer:
         )
         self.stop_reason = None
         self._seconds = 0.0
+        if self._may_choose_engine and isinstance(self._engine, PlainEngine):
+            self._change_engine()
+
+    def _change_engine(self) -> None:
+        """Take the compiled engine, brought to the same moment, if there is now too much to do for the plain one."""
+        input_, moment, known = self.history.input, self.moment, len(self.history)
+        if _cheapest(input_, self.config) == "compiled":
+            engine = _make_engine(input_, "compiled")
+            while engine.moment < known:
+                engine.advance(known - engine.moment, Limits(None, None))  # finds what the history holds already
+            engine.retreat(known - moment)
+            self._engine = engine
 
     def _advance(self, merges: int) -> None:
         """Carry out at most `merges` merges and note why it ended before."""
@@ -230,15 +243,17 @@ def train(
     return TrainingRun(counts, trainer.config, trainer.history, trainer.stop_reason)
 
 
-def _make_engine(input_: TrainingInput, name: EngineName) -> Engine:
-    if name == "auto":
-        config = input_.config
-        merges = len(input_.cells)
-        if config.vocab_size is not None:
-            merges = min(merges, config.vocab_size - len(input_.vocabulary_tokens))
-        if config.max_merges is not None:
-            merges = min(merges, config.max_merges)
-        name = "plain" if len(input_.cells) * merges <= PLAIN_WORK else "compiled"
+def _cheapest(input_: TrainingInput, config: TrainingConfig) -> Literal["plain", "compiled"]:
+    """Return the engine that is done first: a toy corpus is trained before the kernels are loaded."""
+    merges = len(input_.cells)
+    if config.vocab_size is not None:
+        merges = min(merges, config.vocab_size - len(input_.vocabulary_tokens))
+    if config.max_merges is not None:
+        merges = min(merges, config.max_merges)
+    return "plain" if len(input_.cells) * merges <= PLAIN_WORK else "compiled"
+
+
+def _make_engine(input_: TrainingInput, name: Literal["plain", "compiled"]) -> Engine:
     if name == "plain":
         return PlainEngine(input_)
     from wordpiece_studio.core.training.compiled import CompiledEngine

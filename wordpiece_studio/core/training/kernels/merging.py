@@ -114,6 +114,8 @@ def _after_merge(s: State, left: int, right: int, new: int, changes_before: int,
         s.symbols[new, LOWEST] = s.symbols[new, F] - s.symbols[new, F] // 8
     if s.rules[OBJECTIVE] == SCORE:
         revalue(s, left, right)
+        if s.rules[NAMES_COLLIDE]:
+            revalue(s, new, new)  # if it existed before, its f has risen
     frequency_fell(s, left)
     frequency_fell(s, right)
     for index in range(changes_before, s.scalars[CHANGES]):
