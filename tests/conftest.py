@@ -1,0 +1,160 @@
+"""What every test gets: Qt where it can run, folders of its own, and no log line, thread or window left over.
+
+Where Qt cannot run, the tests that need it are left out, named at the end, and the rest runs.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import logging
+import os
+from itertools import count
+from typing import TYPE_CHECKING
+
+import hypothesis
+import pytest
+
+from wordpiece_studio import platform_check
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")  # before anything imports Qt
+
+_QT_MODULES = ("PySide6.QtCore", "PySide6.QtGui", "PySide6.QtWidgets", "PySide6.QtSvg", "PySide6.QtTest")
+_QT_FIXTURES = {"qtbot", "qapp", "qtlog", "qtmodeltester"}
+_QT_PACKAGES = ("PySide6", "pytestqt", "pyqtgraph", "wordpiece_studio.model", "wordpiece_studio.ui")
+_QT_FOLDERS = {"model", "ui"}
+
+_LEFT_OUT = pytest.StashKey[list[str]]()
+_QT_PROBLEM = pytest.StashKey["str | None"]()
+
+hypothesis.settings.register_profile(
+    "studio",
+    deadline=None,  # a time limit on a shared machine tells nothing about the code
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
+hypothesis.settings.register_profile(
+    "ci", parent=hypothesis.settings.get_profile("studio"), derandomize=True, database=None
+)
+hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "studio")
+
+
+# ---- Qt, or not ------------------------------------------------------------------------------------------------------
+
+
+def _find_qt_problem() -> str | None:
+    """Return why Qt cannot run here, or None. Imports are enough: they fail, they do not abort."""
+    if problem := platform_check.bad_qt_pair():
+        return problem
+    try:
+        for name in _QT_MODULES:
+            importlib.import_module(name)
+    except ImportError as error:
+        return _explain(error)
+    return None
+
+
+def _explain(error: ImportError) -> str:
+    packages = platform_check.packages_for(platform_check.missing_qt_libraries())
+    if isinstance(error, ModuleNotFoundError):
+        return f"{error.name} is not installed. Install it: pip install PySide6-Essentials"
+    if packages:
+        return f"{error}. Install what Qt needs (Debian, Ubuntu): apt-get install {' '.join(packages)}"
+    return f"{error}. Install the package of your system that holds this library"
+
+
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
+    """Take pytest-qt out where Qt cannot run: it would end the whole run when it is configured, a moment later."""
+    del parser
+    if _find_qt_problem():
+        pluginmanager.set_blocked("pytest-qt")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[_QT_PROBLEM] = _find_qt_problem()
+    config.stash[_LEFT_OUT] = []
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    if config.stash[_QT_PROBLEM] is None or not _needs_qt(collection_path):
+        return None
+    config.stash[_LEFT_OUT].append(collection_path.relative_to(config.rootpath).as_posix())
+    return True
+
+
+def _needs_qt(path: Path) -> bool:
+    if path.is_dir():
+        conftest = path / "conftest.py"
+        return path.name in _QT_FOLDERS or (conftest.exists() and _asks_for_qt(conftest))
+    return path.match("test_*.py") and (path.parent.name in _QT_FOLDERS or _asks_for_qt(path))
+
+
+def _asks_for_qt(path: Path) -> bool:
+    """Tell whether a file imports Qt, or a package above it, or has a function that takes one of its fixtures."""
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.arg) and node.arg in _QT_FIXTURES:
+            return True
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom):
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        if any(f"{name}.".startswith(f"{package}.") for name in names for package in _QT_PACKAGES):
+            return True
+    return False
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if left_out := config.stash[_LEFT_OUT]:
+        terminalreporter.section("not run, because Qt cannot run here")
+        for name in left_out:
+            terminalreporter.line(f"not run: {name}")
+        terminalreporter.line(f"reason: {config.stash[_QT_PROBLEM]}")
+
+
+# ---- folders of its own ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def _private_root(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Iterator[int]]:
+    return tmp_path_factory.mktemp("user"), count()
+
+
+@pytest.fixture(autouse=True)
+def _private_folders(_private_root: tuple[Path, Iterator[int]], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give each test its own settings, data and log folders. The cache of compiled kernels stays shared."""
+    root, numbers = _private_root
+    home = root / str(next(numbers))
+    for kind in ("CONFIG", "DATA", "STATE"):
+        monkeypatch.setenv(f"XDG_{kind}_HOME", str(home / kind.lower()))
+
+
+# ---- nothing left over -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(autouse=True)
+def _no_unexpected_log(request: pytest.FixtureRequest, caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """Fail a test that logs a warning or worse, unless it takes `caplog` itself or is marked ``expects_log``."""
+    yield
+    takes_caplog = "caplog" in inspect.signature(request.function).parameters
+    if takes_caplog or request.node.get_closest_marker("expects_log"):
+        return
+    records = [*caplog.get_records("setup"), *caplog.get_records("call"), *caplog.get_records("teardown")]
+    lines = [f"{r.levelname} {r.name}: {r.getMessage()}" for r in records if r.levelno >= logging.WARNING]
+    assert not lines, f"unexpected log lines: {lines}"
+
+
+@pytest.fixture(autouse=True)
+def _nothing_left_over(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail a Qt test that leaves a thread, a running timer or a window behind."""
+    if request.config.stash[_QT_PROBLEM] or not _needs_qt(request.path):
+        yield
+        return
+    from tests import leftovers
+
+    before = leftovers.alive()
+    yield
+    left = leftovers.left_since(before)
+    assert not left, f"left over: {left}"

@@ -1,0 +1,53 @@
+"""What a Qt test may leave behind: threads, running timers, windows and child processes. Not a leak finder."""
+
+from __future__ import annotations
+
+import multiprocessing
+import threading
+import time
+
+import shiboken6
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QThread, QTimer
+from PySide6.QtWidgets import QApplication, QWidget
+
+# A thread that was told to stop may need a moment; one that was not will not stop in this time either.
+_GRACE_SECONDS = 2.0
+
+
+def alive() -> dict[object, str]:
+    """Return what is running or shown now: a key that stays the same while it lives, and words for a person."""
+    found: dict[object, str] = {}
+    for thread in threading.enumerate():
+        # Qt's threads appear here as "Dummy-N" for ever once they ran Python code; they are looked at below.
+        if not thread.name.startswith("Dummy-"):
+            found[thread] = f"thread {thread.name}"
+    for process in multiprocessing.active_children():
+        found[process.pid] = f"process {process.name}"
+    for wrapper in shiboken6.getAllValidWrappers():
+        if isinstance(wrapper, QObject) and (words := _trouble(wrapper)):
+            found[shiboken6.getCppPointer(wrapper)] = words
+    return found
+
+
+def left_since(before: dict[object, str]) -> list[str]:
+    """Return in words what is alive now and was not in `before`, after a moment to end by itself."""
+    deadline = time.monotonic() + _GRACE_SECONDS
+    while True:
+        if QCoreApplication.instance() is not None:
+            QCoreApplication.processEvents()
+            QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        left = [words for key, words in alive().items() if key not in before]
+        if not left or time.monotonic() > deadline:
+            return left
+        time.sleep(0.01)
+
+
+def _trouble(wrapper: QObject) -> str | None:
+    kind, name = type(wrapper).__name__, wrapper.objectName()
+    if isinstance(wrapper, QTimer) and wrapper.isActive():
+        return f"timer {kind} {name} of {wrapper.parent()!r}"
+    if isinstance(wrapper, QThread) and wrapper.isRunning() and wrapper is not QThread.currentThread():
+        return f"thread {kind} {name}"
+    if isinstance(wrapper, QWidget) and wrapper.isWindow() and wrapper in QApplication.topLevelWidgets():
+        return f"window {kind} {name}"
+    return None

@@ -1,0 +1,138 @@
+"""Pacing, the progress meter, and the warm-up of the compiled kernels."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from wordpiece_studio.core.training.config import TrainingConfig
+from wordpiece_studio.model import kernel_child
+from wordpiece_studio.model.kernel_warmup import KernelWarmup
+from wordpiece_studio.model.pacing import MAX_BATCH, SLICE_SECONDS, Pacer
+from wordpiece_studio.model.progress_meter import ProgressMeter
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+
+def test_slices_grow_to_one_frame() -> None:
+    pacer = Pacer()
+    for _ in range(20):
+        pacer.note(pacer.size, pacer.size * 0.001)
+    assert pacer.size == SLICE_SECONDS / 0.001
+
+
+def test_slices_shrink_when_it_gets_slow_and_have_bounds() -> None:
+    pacer = Pacer()
+    for _ in range(20):
+        pacer.note(pacer.size, 0.0)
+    assert pacer.size == MAX_BATCH
+    pacer.note(pacer.size, 100.0)
+    assert pacer.size == 1
+    pacer.note(0, 1.0)
+    assert pacer.size == 1
+
+
+def test_time_left_is_that_of_the_nearest_limit() -> None:
+    meter = ProgressMeter(0.05)
+    meter.note(100, 1.0)
+    meter.note(200, 2.0)
+    assert meter.progress(200, 300, 5, TrainingConfig(vocab_size=500, max_merges=250)).seconds_left == pytest.approx(
+        0.5
+    )
+    assert meter.progress(200, 300, 5, TrainingConfig(max_seconds=2.1)).seconds_left == pytest.approx(0.1)
+    assert meter.progress(200, 300, 5, TrainingConfig()).seconds_left is None
+    assert meter.progress(0, 0, 0, None).seconds_left is None
+
+
+def test_time_left_goes_by_the_recent_pace() -> None:
+    meter = ProgressMeter(0.05)
+    for second in range(1, 20):
+        meter.note(min(second, 10) + max(0, second - 10) * 100, float(second))
+    left = meter.progress(910, 910, 0, TrainingConfig(vocab_size=1010)).seconds_left
+    assert left == pytest.approx(1.0, rel=0.2)
+
+
+class Kernels:
+    """In place of the module with the compiled kernels."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.error = error
+        self.loads = 0
+
+    def kernels_are_cached(self) -> bool:
+        return True
+
+    def load_kernels(self) -> None:
+        self.loads += 1
+        if self.error is not None:
+            raise self.error
+
+
+def put_in_place(monkeypatch: pytest.MonkeyPatch, kernels: Kernels) -> None:
+    name = "wordpiece_studio.core.training.kernel_cache"
+    monkeypatch.setitem(sys.modules, name, kernels)
+
+
+def test_cached_kernels_are_loaded_once(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    kernels = Kernels()
+    put_in_place(monkeypatch, kernels)
+    warmup = KernelWarmup()
+    statuses: list[str] = []
+    warmup.status_changed.connect(lambda status: statuses.append(status))
+    with qtbot.waitSignal(warmup.ready):
+        warmup.start()
+        warmup.start()
+    assert statuses == ["loading", "ready"]
+    assert kernels.loads == 1
+    warmup.close()
+
+
+@pytest.mark.expects_log
+def test_kernels_that_cannot_be_loaded_are_told_in_words(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    put_in_place(monkeypatch, Kernels(OSError("no LLVM")))
+    warmup = KernelWarmup()
+    with qtbot.waitSignal(warmup.failed) as caught:
+        warmup.start()
+    assert "no LLVM" in str(caught.args[0])
+    assert warmup.status == "failed"
+    warmup.close()
+
+
+def test_cold_kernels_are_compiled_by_a_child_first(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    kernels = Kernels()
+    monkeypatch.setattr(Kernels, "kernels_are_cached", lambda self: False)
+    put_in_place(monkeypatch, kernels)
+    monkeypatch.setattr(kernel_child, "compile_in_child", do_nothing_in_child)
+    warmup = KernelWarmup()
+    statuses: list[str] = []
+    warmup.status_changed.connect(lambda status: statuses.append(status))
+    with qtbot.waitSignal(warmup.ready, timeout=20_000):
+        warmup.start()
+    assert statuses == ["compiling", "loading", "ready"]
+    warmup.close()
+
+
+def do_nothing_in_child(connection: object) -> None:
+    """Run in the child, which finds it by its name."""
+
+
+def test_closing_ends_the_compiling(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    kernels = Kernels()
+    monkeypatch.setattr(Kernels, "kernels_are_cached", lambda self: False)
+    put_in_place(monkeypatch, kernels)
+    monkeypatch.setattr(kernel_child, "compile_in_child", wait_in_child)
+    warmup = KernelWarmup()
+    warmup.start()
+    qtbot.wait(200)
+    warmup.close()
+    assert kernels.loads == 0
+
+
+def wait_in_child(connection: object) -> None:
+    """Run in the child, far too long."""
+    import time
+
+    time.sleep(60)

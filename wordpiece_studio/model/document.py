@@ -1,0 +1,297 @@
+"""The corpus that the user edits: its text, where it is saved, and how edits are undone.
+
+The Python string here is the truth, with every character that the file had; an editor shows `view_text`, a copy in
+Qt's manner, and reports what is typed in its own coordinates. Counting words is handed to a `CountingJob`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QUndoStack
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.model.commands import Edit, EditCommand
+from wordpiece_studio.model.counting_job import CountingJob
+from wordpiece_studio.model.text_file import TextFile, read_text_file, write_text_file
+from wordpiece_studio.model.view_edit import ViewEdit, placed_edit
+from wordpiece_studio.model.view_index import ViewIndex, utf16_length
+from wordpiece_studio.model.view_text import (
+    LONGEST_TEXT,
+    folded,
+    has_long_line,
+    has_long_line_near,
+    main_line_break,
+    page_starts,
+    to_view,
+)
+from wordpiece_studio.resources import resource_path
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from wordpiece_studio.core.text.normalizers import Normalizer
+    from wordpiece_studio.core.text.pre_tokenizers import PreTokenizer
+
+UNDO_STEPS = 500
+
+
+class Document(QObject):
+    """The text of the corpus.
+
+    Signals
+    -------
+    text_changed()
+        After every change, whoever made it.
+    view_edited(ViewEdit)
+        The editor must make this change to what it shows (undo, redo, an edit that it did not make itself).
+    reset()
+        Another text or another way to show it: the editor must show `view_text` afresh, for reading only if
+        `is_folded`.
+    path_changed(Path | None), modified_changed(bool)
+        What is so now.
+    counting_finished(WordCounts), counting_failed(StudioError), counting_progress(CountingProgress)
+        Of the latest `count_words`.
+    """
+
+    text_changed = Signal()
+    view_edited = Signal(object)
+    reset = Signal()
+    path_changed = Signal(object)
+    modified_changed = Signal(object)
+    counting_finished = Signal(object)
+    counting_failed = Signal(object)
+    counting_progress = Signal(object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._file = TextFile("")
+        self._text = ""
+        self._path: Path | None = None
+        self._newline = "\n"
+        self._index = ViewIndex("")
+        self._is_folded = False
+        self._pages = [0]
+        self._page = 0
+        self._editor_has_it = False  # the edit under way came from the editor
+        self.undo_stack = QUndoStack(self)
+        self.undo_stack.setUndoLimit(UNDO_STEPS)
+        self.undo_stack.cleanChanged.connect(self._on_undo_stack_clean_changed)
+        self._counting = CountingJob(self)
+        self._counting.finished.connect(self.counting_finished)
+        self._counting.failed.connect(self.counting_failed)
+        self._counting.progress.connect(self.counting_progress)
+
+    # What is so.
+
+    @property
+    def text(self) -> str:
+        """The whole text, with the line breaks of its file."""
+        return self._text
+
+    @property
+    def path(self) -> Path | None:
+        """The file it was opened from or saved to."""
+        return self._path
+
+    @property
+    def encoding(self) -> str:
+        """The encoding it was read in and is saved in."""
+        return self._file.encoding
+
+    @property
+    def is_modified(self) -> bool:
+        """Whether it differs from what was opened or saved last."""
+        return not self.undo_stack.isClean()
+
+    # Other texts.
+
+    def open_file(self, path: Path) -> None:
+        """Take the text of a file.
+
+        Raises
+        ------
+        StudioError
+            If it cannot be read as text; the text then stays as it was.
+        """
+        self._take(read_text_file(path), path)
+
+    def load_sample(self, name: str) -> None:
+        """Take one of the texts that the program brings along, for example ``"course-en.txt"``."""
+        self._take(TextFile(read_text_file(resource_path(f"samples/{name}")).text), None)
+
+    def clear(self) -> None:
+        """Begin an empty, unsaved text."""
+        self._take(TextFile(""), None)
+
+    def save_text(self, path: Path) -> None:
+        """Write the text to `path`, which is its file from then on. Without an edit it is the same to the byte.
+
+        Raises
+        ------
+        StudioError
+            If it cannot be written; a file that was there is then still whole.
+        """
+        self._file = write_text_file(path, self._text, self._file)
+        self._set_path(path)
+        self.undo_stack.setClean()
+
+    # Edits. All of them can be undone.
+
+    def edit(self, position: int, removed: int, inserted: str) -> None:
+        """Replace `removed` code points at `position` by `inserted`.
+
+        Raises
+        ------
+        StudioError
+            If the text does not reach so far.
+        """
+        if position < 0 or removed < 0 or position + removed > len(self._text):
+            raise StudioError("The text has only {length:,} characters", length=len(self._text))
+        self._push(Edit(position, self._text[position : position + removed], inserted), editor_has_it=False)
+
+    def set_text(self, text: str) -> None:
+        """Replace the whole text."""
+        self._push(Edit(0, self._text, text), editor_has_it=False)
+
+    def edit_view(self, position: int, removed: int, inserted: str) -> None:
+        """Replace what the editor shows; it does not show it yet and will hear of it. For paste and drop.
+
+        `position` and `removed` are UTF-16 units in `view_text`, as Qt counts them. Line breaks of any kind in
+        `inserted` become those of the text.
+        """
+        self._edit_in_view(position, removed, inserted, editor_has_it=False)
+
+    def take_view_edit(self, position: int, removed: int, inserted: str) -> None:
+        """Follow an edit that the editor has made already, in the terms of `QTextDocument.contentsChange`.
+
+        It may report more than was changed: what is the same before and after is left alone.
+        """
+        self._edit_in_view(position, removed, inserted, editor_has_it=True)
+
+    # What an editor shows.
+
+    @property
+    def view_text(self) -> str:
+        """The text as the editor should show it: every line break one LF; folded, and one page of it, if too long."""
+        if not self._is_folded:
+            return to_view(self._text)
+        ends = [*self._pages[1:], len(self._text)]
+        return folded(self._text[self._pages[self._page] : ends[self._page]])
+
+    @property
+    def is_folded(self) -> bool:
+        """Whether lines are too long or the text is too long to be edited: `view_text` is for reading only."""
+        return self._is_folded
+
+    @property
+    def page_count(self) -> int:
+        """Number of pages that it is shown in; 1 unless it has more than 10 million characters."""
+        return len(self._pages)
+
+    @property
+    def page(self) -> int:
+        """The page that `view_text` is, from 0."""
+        return self._page
+
+    def show_page(self, page: int) -> None:
+        """Make `view_text` another page."""
+        page = max(0, min(page, len(self._pages) - 1))
+        if page != self._page:
+            self._page = page
+            self.reset.emit()
+
+    def text_position(self, view_position: int) -> int:
+        """Return the code point position in `text` of a UTF-16 position in `view_text`, which is not folded."""
+        return max(0, min(self._index.text_position(view_position), len(self._text)))
+
+    def view_position(self, position: int) -> int:
+        """Return the UTF-16 position in `view_text`, which is not folded, of a code point position in `text`."""
+        return self._index.view_position(max(0, min(position, len(self._text))))
+
+    # Words.
+
+    @property
+    def is_counting(self) -> bool:
+        """Whether a counting runs."""
+        return self._counting.is_running
+
+    def count_words(
+        self, normalizer: str | Normalizer | None = "bert-cased", pre_tokenizer: str | PreTokenizer = "bert"
+    ) -> None:
+        """Count the words of the text beside the window; an earlier counting is given up."""
+        self._counting.count_text(self._text, normalizer, pre_tokenizer)
+
+    def stop_counting(self) -> None:
+        """Give up a counting; nothing more is heard of it."""
+        self._counting.stop()
+
+    def close(self) -> None:
+        """Give up what runs and wait for it to end."""
+        self._counting.close()
+
+    # How it changes itself.
+
+    def _take(self, file: TextFile, path: Path | None) -> None:
+        self._file, self._text = file, file.text
+        self._newline = main_line_break(self._text)
+        self.undo_stack.clear()
+        self._lay_out()
+        self._set_path(path)
+        self.reset.emit()
+        self.text_changed.emit()
+
+    def _set_path(self, path: Path | None) -> None:
+        if path != self._path:
+            self._path = path
+            self.path_changed.emit(path)
+
+    def _edit_in_view(self, position: int, removed: int, inserted: str, *, editor_has_it: bool) -> None:
+        if self._is_folded:
+            return  # for reading only
+        start, end = self.text_position(position), self.text_position(position + removed)
+        edit = placed_edit(self._text[start:end], inserted, self._newline, start)
+        if edit is not None:
+            self._push(edit, editor_has_it=editor_has_it)
+
+    def _push(self, edit: Edit, *, editor_has_it: bool) -> None:
+        if edit.removed == edit.inserted:
+            return
+        self._editor_has_it = editor_has_it
+        try:
+            self.undo_stack.push(EditCommand(self._apply, edit, merges=editor_has_it))
+        finally:
+            self._editor_has_it = False
+
+    def _apply(self, edit: Edit) -> None:
+        """Make `edit`, for the first time, again, or backwards."""
+        start, end = edit.position, edit.position + len(edit.removed)
+        change = ViewEdit(
+            self.view_position(start), self.view_position(end) - self.view_position(start), to_view(edit.inserted)
+        )
+        expected = self.view_position(len(self._text)) - change.removed + utf16_length(change.inserted)
+        was_folded = self._is_folded
+        self._text = self._text[:start] + edit.inserted + self._text[end:]
+        self._index.note_edit(start, len(edit.removed), len(edit.inserted), self._text)
+        # If a CR has met a LF, or lost it, there is a line break more or less than the editor can know.
+        if was_folded or self._must_fold(edit) or self.view_position(len(self._text)) != expected:
+            self._lay_out()
+            self.reset.emit()
+        elif not self._editor_has_it:
+            self.view_edited.emit(change)
+        self.text_changed.emit()
+
+    def _must_fold(self, edit: Edit) -> bool:
+        end = edit.position + len(edit.inserted)
+        return len(self._text) > LONGEST_TEXT or has_long_line_near(self._text, edit.position, end)
+
+    def _lay_out(self) -> None:
+        is_long = len(self._text) > LONGEST_TEXT
+        self._is_folded = is_long or has_long_line(self._text)
+        self._pages = page_starts(self._text) if is_long else [0]
+        self._page = min(self._page, len(self._pages) - 1)
+        self._index = ViewIndex("" if self._is_folded else self._text)
+
+    def _on_undo_stack_clean_changed(self, is_clean: bool) -> None:
+        self.modified_changed.emit(not is_clean)

@@ -1,0 +1,32 @@
+"""How much to do at a time: slices of work that last about one frame of the screen."""
+
+from __future__ import annotations
+
+SLICE_SECONDS = 0.016
+"""One frame at 60 Hz: nobody sees anything shorter."""
+
+MAX_BATCH = 256
+"""Merges that are sent at once at most."""
+
+_GROWTH = 4.0
+
+
+class Pacer:
+    """Adapts the number of steps in a slice so that a slice lasts about `SLICE_SECONDS`.
+
+    >>> pacer = Pacer()
+    >>> pacer.note(1, 0.004)
+    >>> pacer.size
+    4
+    """
+
+    def __init__(self, largest: int = MAX_BATCH) -> None:
+        self.size = 1
+        self._largest = largest
+
+    def note(self, steps: int, seconds: float) -> None:
+        """Learn from a slice of `steps` steps that took `seconds`."""
+        if steps <= 0:
+            return
+        fitting = steps * SLICE_SECONDS / max(seconds, 1e-6)
+        self.size = max(1, min(self._largest, int(min(fitting, self.size * _GROWTH))))

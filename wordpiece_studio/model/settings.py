@@ -1,0 +1,150 @@
+"""What the Studio remembers between two starts: a JSON file in the user's own folder, checked when it is read.
+
+Not the training settings of a document, and not Qt's own settings, which would run code from a file.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import msgspec
+import platformdirs
+
+from wordpiece_studio.errors import StudioError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Any
+
+_log = logging.getLogger(__name__)
+
+FILE_NAME = "settings.json"
+RECENT_FILES_KEPT = 10
+
+_Text = Annotated[str, msgspec.Meta(max_length=100_000)]
+_Count = Annotated[int, msgspec.Meta(ge=0, le=100_000_000)]
+_Size = Annotated[int, msgspec.Meta(ge=1, le=100_000_000)]
+
+
+class StudioSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The values. What a file does not say has its default; a value of the wrong kind makes the file damaged.
+
+    Attributes
+    ----------
+    theme
+        The palette.
+    language
+        A language code such as "ko"; empty for the system's.
+    font_scale
+        Percent of the usual size of the text.
+    objective, vocab_size, min_frequency, normalizer, pre_tokenizer
+        What the training bar showed last.
+    play_speed
+        Merges per second.
+    window_geometry, window_state
+        Qt's own description of the window and its docks, as base64; empty if never saved.
+    recent_files
+        Paths, the latest first, at most ten.
+    """
+
+    theme: Literal["system", "light", "dark"] = "system"
+    language: _Text = ""
+    font_scale: Annotated[int, msgspec.Meta(ge=50, le=400)] = 100
+    objective: Literal["score", "likelihood", "count"] = "score"
+    vocab_size: _Size | None = None
+    min_frequency: _Count = 0
+    normalizer: _Text = "bert-cased"
+    pre_tokenizer: _Text = "bert"
+    play_speed: Annotated[float, msgspec.Meta(ge=0.25, le=1000.0)] = 4.0
+    window_geometry: _Text = ""
+    window_state: _Text = ""
+    recent_files: Annotated[tuple[_Text, ...], msgspec.Meta(max_length=RECENT_FILES_KEPT)] = ()
+
+
+def default_folder() -> Path:
+    """Return the folder in which the settings of this user lie."""
+    return platformdirs.user_config_path("wordpiece-studio", appauthor=False)
+
+
+class SettingsStore:
+    """The settings and the file that they live in.
+
+    A damaged file is copied beside itself with the ending ``.bad`` and the defaults are used; `damage` says so then.
+
+    Parameters
+    ----------
+    folder
+        Where the file lies, or will lie.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / FILE_NAME
+        self.damage: StudioError | None = None
+        self.values = self._read()
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._path
+
+    def change(self, **changes: Any) -> None:
+        """Set the named values and save.
+
+        Raises
+        ------
+        StudioError
+            If a value is out of its range, or the file cannot be written: the values then hold until the end.
+        """
+        merged = {**msgspec.to_builtins(self.values), **msgspec.to_builtins(changes)}
+        try:
+            self.values = msgspec.convert(merged, StudioSettings)
+        except msgspec.ValidationError as error:
+            raise StudioError("This setting is not possible: {reason}", reason=error) from error
+        self._write()
+
+    def remember_file(self, path: Path) -> None:
+        """Put `path` at the top of the recent files."""
+        others = [name for name in self.values.recent_files if name != str(path)]
+        self.change(recent_files=[str(path), *others][:RECENT_FILES_KEPT])
+
+    def _read(self) -> StudioSettings:
+        try:
+            data = self._path.read_bytes()
+        except FileNotFoundError:
+            return StudioSettings()
+        except OSError as error:
+            self.damage = StudioError(
+                "The settings {path} cannot be read: {reason}", "The defaults are used.", path=self._path, reason=error
+            )
+            return StudioSettings()
+        try:
+            return msgspec.json.decode(data, type=StudioSettings)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            self._set_aside(data, error)
+            return StudioSettings()
+
+    def _set_aside(self, data: bytes, error: Exception) -> None:
+        copy = self._path.with_name(FILE_NAME + ".bad")
+        self.damage = StudioError(
+            "The settings {path} are damaged: {reason}",
+            "The defaults are used; the damaged file was kept as {copy}.",
+            path=self._path,
+            reason=error,
+            copy=copy,
+        )
+        try:
+            copy.write_bytes(data)
+        except OSError as failure:
+            _log.warning("The damaged settings could not be kept as %s: %s", copy, failure)
+
+    def _write(self) -> None:
+        from wordpiece_studio.core.formats.atomic_write import atomic_write
+
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StudioError(
+                "The folder {path} for the settings cannot be made: {reason}", path=self._path.parent, reason=error
+            ) from error
+        atomic_write(self._path, msgspec.json.format(msgspec.json.encode(self.values), indent=2) + b"\n")

@@ -1,0 +1,104 @@
+"""A text file read whole, with what is needed to write the same bytes again.
+
+Reading is strict, and is the core's affair (`core.corpus.files`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from wordpiece_studio.errors import StudioError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LARGEST_FILE = 500_000_000
+"""Bytes; a larger file does not fit into an editor's memory well."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextFile:
+    """What a file held.
+
+    Attributes
+    ----------
+    text
+        Its text, line breaks as they were, the byte order mark left out.
+    encoding
+        A Python codec that fits it.
+    mark
+        Its byte order mark; may be empty.
+    original
+        Its bytes, if encoding the text again would give others, as some East Asian encodings allow; else None.
+    """
+
+    text: str
+    encoding: str = "utf-8"
+    mark: bytes = b""
+    original: bytes | None = None
+
+
+def read_text_file(path: Path, encoding: str | None = None) -> TextFile:
+    """Return the content of a text file; without an encoding it is UTF-8, or what its byte order mark says.
+
+    Raises
+    ------
+    StudioError
+        If it cannot be read as text, naming the file and the place, or is too large.
+    """
+    from wordpiece_studio.core.corpus import files
+
+    file = files.TextFile(path, encoding=encoding)
+    if file.size > LARGEST_FILE:
+        raise StudioError(
+            "{path} has {size:,} MB, too much for the editor",
+            "Train on it with the command line: wordpiece-studio train.",
+            path=file.name,
+            size=file.size // 1_000_000,
+        )
+    pieces = list(file.pieces())
+    if not pieces:
+        return TextFile("", encoding or "utf-8", mark=_head(path, file.size))
+    text = "".join(piece.text for piece in pieces)
+    codec = pieces[0].encoding
+    mark = _head(path, pieces[0].byte)
+    original = None
+    if not codec.startswith("utf-"):  # those are decoded strictly, which has only one inverse
+        data = path.read_bytes()
+        original = data if text.encode(codec) != data[len(mark) :] else None
+    return TextFile(text, codec, mark, original)
+
+
+def write_text_file(path: Path, text: str, like: TextFile) -> TextFile:
+    """Write `text` to `path`, encoded `like` a file; if it is the text of that file, to the very same bytes.
+
+    Raises
+    ------
+    StudioError
+        If the encoding has no such character, or the file cannot be written; an old file is then still whole.
+    """
+    from wordpiece_studio.core.formats.atomic_write import atomic_write
+
+    if like.original is not None and text == like.text:
+        atomic_write(path, like.original)
+        return like
+    try:
+        data = text.encode(like.encoding)
+    except UnicodeEncodeError as error:
+        raise StudioError(
+            "The character {character!r} in line {line} cannot be written in the encoding {encoding}",
+            "Remove it, or save the text as UTF-8.",
+            character=text[error.start],
+            line=text.count("\n", 0, error.start) + 1,
+            encoding=like.encoding.upper(),
+        ) from error
+    atomic_write(path, like.mark + data)
+    return TextFile(text, like.encoding, like.mark)
+
+
+def _head(path: Path, length: int) -> bytes:
+    if not length:
+        return b""
+    with path.open("rb") as file:
+        return file.read(length)

@@ -1,0 +1,430 @@
+"""The observable trainer: what all panes look at, and the only way in which they train.
+
+It lives in the window's thread and owns the worker thread in which the engine lives (`training_job.py`). It keeps the
+published part of the history, the *moment* (after so many merges) and the *focus* that all panes share. Moving in
+time is a matter of numbers here: the history can say everything about any moment, so the engine itself is moved only
+when rivals are asked for. It holds no algorithm and no widget.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from PySide6.QtCore import QCoreApplication, QMetaMethod, QObject, QTimer, Signal
+
+from wordpiece_studio.model.progress_meter import ProgressMeter
+from wordpiece_studio.model.records import Focus, Progress, Rivals, TrainerState
+from wordpiece_studio.model.tokenizer_cache import TokenizerCache
+from wordpiece_studio.model.training_job import (
+    Batch,
+    ContinueRequest,
+    Failure,
+    Halted,
+    NewLimits,
+    RivalsAnswer,
+    RunControl,
+    Started,
+    StartRequest,
+    StepRequest,
+)
+from wordpiece_studio.model.training_thread import TrainingThread
+
+if TYPE_CHECKING:
+    from wordpiece_studio.core.corpus.counts import WordCounts
+    from wordpiece_studio.core.encoder import Tokenizer
+    from wordpiece_studio.core.training.config import TrainingConfig
+    from wordpiece_studio.core.training.history import MergeHistory
+    from wordpiece_studio.core.training.trainer import Trainer
+    from wordpiece_studio.core.vocabulary import Vocabulary
+    from wordpiece_studio.model.training_job import TrainerFactory
+
+PUBLISH_INTERVAL_MS = 16
+PROGRESS_INTERVAL_SECONDS = 0.05
+
+
+def default_trainer(counts: WordCounts, config: TrainingConfig) -> Trainer:
+    """Return a trainer with the engine that suits the corpus. Imported here: the window opens before it is needed."""
+    from wordpiece_studio.core.training.trainer import Trainer
+
+    return Trainer(counts, config)
+
+
+class TrainerModel(QObject):
+    """The training that the window shows.
+
+    Signals
+    -------
+    merged(Merge)
+        Once per merge, in strict order, while `merge_count` already counts it.
+    merges_appended(first, last)
+        Once per batch, after its `merged`: indices into `history`, from 0, both inclusive.
+    moment_changed(int)
+        The moment shown, "after k merges". After `merges_appended`, if the moment follows the head.
+    focus_changed(Focus | None), state_changed(TrainerState)
+        What is so now.
+    progress_changed(Progress)
+        At most 20 times a second while training, and once whenever it halts.
+    failed(StudioError)
+        The last command went wrong; after `state_changed`.
+    run_reset()
+        There is another history object; `merge_count` and `moment` are 0, `focus` is None. Panes start afresh.
+    rivals_changed(Rivals)
+        The answer to the latest `request_rivals`; none if the moment shown has changed since it was asked for.
+
+    All commands return at once. One that makes no sense in the present state does nothing.
+    """
+
+    merged = Signal(object)
+    merges_appended = Signal(object, object)
+    moment_changed = Signal(object)
+    focus_changed = Signal(object)
+    state_changed = Signal(object)
+    progress_changed = Signal(object)
+    failed = Signal(object)
+    run_reset = Signal()
+    rivals_changed = Signal(object)
+
+    def __init__(self, parent: QObject | None = None, *, trainer_factory: TrainerFactory = default_trainer) -> None:
+        super().__init__(parent)
+        self._state = TrainerState.IDLE
+        self._history: MergeHistory | None = None
+        self._counts: WordCounts | None = None
+        self._config: TrainingConfig | None = None
+        self._stop_reason: str | None = None
+        self._moment = 0
+        self._published = 0
+        self._learned = 0  # known to be learned by the worker, not all of it published yet
+        self._focus: Focus | None = None
+        self._run = 0
+        self._control = RunControl()
+        self._intent: Literal["train", "pause", "stop"] = "train"
+        self._steps_pending = 0
+        self._unreleased = 0
+        self._engine_lost = False
+        self._merged_method = QMetaMethod.fromSignal(self.merged)
+        self._meter = ProgressMeter(PROGRESS_INTERVAL_SECONDS)
+        self._tokenizers = TokenizerCache()
+        self._publish_timer = QTimer(self)
+        self._publish_timer.setSingleShot(True)
+        self._publish_timer.setInterval(PUBLISH_INTERVAL_MS)
+        self._publish_timer.timeout.connect(self._on_publish_timer_timeout)
+        self._thread = TrainingThread(trainer_factory, self)
+        worker = self._thread.worker
+        worker.started.connect(self._on_worker_started)
+        worker.abandoned.connect(self._on_worker_abandoned)
+        worker.batch_ready.connect(self._on_worker_batch_ready)
+        worker.halted.connect(self._on_worker_halted)
+        worker.failed.connect(self._on_worker_failed)
+        worker.rivals_ready.connect(self._on_worker_rivals_ready)
+        application = QCoreApplication.instance()
+        if application is not None:
+            application.aboutToQuit.connect(self.close)
+
+    # What is so.
+
+    @property
+    def state(self) -> TrainerState:
+        """What the trainer is doing."""
+        return self._state
+
+    @property
+    def history(self) -> MergeHistory | None:
+        """The merges; while training it may be longer than `merge_count`, which says how much was announced."""
+        return self._history
+
+    @property
+    def merge_count(self) -> int:
+        """Number of merges announced: the head, the last moment there is."""
+        return self._published
+
+    @property
+    def moment(self) -> int:
+        """The moment shown: after so many merges, 0 to `merge_count`."""
+        return self._moment
+
+    @property
+    def is_at_head(self) -> bool:
+        """Whether the moment is the last one; while training such a moment follows."""
+        return self._moment == self._published
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether the worker learns: a training, or the one merge of `next_merge`."""
+        return self._state is TrainerState.TRAINING or self._steps_pending > 0
+
+    @property
+    def focus(self) -> Focus | None:
+        """What all panes look at."""
+        return self._focus
+
+    @property
+    def counts(self) -> WordCounts | None:
+        """The word counts that `history` was learned from."""
+        return self._counts
+
+    @property
+    def config(self) -> TrainingConfig | None:
+        """The settings that `history` was learned with, limits raised by `train_further` included."""
+        return self._config
+
+    @property
+    def stop_reason(self) -> str | None:
+        """Why the training ended: a stop rule's name, or "user"; None while it has not."""
+        return self._stop_reason
+
+    @property
+    def progress(self) -> Progress:
+        """How far the training is."""
+        history = self._history
+        return self._meter.progress(
+            merges=self._published,
+            vocabulary_size=history.vocabulary_size(self._published) if history is not None else 0,
+            symbols=history.symbols_after(self._published) if history is not None else 0,
+            config=self._config,
+        )
+
+    # Training.
+
+    def start(self, counts: WordCounts, config: TrainingConfig, *, paused: bool = False) -> None:
+        """Train afresh; a training that runs is given up. With `paused` it stands at moment 0 and learns nothing yet.
+
+        `history` stays the old one until `run_reset`, and for good if the new training cannot begin (`failed`).
+        """
+        if self._thread.is_closed:
+            return
+        self._control.stop.set()
+        self._run += 1
+        self._steps_pending = 0
+        self._begin_stretch(paused=paused)
+        self._thread.start(StartRequest(self._run, counts, config, self._control))
+
+    def train_further(self, vocab_size: int | None = None, max_merges: int | None = None) -> None:
+        """Go on with the history there is, up to these limits in place of the old ones; None is no limit."""
+        if self._can_go_on():
+            self._go_on(NewLimits(vocab_size, max_merges))
+
+    def pause(self) -> None:
+        """Leave off after the present slice, ready to go on."""
+        if self._state is TrainerState.TRAINING and self._intent == "train":
+            self._intent = "pause"
+            self._control.pause.set()
+
+    def resume(self) -> None:
+        """Go on from the head after a pause."""
+        if self._state is TrainerState.TRAINING and self._intent == "pause":
+            self._intent = "train"  # should the worker have left off already, it is sent on when it says so
+            self._control.pause.clear()
+        elif self._state is TrainerState.PAUSED and self._can_go_on():
+            self._go_on()
+
+    def stop(self) -> None:
+        """End the training and keep what was learned."""
+        if self._state is TrainerState.TRAINING:
+            self._intent = "stop"
+            self._control.stop.set()
+        elif self._state is TrainerState.PAUSED:
+            self._stop_reason = "user"
+            self._set_state(TrainerState.FINISHED)
+
+    def close(self) -> None:
+        """Stop everything and wait for the worker thread to end. Nothing is emitted afterwards."""
+        self._run += 1
+        self._control.stop.set()
+        self._publish_timer.stop()
+        self._thread.close()
+
+    # Moving in time.
+
+    def seek(self, step: int) -> None:
+        """Show the moment `step`, or the nearest there is."""
+        moment = max(0, min(int(step), self._published))
+        if moment != self._moment:
+            self._moment = moment
+            self._thread.drop_rivals()  # what was asked for at another moment would come late
+            self.moment_changed.emit(moment)
+
+    def next_merge(self) -> None:
+        """Show the next moment. At the head, when nothing trains, the worker learns exactly one more merge first.
+
+        While that merge is being learned `is_busy` is true; at a stop rule that was met there is none.
+        """
+        if self._moment < self._published:
+            self.seek(self._moment + 1)
+        elif self._can_go_on():
+            self._steps_pending += 1
+            self._thread.step(StepRequest(self._run))
+
+    def previous_merge(self) -> None:
+        """Show the moment before."""
+        self.seek(self._moment - 1)
+
+    def first(self) -> None:
+        """Show the moment before the first merge."""
+        self.seek(0)
+
+    def last(self) -> None:
+        """Show the head; while training the moment follows it from then on."""
+        self.seek(self._published)
+
+    # Looking.
+
+    def set_focus(self, focus: Focus | None) -> None:
+        """Let all panes look at `focus`."""
+        if focus != self._focus:
+            self._focus = focus
+            self.focus_changed.emit(focus)
+
+    def request_rivals(self, limit: int = 20, moment: int | None = None) -> None:
+        """Ask for the best pairs at `moment`, the present one if None; `rivals_changed` answers, the latest wins.
+
+        The merge that made moment k was chosen among the rivals at k - 1.
+
+        While training the answer comes at once and says that none are available: ask again when the state changes.
+        """
+        wanted = self._moment if moment is None else max(0, min(moment, self._published))
+        is_available = self._history is not None and self._state is not TrainerState.TRAINING and not self._engine_lost
+        if is_available and not self._thread.is_closed:
+            self._thread.find_rivals(self._run, wanted, limit)
+        else:
+            self._thread.drop_rivals()
+            self.rivals_changed.emit(Rivals(wanted, (), available=False))
+
+    def vocabulary_at(self, step: int) -> Vocabulary | None:
+        """Return the vocabulary after `step` merges; None if nothing was trained."""
+        return None if self._history is None else self._history.vocabulary(max(0, min(step, self._published)))
+
+    def tokenizer_at(self, step: int) -> Tokenizer | None:
+        """Return the tokenizer after `step` merges, with the pipeline of the counts; None if nothing was trained."""
+        if self._history is None or self._counts is None:
+            return None
+        return self._tokenizers.at(self._history, self._counts, max(0, min(step, self._published)))
+
+    # What the worker says. All of it arrives in the window's thread.
+
+    def _on_worker_started(self, started: Started) -> None:
+        if started.run != self._run:
+            return
+        self._history, self._counts, self._config = started.history, started.counts, started.config
+        self._engine_lost = False
+        self._published = self._learned = 0
+        self._meter.begin_run()
+        self._tokenizers.clear()
+        had_moment, self._moment = self._moment, 0
+        had_focus, self._focus = self._focus, None
+        self.run_reset.emit()
+        if had_moment:
+            self.moment_changed.emit(0)
+        if had_focus is not None:
+            self.focus_changed.emit(None)
+
+    def _on_worker_abandoned(self, run: int) -> None:
+        if run == self._run:
+            self._publish_rest()
+            self._stop_reason = "user"
+            self._set_state(TrainerState.IDLE if self._history is None else TrainerState.FINISHED)
+
+    def _on_worker_batch_ready(self, batch: Batch) -> None:
+        if batch.run != self._run:
+            return  # of a run that was given up
+        self._learned = batch.merges
+        self._unreleased += 1
+        self._meter.note(batch.merges, batch.seconds)
+        # Not published here: Qt delivers queued signals until none are left, so a fast worker could keep the window
+        # from ever painting. The timer gives it a turn, and the gate keeps the worker from running ahead.
+        if not self._publish_timer.isActive():
+            self._publish_timer.start()
+
+    def _on_publish_timer_timeout(self) -> None:
+        control = self._control
+        self._publish()
+        if self._meter.take_turn():
+            self.progress_changed.emit(self.progress)
+        if control is self._control:
+            for _ in range(self._unreleased):
+                control.gate.release()
+            self._unreleased = 0
+
+    def _on_worker_halted(self, halted: Halted) -> None:
+        if halted.run != self._run:
+            return
+        self._learned = halted.merges
+        self._config = halted.config
+        self._meter.note(halted.merges, halted.seconds)
+        self._publish_timer.stop()
+        self._publish()
+        if halted.run == self._run:  # else a listener has begun another run
+            self._settle(halted)
+
+    def _on_worker_failed(self, failure: Failure) -> None:
+        if failure.run != self._run:
+            return
+        self._steps_pending = 0
+        self._engine_lost = self._engine_lost or failure.engine_lost
+        self._publish_rest()
+        self._set_state(TrainerState.FAILED)
+        self.failed.emit(failure.error)
+
+    def _on_worker_rivals_ready(self, answer: RivalsAnswer) -> None:
+        if answer.run == self._run and answer.serial == self._thread.newest_serial:
+            found = answer.candidates
+            self.rivals_changed.emit(Rivals(answer.moment, found or (), available=found is not None))
+
+    # How the model changes itself.
+
+    def _can_go_on(self) -> bool:
+        return not self._thread.is_closed and self._history is not None and self._state is not TrainerState.TRAINING
+
+    def _begin_stretch(self, *, paused: bool = False) -> None:
+        """Get ready for a stretch of training; the flags of the last one stay with the last one."""
+        self._control = RunControl()
+        self._intent = "pause" if paused else "train"
+        if paused:
+            self._control.pause.set()
+        self._unreleased = 0
+        self._publish_timer.stop()
+        self._stop_reason = None
+        self._set_state(TrainerState.TRAINING)
+
+    def _go_on(self, limits: NewLimits | None = None) -> None:
+        self._begin_stretch()
+        self._thread.carry_on(ContinueRequest(self._run, self._control, limits))
+
+    def _publish(self) -> None:
+        """Announce what was learned and not announced yet."""
+        history, first, end = self._history, self._published, self._learned
+        if history is None or end <= first:
+            return
+        self._published = end
+        if self.isSignalConnected(self._merged_method):
+            for index in range(first, end):
+                self.merged.emit(history[index])
+        if self._thread.is_closed:  # by a listener
+            return
+        self.merges_appended.emit(first, end - 1)
+        if self._moment == first:
+            self.seek(end)
+
+    def _publish_rest(self) -> None:
+        """Announce all that is in the history; nothing writes to it any more."""
+        self._publish_timer.stop()
+        self._learned = len(self._history) if self._history is not None else 0
+        self._publish()
+
+    def _settle(self, halted: Halted) -> None:
+        """Take the state that follows from `halted` and from what the user wants by now."""
+        if halted.cause == "stepped":
+            self._steps_pending -= 1
+            if self._state is TrainerState.TRAINING:  # asked for after the step; its own end will be said
+                return
+        elif halted.cause == "paused" and self._intent == "train":
+            self._go_on()
+            return
+        stopped = halted.cause == "stopped" or (halted.cause == "paused" and self._intent == "stop")
+        self._stop_reason = "user" if stopped else halted.stop_reason
+        self._set_state(TrainerState.FINISHED if self._stop_reason is not None else TrainerState.PAUSED)
+        self.progress_changed.emit(self.progress)
+
+    def _set_state(self, state: TrainerState) -> None:
+        if state is not self._state:
+            self._state = state
+            self.state_changed.emit(state)

@@ -1,0 +1,340 @@
+"""The worker side of the observable trainer: lives in a thread of its own and owns the engine.
+
+Commands come in as queued signals to the slots below; results go out as queued signals. It takes frozen input, tags
+all it says with the number of the run, stops by flags that it looks at between short slices, and shares nothing else
+with the window than the history, which publishes its length last. What is done with the results is
+`trainer_model.py`'s affair.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.model.kernel_child import compile_kernels, must_compile_first
+from wordpiece_studio.model.pacing import MAX_BATCH, Pacer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from wordpiece_studio.core.corpus.counts import WordCounts
+    from wordpiece_studio.core.training.config import TrainingConfig
+    from wordpiece_studio.core.training.history import MergeHistory
+    from wordpiece_studio.core.training.records import Candidate
+    from wordpiece_studio.core.training.trainer import Trainer
+
+    TrainerFactory = Callable[[WordCounts, TrainingConfig], Trainer]
+
+_log = logging.getLogger(__name__)
+
+BATCHES_IN_FLIGHT = 4
+"""So many batches may wait for the window; then the worker waits for it."""
+
+_GATE_POLL_SECONDS = 0.02
+
+
+class RunControl:
+    """The flags and the gate that the window and the worker share while one stretch of training runs.
+
+    `stop` and `pause` are set by the window and read by the worker between slices; `gate` is acquired by the worker
+    for each batch that it sends and released by the window for each that it has shown.
+    """
+
+    def __init__(self) -> None:
+        self.stop = threading.Event()
+        self.pause = threading.Event()
+        self.gate = threading.Semaphore(BATCHES_IN_FLIGHT)
+
+    def interrupted(self) -> bool:
+        """Whether the worker should leave off now."""
+        return self.stop.is_set() or self.pause.is_set()
+
+    def pass_gate(self) -> bool:
+        """Wait until one more batch may be sent; False if the wait was given up because of an interruption."""
+        while not self.gate.acquire(timeout=_GATE_POLL_SECONDS):
+            if self.interrupted():
+                return False
+        return True
+
+
+class Wishes:
+    """What the window wants most recently; a plain integer, so that reading it needs no lock.
+
+    `rivals` is the serial number of the newest request for rivals; all older ones are void.
+    """
+
+    def __init__(self) -> None:
+        self.rivals = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StartRequest:
+    """Build a trainer and train; it learns nothing yet if the control says pause."""
+
+    run: int
+    counts: WordCounts
+    config: TrainingConfig
+    control: RunControl
+
+
+@dataclass(frozen=True, slots=True)
+class NewLimits:
+    """Where to stop from now on; None is no limit."""
+
+    vocab_size: int | None
+    max_merges: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ContinueRequest:
+    """Go on from the head, with other limits if there are any."""
+
+    run: int
+    control: RunControl
+    limits: NewLimits | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StepRequest:
+    """Learn exactly one more merge at the head."""
+
+    run: int
+
+
+@dataclass(frozen=True, slots=True)
+class RivalsRequest:
+    """Name the `limit` best pairs at `moment`."""
+
+    run: int
+    serial: int
+    moment: int
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A new history is there, still empty."""
+
+    run: int
+    counts: WordCounts
+    config: TrainingConfig
+    history: MergeHistory
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The run has learned `merges` merges by now, in `seconds` of training."""
+
+    run: int
+    merges: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Halted:
+    """The worker left off; `merges` and `seconds` as in a batch, `config` with the limits that hold now."""
+
+    run: int
+    merges: int
+    seconds: float
+    cause: Literal["paused", "stopped", "finished", "stepped"]
+    stop_reason: str | None
+    config: TrainingConfig
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A command went wrong; `engine_lost` says that the trainer could not be kept."""
+
+    run: int
+    error: StudioError
+    engine_lost: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RivalsAnswer:
+    """The best pairs at `moment`; None if the request was overtaken or there is no engine."""
+
+    run: int
+    serial: int
+    moment: int
+    candidates: tuple[Candidate, ...] | None
+
+
+class TrainingWorker(QObject):
+    """Owns the `Trainer`. Every slot runs in the worker thread; every signal is read in the window's thread."""
+
+    started = Signal(object)
+    abandoned = Signal(object)  # the number of a run that was stopped before it had begun
+    batch_ready = Signal(object)
+    halted = Signal(object)
+    failed = Signal(object)
+    rivals_ready = Signal(object)
+
+    def __init__(self, trainer_factory: TrainerFactory, wishes: Wishes) -> None:
+        super().__init__()
+        self._trainer_factory = trainer_factory
+        self._wishes = wishes
+        self._trainer: Trainer | None = None
+        self._seconds = 0.0
+        self._run = 0
+
+    @Slot(object)
+    def start(self, request: StartRequest) -> None:
+        """Build a trainer for `request`; one that was stopped before its turn came is not even built."""
+        self._run = request.run
+        stop = request.control.stop
+        try:
+            if not stop.is_set() and must_compile_first(request.counts, request.config):
+                compile_kernels(stop)
+            if stop.is_set():
+                self.abandoned.emit(request.run)
+                return
+            trainer = self._trainer_factory(request.counts, request.config)
+        except Exception as error:  # the old trainer stays whole, so what it learned stays usable
+            self._report(error, engine_lost=False)
+            return
+        self._trainer, self._seconds = trainer, 0.0
+        self.started.emit(Started(request.run, request.counts, request.config, trainer.history))
+        self._guarded(self._train, trainer, request.control)
+
+    @Slot(object)
+    def carry_on(self, request: ContinueRequest) -> None:
+        """Go on from the head, with new limits if there are any."""
+        if (trainer := self._living_trainer()) is None:
+            return
+        if request.limits is not None:
+            old, new = trainer.config, request.limits
+            try:
+                trainer.change_limits(
+                    vocab_size=new.vocab_size,
+                    max_merges=new.max_merges,
+                    max_seconds=old.max_seconds,
+                    min_value=old.min_value,
+                )
+            except StudioError as error:  # refused, nothing was changed
+                self._report(error, engine_lost=False)
+                return
+        self._guarded(self._train, trainer, request.control)
+
+    @Slot(object)
+    def step(self, request: StepRequest) -> None:
+        """Learn one more merge, unless another run has begun since."""
+        if request.run == self._run and (trainer := self._living_trainer()) is not None:
+            self._guarded(self._step, trainer)
+
+    @Slot(object)
+    def find_rivals(self, request: RivalsRequest) -> None:
+        """Move the engine to the moment asked for and name the best pairs there; void if overtaken."""
+        trainer = self._trainer
+        if trainer is None or self._is_overtaken(request) or request.run != self._run:
+            return self._answer(request, None)
+        try:
+            found = self._rivals(trainer, request)
+        except Exception as error:
+            self._report(error, engine_lost=True)
+            found = None
+        return self._answer(request, found)
+
+    def _guarded(self, action: Callable[..., None], *arguments: object) -> None:
+        """Run `action`; whatever it raises becomes a `failed` signal, and the trainer, half changed, is let go."""
+        try:
+            action(*arguments)
+        except Exception as error:
+            self._report(error, engine_lost=True)
+
+    def _report(self, error: Exception, *, engine_lost: bool) -> None:
+        if engine_lost:
+            self._trainer = None
+        self.failed.emit(Failure(self._run, as_studio_error(error), engine_lost))
+
+    def _living_trainer(self) -> Trainer | None:
+        if self._trainer is None:
+            error = StudioError("The training cannot go on: its engine is gone", "Train again.")
+            self.failed.emit(Failure(self._run, error, engine_lost=True))
+        return self._trainer
+
+    def _train(self, trainer: Trainer, control: RunControl) -> None:
+        if not self._seek(trainer, len(trainer.history), control.interrupted):
+            return self._halt(trainer, "stopped" if control.stop.is_set() else "paused")
+        pacer = Pacer()
+        while not control.interrupted():
+            wanted = pacer.size
+            began = time.perf_counter()
+            done = trainer.run(wanted, control.interrupted)
+            elapsed = time.perf_counter() - began
+            self._seconds += elapsed
+            pacer.note(done, elapsed)
+            if trainer.stop_reason is not None or (done < wanted and not control.interrupted()):
+                return self._halt(trainer, "finished")
+            if done and control.pass_gate():
+                self.batch_ready.emit(Batch(self._run, len(trainer.history), self._seconds))
+        return self._halt(trainer, "stopped" if control.stop.is_set() else "paused")
+
+    def _step(self, trainer: Trainer) -> None:
+        if self._seek(trainer, len(trainer.history), _never):
+            began = time.perf_counter()
+            trainer.step()
+            self._seconds += time.perf_counter() - began
+            self._halt(trainer, "stepped")
+
+    def _halt(self, trainer: Trainer, cause: Literal["paused", "stopped", "finished", "stepped"]) -> None:
+        reason = "user" if cause == "stopped" else trainer.stop_reason
+        merges = len(trainer.history)
+        self.halted.emit(Halted(self._run, merges, self._seconds, cause, reason, trainer.config))
+
+    def _rivals(self, trainer: Trainer, request: RivalsRequest) -> tuple[Candidate, ...] | None:
+        wishes, serial = self._wishes, request.serial
+
+        def overtaken() -> bool:
+            return wishes.rivals != serial
+
+        if not self._seek(trainer, min(request.moment, len(trainer.history)), overtaken):
+            return None
+        return tuple(trainer.top(request.limit))
+
+    def _seek(self, trainer: Trainer, moment: int, abandoned: Callable[[], bool]) -> bool:
+        """Move the engine to `moment` in short slices; False if it was abandoned on the way."""
+        pacer = Pacer(largest=64 * MAX_BATCH)
+        while (distance := moment - trainer.moment) != 0:
+            if abandoned():
+                return False
+            stride = max(-pacer.size, min(pacer.size, distance))
+            began = time.perf_counter()
+            trainer.seek(trainer.moment + stride)
+            pacer.note(abs(stride), time.perf_counter() - began)
+        return True
+
+    def _is_overtaken(self, request: RivalsRequest) -> bool:
+        return self._wishes.rivals != request.serial
+
+    def _answer(self, request: RivalsRequest, candidates: tuple[Candidate, ...] | None) -> None:
+        self.rivals_ready.emit(RivalsAnswer(request.run, request.serial, request.moment, candidates))
+
+
+def as_studio_error(error: Exception) -> StudioError:
+    """Return `error` in words for a user; what is no `StudioError` is also logged with its traceback."""
+    if isinstance(error, StudioError):
+        return error
+    _log.error("The training failed", exc_info=error)
+    if isinstance(error, MemoryError):
+        return StudioError(
+            "There is not enough memory for this training",
+            "Close other programs, take a smaller corpus, or raise the minimum frequency.",
+        )
+    return StudioError(
+        "The training failed: {kind}: {message}",
+        "This is a fault of the program; the log holds the details.",
+        kind=type(error).__name__,
+        message=error,
+    )
+
+
+def _never() -> bool:
+    return False

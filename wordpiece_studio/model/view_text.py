@@ -1,0 +1,71 @@
+"""How the text is shown in the editor, which is a view of it and not its home.
+
+Qt's editor has one kind of line break, takes minutes for a line of some megabytes and much memory for long texts. So
+it is shown a copy: every line break as one LF; lines of more than 10,000 characters folded; texts of more than 10
+million characters by pages. What is folded or paged is for reading only. The text itself stays as it is.
+"""
+
+from __future__ import annotations
+
+import re
+
+LONGEST_LINE = 10_000
+"""Characters; a longer line is folded."""
+
+LONGEST_TEXT = 10_000_000
+"""Characters; a longer text is paged."""
+
+PAGE_LENGTH = 2_000_000
+"""Characters in a page, about: pages end with lines."""
+
+LINE_BREAK = re.compile("\r\n|[\r\n\u2029\ufdd0\ufdd1]")
+"""What Qt's editor takes for the end of a block. U+2028 is not among them: it breaks a line inside a block."""
+
+_BREAKS = "\r\n\u2029\ufdd0\ufdd1"
+_PIECE = re.compile(f"([^{_BREAKS}]{{{LONGEST_LINE}}})(?=[^{_BREAKS}])")
+
+
+def to_view(text: str) -> str:
+    """Return `text` with every line break as one LF."""
+    for line_break in ("\r\n", "\r", "\u2029", "\ufdd0", "\ufdd1"):
+        if line_break in text:
+            text = text.replace(line_break, "\n")
+    return text
+
+
+def has_long_line(text: str) -> bool:
+    """Return whether a line of `text` must be folded. Leaps from one line break to the last one within reach."""
+    start = 0
+    while len(text) - start > LONGEST_LINE:
+        found = max(text.rfind(line_break, start, start + LONGEST_LINE + 1) for line_break in _BREAKS)
+        if found < 0:
+            return True
+        start = found + 1
+    return False
+
+
+def has_long_line_near(text: str, start: int, end: int) -> bool:
+    """Return whether a line between the positions `start` and `end`, or one that reaches in, must be folded."""
+    return has_long_line(text[max(0, start - LONGEST_LINE - 1) : end + LONGEST_LINE + 1])
+
+
+def folded(text: str) -> str:
+    """Return the view of `text` with its long lines folded."""
+    return to_view(_PIECE.sub("\\1\n", text))
+
+
+def page_starts(text: str) -> list[int]:
+    """Return where the pages of `text` begin, in code points; a page ends with a line unless that is a long one."""
+    starts = [0]
+    while len(text) - starts[-1] > PAGE_LENGTH:
+        wanted = starts[-1] + PAGE_LENGTH
+        found = LINE_BREAK.search(text, wanted, wanted + PAGE_LENGTH // 2)
+        starts.append(found.end() if found else wanted)
+    return starts
+
+
+def main_line_break(text: str) -> str:
+    """Return the line break that `text` uses most, which is what new lines get; LF if it has none."""
+    pairs = text.count("\r\n")
+    kinds = {"\n": text.count("\n") - pairs, "\r\n": pairs, "\r": text.count("\r") - pairs}
+    return max(kinds, key=kinds.__getitem__)

@@ -1,0 +1,245 @@
+"""Whether Qt can open a window here, found out without Qt.
+
+Qt ends the whole process with a core dump when the libraries of its platform plugin are missing or when no display
+answers. So this is asked first, by plain `dlopen` and a plain connection. It is not a list of everything that Qt
+needs at run time: macOS and Windows wheels bring it all along, and nothing is asked there.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import socket
+import sys
+import threading
+from importlib import metadata, util
+from pathlib import Path
+
+# What libQt6Core, libQt6Gui, libQt6DBus and every platform plugin link to ("readelf -d", PySide6-Essentials 6.11):
+# shared object -> the Debian and Ubuntu package that holds it.
+_BASE_LIBRARIES = {
+    "libstdc++.so.6": "libstdc++6",
+    "libz.so.1": "zlib1g",
+    "libzstd.so.1": "libzstd1",
+    "libglib-2.0.so.0": "libglib2.0-0",
+    "libgthread-2.0.so.0": "libglib2.0-0",
+    "libdbus-1.so.3": "libdbus-1-3",
+    "libEGL.so.1": "libegl1",
+    "libGL.so.1": "libgl1",
+    "libfontconfig.so.1": "libfontconfig1",
+    "libfreetype.so.6": "libfreetype6",
+    "libX11.so.6": "libx11-6",
+    "libxkbcommon.so.0": "libxkbcommon0",
+}
+_XCB_LIBRARIES = {
+    "libX11-xcb.so.1": "libx11-xcb1",
+    "libxkbcommon-x11.so.0": "libxkbcommon-x11-0",
+    "libxcb.so.1": "libxcb1",
+    "libxcb-cursor.so.0": "libxcb-cursor0",
+    "libxcb-icccm.so.4": "libxcb-icccm4",
+    "libxcb-image.so.0": "libxcb-image0",
+    "libxcb-keysyms.so.1": "libxcb-keysyms1",
+    "libxcb-randr.so.0": "libxcb-randr0",
+    "libxcb-render.so.0": "libxcb-render0",
+    "libxcb-render-util.so.0": "libxcb-render-util0",
+    "libxcb-shape.so.0": "libxcb-shape0",
+    "libxcb-shm.so.0": "libxcb-shm0",
+    "libxcb-sync.so.1": "libxcb-sync1",
+    "libxcb-util.so.1": "libxcb-util1",
+    "libxcb-xfixes.so.0": "libxcb-xfixes0",
+    "libxcb-xkb.so.1": "libxcb-xkb1",
+}
+_WAYLAND_LIBRARIES = {
+    "libwayland-client.so.0": "libwayland-client0",
+    "libwayland-cursor.so.0": "libwayland-cursor0",
+}
+_PLUGIN_LIBRARIES = {"xcb": _XCB_LIBRARIES, "wayland": _WAYLAND_LIBRARIES}
+
+# An X server that takes the connection and never answers would hold the start up for ever.
+_ANSWER_SECONDS = 5.0
+
+
+def window_problem() -> str | None:
+    """Return in one line why no window can be opened here and what to install, or None if one can."""
+    problems = [bad_qt_pair(), display_problem(), _library_problem()]
+    return " ".join(problem for problem in problems if problem) or None
+
+
+def missing_qt_libraries() -> list[str]:
+    """Return the shared objects that Qt needs to open a window and that cannot be loaded, in a fixed order.
+
+    On Linux the libraries of the platform plugin that Qt would take count in: of those whose display answers, else of
+    those that are asked for, else X11's. Elsewhere the list is empty, as Qt's wheels bring along what they need.
+    """
+    if not sys.platform.startswith("linux"):
+        return []
+    missing = [name for name in _BASE_LIBRARIES if not _can_load(name)]
+    platforms = _window_platforms()
+    if platforms := [each for each in platforms if _answers(each)] or platforms:
+        # Qt tries its plugins in turn: one that loads is enough. The last one is what to install otherwise.
+        lacking = [[name for name in _PLUGIN_LIBRARIES[each] if not _can_load(name)] for each in platforms]
+        missing += [] if [] in lacking else lacking[-1]
+    return missing
+
+
+def packages_for(libraries: list[str]) -> list[str]:
+    """Return the Debian and Ubuntu packages that hold `libraries`, each once, sorted by name.
+
+    A library that this module does not know is left out.
+    """
+    known = {**_BASE_LIBRARIES, **_XCB_LIBRARIES, **_WAYLAND_LIBRARIES}
+    return sorted({known[name] for name in libraries if name in known})
+
+
+def display_problem() -> str | None:
+    """Return in one sentence why no display can be reached, or None if one answers.
+
+    None too where the question makes no sense: on macOS and Windows, and where ``QT_QPA_PLATFORM`` asks for a platform
+    without a display, for example ``offscreen``.
+    """
+    if not sys.platform.startswith("linux"):
+        return None
+    if unknown := _unknown_platform():
+        return unknown
+    platforms = _window_platforms()
+    if not platforms:
+        return None
+    if not os.environ.get("DISPLAY") and not os.environ.get("WAYLAND_DISPLAY"):
+        return "No display can be reached: neither DISPLAY nor WAYLAND_DISPLAY is set."
+    if any(_answers(platform) for platform in platforms):
+        return None
+    named = [f"{name}={os.environ[name]}" for name in ("WAYLAND_DISPLAY", "DISPLAY") if os.environ.get(name)]
+    return f"No display can be reached: nothing answers at {' or '.join(named)}."
+
+
+def bad_qt_pair() -> str | None:
+    """Return in one sentence why this Python must not run the installed PySide6, or None if it may.
+
+    PySide6 6.12 drops references of None and of booleans on Python 3.11 and older; the interpreter aborts after some
+    thousand calls.
+    """
+    version = _version_of("PySide6_Essentials") or _version_of("PySide6")
+    python = _python_version()
+    if version is None or python >= (3, 12) or _major_minor(version) < (6, 12):
+        return None
+    return (
+        f"PySide6 {version} crashes Python {python[0]}.{python[1]}: "
+        'run "pip install PySide6-Essentials<6.12", or use Python 3.12 or newer.'
+    )
+
+
+def _library_problem() -> str | None:
+    missing = missing_qt_libraries()
+    if not missing:
+        return None
+    others = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+    packages = " ".join(packages_for(missing))
+    return f"Qt lacks {missing[0]}{others}: on Debian and Ubuntu, apt-get install {packages}"
+
+
+def _asked_platforms() -> list[str]:
+    return [part.partition(":")[0] for part in os.environ.get("QT_QPA_PLATFORM", "").split(";") if part]
+
+
+def _unknown_platform() -> str | None:
+    """Return in one sentence that ``QT_QPA_PLATFORM`` names no plugin of this Qt, at which Qt would abort."""
+    package = util.find_spec("PySide6")
+    places = (package and package.submodule_search_locations) or []
+    folders = [Path(place, "Qt", "plugins", "platforms") for place in places]
+    known = {path.stem.removeprefix("libq") for folder in folders for path in folder.glob("libq*.so")}
+    asked = _asked_platforms()
+    if not asked or not known or any(name.startswith(tuple(known)) for name in asked):
+        return None
+    return f"No display can be reached: QT_QPA_PLATFORM={';'.join(asked)} is none of {', '.join(sorted(known))}."
+
+
+def _window_platforms() -> list[str]:
+    """Return the platform plugins with a display that Qt would try, in its order; empty if it needs no display."""
+    if asked := _asked_platforms():
+        known = ["wayland" if name.startswith("wayland") else name for name in asked]
+        return known if all(name in _PLUGIN_LIBRARIES for name in known) else []
+    return ["wayland", "xcb"] if os.environ.get("WAYLAND_DISPLAY") else ["xcb"]
+
+
+def _answers(platform: str) -> bool:
+    return _wayland_answers() if platform == "wayland" else _x_server_answers()
+
+
+def _wayland_answers() -> bool:
+    name = os.environ.get("WAYLAND_DISPLAY")
+    if not name:
+        return False
+    address = Path(os.environ.get("XDG_RUNTIME_DIR", ""), name)  # an absolute name stays as it is
+    return _can_connect(socket.AF_UNIX, str(address))
+
+
+def _x_server_answers() -> bool:
+    if not os.environ.get("DISPLAY"):
+        return False
+    outcome: list[bool] = []
+    # A daemon thread, because the C call cannot be given up: a server that hangs must not hold the program too.
+    attempt = threading.Thread(target=lambda: outcome.append(_connect_to_x()), name="x-server-check", daemon=True)
+    attempt.start()
+    attempt.join(_ANSWER_SECONDS)
+    return bool(outcome and outcome[0])
+
+
+def _connect_to_x() -> bool:
+    try:
+        xcb = ctypes.CDLL("libxcb.so.1")
+    except OSError:
+        return _something_listens(os.environ["DISPLAY"])
+    xcb.xcb_connect.restype = ctypes.c_void_p
+    xcb.xcb_connect.argtypes = [ctypes.c_char_p, ctypes.POINTER(ctypes.c_int)]
+    xcb.xcb_connection_has_error.argtypes = [ctypes.c_void_p]
+    xcb.xcb_disconnect.argtypes = [ctypes.c_void_p]
+    connection = xcb.xcb_connect(None, None)
+    failed = bool(xcb.xcb_connection_has_error(connection))
+    xcb.xcb_disconnect(connection)
+    return not failed
+
+
+def _something_listens(display: str) -> bool:
+    """Tell whether a server takes connections at `display`, ``[host]:number[.screen]``, without asking it anything."""
+    host, _, rest = display.rpartition(":")
+    number = rest.partition(".")[0]
+    if not number.isdecimal():
+        return False
+    local = f"/tmp/.X11-unix/X{number}"
+    if host in {"", "unix"}:
+        return _can_connect(socket.AF_UNIX, local) or _can_connect(socket.AF_UNIX, "\0" + local)
+    return _can_connect(socket.AF_INET, (host, 6000 + int(number)))
+
+
+def _can_connect(family: socket.AddressFamily, address: str | tuple[str, int]) -> bool:
+    with socket.socket(family) as connection:
+        connection.settimeout(_ANSWER_SECONDS)
+        try:
+            connection.connect(address)
+        except (OSError, OverflowError):  # the latter: no such port
+            return False
+    return True
+
+
+def _can_load(library: str) -> bool:
+    try:
+        ctypes.CDLL(library)
+    except OSError:
+        return False
+    return True
+
+
+def _version_of(distribution: str) -> str | None:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _python_version() -> tuple[int, int]:
+    return sys.version_info.major, sys.version_info.minor
+
+
+def _major_minor(version: str) -> tuple[int, int]:
+    major, minor = version.split(".")[:2]
+    return int(major), int(minor)
