@@ -230,6 +230,8 @@ class Document(QObject):
     def close(self) -> None:
         """Give up what runs and wait for it to end."""
         self._counting.close()
+        # Left to Python's garbage collection, the commands may be gone before the stack that deletes them: a crash.
+        self.undo_stack.clear()
 
     # How it changes itself.
 
