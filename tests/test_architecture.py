@@ -1,0 +1,307 @@
+"""The rules of the house, read off the sources: who imports whom, what is banned, how long a thing may be."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "wordpiece_studio"
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+TOP_LEVEL = {"LICENSE", "README.md", "pyproject.toml", "resources", "tests", "wordpiece_studio"}
+MADE_BY_TOOLS = {"build", "dist"}
+IN_PACKAGE = {
+    "__init__.py", "__main__.py", "cli.py", "core", "errors.py", "model", "platform_check.py", "py.typed",
+    "resources.py", "terminal_demo.py", "ui",
+}  # fmt: skip
+
+# A module may import from its own layer and from those below it.
+LAYERS = {"errors": 0, "resources": 0, "platform_check": 0, "core": 1, "terminal_demo": 2, "model": 3, "ui": 4}
+QT = {"PySide6", "shiboken6", "pyqtgraph", "PyQt6", "PyQt5", "qtpy"}
+BANNED_MODULES = {
+    "pickle": "runs code from a file", "cPickle": "as pickle", "marshal": "as pickle", "shelve": "as pickle",
+    "dill": "as pickle", "cloudpickle": "as pickle", "PyQt6": "one binding is enough", "PyQt5": "as PyQt6",
+}  # fmt: skip
+BANNED_NAMES = {
+    "QSettings": "unpickles what it reads; settings are JSON",
+    "QSaveFile": "replaces a good file by a truncated one on a full disk; see core/formats/atomic_write.py",
+    "QSortFilterProxyModel": "takes seconds over a Python model; sort and filter by index arrays",
+    "toPlainText": "changes the text; Document.text is the truth",
+    "setHtml": "shows text from outside as markup",
+    "RichText": "shows text from outside as markup",
+    "AutoText": "shows text from outside as markup",
+    "MarkdownText": "shows text from outside as markup",
+}
+# The one place of the editor that reads a block back into the Document.
+# (and the small field for special tokens, which holds a list of names and no corpus)
+MAY_READ_THE_EDITOR = {"ui/corpus_editor.py", "ui/corpus_pane.py", "ui/special_tokens.py"}
+# Where plain text is made sure of for every label, message and tooltip.
+MAY_SET_TOOLTIPS = {"ui/plain.py"}
+LONGEST_FILE, FILE_RULE, LONGEST_FUNCTION = 500, 350, 60
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).as_posix()
+
+
+def layer_of(module: str) -> int | None:
+    """Return the layer of ``wordpiece_studio.<part>…``; None for the library's face and the command line."""
+    return LAYERS.get(module.partition(".")[2].partition(".")[0])
+
+
+def module_of(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"), str(path))
+
+
+def imports_of(path: Path) -> list[tuple[int, str]]:
+    """Return (line, dotted name) of every import of a file, those within functions and TYPE_CHECKING too."""
+    found = []
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.Import):
+            found += [(node.lineno, alias.name) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            found += [(node.lineno, f"{node.module}.{alias.name}") for alias in node.names]
+    return found
+
+
+def uses_of(names: set[str], path: Path) -> list[tuple[int, str]]:
+    """Return (line, name) wherever one of the names is used as a name, an attribute or an import."""
+    found = []
+    for node in ast.walk(tree_of(path)):
+        name = getattr(node, "id", None) or getattr(node, "attr", None)
+        if isinstance(node, ast.alias):
+            name = node.name
+        if name in names:
+            found.append((getattr(node, "lineno", 0), name))
+    return found
+
+
+def run_python(code: str) -> str:
+    """Run a program in an interpreter of its own and return what it printed."""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_sources_are_found() -> None:
+    assert len(FILES) > 20
+
+
+def test_top_level() -> None:
+    names = {path.name for path in ROOT.iterdir() if not path.name.startswith(".") and path.suffix != ".egg-info"}
+    assert names - MADE_BY_TOOLS == TOP_LEVEL
+
+
+def test_package_top_level() -> None:
+    names = {path.name for path in PACKAGE.iterdir() if path.name != "__pycache__"}
+    assert names == IN_PACKAGE
+
+
+def test_imports_go_down_only() -> None:
+    wrong = []
+    for path in FILES:
+        own = layer_of(module_of(path))  # None: the library's face and the command line, which stand on top of all
+        for line, name in imports_of(path):
+            if own is None or not name.startswith("wordpiece_studio.") or name == "wordpiece_studio.__version__":
+                continue
+            other = layer_of(name)
+            if other is None or other > own:
+                wrong.append(f"{name_of(path)}:{line} imports {name}")
+    assert not wrong
+
+
+def test_only_the_upper_layers_import_qt() -> None:
+    wrong = []
+    for path in FILES:
+        if (layer_of(module_of(path)) or 0) < LAYERS["model"]:
+            wrong += [f"{name_of(path)}:{n} {name}" for n, name in imports_of(path) if name.split(".")[0] in QT]
+    assert not wrong
+
+
+def test_the_model_knows_no_widgets() -> None:
+    allowed = ("PySide6.QtCore", "PySide6.QtGui.QUndo")
+    wrong = [
+        f"{name_of(path)}:{line} {name}"
+        for path in (PACKAGE / "model").rglob("*.py")
+        for line, name in imports_of(path)
+        if name.startswith("PySide6") and not name.startswith(allowed)
+    ]
+    assert not wrong
+
+
+def test_panes_never_import_each_other() -> None:
+    wrong = [
+        f"{name_of(path)}:{line} {name}"
+        for path in (PACKAGE / "ui").rglob("*_pane.py")
+        for line, name in imports_of(path)
+        if any(part.endswith("_pane") for part in name.split("."))
+    ]
+    assert not wrong
+
+
+def test_imports_are_absolute() -> None:
+    wrong = [
+        f"{name_of(path)}:{node.lineno}"
+        for path in FILES
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.ImportFrom) and node.level
+    ]
+    assert not wrong
+
+
+def test_the_core_runs_without_qt() -> None:
+    modules = [module_of(path) for path in FILES if (layer_of(module_of(path)) or 0) < LAYERS["model"]]
+    modules = [name for name in modules if name != "wordpiece_studio.__main__"]  # that one runs the program
+    run_python(f"""
+import importlib, sys
+class NoQt:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {QT!r}:
+            raise ImportError(f"{{name}} is blocked")
+sys.meta_path.insert(0, NoQt())
+for name in {modules!r}:
+    importlib.import_module(name)
+""")
+
+
+@pytest.mark.parametrize("module", ["wordpiece_studio", "wordpiece_studio.platform_check"])
+def test_the_import_is_light(module: str) -> None:
+    loaded = set(run_python(f"import {module}, sys; print(*sys.modules)").split())
+    assert not loaded & {*QT, "numba", "numpy", "llvmlite"}
+
+
+def test_banned_modules() -> None:
+    wrong = [
+        f"{name_of(path)}:{line} {name}: {BANNED_MODULES[name.split('.')[0]]}"
+        for path in FILES
+        for line, name in imports_of(path)
+        if name.split(".")[0] in BANNED_MODULES
+    ]
+    assert not wrong
+
+
+def test_banned_names() -> None:
+    wrong = [
+        f"{name_of(path)}:{line} {name}: {BANNED_NAMES[name]}"
+        for path in FILES
+        for line, name in uses_of(set(BANNED_NAMES), path)
+        if not (name == "toPlainText" and name_of(path) in MAY_READ_THE_EDITOR)
+    ]
+    assert not wrong
+
+
+def test_tooltips_go_through_the_helper_that_escapes() -> None:
+    wrong = [
+        f"{name_of(path)}:{node.lineno}"
+        for path in (PACKAGE / "ui").rglob("*.py")
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.Call)
+        and getattr(node.func, "attr", "") in {"setToolTip", "showText"}
+        and name_of(path) not in MAY_SET_TOOLTIPS
+        and not all(is_own_text(argument) for argument in node.args)
+    ]
+    assert not wrong
+
+
+def is_own_text(node: ast.expr) -> bool:
+    """Tell whether an argument is our own words (``self.tr("…")``, a literal) or made by a helper."""
+    if isinstance(node, ast.Constant):
+        return True
+    called = node.func if isinstance(node, ast.Call) else None
+    name = getattr(called, "attr", None) or getattr(called, "id", None)
+    return name in {"tr", "translate", "tooltip_text", "globalPos", "mapToGlobal", "toPoint"}
+
+
+def test_signals_carry_objects() -> None:
+    """Signal(int) has 32 bits, Signal(dict) and Signal(list) copy and lose keys."""
+    wrong = [
+        f"{name_of(path)}:{node.lineno} Signal({argument.id})"
+        for path in FILES
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Signal"
+        for argument in node.args
+        if isinstance(argument, ast.Name) and argument.id in {"int", "dict", "list"}
+    ]
+    assert not wrong
+
+
+def test_no_qt_thread_is_terminated() -> None:
+    """QThread.terminate() leaves the interpreter lock taken: the whole process hangs. Processes may be terminated."""
+    wrong = [
+        f"{name_of(path)}:{line}"
+        for path in FILES
+        for line, _ in uses_of({"terminate"}, path)
+        if uses_of({"QThread"}, path)
+    ]
+    assert not wrong
+
+
+def test_every_file_says_what_it_is() -> None:
+    wrong = [name_of(path) for path in FILES if path.stat().st_size and not ast.get_docstring(tree_of(path))]
+    assert not wrong
+
+
+def test_every_public_method_says_what_it_does() -> None:
+    """One that overrides Qt's (the camelCase ones, and a few) or a documented one of ours needs no words."""
+    qt_names = {"data", "event", "flags", "index", "paint", "parent", "redo", "run", "undo"}
+    classes = [(path, node) for path in FILES for node in ast.walk(tree_of(path)) if isinstance(node, ast.ClassDef)]
+    bases = {kind.name: {ast.unparse(base) for base in kind.bases} for _, kind in classes}
+    told = {(kind.name, name) for _, kind in classes for name, method in methods_of(kind) if ast.get_docstring(method)}
+
+    def is_told(kind: str, name: str) -> bool:
+        return (kind, name) in told or any(is_told(base, name) for base in bases.get(kind, ()))
+
+    wrong = [
+        f"{name_of(path)}:{method.lineno} {kind.name}.{name}"
+        for path, kind in classes
+        if not kind.name.startswith("_") and not any("Protocol" in base for base in bases[kind.name])
+        for name, method in methods_of(kind)
+        if not name.startswith("_") and name.islower() and name not in qt_names and not is_told(kind.name, name)
+    ]
+    assert not wrong
+
+
+def methods_of(kind: ast.ClassDef) -> list[tuple[str, ast.FunctionDef]]:
+    return [
+        (node.name, node)
+        for node in kind.body
+        if isinstance(node, ast.FunctionDef) and not any("setter" in ast.unparse(each) for each in node.decorator_list)
+    ]
+
+
+def test_files_are_short() -> None:
+    lengths = {name_of(path): len(path.read_text(encoding="utf-8").splitlines()) for path in FILES}
+    for name, length in lengths.items():
+        if length > FILE_RULE:
+            print(f"{name} has {length} lines, over the rule of {FILE_RULE}")  # noqa: T201 (pytest shows it on failure)
+    assert not {name: length for name, length in lengths.items() if length > LONGEST_FILE}
+    assert lengths.get("ui/main_window.py", 0) <= 400
+
+
+def test_functions_are_short() -> None:
+    """Docstrings do not count; kernels are excepted: what numba compiles is inlined by hand, the reason beside it."""
+    wrong = []
+    for path in FILES:
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not is_kernel(node):
+                words = len((ast.get_docstring(node) or "").splitlines())
+                length = (node.end_lineno or 0) - node.lineno + 1 - words
+                if length > LONGEST_FUNCTION:
+                    wrong.append(f"{name_of(path)}:{node.lineno} {node.name} has {length} lines")
+    assert not wrong
+
+
+def is_kernel(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    return any(word in ast.unparse(decorator) for decorator in node.decorator_list for word in ("jit", "kernel"))

@@ -1,0 +1,95 @@
+"""What is installed, and whether what the README says of it holds."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+# The names a distribution is imported by, where they are not its own.
+IMPORTED_AS = {"pyside6_essentials": {"PySide6", "shiboken6"}}
+
+
+def required() -> set[str]:
+    names = (re.split(r"[ <>=!~;\[]", line)[0] for line in PYPROJECT["project"]["dependencies"])
+    return {name.lower().replace("-", "_") for name in names}
+
+
+def imported() -> set[str]:
+    found = set()
+    for path in (ROOT / "wordpiece_studio").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            if isinstance(node, ast.Import):
+                found |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                found.add(node.module.split(".")[0])
+    return found - set(sys.stdlib_module_names) - {"wordpiece_studio"}
+
+
+def test_what_is_required_is_imported_and_the_other_way_round() -> None:
+    optional = {"sentencepiece", "tokenizers"}  # the extra "compare"
+    known = {module: name for name in required() for module in IMPORTED_AS.get(name, {name})}
+    assert {known.get(module, module) for module in imported()} - optional == required()
+
+
+def test_a_pair_of_pyside_and_python_that_crashes_is_not_installed() -> None:
+    lines = [line for line in PYPROJECT["project"]["dependencies"] if line.startswith("PySide6")]
+    assert lines == [
+        "PySide6-Essentials>=6.8,<6.12; python_version < '3.12'",
+        "PySide6-Essentials>=6.8; python_version >= '3.12'",
+    ]
+
+
+def test_the_readme_has_two_set_up_commands_of_one_line() -> None:
+    commands = re.findall(r"^python3 -m venv .*$", README, flags=re.MULTILINE)
+    assert [command.rsplit("/", 1)[-1] for command in commands] == ["wordpiece-studio", "python -m pytest"]
+
+
+def test_what_the_readme_points_at_is_there() -> None:
+    for target in re.findall(r"\]\(([^)#]+)\)", README):
+        assert (ROOT / target).exists(), target
+
+
+def test_the_readmes_library_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    example = re.search(r"```python\n(.*?)```", README, flags=re.DOTALL)
+    assert example
+    exec(compile(example.group(1), "README.md", "exec"), {})
+    printed = capsys.readouterr().out
+    assert "hugs" in printed
+    assert "##u" in printed
+
+
+def test_the_readmes_command_lines_run(tmp_path: Path) -> None:
+    (tmp_path / "corpus.txt").write_text("affable people are unable to be unaffable\n", encoding="utf-8")
+    lines = re.findall(r"^wordpiece-studio (\S.*?)(?:  .*)?$", README, flags=re.MULTILINE)
+    commands = [line for line in lines if line.split()[0] in {"train", "tokenize", "explain"}]
+    assert len(commands) == 3
+    for command in commands:
+        line = [sys.executable, "-m", "wordpiece_studio", *shlex.split(command)]
+        done = subprocess.run(
+            line, cwd=tmp_path, capture_output=True, text=True, encoding="utf-8", check=False,
+            env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"},
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+    assert (tmp_path / "my-vocab" / "vocab.txt").exists()
+
+
+def test_the_package_is_typed() -> None:
+    assert (ROOT / "wordpiece_studio" / "py.typed").exists()
+
+
+def test_the_wheel_takes_the_resources_along() -> None:
+    wheel = PYPROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]
+    assert wheel["force-include"] == {"resources": "wordpiece_studio/resources"}

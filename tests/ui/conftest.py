@@ -1,0 +1,90 @@
+"""A whole window for a test, on a trained sample, and taken down again."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtWidgets import QMessageBox
+
+from wordpiece_studio.model.records import TrainerState
+from wordpiece_studio.model.settings import SettingsStore
+from wordpiece_studio.ui.main_window import MainWindow
+from wordpiece_studio.ui.studio import take_down
+from wordpiece_studio.ui.theme import Theme
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+
+class Studio:
+    """A window and the ways in which a test acts on it."""
+
+    def __init__(self, window: MainWindow, qtbot: QtBot) -> None:
+        self.window = window
+        self.qtbot = qtbot
+
+    def wait_finished(self, timeout_ms: int = 10_000) -> None:
+        self.wait(lambda: self.window.model.state is TrainerState.FINISHED, timeout_ms)
+
+    def wait(self, condition: object, timeout_ms: int = 5000) -> None:
+        self.qtbot.waitUntil(condition, timeout=timeout_ms)
+
+    def set_text(self, text: str) -> None:
+        """Replace the corpus as one edit and wait for its counts."""
+        self.window.document.set_text(text)
+        self.wait(lambda: self.window.counting.counts is not None)
+
+    def box(self) -> QMessageBox:
+        """Wait for a message or question and return it."""
+        self.wait(lambda: bool(self._boxes()))
+        return self._boxes()[-1]
+
+    def answer(self, button: QMessageBox.StandardButton) -> None:
+        """Press `button` of the question that is open."""
+        box = self.box()
+        box.button(button).click()
+        self.wait(lambda: not self._boxes())
+
+    def has_box(self) -> bool:
+        return bool(self._boxes())
+
+    def _boxes(self) -> list[QMessageBox]:
+        return [box for box in self.window.findChildren(QMessageBox) if box.isVisible()]
+
+
+@pytest.fixture
+def theme() -> Theme:
+    return Theme("light")
+
+
+@pytest.fixture
+def empty_studio(qtbot: QtBot, tmp_path: Path, theme: Theme) -> Iterator[Studio]:
+    """A window before anything was loaded into it."""
+    window = MainWindow(SettingsStore(tmp_path / "settings"), theme)
+    yield Studio(window, qtbot)
+    window.leave_at_once()
+    take_down(window)
+
+
+@pytest.fixture
+def studio(empty_studio: Studio) -> Studio:
+    """A shown window on the sample corpus, trained."""
+    window = empty_studio.window
+    window.open_first(None)
+    window.resize(1440, 900)
+    window.show()
+    empty_studio.wait_finished()
+    return empty_studio
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Qt's offscreen platform warns that it cannot pass on the smallest size of a window; it says nothing of ours."""
+    if os.environ.get("QT_QPA_PLATFORM") == "offscreen":
+        for item in items:
+            if "/ui/" in item.path.as_posix():
+                item.add_marker(pytest.mark.qt_log_ignore("does not support propagateSizeHints", extend=True))

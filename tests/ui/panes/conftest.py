@@ -1,0 +1,86 @@
+"""A trained model for the panes, and a way to show one of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QEvent
+
+from wordpiece_studio.core.corpus.counting import count_texts
+from wordpiece_studio.core.training.config import TrainingConfig
+from wordpiece_studio.model.records import TrainerState
+from wordpiece_studio.model.trainer_model import TrainerModel
+from wordpiece_studio.ui.theme import Theme
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from PySide6.QtWidgets import QWidget
+    from pytestqt.qtbot import QtBot
+
+COURSE = (
+    "This is the Hugging Face Course.",
+    "This chapter is about tokenization.",
+    "This section shows several tokenizer algorithms.",
+    "Hopefully, you will be able to understand how they are trained and generate tokens.",
+)
+
+
+class Bench:
+    """A model, a theme, and the panes that a test shows."""
+
+    def __init__(self, qtbot: QtBot) -> None:
+        self.qtbot = qtbot
+        self.model = TrainerModel()
+        self.theme = Theme("light")
+        self.panes: list[QWidget] = []
+
+    def train(self, texts: Sequence[str] = COURSE, **config: object) -> None:
+        """Train to the end and go to the last moment."""
+        self.model.start(count_texts(texts), TrainingConfig(**{"vocab_size": 70, **config}))
+        self.wait(lambda: self.model.state is TrainerState.FINISHED)
+        self.model.last()
+
+    def show(self, pane_class: Callable[..., QWidget], width: int = 660, height: int = 600) -> QWidget:
+        pane = pane_class(self.model, self.theme)
+        self.panes.append(pane)
+        pane.resize(width, height)
+        with self.qtbot.waitExposed(pane):
+            pane.show()
+        self.settle()
+        return pane
+
+    def wait(self, condition: Callable[[], bool]) -> None:
+        self.qtbot.waitUntil(condition, timeout=5000)
+
+    def settle(self) -> None:
+        """Let the panes refresh and the engine answer."""
+        self.qtbot.wait(30)
+        QCoreApplication.processEvents()
+
+    def seek(self, moment: int) -> None:
+        self.model.seek(moment)
+        self.settle()
+
+    def close(self) -> None:
+        self.model.close()
+        for pane in self.panes:
+            pane.close()
+            pane.deleteLater()
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+
+
+@pytest.fixture
+def empty_bench(qtbot: QtBot) -> Iterator[Bench]:
+    """Nothing is trained yet."""
+    bench = Bench(qtbot)
+    yield bench
+    bench.close()
+
+
+@pytest.fixture
+def bench(empty_bench: Bench) -> Bench:
+    """The course example, trained to 70 tokens: 25 merges."""
+    empty_bench.train()
+    return empty_bench

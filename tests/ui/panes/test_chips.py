@@ -1,0 +1,144 @@
+"""Chips: where they lie, how they are walked through, and that only what is seen is laid out and painted."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import pytest
+
+from wordpiece_studio.ui.chip_blocks import ChipBlocks, ChipPlace
+from wordpiece_studio.ui.chip_layout import FlowSpacing, lay_out
+from wordpiece_studio.ui.chip_style import ChipStyle
+from wordpiece_studio.ui.chip_walk import first_place, kept_place, last_place, next_place, place_in_row, previous_place
+from wordpiece_studio.ui.chips import ChipFlow
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+    from wordpiece_studio.ui.theme import Theme
+
+SPACING = FlowSpacing(chip_gap=2, word_gap=6, row_height=20)
+
+
+@dataclass(frozen=True)
+class Piece:
+    token: str
+    id: int = 0
+    start: int = 0
+    end: int = 1
+
+
+@dataclass(frozen=True)
+class Word:
+    pieces: tuple[Piece, ...]
+    unknown: object | None = None
+
+
+@dataclass(frozen=True)
+class Line:
+    words: tuple[Word, ...]
+    start: int = field(default=0)
+
+
+def line(*words: str) -> Line:
+    return Line(tuple(Word(tuple(map(Piece, word.split()))) for word in words))
+
+
+def ten_pixels_a_chip(of: Line) -> list[list[float]]:
+    return [[10.0] * len(word.pieces) for word in of.words]
+
+
+def test_words_are_kept_whole() -> None:
+    placed = lay_out([[10, 10], [10, 10], [10]], 46, SPACING)
+    assert [(chip.x, chip.y) for chip in placed.chips] == [(0, 0), (12, 0), (0, 20), (12, 20), (28, 20)]
+    assert placed.height == 40
+
+
+def test_a_word_wider_than_a_row_is_broken() -> None:
+    placed = lay_out([[10] * 5], 24, SPACING)
+    assert [chip.y for chip in placed.chips] == [0, 0, 20, 20, 40]
+
+
+def test_no_chip_lies_on_another_one() -> None:
+    placed = lay_out([[7.5] * (index % 5 + 1) for index in range(40)], 83, SPACING).chips
+    for before, after in itertools.pairwise(placed):
+        assert after.y > before.y or after.x >= before.x + before.width
+
+
+def test_nothing_takes_no_room() -> None:
+    assert lay_out([], 100, SPACING).height == 0
+
+
+def test_only_lines_in_view_are_laid_out() -> None:
+    asked: list[int] = []
+
+    def widths(of: Line) -> list[list[float]]:
+        asked.append(of.start)
+        return ten_pixels_a_chip(of)
+
+    lines = [Line(line(*["a b c"] * 100).words, start) for start in range(500)]
+    blocks = ChipBlocks(lines, 200, SPACING, widths)
+    at_once = len(asked)
+    assert at_once < 20
+    seen = list(blocks.between(blocks.tops[400], blocks.tops[400] + 50))
+    assert seen[0][0] == 400
+    assert len(asked) == at_once + len(seen)
+
+
+def test_the_chips_of_unchanged_lines_are_kept() -> None:
+    first, second = line("a b"), line("c")
+    blocks = ChipBlocks([first, second], 100, SPACING, ten_pixels_a_chip)
+    again = ChipBlocks([line("x"), second], 100, SPACING, ten_pixels_a_chip, blocks.known())
+    assert again.block(1) is blocks.block(1)
+    assert again.block(0) is not blocks.block(0)
+
+
+def test_walking_forth_and_back_visits_every_chip_once() -> None:
+    lines = [line("a b", "c"), line(), line("d e f"), line()]
+    places = [first_place(lines)]
+    while (place := next_place(lines, places[-1])) is not None:
+        places.append(place)
+    assert places == [(0, 0, 0), (0, 0, 1), (0, 1, 0), (2, 0, 0), (2, 0, 1), (2, 0, 2)]
+    back = [last_place(lines)]
+    while (place := previous_place(lines, back[-1])) is not None:
+        back.append(place)
+    assert back == places[::-1]
+    assert first_place([line()]) is None
+
+
+def test_up_and_down_find_the_nearest_chip() -> None:
+    lines = [line("a b", "c d"), line("e f")]
+    blocks = ChipBlocks(lines, 30, SPACING, ten_pixels_a_chip)
+    below = place_in_row(blocks, lines, ChipPlace(0, 0, 1), down=True)
+    assert below == (0, 1, 1)
+    below = place_in_row(blocks, lines, below, down=True)
+    assert below == (1, 0, 1)
+    assert place_in_row(blocks, lines, below, down=True) is None
+    assert place_in_row(blocks, lines, below, down=False) == (0, 1, 1)
+
+
+def test_the_cursor_stays_in_its_word_while_its_tokens_change() -> None:
+    assert kept_place([line("a b")], ChipPlace(0, 0, 3)) == (0, 0, 1)
+    assert kept_place([line("a")], ChipPlace(0, 1, 0)) is None
+    assert kept_place([], ChipPlace(0, 0, 0)) is None
+
+
+@pytest.mark.parametrize("token", ["<img src=x>", "<b>", "##\u0301", "\u200d", "👨‍👩‍👧", "x" * 500, "한", "\ud800"])
+def test_every_token_can_be_painted(qtbot: QtBot, theme: Theme, token: str) -> None:
+    flow = ChipFlow(theme, _captions, str)
+    qtbot.addWidget(flow)
+    flow.resize(200, 100)
+    flow.captions_changed(1, hold_places=False)
+    flow.set_lines([Line((Word((Piece(token),)), Word((Piece(token),), unknown=object())))])
+    assert not flow.grab().isNull()
+
+
+def test_markup_is_as_wide_as_its_letters(qtbot: QtBot, theme: Theme) -> None:
+    style = ChipStyle(theme)
+    assert style.width("<b>x</b>") > style.width("x") * 2
+
+
+def _captions(_line: object, piece: Piece) -> tuple[str, ...]:
+    return (str(piece.id),)

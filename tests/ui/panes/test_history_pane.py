@@ -1,0 +1,153 @@
+"""The merge history by key and mouse."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QItemSelection, QItemSelectionModel, Qt
+from PySide6.QtGui import QGuiApplication
+
+from wordpiece_studio.model.history_rows import HistoryColumn
+from wordpiece_studio.model.records import Focus
+from wordpiece_studio.ui.history_pane import HistoryPane
+from wordpiece_studio.ui.history_tsv import TITLES, history_tsv
+
+if TYPE_CHECKING:
+    from tests.ui.panes.conftest import Bench
+
+
+def click_row(bench: Bench, pane: HistoryPane, row: int) -> None:
+    view = pane.view
+    view.scrollTo(pane.rows.index(row, 0))
+    place = view.visualRect(pane.rows.index(row, 3)).center()
+    bench.qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
+
+
+def test_it_counts_merges_and_ties(bench: Bench) -> None:
+    pane = bench.show(HistoryPane)
+    assert (pane.title, pane.hint) == ("Merge history", "25 merges, 9 ties")
+
+
+def test_before_a_training_it_says_what_to_do(empty_bench: Bench) -> None:
+    pane = empty_bench.show(HistoryPane)
+    assert "Train" in pane._empty.text()
+    assert not pane.view.isVisible()
+
+
+def test_a_click_on_a_row_goes_to_its_step_and_focuses_its_token(bench: Bench) -> None:
+    pane = bench.show(HistoryPane)
+    click_row(bench, pane, 8)
+    assert bench.model.moment == 9
+    assert bench.model.focus == Focus("token", text=bench.model.history[8].token)
+
+
+def test_the_arrow_keys_walk_through_the_steps(bench: Bench) -> None:
+    pane = bench.show(HistoryPane)
+    click_row(bench, pane, 8)
+    pane.view.setFocus()
+    bench.wait(pane.view.hasFocus)
+    bench.qtbot.keyClick(pane.view, Qt.Key.Key_Down)
+    assert bench.model.moment == 10
+    bench.qtbot.keyClick(pane.view, Qt.Key.Key_Up)
+    bench.qtbot.keyClick(pane.view, Qt.Key.Key_Up)
+    assert bench.model.moment == 8
+
+
+def test_the_row_of_the_moment_is_selected_and_in_view(bench: Bench) -> None:
+    pane = bench.show(HistoryPane, height=160)
+    for moment in (3, 24, 12):
+        bench.seek(moment)
+        rect = pane.view.visualRect(pane.rows.index(moment - 1, 0))
+        assert pane.view.viewport().rect().contains(rect)
+        assert pane.view.selected_steps().tolist() == [moment]
+
+
+def test_the_filter_finds_tokens_and_ties(bench: Bench) -> None:
+    pane = bench.show(HistoryPane)
+    bench.qtbot.keyClicks(pane._controls._text, "##ful")
+    assert {pane.rows.step_of_row(row) for row in range(pane.rows.rowCount())} == {6, 7, 8}
+    pane._controls._text.clear()
+    bench.qtbot.mouseClick(pane._controls._only_ties, Qt.MouseButton.LeftButton)
+    assert pane.rows.rowCount() == 9
+    bench.settle()
+    assert pane.hint == "9 of 25 merges, 9 ties in all"
+
+
+def test_a_filter_that_finds_nothing_says_so(bench: Bench) -> None:
+    pane = bench.show(HistoryPane)
+    bench.qtbot.keyClicks(pane._controls._text, "no such token")
+    bench.settle()
+    assert "No merge matches" in pane._empty.text()
+
+
+def test_ctrl_g_goes_to_a_step(bench: Bench) -> None:
+    pane = bench.show(HistoryPane)
+    pane.activateWindow()
+    bench.wait(pane.isActiveWindow)
+    bench.qtbot.keyClick(pane, Qt.Key.Key_G, Qt.KeyboardModifier.ControlModifier)
+    bench.wait(pane._controls._step.hasFocus)
+    bench.qtbot.keyClicks(pane._controls._step, "7")
+    bench.qtbot.keyClick(pane._controls._step, Qt.Key.Key_Return)
+    assert bench.model.moment == 7
+
+
+def test_selected_rows_are_copied_as_tab_separated_text(bench: Bench) -> None:
+    pane = bench.show(HistoryPane)
+    selection = QItemSelection(pane.rows.index(11, 0), pane.rows.index(12, 10))
+    pane.view.selectionModel().select(selection, QItemSelectionModel.SelectionFlag.ClearAndSelect)
+    bench.qtbot.keyClick(pane.view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    lines = QGuiApplication.clipboard().text().splitlines()
+    assert lines[0].split("\t") == list(TITLES)
+    assert lines[1].split("\t") == ["12", "ch", "##a", "cha", "1", "1", "6", str(1 / 6), "2", "57", "156"]
+    assert len(lines) == 3
+
+
+def test_many_selected_rows_stay_selected_when_the_moment_moves(bench: Bench) -> None:
+    pane = bench.show(HistoryPane)
+    pane.view.selectAll()
+    bench.seek(5)
+    assert len(pane.view.selected_steps()) == 25
+
+
+def test_a_header_click_sorts_and_a_third_one_brings_the_steps_back(bench: Bench) -> None:
+    pane = bench.show(HistoryPane)
+    header = pane.view.horizontalHeader()
+    x = header.sectionViewportPosition(HistoryColumn.VALUE) + 10
+    place = header.viewport().rect().center()
+    place.setX(x)
+    values = bench.model.history.column("value")
+    for expected in (np.sort(values), np.sort(values)[::-1], values):
+        bench.qtbot.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=place)
+        shown = [values[pane.rows.step_of_row(row) - 1] for row in range(25)]
+        assert shown == pytest.approx(expected.tolist(), rel=0)
+
+
+def test_tokens_that_hold_tabs_do_not_break_the_lines_that_are_copied(empty_bench: Bench) -> None:
+    empty_bench.train()
+    text = history_tsv(empty_bench.model.history, np.array([1, 25]))
+    assert [line.count("\t") for line in text.splitlines()] == [len(TITLES) - 1] * 3
+
+
+def test_the_view_follows_new_rows_only_at_the_end(bench: Bench) -> None:
+    pane = bench.show(HistoryPane, height=160)
+    pane.view.scrollToBottom()
+    assert pane.view.is_at_end
+    bench.model.train_further(vocab_size=90)
+    bench.wait(lambda: bench.model.merge_count == 45)
+    bench.settle()
+    assert pane.view.is_at_end
+    bench.seek(1)
+    bench.model.train_further(vocab_size=100)
+    bench.wait(lambda: bench.model.merge_count == 55)
+    bench.settle()
+    assert not pane.view.is_at_end
+
+
+def test_getting_the_keyboard_moves_nothing(bench: Bench) -> None:
+    bench.model.seek(0)
+    pane = bench.show(HistoryPane)
+    pane.view.setFocus()
+    bench.settle()
+    assert bench.model.moment == 0

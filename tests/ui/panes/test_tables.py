@@ -1,0 +1,103 @@
+"""The small table models as Qt wants them, and the timeline's plot with very many merges."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import QModelIndex, Qt
+
+from wordpiece_studio.core.training.records import Candidate
+from wordpiece_studio.ui.pair_words import PairWord, PairWords
+from wordpiece_studio.ui.plain import tooltip_text
+from wordpiece_studio.ui.quiet_table import QuietTable
+from wordpiece_studio.ui.rivals_model import PAIR, RivalsModel
+from wordpiece_studio.ui.row_table import RowTable, TableRow
+from wordpiece_studio.ui.timeline_plot import TimelinePlot
+from wordpiece_studio.ui.words_view import WordsModel
+
+if TYPE_CHECKING:
+    from pytestqt.modeltest import ModelTester
+    from pytestqt.qtbot import QtBot
+
+    from wordpiece_studio.ui.theme import Theme
+
+
+def candidate(value: float, *, is_tied: bool = False) -> Candidate:
+    return Candidate("<b>", "##x", "<b>x", 1, 2, 3, value, is_tied)
+
+
+def test_rivals(qtmodeltester: ModelTester) -> None:
+    model = RivalsModel()
+    rivals = [candidate(0.5, is_tied=True), candidate(0.5, is_tied=True), candidate(0.25)]
+    model.set_rivals(rivals, ["<i>f</i>"] * 3, "score")
+    qtmodeltester.check(model)
+    assert model.tied_rows == 2
+    assert [model.share(row) for row in range(3)] == [1, 1, 0.5]
+    assert model.index(0, PAIR).data() == "<b> ##x"
+    assert model.index(0, PAIR).data(Qt.ItemDataRole.ToolTipRole) == tooltip_text("<i>f</i>")
+
+
+def test_bars_of_values_without_a_sign_for_length() -> None:
+    model = RivalsModel()
+    model.set_rivals([candidate(-1.0), candidate(-2.0)], ["", ""], "gain")
+    assert model.share(1) == 0
+
+
+def test_words(qtmodeltester: ModelTester) -> None:
+    model = WordsModel()
+    model.set_words(PairWords((PairWord("<b>", 3, ("<", "##b", "##>"), ("<b", "##>")),), 1))
+    qtmodeltester.check(model)
+    assert [model.index(0, column).data() for column in range(3)] == ["<b>", "×3", "< ##b ##> → <b ##>"]
+
+
+def test_rows_of_text(qtmodeltester: ModelTester) -> None:
+    model = RowTable(("a", "b"), frozenset({1}))
+    model.set_rows([TableRow(("<b>", "2"), "said <b>")])
+    qtmodeltester.check(model)
+    assert model.index(0, 0).data(Qt.ItemDataRole.ToolTipRole) == tooltip_text("said <b>")
+
+
+def test_300_000_merges_are_painted_at_once(qtbot: QtBot, theme: Theme) -> None:
+    plot = TimelinePlot(theme, str)
+    qtbot.addWidget(plot)
+    plot.resize(1200, 120)
+    values = np.random.default_rng(1).random(300_000)
+    plot.set_curve(values, np.where(values > 0.5, 2, 1))
+    plot.grab()
+    began = time.perf_counter()
+    for moment in range(0, 300_000, 10_000):
+        plot.set_moment(moment)
+        plot.grab()
+    assert (time.perf_counter() - began) / 30 < 0.05
+
+
+class ManyRows(RowTable):
+    def rowCount(self, parent: QModelIndex = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else 1_000_000
+
+    def data(self, _index: QModelIndex, _role: int = Qt.ItemDataRole.DisplayRole) -> None:
+        return None
+
+
+def test_a_million_rows_are_selected_at_once(qtbot: QtBot) -> None:
+    table = QuietTable()
+    qtbot.addWidget(table)
+    table.setModel(ManyRows([str(column) for column in range(11)], parent=table))
+    table.setSelectionMode(QuietTable.SelectionMode.ExtendedSelection)
+    table.resize(500, 300)
+    began = time.perf_counter()
+    table.selectAll()
+    table.grab()
+    assert time.perf_counter() - began < 1
+
+
+def test_typing_letters_does_not_search_the_rows(qtbot: QtBot) -> None:
+    table = QuietTable()
+    qtbot.addWidget(table)
+    model = RowTable(("a",), parent=table)
+    model.set_rows([TableRow(("x",)), TableRow(("y",))])
+    table.setModel(model)
+    qtbot.keyClicks(table, "y")
+    assert not table.currentIndex().isValid()

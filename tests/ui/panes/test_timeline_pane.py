@@ -1,0 +1,134 @@
+"""The timeline by button, key, mouse and wheel."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtWidgets import QApplication, QComboBox, QToolButton
+
+from wordpiece_studio.ui.timeline_pane import TimelinePane
+
+if TYPE_CHECKING:
+    from tests.ui.panes.conftest import Bench
+
+
+@pytest.fixture
+def pane(bench: Bench) -> TimelinePane:
+    return bench.show(TimelinePane, 1100, 180)
+
+
+def at(pane: TimelinePane, moment: int) -> QPoint:
+    return QPoint(round(pane.plot.x_of(moment)), pane.plot.height() // 2)
+
+
+def click(bench: Bench, pane: TimelinePane, name: str) -> None:
+    bench.qtbot.mouseClick(pane.findChild(QToolButton, f"timeline_{name}"), Qt.MouseButton.LeftButton)
+
+
+def test_the_buttons_move_the_moment(bench: Bench, pane: TimelinePane) -> None:
+    for name, moment in (("first", 0), ("next", 1), ("next", 2), ("previous", 1), ("last", 25)):
+        click(bench, pane, name)
+        assert bench.model.moment == moment
+        assert pane.plot.value() == moment
+
+
+def test_buttons_that_lead_nowhere_are_disabled(bench: Bench, pane: TimelinePane) -> None:
+    def enabled() -> set[str]:
+        buttons = pane.findChildren(QToolButton)
+        return {button.objectName().removeprefix("timeline_") for button in buttons if button.isEnabled()}
+
+    assert enabled() == {"first", "previous", "play"}
+    bench.seek(0)
+    assert enabled() == {"next", "last", "play"}
+
+
+def test_a_click_on_the_curve_goes_there(bench: Bench, pane: TimelinePane) -> None:
+    bench.qtbot.mouseClick(pane.plot, Qt.MouseButton.LeftButton, pos=at(pane, 7))
+    assert bench.model.moment == 7
+
+
+def test_dragging_goes_through_the_moments(bench: Bench, pane: TimelinePane) -> None:
+    seen: list[int] = []
+    bench.model.moment_changed.connect(seen.append)
+    bench.qtbot.mousePress(pane.plot, Qt.MouseButton.LeftButton, pos=at(pane, 3))
+    for moment in (4, 5, 6):
+        bench.qtbot.mouseMove(pane.plot, at(pane, moment))
+    bench.qtbot.mouseRelease(pane.plot, Qt.MouseButton.LeftButton, pos=at(pane, 6))
+    bench.settle()
+    assert seen[0] == 3
+    assert bench.model.moment == seen[-1] == 6
+
+
+@pytest.mark.parametrize(
+    ("key", "moment"),
+    [
+        (Qt.Key.Key_Left, 11),
+        (Qt.Key.Key_Right, 13),
+        (Qt.Key.Key_Home, 0),
+        (Qt.Key.Key_End, 25),
+        (Qt.Key.Key_PageUp, 22),
+        (Qt.Key.Key_PageDown, 2),
+    ],
+)
+def test_the_keys_of_a_slider(bench: Bench, pane: TimelinePane, key: Qt.Key, moment: int) -> None:
+    bench.seek(12)
+    bench.qtbot.keyClick(pane.plot, key)
+    assert bench.model.moment == moment
+
+
+def test_the_wheel_goes_one_step_a_notch(bench: Bench, pane: TimelinePane) -> None:
+    bench.seek(12)
+    for delta in (120, 60, 60, -120):
+        place = QPointF(at(pane, 12))
+        event = QWheelEvent(
+            place, pane.plot.mapToGlobal(place), QPoint(), QPoint(0, delta), Qt.MouseButton.NoButton,
+            Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase, False,
+        )  # fmt: skip
+        QApplication.sendEvent(pane.plot, event)
+    assert bench.model.moment == 13
+
+
+def test_it_follows_the_moment_and_says_where_it_is(bench: Bench, pane: TimelinePane) -> None:
+    bench.seek(12)
+    assert pane.plot.value() == 12
+    assert pane.hint.startswith("step 12 of 25")
+    assert pane.plot.accessibleDescription() == "step 12 of 25"
+
+
+def test_a_moment_says_what_was_merged_there(bench: Bench, pane: TimelinePane) -> None:
+    assert pane._describe_moment(12) == "12 · cha · 0.1667 · tie of 2"
+    assert pane._describe_moment(0) == "before the first merge"
+
+
+def test_playing_moves_on_and_the_hand_stops_it(bench: Bench, pane: TimelinePane) -> None:
+    bench.seek(0)
+    box = pane.findChild(QComboBox)
+    box.setCurrentIndex(box.findData(50.0))
+    box.activated.emit(box.currentIndex())
+    assert pane.player.speed == 50.0
+    click(bench, pane, "play")
+    bench.wait(lambda: bench.model.moment >= 2)
+    bench.qtbot.keyClick(pane.plot, Qt.Key.Key_Home)
+    assert not pane.player.is_playing
+    assert bench.model.moment == 0
+
+
+def test_it_grows_when_more_is_trained(bench: Bench, pane: TimelinePane) -> None:
+    bench.seek(3)
+    bench.model.train_further(vocab_size=80)
+    bench.wait(lambda: pane.plot.maximum() == 35)
+    assert (bench.model.moment, pane.plot.value()) == (3, 3)
+
+
+def test_before_a_training_nothing_can_be_moved(empty_bench: Bench) -> None:
+    pane = empty_bench.show(TimelinePane, 900, 180)
+    assert not pane.plot.isEnabled()
+    assert pane.hint == "nothing is trained yet"
+
+
+def test_every_control_has_a_name(pane: TimelinePane) -> None:
+    for control in (pane.plot, *pane.findChildren(QToolButton), *pane.findChildren(QComboBox)):
+        assert control.accessibleName()

@@ -1,0 +1,253 @@
+"""Live tokenization by key and mouse, against the tokenizer itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QGuiApplication, QInputMethodEvent, QKeyEvent
+from PySide6.QtWidgets import QApplication, QToolButton
+
+from wordpiece_studio.model.records import Focus
+from wordpiece_studio.ui.chip_blocks import ChipPlace
+from wordpiece_studio.ui.tokenization_pane import TokenizationPane
+
+if TYPE_CHECKING:
+    from tests.ui.panes.conftest import Bench
+
+COURSE_TEXT = "This is the Hugging Face course!"
+
+
+@pytest.fixture
+def pane(bench: Bench) -> TokenizationPane:
+    pane = bench.show(TokenizationPane, 430, 660)
+    bench.seek(12)
+    return pane
+
+
+def type_text(bench: Bench, pane: TokenizationPane, text: str) -> None:
+    pane._edit.selectAll()
+    bench.qtbot.keyClicks(pane._edit, text)
+    bench.settle()
+
+
+def click_chip(bench: Bench, pane: TokenizationPane, place: ChipPlace, *, at_boundary: bool = False) -> None:
+    rect = pane._chips.rect_of(place)
+    point = rect.center() if not at_boundary else rect.center() + (rect.topRight() - rect.topLeft()) / 2
+    if at_boundary:
+        point.setX(point.x() + 2)
+    bench.qtbot.mouseClick(pane._chips.viewport(), Qt.MouseButton.LeftButton, pos=point.toPoint())
+
+
+def test_the_course_sentence_at_merge_12(bench: Bench, pane: TokenizationPane) -> None:
+    expected = bench.model.tokenizer_at(12).encode(COURSE_TEXT)
+    assert pane.text == COURSE_TEXT
+    assert pane.tokens == expected.tokens
+    assert pane._summary.text() == "7 words, 24 tokens · 3.43 tokens a word · 1 unknown"
+    assert pane.hint == "at merge 12 of 25 · follows the timeline"
+
+
+def test_the_reason_of_an_unknown_word_is_exact(pane: TokenizationPane) -> None:
+    assert pane._unknown_label.text() == (
+        "“!” is [UNK]: the symbol ! occurs in no word of the corpus.\n"
+        "The whole word becomes unknown, not only the missing part."
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("cqt", "character 2, q, occurs in no word"),
+        ("xab", "the symbol x occurs in no word"),
+        ("zab", "no word of the corpus begins with z"),
+        ("aH", "the symbol ##H (character 2) occurs in no word of the corpus; H only begins words there"),
+        ("a" * 101, "it has 101 characters, and a word of more than 100 is not split"),
+    ],
+)
+def test_each_kind_of_unknown_word_has_its_reason(bench: Bench, pane: TokenizationPane, text: str, reason: str) -> None:
+    type_text(bench, pane, text)
+    assert reason in pane._unknown_label.text()
+
+
+@pytest.mark.parametrize("moment", [0, 3, 4, 9, 16, 25])
+def test_it_follows_the_moment(bench: Bench, pane: TokenizationPane, moment: int) -> None:
+    bench.seek(moment)
+    assert pane.tokens == bench.model.tokenizer_at(moment).encode(COURSE_TEXT).tokens
+
+
+def test_walking_through_all_moments_keeps_nothing_stale(bench: Bench, pane: TokenizationPane) -> None:
+    pane.set_text("This chapter\nshows the section\nHopefully trained tokens\n\nface")
+    for moment in [*range(26), 3, 25, 0, 14]:
+        bench.model.seek(moment)
+        pane.refresh()
+        assert pane.tokens == bench.model.tokenizer_at(moment).encode(pane.text).tokens
+
+
+def test_typing_is_tokenized(bench: Bench, pane: TokenizationPane) -> None:
+    type_text(bench, pane, "This Face")
+    assert pane.tokens == bench.model.tokenizer_at(12).encode("This Face").tokens
+
+
+def test_markup_is_text(bench: Bench, pane: TokenizationPane) -> None:
+    type_text(bench, pane, "<img src=x> <b>the</b>")
+    assert pane.text == "<img src=x> <b>the</b>"
+    assert "<" in pane._unknown_label.text()
+    assert pane._unknown_label.textFormat() is Qt.TextFormat.PlainText
+
+
+def test_what_an_input_method_composes_is_no_text_yet(bench: Bench, pane: TokenizationPane) -> None:
+    type_text(bench, pane, "the ")
+    event = QInputMethodEvent("안녀", [])
+    QApplication.sendEvent(pane._edit, event)
+    bench.settle()
+    assert pane.text == "the "
+    event = QInputMethodEvent()
+    event.setCommitString("안녕")
+    QApplication.sendEvent(pane._edit, event)
+    bench.settle()
+    assert pane.text == "the 안녕"
+
+
+def test_no_break_spaces_and_emoji_stay_what_they_are(bench: Bench, pane: TokenizationPane) -> None:
+    text = "the\u00a0🤗 Face"
+    pane.set_text(text)
+    bench.settle()
+    assert pane.text == text
+    pieces = [piece for line in pane.watched.lines for word in line.words for piece in word.pieces]
+    assert (pieces[-1].start, pieces[-1].end) == (9, 10)
+
+
+def test_a_click_on_a_boundary_shows_why_it_is_there(bench: Bench, pane: TokenizationPane) -> None:
+    click_chip(bench, pane, ChipPlace(0, 3, 1), at_boundary=True)
+    assert pane._why.title == "Why here? Hugging, boundary 2"
+    assert [row[0] for row in pane._why.rows] == ["##ugging", "##uggin", "##uggi", "##ugg", "##ug", "##u"]
+    assert pane._why.rows[-1] == ("##u", "✓", "in the alphabet")
+
+
+def test_a_click_on_a_chip_shows_its_ladder_and_focuses_it(bench: Bench, pane: TokenizationPane) -> None:
+    click_chip(bench, pane, ChipPlace(0, 0, 0))
+    assert pane._why.rows == [("This", "✗", ""), ("Thi", "✗", ""), ("Th", "✓", "born at step 9")]
+    assert bench.model.focus == Focus("token", text="Th")
+
+
+def test_a_candidate_that_becomes_a_token_later_says_when(bench: Bench, pane: TokenizationPane) -> None:
+    click_chip(bench, pane, ChipPlace(0, 3, 0))
+    rows = {row[0]: row[2] for row in pane._why.rows}
+    step = next(merge.step for merge in bench.model.history if merge.token == "Hu")
+    assert rows["Hu"] == f"not before step {step}"
+
+
+def test_an_unknown_chip_shows_where_nothing_fitted(bench: Bench, pane: TokenizationPane) -> None:
+    type_text(bench, pane, "cqt")
+    click_chip(bench, pane, ChipPlace(0, 0, 0))
+    assert pane._why.title == "Why here? cqt: nothing fits from character 2 on"
+    assert [row[:2] for row in pane._why.rows] == [("##qt", "✗"), ("##q", "✗")]
+
+
+def test_the_arrow_keys_walk_through_the_chips(bench: Bench, pane: TokenizationPane) -> None:
+    chips = pane._chips
+    for key, place in (
+        (Qt.Key.Key_Right, (0, 0, 0)),
+        (Qt.Key.Key_Right, (0, 0, 1)),
+        (Qt.Key.Key_End, (0, 6, 0)),
+        (Qt.Key.Key_Left, (0, 5, 5)),
+        (Qt.Key.Key_Home, (0, 0, 0)),
+    ):
+        bench.qtbot.keyClick(chips, key)
+        assert chips.current == place
+    bench.qtbot.keyClick(chips, Qt.Key.Key_Down)
+    assert chips.rect_of(chips.current).top() > chips.rect_of(ChipPlace(0, 0, 0)).top()
+    bench.qtbot.keyClick(chips, Qt.Key.Key_Up)
+    assert chips.current == (0, 0, 0)
+
+
+def test_the_walking_keys_are_not_left_to_the_window(pane: TokenizationPane) -> None:
+    event = QKeyEvent(QEvent.Type.ShortcutOverride, Qt.Key.Key_Right, Qt.KeyboardModifier.NoModifier)
+    event.ignore()
+    QApplication.sendEvent(pane._chips, event)
+    assert event.isAccepted()
+
+
+def test_a_screen_reader_hears_the_chip(bench: Bench, pane: TokenizationPane) -> None:
+    bench.qtbot.keyClick(pane._chips, Qt.Key.Key_Home)
+    assert pane._chips.accessibleDescription() == (
+        "token Th, id 53, code points 0–2, born at step 9, in the word This"
+    )
+
+
+def test_the_table_says_the_same_as_the_chips(bench: Bench, pane: TokenizationPane) -> None:
+    bench.qtbot.mouseClick(pane._options._table, Qt.MouseButton.LeftButton)
+    bench.settle()
+    encoding = bench.model.tokenizer_at(12).encode(COURSE_TEXT)
+    rows = [row.texts for row in pane._table.tokens.rows]
+    assert [row[0] for row in rows] == encoding.tokens
+    assert [row[1] for row in rows] == [str(number) for number in encoding.ids]
+    assert [row[2] for row in rows] == [f"{start}–{end}" for start, end in encoding.offsets]
+    assert pane._table.isVisible()
+
+
+def test_copying(bench: Bench, pane: TokenizationPane) -> None:
+    encoding = bench.model.tokenizer_at(12).encode(COURSE_TEXT)
+    tokens, ids = pane._options._copy.menu().actions()
+    tokens.trigger()
+    assert QGuiApplication.clipboard().text() == " ".join(encoding.tokens)
+    ids.trigger()
+    assert QGuiApplication.clipboard().text() == " ".join(map(str, encoding.ids))
+
+
+def test_the_film_strip_names_the_steps_that_changed_the_text(bench: Bench, pane: TokenizationPane) -> None:
+    bench.wait(lambda: bool(pane._strip.rows))
+    counts = [len(bench.model.tokenizer_at(step).encode(COURSE_TEXT)) for step in range(26)]
+    changed = [step for step in range(1, 26) if counts[step] != counts[step - 1]]
+    assert [row.step for row in pane._strip.rows] == changed
+    assert [row.tokens for row in pane._strip.rows] == [counts[step] for step in changed]
+
+
+def test_a_click_on_the_film_strip_goes_to_its_step(bench: Bench, pane: TokenizationPane) -> None:
+    bench.wait(lambda: bool(pane._strip.rows))
+    table = pane._strip._table
+    place = table.visualRect(table.strip.index(1, 1)).center()
+    table.scrollTo(table.strip.index(1, 1))
+    place = table.visualRect(table.strip.index(1, 1)).center()
+    bench.qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert bench.model.moment == pane._strip.rows[1].step
+
+
+def test_special_tokens_are_found_first(bench: Bench, pane: TokenizationPane) -> None:
+    type_text(bench, pane, "[CLS] the")
+    assert pane.tokens[0] == "[CLS]"
+    click_chip(bench, pane, ChipPlace(0, 0, 0))
+    assert "special token" in pane._why.title
+
+
+def test_before_a_training_it_says_what_to_do(empty_bench: Bench) -> None:
+    pane = empty_bench.show(TokenizationPane, 430, 660)
+    assert pane.tokens == []
+    assert "Train" in pane._summary.text()
+    empty_bench.train()
+    empty_bench.settle()
+    assert pane.tokens
+
+
+def test_a_pane_that_is_hidden_catches_up(bench: Bench, pane: TokenizationPane) -> None:
+    pane.hide()
+    bench.seek(25)
+    pane.show()
+    bench.settle()
+    assert pane.tokens == bench.model.tokenizer_at(25).encode(COURSE_TEXT).tokens
+
+
+def test_every_control_has_a_name(pane: TokenizationPane) -> None:
+    controls = [pane._edit, pane._chips, pane._table, *pane.findChildren(QToolButton)]
+    assert all(control.accessibleName() or control.text() for control in controls)
+
+
+def test_100_kilobytes_stay_usable(bench: Bench, pane: TokenizationPane) -> None:
+    text = "This chapter is about tokenization and how tokenizers are trained.\n" * 1500
+    pane.set_text(text)
+    bench.wait(lambda: len(pane.watched.lines) == 1500)
+    assert pane.watched.summary.words == 1500 * 11
+    bench.qtbot.keyClick(pane._chips, Qt.Key.Key_End)
+    assert pane._chips.rect_of(pane._chips.current).bottom() <= pane._chips.viewport().height()
+    assert "too long" in pane._strip._title.text() or pane._strip.rows

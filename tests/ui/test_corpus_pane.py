@@ -1,0 +1,201 @@
+"""The corpus pane: the editor is a view of the document, the line as the trainer reads it, finding."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QMimeData, Qt, QUrl
+from PySide6.QtGui import QTextCursor
+from PySide6.QtWidgets import QMessageBox
+
+from wordpiece_studio.core.text.normalizers import resolve_normalizer
+from wordpiece_studio.core.text.pipeline import Pipeline
+from wordpiece_studio.core.text.pre_tokenizers import resolve_pre_tokenizer
+from wordpiece_studio.ui.corpus_editor import _local_file
+from wordpiece_studio.ui.corpus_search import find_places, next_place, previous_place
+from wordpiece_studio.ui.line_view import LineView
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+    from tests.ui.conftest import Studio
+    from wordpiece_studio.ui.theme import Theme
+
+
+def type_into_editor(studio: Studio, text: str) -> None:
+    studio.qtbot.keyClicks(studio.window.corpus_pane.editor, text)
+
+
+def place_cursor(studio: Studio, position: int) -> None:
+    studio.window.corpus_pane.editor.select(position)
+
+
+def shown(studio: Studio) -> str:
+    editor = studio.window.corpus_pane.editor
+    return editor.view_part(0, editor.document().characterCount() - 1)
+
+
+# -- the editor
+
+
+def test_typing_reaches_the_document_and_can_be_undone(studio: Studio) -> None:
+    before = studio.window.document.text
+    place_cursor(studio, 0)
+    type_into_editor(studio, "hug")
+    assert studio.window.document.text == "hug" + before
+    studio.qtbot.keyClick(studio.window.corpus_pane.editor, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert studio.window.document.text == before
+    assert shown(studio) == before
+    studio.qtbot.keyClick(
+        studio.window.corpus_pane.editor, Qt.Key.Key_Z,
+        Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier,
+    )  # fmt: skip
+    assert studio.window.document.text == "hug" + before
+
+
+def test_the_menu_undoes_too(studio: Studio) -> None:
+    studio.set_text("hug")
+    assert studio.window.actions_.undo.isEnabled()
+    studio.window.actions_.undo.trigger()
+    assert studio.window.document.text.startswith("This is")
+
+
+@pytest.mark.parametrize(
+    "text", ["one\ntwo\n", "\U0001f917a\U0001f917", "a\u00a0b\u2028c", "\u0915\u094d\u0937 e\u0301"]
+)
+def test_editor_and_document_stay_the_same_through_edits(studio: Studio, text: str) -> None:
+    studio.set_text(text)
+    editor, document = studio.window.corpus_pane.editor, studio.window.document
+    editor.moveCursor(QTextCursor.MoveOperation.End)
+    type_into_editor(studio, "xy")
+    studio.qtbot.keyClick(editor, Qt.Key.Key_Return)
+    studio.qtbot.keyClick(editor, Qt.Key.Key_Backspace)
+    studio.qtbot.keyClick(editor, Qt.Key.Key_Backspace)
+    assert document.text == text + "x"
+    assert shown(studio) == document.view_text
+    editor.selectAll()
+    studio.qtbot.keyClick(editor, Qt.Key.Key_Delete)
+    assert document.text == shown(studio) == ""
+
+
+def test_windows_line_ends_survive_an_edit(studio: Studio, tmp_path: Path) -> None:
+    path = tmp_path / "crlf.txt"
+    path.write_bytes(b"one\r\ntwo\r\n")
+    studio.window.file_flow.open_path(path)
+    place_cursor(studio, 3)
+    type_into_editor(studio, "!")
+    studio.qtbot.keyClick(studio.window.corpus_pane.editor, Qt.Key.Key_Return)
+    assert studio.window.document.text == "one!\r\n\r\ntwo\r\n"
+    studio.window.document.undo_stack.setClean()
+
+
+def test_a_pasted_line_of_5_mb_is_folded_and_can_be_undone(studio: Studio) -> None:
+    before = studio.window.document.text
+    data = QMimeData()
+    data.setText("y" * 5_000_000)
+    editor = studio.window.corpus_pane.editor
+    editor.selectAll()
+    editor.insertFromMimeData(data)
+    assert editor.isReadOnly()
+    assert len(studio.window.document.text) == 5_000_000
+    studio.window.actions_.undo.trigger()
+    assert studio.window.document.text == shown(studio) == before
+    assert not editor.isReadOnly()
+
+
+def test_typing_on_in_a_line_that_gets_too_long_loses_nothing(studio: Studio) -> None:
+    studio.set_text("z" * 9_999)
+    studio.window.corpus_pane.editor.moveCursor(QTextCursor.MoveOperation.End)
+    type_into_editor(studio, "ab")
+    studio.qtbot.wait(20)
+    assert studio.window.document.text == "z" * 9_999 + "ab"
+    assert studio.window.corpus_pane.editor.isReadOnly()
+
+
+def test_a_dropped_file_is_opened(studio: Studio, tmp_path: Path) -> None:
+    path = tmp_path / "dropped.txt"
+    path.write_text("dropped", encoding="utf-8")
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path))])
+    assert _local_file(data) == path
+    studio.window.corpus_pane.editor.file_dropped.emit(path)
+    assert studio.window.document.text == "dropped"
+
+
+# -- the line as the trainer reads it
+
+
+def test_the_line_at_the_cursor_is_shown_in_all_stages(studio: Studio) -> None:
+    place_cursor(studio, studio.window.document.text.index("chapter") + 3)
+    view = studio.window.corpus_pane.line_view
+    studio.wait(lambda: view.text_of("raw") == "This chapter is about tokenization.")
+    assert view.text_of("words") == "This · chapter · is · about · tokenization · ."
+    assert view.text_of("symbols") == "c ##h ##a ##p ##t ##e ##r"
+
+
+def test_what_berts_preprocessing_does_to_korean_is_seen(qtbot: QtBot, theme: Theme) -> None:
+    view = LineView(theme)
+    qtbot.addWidget(view)
+    uncased = Pipeline(resolve_normalizer("bert-uncased"), resolve_pre_tokenizer("bert"))
+    view.show_line(1, "안녕 Niño", 0, uncased)
+    assert len(view.text_of("symbols").split()) == 6
+    assert view.text_of("normalized").endswith("nino")
+
+
+def test_a_very_long_line_is_read_round_the_cursor(qtbot: QtBot, theme: Theme) -> None:
+    view = LineView(theme)
+    qtbot.addWidget(view)
+    cased = Pipeline(resolve_normalizer("bert-cased"), resolve_pre_tokenizer("bert"))
+    view.show_line(1, "a " * 500_000 + "hug", 1_000_003, cased)
+    assert view.text_of("symbols") == "h ##u ##g"
+
+
+def test_another_normalizer_counts_anew(studio: Studio) -> None:
+    figures = studio.window.corpus_pane.figures
+    figures.set_names("bert-uncased", "bert")
+    figures.pipeline_changed.emit()
+    studio.wait(lambda: studio.window.counting.counts is not None)
+    assert studio.window.counting.counts.normalizer.name == "bert-uncased"
+    assert "this" in studio.window.counting.counts.words
+    assert "corpus changed" in studio.window.bar.progress_text
+
+
+def test_a_normalizer_that_is_none_is_refused_in_words(studio: Studio) -> None:
+    studio.window.corpus_pane.figures._on_name_selected("bert-upside-down")
+    assert "bert-upside-down" in studio.box().text()
+    studio.answer(QMessageBox.StandardButton.Ok)
+
+
+# -- finding
+
+
+def test_find_goes_from_place_to_place(studio: Studio) -> None:
+    pane = studio.window.corpus_pane
+    place_cursor(studio, 0)
+    studio.window.actions_.find.trigger()
+    pane.find_bar._field.setText("toke")
+    first = pane.editor.textCursor().selectionStart()
+    studio.window.actions_.find_next.trigger()
+    assert pane.editor.textCursor().selectedText() == "toke"
+    assert pane.editor.textCursor().selectionStart() > first
+    studio.window.actions_.find_previous.trigger()
+    assert pane.editor.textCursor().selectionStart() == first
+    assert pane.find_bar._count_label.text() == "1 of 3"
+    pane.find_bar._field.setText("nowhere")
+    assert pane.find_bar._count_label.text() == "nothing found"
+
+
+def test_places_are_in_units_of_the_editor() -> None:
+    assert find_places("\U0001f917 Hug hug", "hug", False) == [(3, 6), (7, 10)]
+    assert find_places("Hug hug", "hug", True) == [(4, 7)]
+    assert find_places("a.b axb", "a.b", False) == [(0, 3)]
+    assert find_places("abc", "", False) == []
+
+
+def test_finding_wraps_round() -> None:
+    places = [(0, 2), (5, 7)]
+    assert [next_place(places, position) for position in (0, 1, 6)] == [0, 1, 0]
+    assert [previous_place(places, position) for position in (0, 5, 9)] == [1, 0, 1]

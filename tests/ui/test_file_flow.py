@@ -1,0 +1,215 @@
+"""Opening and saving, in the window."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtWidgets import QMessageBox
+
+from wordpiece_studio.core.formats.vocab_txt import read_vocabulary
+from wordpiece_studio.ui.save_dialog import SaveVocabularyDialog
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.ui.conftest import Studio
+
+_SAVE = QMessageBox.StandardButton.Save
+_DISCARD = QMessageBox.StandardButton.Discard
+_CANCEL = QMessageBox.StandardButton.Cancel
+
+
+def choose(studio: Studio, path: Path) -> None:
+    """Choose `path` in the file dialog that is open."""
+    dialog = studio.window.file_flow.open_dialog
+    assert dialog is not None
+    dialog.fileSelected.emit(str(path))
+    dialog.done(1)
+
+
+def save_vocabulary(studio: Studio, path: Path, *, as_folder: bool) -> None:
+    studio.window.actions_.save_vocabulary.trigger()
+    dialog = studio.window.findChild(SaveVocabularyDialog)
+    dialog._forms.button(int(as_folder)).setChecked(True)
+    dialog.accept()
+    choose(studio, path)
+
+
+# -- opening
+
+
+def test_a_text_file_is_opened_counted_and_remembered(studio: Studio, tmp_path: Path) -> None:
+    path = tmp_path / "hugs & kisses.txt"
+    path.write_text("hug hug\npug\n", encoding="utf-8")
+    studio.window.actions_.open_file.trigger()
+    choose(studio, path)
+    studio.wait(lambda: studio.window.corpus_pane.figures.value_of("words") == "3")
+    assert studio.window.corpus_pane.hint == path.name
+    assert studio.window.settings.values.recent_files == (str(path),)
+    assert "corpus changed" in studio.window.bar.progress_text
+
+
+@pytest.mark.parametrize(
+    ("content", "words"), [(b"a\x00b" * 100, "binary"), (b"caf\xe9 noir\n", "UTF-8"), (None, "not")]
+)
+def test_what_is_no_text_is_told_and_changes_nothing(
+    studio: Studio, tmp_path: Path, content: bytes | None, words: str
+) -> None:
+    path = tmp_path / "thing.txt"
+    if content is not None:
+        path.write_bytes(content)
+    before = studio.window.document.text
+    studio.window.file_flow.open_path(path)
+    box = studio.box()
+    told = f"{box.text()} {box.informativeText()}"
+    assert words.lower() in told.lower()
+    assert "thing.txt" in told
+    assert studio.window.document.text == before
+    studio.answer(QMessageBox.StandardButton.Ok)
+
+
+def test_a_folder_is_no_corpus(studio: Studio, tmp_path: Path) -> None:
+    studio.window.file_flow.open_path(tmp_path)
+    assert tmp_path.name in studio.box().text()
+    studio.answer(QMessageBox.StandardButton.Ok)
+
+
+def test_a_recent_file_that_vanished_is_told(studio: Studio, tmp_path: Path) -> None:
+    path = tmp_path / "gone.txt"
+    path.write_text("hug", encoding="utf-8")
+    studio.window.file_flow.open_path(path)
+    path.unlink()
+    studio.window.menus.recent_file_chosen.emit(str(path))
+    assert "gone.txt" in studio.box().text()
+    studio.answer(QMessageBox.StandardButton.Ok)
+    assert studio.window.document.text == "hug"
+
+
+def test_a_line_of_5_mb_opens_at_once_and_is_told(studio: Studio, tmp_path: Path) -> None:
+    path = tmp_path / "long.txt"
+    path.write_text("x" * 5_000_000 + "\nhug\n", encoding="utf-8")
+    began = time.perf_counter()
+    studio.window.file_flow.open_path(path)
+    studio.window.repaint()
+    assert time.perf_counter() - began < 1.0
+    editor = studio.window.corpus_pane.editor
+    assert editor.isReadOnly()
+    assert studio.window.document.text == "x" * 5_000_000 + "\nhug\n"
+    studio.wait(lambda: studio.window.corpus_pane.figures.value_of("words") == "1", 20_000)
+    assert "5,000,000" in studio.window.corpus_pane._note_label.text()
+
+
+def test_the_samples_open(studio: Studio) -> None:
+    for action in studio.window.menus.samples.actions():
+        action.trigger()
+        studio.wait(lambda: studio.window.counting.counts is not None)
+        assert studio.window.document.text
+        assert studio.window.corpus_pane.hint
+
+
+# -- edits are not lost
+
+
+def test_an_edited_text_is_not_replaced_without_a_question(studio: Studio, tmp_path: Path) -> None:
+    path = tmp_path / "other.txt"
+    path.write_text("other", encoding="utf-8")
+    studio.set_text("mine")
+    studio.window.file_flow.open_path(path)
+    studio.answer(_CANCEL)
+    assert studio.window.document.text == "mine"
+    studio.window.file_flow.open_path(path)
+    studio.answer(_DISCARD)
+    assert studio.window.document.text == "other"
+
+
+def test_save_first_and_open_then(studio: Studio, tmp_path: Path) -> None:
+    other, mine = tmp_path / "other.txt", tmp_path / "mine.txt"
+    other.write_text("other", encoding="utf-8")
+    studio.set_text("mine")
+    studio.window.file_flow.open_path(other)
+    studio.answer(_SAVE)
+    choose(studio, mine)
+    assert mine.read_text(encoding="utf-8") == "mine"
+    assert studio.window.document.text == "other"
+
+
+def test_a_text_is_saved_to_the_byte(studio: Studio, tmp_path: Path) -> None:
+    data = "a\r\nb\u00a0c\u2028d\n\u200be\r\n".encode()
+    source, target = tmp_path / "source.txt", tmp_path / "target.txt"
+    source.write_bytes(data)
+    studio.window.file_flow.open_path(source)
+    studio.window.actions_.save_corpus.trigger()
+    choose(studio, target)
+    assert target.read_bytes() == data
+
+
+def test_a_text_that_cannot_be_saved_is_still_there(studio: Studio, tmp_path: Path) -> None:
+    studio.set_text("mine")
+    studio.window.actions_.save_corpus.trigger()
+    choose(studio, tmp_path / "no such folder" / "mine.txt")
+    assert "no such folder" in studio.box().text()
+    studio.answer(QMessageBox.StandardButton.Ok)
+    assert studio.window.document.is_modified
+    studio.window.document.undo_stack.undo()
+
+
+# -- the vocabulary
+
+
+def test_the_vocabulary_of_the_step_shown_is_saved(studio: Studio, tmp_path: Path) -> None:
+    save_vocabulary(studio, tmp_path / "vocab.txt", as_folder=False)
+    tokens = read_vocabulary(tmp_path / "vocab.txt")
+    assert len(tokens) == 57
+    assert tokens[:5] == ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    assert tokens[-1] == "cha"
+    assert "after merge 12" in studio.window.banner.text
+
+
+def test_a_folder_with_its_settings_is_saved_and_not_replaced_unasked(studio: Studio, tmp_path: Path) -> None:
+    folder = tmp_path / "my tokenizer"
+    save_vocabulary(studio, folder, as_folder=True)
+    assert sorted(path.name for path in folder.iterdir()) == ["vocab.txt", "wordpiece-studio.json"]
+    (folder / "vocab.txt").write_text("mine\n", encoding="utf-8")
+    save_vocabulary(studio, folder, as_folder=True)
+    studio.answer(_CANCEL)
+    assert (folder / "vocab.txt").read_text(encoding="utf-8") == "mine\n"
+    save_vocabulary(studio, folder, as_folder=True)
+    studio.answer(QMessageBox.StandardButton.Yes)
+    assert len(read_vocabulary(folder / "vocab.txt")) == 57
+
+
+def test_nothing_trained_nothing_to_save(empty_studio: Studio) -> None:
+    assert not empty_studio.window.actions_.save_vocabulary.isEnabled()
+
+
+# -- leaving
+
+
+def test_leaving_with_edits_asks_once(studio: Studio) -> None:
+    studio.set_text("mine")
+    studio.window.close()
+    studio.answer(_CANCEL)
+    assert studio.window.isVisible()
+    studio.window.close()
+    studio.answer(_DISCARD)
+    assert not studio.window.isVisible()
+
+
+def test_leaving_while_training_asks(studio: Studio) -> None:
+    path_text = " ".join(f"{number:x}{number:o}" for number in range(3000))
+    studio.set_text(path_text)
+    studio.window.document.undo_stack.setClean()
+    studio.window.bar.settings.set_target_size(0)
+    with studio.qtbot.waitSignal(studio.window.model.merges_appended, timeout=20_000):
+        studio.window.actions_.train.trigger()
+    studio.window.close()
+    studio.answer(QMessageBox.StandardButton.Yes)
+    assert not studio.window.isVisible()
+
+
+def test_leaving_with_nothing_at_stake_asks_nothing(studio: Studio) -> None:
+    studio.window.close()
+    assert not studio.window.isVisible()
+    assert studio.window.settings.values.window_geometry

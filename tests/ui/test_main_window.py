@@ -1,0 +1,289 @@
+"""The whole window, run by key, menu and button."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QComboBox, QLineEdit, QMessageBox, QSpinBox, QToolButton
+
+from wordpiece_studio.core.training.config import TrainingConfig
+from wordpiece_studio.model.records import TrainerState
+
+if TYPE_CHECKING:
+    from tests.ui.conftest import Studio
+
+_YES = QMessageBox.StandardButton.Yes
+_CANCEL = QMessageBox.StandardButton.Cancel
+
+
+def press(studio: Studio, key: Qt.Key, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
+    studio.qtbot.keyClick(studio.window, key, modifier)
+
+
+def train_anew(studio: Studio) -> None:
+    """Train by the button, so that the run is one that the user asked for."""
+    with studio.qtbot.waitSignal(studio.window.model.run_reset):
+        studio.window.actions_.train.trigger()
+    studio.wait_finished()
+
+
+# -- the start
+
+
+def test_the_first_window_shows_the_course_example_in_mid_training(studio: Studio) -> None:
+    model = studio.window.model
+    assert model.merge_count == 25
+    assert model.moment == 12
+    assert model.progress.vocabulary_size == 70
+    assert len(model.config.special_tokens) == 5
+    assert model.config.objective == "score"
+
+
+def test_the_start_shows_the_corpus_and_its_numbers(studio: Studio) -> None:
+    pane = studio.window.corpus_pane
+    assert pane.editor.view_part(0, 16) == "This is the Hugg"
+    assert [pane.figures.value_of(name) for name in ("lines", "distinct", "symbols", "alphabet")] == [
+        "4", "30", "171", "40",
+    ]  # fmt: skip
+
+
+def test_one_button_is_the_primary_one(studio: Studio) -> None:
+    primary = [button for button in studio.window.bar.findChildren(QToolButton) if button.property("role") == "primary"]
+    assert [button.text() for button in primary] == ["Train"]
+
+
+# -- moving in time
+
+
+@pytest.mark.parametrize(
+    ("key", "modifier", "moment"),
+    [
+        (Qt.Key.Key_Right, Qt.KeyboardModifier.NoModifier, 13),
+        (Qt.Key.Key_Left, Qt.KeyboardModifier.NoModifier, 11),
+        (Qt.Key.Key_Right, Qt.KeyboardModifier.AltModifier, 13),
+        (Qt.Key.Key_F10, Qt.KeyboardModifier.NoModifier, 13),
+        (Qt.Key.Key_F10, Qt.KeyboardModifier.ShiftModifier, 11),
+        (Qt.Key.Key_Home, Qt.KeyboardModifier.NoModifier, 0),
+        (Qt.Key.Key_End, Qt.KeyboardModifier.NoModifier, 25),
+    ],
+)
+def test_keys_move_in_time(studio: Studio, key: Qt.Key, modifier: Qt.KeyboardModifier, moment: int) -> None:
+    press(studio, key, modifier)
+    assert studio.window.model.moment == moment
+
+
+def test_arrow_keys_in_the_editor_move_its_cursor(studio: Studio) -> None:
+    editor = studio.window.corpus_pane.editor
+    editor.setFocus()
+    studio.qtbot.keyClick(editor, Qt.Key.Key_Right)
+    assert studio.window.model.moment == 12
+    assert editor.textCursor().position() == 1
+    studio.qtbot.keyClick(editor, Qt.Key.Key_Right, Qt.KeyboardModifier.AltModifier)
+    assert studio.window.model.moment == 13
+
+
+def test_next_at_the_end_says_why_there_is_none_and_offers_to_go_on(studio: Studio) -> None:
+    studio.window.actions_.last_merge.trigger()
+    studio.window.actions_.next_merge.trigger()
+    assert "size reached" in studio.window.banner.text
+    assert studio.window.model.moment == 25
+
+
+def test_next_begins_a_training_where_there_is_none(empty_studio: Studio) -> None:
+    empty_studio.window.document.set_text("hug hug pug")
+    empty_studio.window.actions_.next_merge.trigger()
+    empty_studio.wait(lambda: empty_studio.window.model.merge_count == 1)
+    assert empty_studio.window.model.state is TrainerState.PAUSED
+    empty_studio.window.actions_.next_merge.trigger()
+    empty_studio.wait(lambda: empty_studio.window.model.merge_count == 2)
+    assert empty_studio.window.model.moment == 2
+
+
+def test_the_space_bar_plays_and_holds(studio: Studio) -> None:
+    studio.window.setFocus()
+    press(studio, Qt.Key.Key_Space)
+    assert studio.window.player.is_playing
+    assert studio.window.actions_.play.isChecked()
+    press(studio, Qt.Key.Key_Space)
+    assert not studio.window.player.is_playing
+
+
+# -- training
+
+
+def test_train_on_the_untouched_sample_asks_nothing(studio: Studio) -> None:
+    train_anew(studio)
+    assert studio.window.model.merge_count == 25
+    assert studio.window.model.moment == 25
+
+
+def test_train_again_asks_before_it_discards(studio: Studio) -> None:
+    train_anew(studio)
+    history = studio.window.model.history
+    studio.window.actions_.train.trigger()
+    assert "25 merges" in studio.box().informativeText()
+    studio.answer(_CANCEL)
+    assert studio.window.model.history is history
+    studio.window.actions_.train.trigger()
+    with studio.qtbot.waitSignal(studio.window.model.run_reset):
+        studio.answer(_YES)
+    studio.wait_finished()
+    assert studio.window.model.history is not history
+
+
+def test_train_further_keeps_what_was_learned(studio: Studio) -> None:
+    model = studio.window.model
+    history, first = model.history, [merge.token for merge in model.history]
+    studio.window.actions_.train_further.trigger()
+    box = next(each for each in studio.window.findChildren(QSpinBox) if each.accessibleName().startswith("New size"))
+    box.setValue(90)
+    box.window().accept()
+    studio.wait(lambda: model.progress.vocabulary_size == 90)
+    studio.wait_finished()
+    assert model.history is history
+    assert [merge.token for merge in history][:25] == first
+    assert studio.window.bar.settings.target_size == 90
+
+
+def test_another_objective_trains_another_vocabulary(studio: Studio) -> None:
+    box = next(each for each in studio.window.findChildren(QComboBox) if each.accessibleName() == "Objective")
+    box.setCurrentIndex(2)
+    assert "settings changed" in studio.window.bar.progress_text
+    train_anew(studio)
+    assert studio.window.model.config.objective == "count"
+    assert "70 tokens" in studio.window.bar.progress_text
+
+
+def test_a_target_below_the_alphabet_names_the_minimum_beside_the_work(studio: Studio) -> None:
+    studio.window.bar.settings.set_target_size(20)
+    studio.window.actions_.train.trigger()
+    studio.wait(lambda: bool(studio.window.banner.text))
+    assert "45" in studio.window.banner.text
+    assert not studio.has_box()
+    assert studio.window.model.merge_count == 25  # what was learned before is still there
+    studio.window.banner.action_requested.emit()
+    studio.wait(lambda: studio.window.model.progress.vocabulary_size == 100)
+
+
+def test_an_empty_corpus_says_what_to_do(studio: Studio) -> None:
+    studio.window.actions_.new_corpus.trigger()
+    studio.window.actions_.train.trigger()
+    studio.wait(lambda: "no words" in studio.window.banner.text)
+    assert studio.window.model.merge_count == 25
+
+
+@pytest.mark.parametrize("text", ["x", "[UNK] ##a ##a [UNK] ## # \U0001f917"])
+def test_odd_little_corpora_train(studio: Studio, text: str) -> None:
+    studio.set_text(text)
+    train_anew(studio)
+    assert studio.window.model.history.segmentation(studio.window.model.counts.words[0], 0)
+
+
+def test_nothing_learned_is_explained(studio: Studio) -> None:
+    studio.window.bar.settings.set_config(TrainingConfig(vocab_size=70, min_frequency=1000))
+    train_anew(studio)
+    assert "1,000 times" in studio.window.banner.text
+    studio.window.bar.settings.set_config(TrainingConfig())
+    studio.set_text("春天来了")
+    train_anew(studio)
+    assert "Unchanged" in studio.window.banner.text
+
+
+def test_stop_keeps_what_was_learned(studio: Studio) -> None:
+    studio.set_text(" ".join(f"{number:x}{number:o}" for number in range(3000)))
+    studio.window.bar.settings.set_target_size(0)
+    with studio.qtbot.waitSignal(studio.window.model.merges_appended, timeout=20_000):
+        studio.window.actions_.train.trigger()
+    studio.window.actions_.stop.trigger()
+    studio.wait_finished()
+    assert studio.window.model.merge_count > 0
+    assert studio.window.model.stop_reason == "user"
+    assert "kept" in studio.window.bar.progress_text
+
+
+def test_pause_and_resume(studio: Studio) -> None:
+    studio.set_text(" ".join(f"{number:x}{number:o}" for number in range(2000)))
+    studio.window.bar.settings.set_target_size(0)
+    model, actions = studio.window.model, studio.window.actions_
+    with studio.qtbot.waitSignal(model.merges_appended, timeout=20_000):
+        actions.train.trigger()
+    actions.pause.trigger()
+    studio.wait(lambda: model.state is TrainerState.PAUSED)
+    assert actions.pause.text() == "&Resume"
+    learned = model.merge_count
+    actions.pause.trigger()
+    studio.wait(lambda: model.merge_count > learned)
+    actions.stop.trigger()
+    studio.wait_finished()
+
+
+def test_training_as_one_types_follows_the_text_without_asking(studio: Studio) -> None:
+    train_anew(studio)
+    studio.window.actions_.train_as_you_type.setChecked(True)
+    with studio.qtbot.waitSignal(studio.window.model.run_reset):
+        studio.window.document.edit(0, 0, "hug ")
+    studio.wait_finished()
+    assert "hug" in studio.window.model.counts.words
+    assert not studio.has_box()
+
+
+# -- the commands
+
+
+def test_no_two_commands_have_the_same_key(studio: Studio) -> None:
+    keys = [key.toString() for action in studio.window.actions_.all() for key in action.shortcuts()]
+    assert len(keys) == len(set(keys))
+
+
+def test_all_commands_have_a_tooltip_and_those_with_a_key_name_it(studio: Studio) -> None:
+    for action in studio.window.actions_.all():
+        assert action.toolTip()
+        if action.shortcuts():
+            assert action.shortcut().toString() in action.toolTip()
+
+
+def test_all_controls_have_names(studio: Studio) -> None:
+    nameless = []
+    for kind in (QToolButton, QComboBox, QSpinBox, QLineEdit):
+        for widget in studio.window.findChildren(kind):
+            inner = isinstance(widget.parent(), QSpinBox | QComboBox | QLineEdit)
+            if widget.isVisible() and not inner and not (widget.accessibleName() or getattr(widget, "text", str)()):
+                nameless.append(repr(widget))
+    assert not nameless
+
+
+@pytest.mark.parametrize("size", [(1440, 900), (1024, 700)])
+def test_the_window_fits(studio: Studio, size: tuple[int, int]) -> None:
+    window = studio.window
+    window.resize(*size)
+    studio.qtbot.wait(50)
+    assert (window.width(), window.height()) == size
+    for name in ("corpus", "scoreboard", "tokenization", "timeline"):
+        card = window.docks.card(name)
+        assert window.docks.rect().contains(card.geometry()), name
+    assert window.bar.settings.geometry().right() < window.bar.width()
+
+
+# -- samples
+
+
+def test_a_sample_is_trained_at_once_with_a_sentence_of_its_own(studio: Studio) -> None:
+    with studio.qtbot.waitSignal(studio.window.model.run_reset):
+        studio.window.file_flow.open_sample("hug.txt")
+    studio.wait_finished()
+    assert [merge.token for merge in studio.window.model.history][:3] == ["##gs", "hu", "hugs"]
+    studio.wait(lambda: studio.window.tokenization_pane.text == "hugs bugs mug")
+
+
+def test_a_sample_leaves_the_users_own_merges_and_text_alone(studio: Studio) -> None:
+    train_anew(studio)
+    studio.window.tokenization_pane.set_text("my own")
+    studio.wait(lambda: studio.window.tokenization_pane.text == "my own")
+    history = studio.window.model.history
+    studio.window.file_flow.open_sample("hug.txt")
+    studio.wait(lambda: studio.window.counting.counts is not None)
+    assert studio.window.model.history is history
+    assert studio.window.tokenization_pane.text == "my own"
+    assert "corpus changed" in studio.window.bar.progress_text

@@ -1,0 +1,107 @@
+"""Errors reach the user in words, once, and the work goes on."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QMessageBox
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.ui.diagnostics import diagnostics
+from wordpiece_studio.ui.log import last_lines, log_path, start_log, stop_log
+
+if TYPE_CHECKING:
+    from tests.ui.conftest import Studio
+
+_OK = QMessageBox.StandardButton.Ok
+
+
+def test_an_error_is_shown_as_plain_text(studio: Studio) -> None:
+    studio.window.messages.show_error(
+        StudioError("{name} is odd", "Take <b>another</b>.", name="<img src='/dev/zero'>")
+    )
+    box = studio.box()
+    assert box.textFormat() is Qt.TextFormat.PlainText
+    assert box.text() == "<img src='/dev/zero'> is odd."
+    assert box.informativeText() == "Take <b>another</b>."
+    studio.answer(_OK)
+
+
+def test_two_errors_leave_one_box(studio: Studio) -> None:
+    for name in ("first", "second"):
+        studio.window.messages.show_error(StudioError(name))
+    assert studio.box().text() == "second."
+    studio.answer(_OK)
+    assert not studio.has_box()
+
+
+@pytest.mark.expects_log
+def test_a_flood_of_faults_opens_one_box_and_the_work_goes_on(studio: Studio) -> None:
+    messages = studio.window.messages
+    for number in range(50):
+        messages.fault_happened.emit(f"Traceback: fault {number}")
+    box = studio.box()
+    assert "fault 0" in box.detailedText()
+    box.button(_OK).click()
+    messages.fault_happened.emit("Traceback: one more")
+    QCoreApplication.processEvents()
+    assert not studio.has_box()
+    studio.window.actions_.next_merge.trigger()
+    assert studio.window.model.moment == 13
+
+
+@pytest.mark.expects_log
+def test_a_fault_in_another_thread_is_told_by_the_window(studio: Studio) -> None:
+    messages = studio.window.messages
+    old = sys.excepthook, threading.excepthook
+    try:
+        messages.catch_faults()
+        thread = threading.Thread(target=int, args=("no number",))
+        thread.start()
+        thread.join()
+        assert "ValueError" in studio.box().detailedText()
+    finally:
+        sys.excepthook, threading.excepthook = old
+    studio.answer(_OK)
+
+
+def test_diagnostics_are_copied_without_the_corpus(studio: Studio) -> None:
+    studio.set_text("a very secret corpus")
+    studio.window.actions_.copy_diagnostics.trigger()
+    report = QGuiApplication.clipboard().text()
+    assert "PySide6" in report
+    assert '"merges": 25' in report
+    assert "secret" not in report
+    studio.answer(_OK)
+
+
+def test_diagnostics_show_any_settings(qapp: object) -> None:
+    assert "object object" in diagnostics({"odd": object()})
+
+
+def test_the_log_is_written_and_read() -> None:
+    assert start_log() == log_path()
+    try:
+        import logging
+
+        logging.getLogger("wordpiece_studio.test").info("hello")
+        assert last_lines(1)[0].endswith("hello")
+    finally:
+        stop_log()
+
+
+def test_no_log_is_no_reason_not_to_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", "/dev/null/nowhere")
+    assert start_log() is None
+    assert last_lines(5) == []
+
+
+def test_the_help_dialogs_open(studio: Studio) -> None:
+    studio.window.actions_.shortcuts.trigger()
+    studio.window.actions_.about.trigger()
+    studio.answer(_OK)

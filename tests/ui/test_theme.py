@@ -1,0 +1,50 @@
+"""The theme: chosen or the system's, and it says when it changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wordpiece_studio.ui.colors import DARK, LIGHT
+from wordpiece_studio.ui.theme import Theme
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QApplication
+    from pytestqt.qtbot import QtBot
+
+
+def test_a_chosen_look_is_announced_and_has_its_own_colours(qtbot: QtBot) -> None:
+    theme = Theme("light")
+    with qtbot.waitSignal(theme.changed):
+        theme.set_choice("dark")
+    assert theme.dark
+    assert theme.surface == DARK.surface
+    assert theme.token_color("##a") != Theme("light").token_color("##a")
+
+
+def test_the_same_look_is_not_announced_again(qtbot: QtBot) -> None:
+    theme = Theme("light")
+    with qtbot.assertNotEmitted(theme.changed):
+        theme.set_choice("light")
+
+
+def test_the_application_is_dressed(qapp: QApplication) -> None:
+    theme = Theme("light")
+    old_palette, old_sheet, old_font = qapp.palette(), qapp.styleSheet(), qapp.font()
+    try:
+        theme.apply_to(qapp)
+        assert qapp.palette().window().color() == LIGHT.window
+        theme.set_choice("dark")
+        assert qapp.palette().window().color() == DARK.window
+        assert DARK.surface.name() in qapp.styleSheet()
+        theme.set_scale(2.0)
+        assert qapp.font().pointSizeF() == 2 * old_font.pointSizeF()
+    finally:
+        qapp.setPalette(old_palette)
+        qapp.setStyleSheet(old_sheet)
+        qapp.setFont(old_font)
+
+
+def test_fonts_follow_the_system(qapp: QApplication) -> None:
+    theme = Theme("light")
+    assert theme.font(2).pointSizeF() == qapp.font().pointSizeF() + 2
+    assert theme.mono_font().fixedPitch() or theme.mono_font().family()

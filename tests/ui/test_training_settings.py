@@ -1,0 +1,89 @@
+"""The fields of the training bar say what the next training is told, and nothing else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtWidgets import QDialogButtonBox
+
+from wordpiece_studio.core.training.config import TrainingConfig
+from wordpiece_studio.model.records import Progress
+from wordpiece_studio.ui.special_tokens import SpecialTokensDialog
+from wordpiece_studio.ui.training_dialogs import FurtherDialog, next_size
+from wordpiece_studio.ui.training_settings import TrainingSettings
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+    from tests.ui.conftest import Studio
+
+
+@pytest.fixture
+def settings(qtbot: QtBot) -> TrainingSettings:
+    widget = TrainingSettings()
+    qtbot.addWidget(widget)
+    return widget
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        TrainingConfig(vocab_size=70),
+        TrainingConfig(objective="likelihood", min_frequency=3),
+        TrainingConfig(objective="count", vocab_size=30_000, special_tokens=(), tie="ids"),
+        TrainingConfig(special_tokens=("<s>", "[UNK]"), continuing_subword_prefix="", end_of_word_suffix="</w>"),
+    ],
+)
+def test_a_config_comes_back_as_it_was(settings: TrainingSettings, config: TrainingConfig) -> None:
+    settings.set_config(config)
+    assert settings.config() == config
+
+
+def test_showing_a_config_is_no_change_by_the_user(settings: TrainingSettings, qtbot: QtBot) -> None:
+    with qtbot.assertNotEmitted(settings.changed):
+        settings.set_config(TrainingConfig(objective="count", vocab_size=5))
+    with qtbot.waitSignal(settings.changed):
+        settings.set_target_size(6)
+
+
+def test_special_tokens_are_typed_one_a_line_and_checked_at_once(qtbot: QtBot) -> None:
+    dialog = SpecialTokensDialog(("[UNK]",))
+    qtbot.addWidget(dialog)
+    ok = dialog._buttons.button(QDialogButtonBox.StandardButton.Ok)
+    dialog._editor.setPlainText("[UNK]\n\n <s> \n")
+    assert dialog.tokens == ("[UNK]", "<s>")
+    assert ok.isEnabled()
+    dialog._editor.setPlainText("[UNK]\n[UNK]\n")
+    assert not ok.isEnabled()
+    assert "twice" in dialog._problem_label.text()
+
+
+def test_going_further_means_more(qtbot: QtBot) -> None:
+    dialog = FurtherDialog(8000)
+    qtbot.addWidget(dialog)
+    assert dialog._size_box.minimum() == 8001
+    with qtbot.waitSignal(dialog.size_chosen) as signal:
+        dialog.accept()
+    assert signal.args == [10_000]
+    assert next_size(70) == 100
+
+
+def test_progress_is_told_in_true_counts(studio: Studio) -> None:
+    bar = studio.window.bar
+    bar.show_progress(Progress(12_000, 12_345, 30_000, 5, 2.0, 75.0), paused=False)
+    assert bar.progress_text == "12,345 of 30,000 tokens · 1 min 15 s left"
+    assert (bar._progress_bar.value(), bar._progress_bar.maximum()) == (12_000, 29_655)
+    bar.show_progress(Progress(10, 55, None, 5, 2.0, None), paused=True)
+    assert bar.progress_text == "55 tokens · paused"
+
+
+def test_size_and_look_are_remembered(studio: Studio) -> None:
+    studio.window.actions_.theme_dark.trigger()
+    studio.window.actions_.larger_text.trigger()
+    studio.window.docks.card("timeline").hide()
+    studio.window.close()
+    values = studio.window.settings.values
+    assert (values.theme, values.font_scale) == ("dark", 110)
+    assert values.window_geometry
+    assert values.window_state

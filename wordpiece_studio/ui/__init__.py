@@ -1,0 +1,1 @@
+"""The window: shows the model, asks the model, holds no algorithm."""

@@ -1,0 +1,45 @@
+"""The icons, drawn from ``resources/icons/*.svg`` in the colours of the theme."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QIcon, QImage, QPainter, QPixmap
+from PySide6.QtSvg import QSvgRenderer
+
+from wordpiece_studio.resources import resource_path
+
+_SIZES = (16, 20, 24, 32, 48)
+
+
+def icon(name: str, color: QColor, disabled: QColor | None = None) -> QIcon:
+    """Return the icon called `name` in `color`, and in `disabled` where its action is not available."""
+    drawing = resource_path(f"icons/{name}.svg").read_text("utf-8")
+    result = QIcon()
+    _add(result, drawing, color, QIcon.Mode.Normal)
+    if disabled is not None:
+        _add(result, drawing, disabled, QIcon.Mode.Disabled)
+    return result
+
+
+def program_icon() -> QIcon:
+    """Return the program's own icon, for the title bar and the task bar."""
+    result = QIcon()
+    _add(result, resource_path("icons/studio.svg").read_text("utf-8"), QColor("black"), QIcon.Mode.Normal)
+    return result
+
+
+def sheet_pictures() -> dict[str, str]:
+    """Return the paths of the pictures that the style sheet needs, by the names that it has for them."""
+    files = {"arrow_up": "arrow-up", "arrow_down": "arrow-down", "check": "check"}
+    return {name: resource_path(f"icons/{file}.svg").as_posix() for name, file in files.items()}
+
+
+def _add(target: QIcon, drawing: str, color: QColor, mode: QIcon.Mode) -> None:
+    renderer = QSvgRenderer(QByteArray(drawing.replace("currentColor", color.name()).encode()))
+    for size in _SIZES:
+        image = QImage(QSize(size, size), QImage.Format.Format_ARGB32_Premultiplied)
+        image.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(image)
+        renderer.render(painter, QRectF(0, 0, size, size))
+        painter.end()
+        target.addPixmap(QPixmap.fromImage(image), mode)

@@ -1,0 +1,279 @@
+"""The window: makes the panes, puts them in their places and connects them with the commands. It decides nothing.
+
+What the commands do is in the flows: `training_flow`, `file_flow`, `moment_flow`, `view_flow`, `help_flow`.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import QMainWindow, QMessageBox, QVBoxLayout, QWidget
+
+from wordpiece_studio.model.document import Document
+from wordpiece_studio.model.kernel_warmup import KernelWarmup
+from wordpiece_studio.model.player import Player
+from wordpiece_studio.model.records import TrainerState
+from wordpiece_studio.model.trainer_model import TrainerModel
+from wordpiece_studio.ui.actions import Actions
+from wordpiece_studio.ui.banner import Banner
+from wordpiece_studio.ui.card import Card, CardDock
+from wordpiece_studio.ui.corpus_pane import CorpusPane
+from wordpiece_studio.ui.counting_flow import CountingFlow
+from wordpiece_studio.ui.dock_area import DockArea
+from wordpiece_studio.ui.file_flow import FileFlow
+from wordpiece_studio.ui.help_flow import HelpFlow
+from wordpiece_studio.ui.history_pane import HistoryPane
+from wordpiece_studio.ui.menus import Menus
+from wordpiece_studio.ui.messages import Messages, plain_box
+from wordpiece_studio.ui.moment_flow import MomentFlow
+from wordpiece_studio.ui.samples import START_SAMPLE, Sample, first_sentence, samples
+from wordpiece_studio.ui.scoreboard_pane import ScoreboardPane
+from wordpiece_studio.ui.timeline_pane import TimelinePane
+from wordpiece_studio.ui.tokenization_pane import TokenizationPane
+from wordpiece_studio.ui.training_bar import TrainingBar
+from wordpiece_studio.ui.training_flow import TrainingFlow
+from wordpiece_studio.ui.view_flow import ViewFlow
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QCloseEvent, QKeyEvent
+
+    from wordpiece_studio.errors import StudioError
+    from wordpiece_studio.model.settings import SettingsStore
+    from wordpiece_studio.ui.theme import Theme
+
+_log = logging.getLogger(__name__)
+_MARGIN = 10
+_PATIENCE_MS = 500
+_WARM_UP_DELAY_MS = 300  # after the first painting
+_AREA = Qt.DockWidgetArea
+START_MOMENT = 12
+"""What the first window shows: a merge with a tie, something learned already, and something still to come."""
+
+
+class MainWindow(QMainWindow):
+    """Everything that the user sees; see the module's docstring."""
+
+    def __init__(self, settings: SettingsStore, theme: Theme) -> None:
+        super().__init__()
+        self.setWindowTitle("WordPiece Studio")
+        self.settings = settings
+        self.model = TrainerModel(self)
+        self.player = Player(self.model, self)
+        self.document = Document(self)
+        self.counting = CountingFlow(self.document, self)
+        self.messages = Messages(self)
+        self.actions_ = Actions(theme, self)
+        self.bar = TrainingBar(self.actions_, self)
+        self.banner = Banner(theme, self)
+        self.corpus_pane = CorpusPane(self.document, self.counting, theme, self)
+        self.tokenization_pane = TokenizationPane(self.model, theme, self)
+        self.scoreboard_pane = ScoreboardPane(self.model, theme, self)
+        self.history_pane = HistoryPane(self.model, theme, self)
+        self.timeline_pane = TimelinePane(self.model, theme, self, player=self.player)
+        self.docks = DockArea(self)
+        self.warm_up = KernelWarmup(self)
+        self._is_leaving = False
+        self._was_shown = False
+        self._suggested_text = self.tokenization_pane.text
+        self._put_together()
+        self.menus = Menus(self.menuBar(), self.actions_, self.docks.toggles())
+        self._make_flows(theme)
+        self._connect()
+        self._restore()
+
+    # -- start and end
+
+    def open_first(self, path: Path | None) -> None:
+        """Show the file `path`, or the sample and train it."""
+        if path is not None:
+            self.file_flow.open_path(path)
+        else:
+            self.file_flow.load_sample(START_SAMPLE)
+            self.training_flow.train_unasked(START_MOMENT)
+        if self.settings.damage is not None:
+            self.messages.show_error(self.settings.damage)
+
+    def show_soon(self) -> None:
+        """Show the window when the sample is trained, so that the first picture has something in it; or soon anyhow."""
+        self.model.state_changed.connect(self._on_model_first_state)
+        QTimer.singleShot(_PATIENCE_MS, self._show_once)
+
+    def _on_model_first_state(self, state: TrainerState) -> None:
+        if state in (TrainerState.FINISHED, TrainerState.FAILED):
+            self._show_once()
+
+    def _show_once(self) -> None:
+        if not self._was_shown and not self._is_leaving:
+            self._was_shown = True
+            self.model.state_changed.disconnect(self._on_model_first_state)
+            self.show()
+            self.bar.focus_first()
+            _log.info("the window is open, %s merges", self.model.merge_count)
+            QTimer.singleShot(_WARM_UP_DELAY_MS, self.warm_up.start)
+
+    def leave_at_once(self) -> None:
+        """Close without a question."""
+        self._is_leaving = True
+        self.close()
+
+    def shut_down(self) -> None:
+        """Stop everything that runs and wait for it."""
+        self.player.stop()
+        self.warm_up.close()
+        self.counting.stop()
+        self.document.close()
+        self.model.close()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        if not self._is_leaving and self._must_ask():
+            event.ignore()
+            return
+        self._is_leaving = True
+        self.view_flow.remember(self.player.speed)
+        self.shut_down()
+        event.accept()
+
+    def _must_ask(self) -> bool:
+        """Ask what the user would lose; the answer closes the window."""
+        training = self.model.state is TrainerState.TRAINING
+        if self.document.is_modified:
+            self.file_flow.when_safe(self.leave_at_once, self.tr("The training is stopped.") if training else "")
+            return True
+        if training:
+            self._ask_to_stop()
+        return training
+
+    def _ask_to_stop(self) -> None:
+        box = plain_box(
+            self, QMessageBox.Icon.Question, self.tr("Leave while the training runs?"),
+            self.tr("What it has learned so far is lost. To keep it, stop the training and save the vocabulary."),
+        )  # fmt: skip
+        leave = box.addButton(QMessageBox.StandardButton.Yes)
+        leave.setText(self.tr("&Leave"))
+        box.addButton(QMessageBox.StandardButton.Cancel)
+        box.finished.connect(self._on_leave_box_finished)
+        box.open()
+
+    def _on_leave_box_finished(self, answer: int) -> None:
+        if answer == QMessageBox.StandardButton.Yes.value:
+            self.leave_at_once()
+
+    # -- keys
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Let the space bar hold and go on, where no button and no field takes it."""
+        if event.key() == Qt.Key.Key_Space and not event.modifiers():
+            state = self.model.state
+            trains = state is TrainerState.TRAINING or (state is TrainerState.PAUSED and self.model.is_at_head)
+            (self.actions_.pause if trains else self.actions_.play).trigger()
+        else:
+            super().keyPressEvent(event)
+
+    # -- making it
+
+    def _put_together(self) -> None:
+        docks = self.docks
+        docks.add_card(CardDock("corpus", self.tr("Corpus"), self.corpus_pane), _AREA.LeftDockWidgetArea)
+        docks.add_card(CardDock("scoreboard", self.tr("Scoreboard"), self.scoreboard_pane), _AREA.TopDockWidgetArea)
+        docks.add_card(
+            CardDock("tokenization", self.tr("Live tokenization"), self.tokenization_pane), _AREA.RightDockWidgetArea
+        )
+        docks.add_card(CardDock("timeline", self.tr("Timeline"), self.timeline_pane), _AREA.BottomDockWidgetArea)
+        docks.set_centre(Card(self.tr("Merge history"), self.history_pane))
+        content = QWidget(self)
+        layout = QVBoxLayout(content)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.bar)
+        room = QVBoxLayout()
+        room.setContentsMargins(_MARGIN, _MARGIN, _MARGIN, _MARGIN)
+        room.setSpacing(_MARGIN - 2)
+        room.addWidget(self.banner)
+        room.addWidget(docks, 1)
+        layout.addLayout(room, 1)
+        self.setCentralWidget(content)
+
+    def _make_flows(self, theme: Theme) -> None:
+        actions, model = self.actions_, self.model
+        self.addActions(actions.all())
+        self.training_flow = TrainingFlow(self, model, self.counting, self.bar, self.banner, actions, theme)
+        self.file_flow = FileFlow(self, self.document, model, self.settings, actions, self.messages)
+        self.moment_flow = MomentFlow(model, self.player, actions, self)
+        self.view_flow = ViewFlow(self, self.docks, theme, actions, self.settings, self.messages)
+        self.help_flow = HelpFlow(self, actions, self.messages, self._described)
+
+    def _connect(self) -> None:
+        actions, document, pane = self.actions_, self.document, self.corpus_pane
+        actions.quit.triggered.connect(self.close)
+        actions.undo.triggered.connect(document.undo_stack.undo)
+        actions.redo.triggered.connect(document.undo_stack.redo)
+        document.undo_stack.canUndoChanged.connect(actions.undo.setEnabled)
+        document.undo_stack.canRedoChanged.connect(actions.redo.setEnabled)
+        actions.undo.setEnabled(False)
+        actions.redo.setEnabled(False)
+        actions.find.triggered.connect(pane.open_find_bar)
+        actions.find_next.triggered.connect(pane.find_next)
+        actions.find_previous.triggered.connect(pane.find_previous)
+        self.menus.set_samples(samples())
+        pane.set_samples_menu(self.menus.samples)
+        self.menus.sample_chosen.connect(self.file_flow.open_sample)
+        self.menus.recent_file_chosen.connect(self._on_path_wanted)
+        self.menus.recent.aboutToShow.connect(self._on_recent_menu_about_to_show)
+        pane.editor.file_dropped.connect(self._on_path_wanted)
+        pane.figures.name_refused.connect(self.messages.show_error)
+        self.file_flow.text_taken.connect(self._on_text_taken)
+        self.file_flow.sample_loaded.connect(self._on_sample_loaded)
+        self.file_flow.vocabulary_saved.connect(self._on_vocabulary_saved)
+        self.warm_up.failed.connect(self._on_warm_up_failed)
+        self.moment_flow.first_run_needed.connect(self.training_flow.learn_first_merge)
+        self.moment_flow.end_reached.connect(self.training_flow.say_end_reached)
+
+    def _restore(self) -> None:
+        self.menus.set_recent_files(self.settings.values.recent_files)
+        self.player.set_speed(self.settings.values.play_speed)
+        self.view_flow.restore()
+
+    def _on_text_taken(self, name: str) -> None:
+        self.corpus_pane.set_name(name)
+        if self.document.path is not None:
+            self._suggest_text(first_sentence(self.document.text))
+
+    def _on_sample_loaded(self, sample: Sample) -> None:
+        self._suggest_text(sample.sentence)
+        if self.training_flow.is_automatic:  # else there are merges that the user asked for
+            self.bar.settings.set_config(replace(self.bar.settings.config(), vocab_size=sample.size or None))
+            self.training_flow.train_unasked()
+
+    def _suggest_text(self, text: str) -> None:
+        """Offer a text to tokenize, unless the user has typed one."""
+        if text and self.tokenization_pane.text in (self._suggested_text, ""):
+            self.tokenization_pane.set_text(text)
+            self._suggested_text = text
+
+    def _on_path_wanted(self, path: object) -> None:
+        self.file_flow.open_path(Path(str(path)))
+
+    def _on_recent_menu_about_to_show(self) -> None:
+        self.menus.set_recent_files(self.settings.values.recent_files)
+
+    def _on_vocabulary_saved(self, sentence: str) -> None:
+        self.banner.show_message(sentence)
+
+    def _on_warm_up_failed(self, error: StudioError) -> None:
+        self.banner.show_message(str(error), "warning")
+
+    def _described(self) -> object:
+        """Return what a report says about settings and training; nothing of the corpus."""
+        config = self.model.config
+        return {
+            "theme": self.settings.values.theme,
+            "text": self.settings.values.font_scale,
+            "training": config.to_dict() if config is not None else None,
+            "state": self.model.state.value,
+            "merges": self.model.merge_count,
+            "moment": self.model.moment,
+        }

@@ -1,0 +1,132 @@
+"""The one road on which errors reach the user: a sentence about what happened, a sentence about what to do.
+
+A :class:`~wordpiece_studio.errors.StudioError` is shown as it is. Anything else is a fault of the program: it goes to
+the log with its traceback, one dialog says so (and not a second one while the first is open, or within some seconds),
+and the work goes on.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+import time
+import traceback
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import QMessageBox, QPushButton, QWidget
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from wordpiece_studio.errors import StudioError
+
+_log = logging.getLogger(__name__)
+_QUIET_SECONDS = 10.0
+_LONGEST_TRACEBACK = 20_000
+
+
+class Messages(QObject):
+    """Shows errors and questions over `window`."""
+
+    fault_happened = Signal(object)
+    """An exception that nobody expected, as the text of its traceback; may be emitted in any thread."""
+    diagnostics_requested = Signal()
+    """The user wants the report of a fault on the clipboard."""
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self._window = window
+        self._open_box: QMessageBox | None = None
+        self._last_fault_time = -_QUIET_SECONDS
+        # Queued on purpose: an exception inside a paint event must not open a dialog inside that paint event.
+        self.fault_happened.connect(self._on_fault_happened, Qt.ConnectionType.QueuedConnection)
+
+    @property
+    def open_box(self) -> QMessageBox | None:
+        """The message that is open now."""
+        return self._open_box
+
+    def show_error(self, error: StudioError) -> None:
+        """Show what happened and what to do; the window stays alive behind it."""
+        _log.info("told the user: %s", error)
+        self._show(QMessageBox.Icon.Warning, _sentence(error.what), error.advice)
+
+    def show_information(self, text: str, details: str = "") -> None:
+        """Show a piece of information that asks for nothing."""
+        self._show(QMessageBox.Icon.Information, text, details)
+
+    # -- faults of the program
+
+    def catch_faults(self) -> None:
+        """Bring every exception that nobody caught here, from this and from all other threads."""
+        sys.excepthook = self._on_exception
+        threading.excepthook = self._on_thread_exception
+
+    def release_faults(self) -> None:
+        """Give the exceptions back to Python."""
+        sys.excepthook = sys.__excepthook__
+        threading.excepthook = threading.__excepthook__
+
+    def _on_exception(
+        self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, KeyboardInterrupt):
+            sys.__excepthook__(kind, error, trace)
+            return
+        self.fault_happened.emit("".join(traceback.format_exception(kind, error, trace)))
+
+    def _on_thread_exception(self, arguments: threading.ExceptHookArgs) -> None:
+        if arguments.exc_value is not None:
+            self._on_exception(arguments.exc_type, arguments.exc_value, arguments.exc_traceback)
+
+    def _on_fault_happened(self, report: str) -> None:
+        _log.error("unexpected exception\n%s", report)
+        quiet = time.monotonic() - self._last_fault_time < _QUIET_SECONDS
+        self._last_fault_time = time.monotonic()
+        if self._open_box is None and not quiet:
+            self._show_fault(report)
+
+    def _show_fault(self, report: str) -> None:
+        box = self._show(
+            QMessageBox.Icon.Critical,
+            self.tr("Something went wrong inside WordPiece Studio."),
+            self.tr("Your corpus and your merges are still here. The log file says more; "
+                    "“Copy diagnostics” puts it all on the clipboard for a report."),
+        )  # fmt: skip
+        box.setDetailedText(report[-_LONGEST_TRACEBACK:])
+        button = QPushButton(self.tr("Copy diagnostics"), box)
+        box.addButton(button, QMessageBox.ButtonRole.ActionRole)
+        button.clicked.disconnect()  # this button does not close the box
+        button.clicked.connect(self.diagnostics_requested)
+
+    def _show(self, picture: QMessageBox.Icon, text: str, details: str) -> QMessageBox:
+        box = plain_box(self._window, picture, text, details)
+        box.addButton(QMessageBox.StandardButton.Ok)
+        box.finished.connect(self._on_box_finished)
+        if self._open_box is not None:
+            self._open_box.done(0)  # the newest message is the one that matters
+        self._open_box = box
+        box.open()
+        return box
+
+    def _on_box_finished(self, _result: int) -> None:
+        if self.sender() is self._open_box:
+            self._open_box = None
+
+
+def plain_box(parent: QWidget, picture: QMessageBox.Icon, text: str, details: str = "") -> QMessageBox:
+    """Return a message box without buttons that shows `text` and `details` as they are, never as HTML."""
+    box = QMessageBox(parent)
+    box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    box.setTextFormat(Qt.TextFormat.PlainText)
+    box.setWindowTitle("WordPiece Studio")
+    box.setIcon(picture)
+    box.setText(text)
+    box.setInformativeText(details)
+    return box
+
+
+def _sentence(what: str) -> str:
+    return what if what.endswith((".", "!", "?")) else f"{what}."

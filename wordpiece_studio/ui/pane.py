@@ -1,0 +1,71 @@
+"""What all panes have in common: a heading for the card they stand in, and one refresh for many changes.
+
+A pane that is not seen does no work; it catches up when it is shown. It knows no model.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtWidgets import QWidget
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QShowEvent
+
+
+class Pane(QWidget):
+    """A widget with a heading that is refreshed at most once per turn of the event loop, and only while it is seen.
+
+    Subclasses write :meth:`refresh`.
+    """
+
+    heading_changed = Signal()
+    """:attr:`title` or :attr:`hint` is another one."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._title = ""
+        self._hint = ""
+        self._is_stale = True
+        self._refresh_timer = QTimer(self)
+        self._refresh_timer.setSingleShot(True)
+        self._refresh_timer.setInterval(0)
+        self._refresh_timer.timeout.connect(self._on_refresh_timer_timeout)
+
+    @property
+    def title(self) -> str:
+        """The title of the card, plain text."""
+        return self._title
+
+    @property
+    def hint(self) -> str:
+        """The muted text at the right of the title, plain text."""
+        return self._hint
+
+    def set_heading(self, title: str, hint: str = "") -> None:
+        """Change title and hint and say so if they are other ones."""
+        if (title, hint) != (self._title, self._hint):
+            self._title, self._hint = title, hint
+            self.setAccessibleName(title)
+            self.heading_changed.emit()
+
+    def refresh(self) -> None:
+        """Show what is so now."""
+        raise NotImplementedError
+
+    def refresh_later(self, delay_ms: int = 0) -> None:
+        """Ask for a refresh: once for all that changes before the event loop's next turn, or before `delay_ms`."""
+        self._is_stale = True
+        if self.isVisible() and not self._refresh_timer.isActive():
+            self._refresh_timer.start(delay_ms)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._is_stale:
+            self._refresh_timer.start(0)
+
+    def _on_refresh_timer_timeout(self) -> None:
+        if self.isVisible():
+            self._is_stale = False
+            self.refresh()

@@ -1,0 +1,78 @@
+"""A table that reads like a list: no grid, no row numbers, whole rows, rows of one fixed height, never edited."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, Qt, Signal
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView, QWidget
+
+if TYPE_CHECKING:
+    from PySide6.QtCore import QAbstractItemModel
+    from PySide6.QtGui import QKeyEvent
+
+
+class QuietTable(QTableView):
+    """The common manner of all tables of the panes.
+
+    Subclasses write :meth:`restyle`, which is called after every change of fonts or colours.
+    """
+
+    row_chosen = Signal(object)
+    """The row (int) of the model that was clicked, or on which Enter or the space bar was pressed."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setShowGrid(False)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setWordWrap(False)
+        self.setTabKeyNavigation(False)  # Tab leaves the table: the arrow keys move inside it
+        self.setCornerButtonEnabled(False)
+        self.setMinimumSize(80, 48)  # Qt's own least size would make small windows scroll twice
+        self.verticalHeader().hide()
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.horizontalHeader().setHighlightSections(False)
+        self.horizontalHeader().setMinimumSectionSize(20)
+        self.clicked.connect(self._on_self_clicked)
+
+    def setModel(self, model: QAbstractItemModel | None) -> None:
+        """Show another model.
+
+        The header gets a selection of its own, which stays empty: to show that a column is selected Qt would ask
+        every row for every column at every painting, seven seconds for a million rows.
+        """
+        super().setModel(model)
+        if model is not None:
+            header = self.horizontalHeader()
+            header.setSelectionModel(QItemSelectionModel(model, header))
+
+    def restyle(self) -> None:
+        """Take row heights, column widths and fonts from the theme as it is now."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        chosen = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
+        if chosen and not event.modifiers() and self.currentIndex().isValid():
+            self.row_chosen.emit(self.currentIndex().row())
+            return
+        super().keyPressEvent(event)
+
+    def keyboardSearch(self, search: str) -> None:
+        """Do nothing: Qt would ask a Python model for the text of every row, and there can be a million."""
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self.on_theme_changed()
+
+    def on_theme_changed(self) -> None:
+        """Draw in the theme's present fonts and colours."""
+        self.restyle()
+        self.viewport().update()
+
+    def _on_self_clicked(self, index: QModelIndex) -> None:
+        self.row_chosen.emit(index.row())

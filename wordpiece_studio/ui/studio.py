@@ -1,0 +1,97 @@
+"""Makes the application and its parts, hands each what it needs, runs the window and takes it all down again."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import socket
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSocketNotifier
+from PySide6.QtWidgets import QApplication
+
+from wordpiece_studio import __version__
+from wordpiece_studio.model.settings import SettingsStore, default_folder
+from wordpiece_studio.ui.icons import program_icon
+from wordpiece_studio.ui.log import start_log, stop_log
+from wordpiece_studio.ui.main_window import MainWindow
+from wordpiece_studio.ui.theme import Theme
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import FrameType
+
+_log = logging.getLogger(__name__)
+
+
+def open_studio(argv: Sequence[str]) -> int:
+    """Open the window, run it until it is closed, and return the exit code. Qt must be able to open one."""
+    application = QApplication([sys.argv[0] if sys.argv else "wordpiece-studio"])
+    application.setApplicationName("wordpiece-studio")
+    application.setApplicationDisplayName("WordPiece Studio")
+    application.setApplicationVersion(__version__)
+    application.setDesktopFileName("wordpiece-studio")
+    application.setWindowIcon(program_icon())
+    start_log()
+    _log.info("WordPiece Studio %s starts", __version__)
+    settings = SettingsStore(default_folder())
+    theme = Theme(settings.values.theme)
+    theme.apply_to(application)
+    theme.set_scale(settings.values.font_scale / 100)
+    window = MainWindow(settings, theme)
+    window.messages.catch_faults()
+    interrupts = InterruptWatch(window)
+    window.open_first(Path(argv[0]) if argv else None)
+    window.show_soon()
+    code = application.exec()
+    interrupts.stop()
+    window.messages.release_faults()
+    take_down(window)
+    _log.info("WordPiece Studio ends, exit code %s", interrupts.exit_code or code)
+    stop_log()
+    return interrupts.exit_code or code
+
+
+def take_down(window: MainWindow) -> None:
+    """End the threads of `window` and delete it, so that nothing of Qt is alive when the interpreter ends."""
+    window.shut_down()
+    window.hide()
+    window.deleteLater()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+    QCoreApplication.processEvents()
+
+
+class InterruptWatch(QObject):
+    """Lets Ctrl+C and a terminate signal close the window; Qt's own loop would not let Python see them."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self.exit_code = 0
+        self._window = window
+        self._reader, self._writer = socket.socketpair()
+        for end in (self._reader, self._writer):
+            end.setblocking(False)
+        self._old_fd = signal.set_wakeup_fd(self._writer.fileno(), warn_on_full_buffer=False)
+        self._old_handlers = {number: signal.signal(number, self._note) for number in (signal.SIGINT, signal.SIGTERM)}
+        self._notifier = QSocketNotifier(self._reader.fileno(), QSocketNotifier.Type.Read, self)
+        self._notifier.activated.connect(self._on_notifier_activated)
+
+    def stop(self) -> None:
+        """Give the signals back."""
+        self._notifier.setEnabled(False)
+        signal.set_wakeup_fd(self._old_fd)
+        for number, handler in self._old_handlers.items():
+            signal.signal(number, handler)
+        self._reader.close()
+        self._writer.close()
+
+    def _note(self, number: int, _frame: FrameType | None) -> None:
+        self.exit_code = 128 + number
+
+    def _on_notifier_activated(self) -> None:
+        self._reader.recv(64)
+        if self.exit_code:
+            self._window.leave_at_once()
+            QCoreApplication.quit()  # closing a window that is not shown yet ends nothing

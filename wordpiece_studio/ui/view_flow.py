@@ -1,0 +1,86 @@
+"""What the commands of the View menu do: light or dark, the size of text, the arrangement of the panes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from PySide6.QtCore import QByteArray, QObject, QSize
+
+from wordpiece_studio.errors import StudioError
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QAction
+    from PySide6.QtWidgets import QMainWindow
+
+    from wordpiece_studio.model.settings import SettingsStore
+    from wordpiece_studio.ui.actions import Actions
+    from wordpiece_studio.ui.dock_area import DockArea
+    from wordpiece_studio.ui.messages import Messages
+    from wordpiece_studio.ui.theme import Theme, ThemeChoice
+
+_TEXT_STEP = 10
+_TEXT_RANGE = (60, 300)
+_USUAL_SIZE = QSize(1440, 900)
+
+
+class ViewFlow(QObject):
+    """Changes how the window looks, and remembers it."""
+
+    def __init__(
+        self, window: QMainWindow, docks: DockArea, theme: Theme, actions: Actions, settings: SettingsStore,
+        messages: Messages,
+    ) -> None:  # fmt: skip
+        super().__init__(window)
+        self._window = window
+        self._docks = docks
+        self._theme = theme
+        self._settings = settings
+        self._messages = messages
+        for action in actions.themes.actions():
+            action.setChecked(action.data() == theme.choice)
+        actions.themes.triggered.connect(self._on_theme_triggered)
+        actions.larger_text.triggered.connect(self._on_larger_text_triggered)
+        actions.smaller_text.triggered.connect(self._on_smaller_text_triggered)
+        actions.normal_text.triggered.connect(self._on_normal_text_triggered)
+        actions.reset_layout.triggered.connect(docks.arrange)
+
+    def restore(self) -> None:
+        """Give the window the size and arrangement that it had last, or the usual ones."""
+        values = self._settings.values
+        screen = self._window.screen().availableSize()
+        self._window.resize(_USUAL_SIZE.boundedTo(screen))
+        if values.window_geometry:
+            self._window.restoreGeometry(QByteArray.fromBase64(values.window_geometry.encode()))
+        self._docks.restore(values.window_state)
+
+    def remember(self, play_speed: float) -> None:
+        """Keep the size and arrangement, and the speed of playing, for the next start."""
+        self._change(
+            play_speed=play_speed,
+            window_geometry=self._window.saveGeometry().toBase64().toStdString(),
+            window_state=self._docks.state(),
+        )
+
+    def _on_theme_triggered(self, action: QAction) -> None:
+        self._theme.set_choice(cast("ThemeChoice", action.data()))
+        self._change(theme=action.data())
+
+    def _on_larger_text_triggered(self) -> None:
+        self._set_text_size(self._settings.values.font_scale + _TEXT_STEP)
+
+    def _on_smaller_text_triggered(self) -> None:
+        self._set_text_size(self._settings.values.font_scale - _TEXT_STEP)
+
+    def _on_normal_text_triggered(self) -> None:
+        self._set_text_size(100)
+
+    def _set_text_size(self, percent: int) -> None:
+        percent = max(_TEXT_RANGE[0], min(_TEXT_RANGE[1], percent))
+        self._theme.set_scale(percent / 100)
+        self._change(font_scale=percent)
+
+    def _change(self, **changes: object) -> None:
+        try:
+            self._settings.change(**changes)
+        except StudioError as error:
+            self._messages.show_error(error)

@@ -1,0 +1,65 @@
+"""The field into which the text is typed that is tokenized live.
+
+What an input method has not committed yet stays in the field and is not part of the text.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, Signal
+from PySide6.QtWidgets import QPlainTextEdit, QWidget
+
+_LONGEST_WRAPPED_LINE = 10_000
+"""Qt's editor takes seconds for each key in a longer line that is wrapped."""
+
+
+class WatchedEdit(QPlainTextEdit):
+    """A plain-text field of a few lines."""
+
+    text_changed = Signal(object)
+    """The text (str), without what an input method is still composing."""
+
+    def __init__(self, lines: int, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._lines = lines
+        self._text = ""
+        self.setTabChangesFocus(True)
+        self._set_height()
+        self.document().contentsChange.connect(self._on_document_contents_change)
+
+    @property
+    def text(self) -> str:
+        """The text as it was typed; its line ends are LF."""
+        return self._text
+
+    def set_text(self, text: str) -> None:
+        """Put another text in the field; can be undone."""
+        cursor = self.textCursor()
+        cursor.beginEditBlock()
+        cursor.select(cursor.SelectionType.Document)
+        self._wrap_for(text)
+        cursor.insertText(text)
+        cursor.endEditBlock()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._set_height()
+
+    def _set_height(self) -> None:
+        margins = self.contentsMargins().top() + self.contentsMargins().bottom()
+        frame = 2 * (self.frameWidth() + int(self.document().documentMargin()))
+        self.setFixedHeight(self.fontMetrics().lineSpacing() * self._lines + frame + margins + 2)
+
+    def _on_document_contents_change(self, _position: int, _removed: int, _added: int) -> None:
+        # Raw, because the editor's own plain text turns a no-break space into a space.
+        text = self.document().toRawText().replace("\u2029", "\n").replace("\u2028", "\n")
+        if text != self._text:
+            self._text = text
+            self._wrap_for(text)
+            self.text_changed.emit(text)
+
+    def _wrap_for(self, text: str) -> None:
+        is_long = len(text) > _LONGEST_WRAPPED_LINE and max(map(len, text.split("\n"))) > _LONGEST_WRAPPED_LINE
+        mode = QPlainTextEdit.LineWrapMode.NoWrap if is_long else QPlainTextEdit.LineWrapMode.WidgetWidth
+        if self.lineWrapMode() != mode:
+            self.setLineWrapMode(mode)
