@@ -89,7 +89,7 @@ from pathlib import Path
 from PySide6.QtWidgets import QApplication
 from wordpiece_studio.model.settings import SettingsStore
 from wordpiece_studio.ui.main_window import MainWindow
-from wordpiece_studio.ui.theme import Theme
+from wordpiece_studio.ui.look.theme import Theme
 application = QApplication([])
 window = MainWindow(SettingsStore(Path(sys.argv[1])), Theme("light"))
 window.open_first(None)

@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QMessageBox
 
 from wordpiece_studio.model.records import TrainerState
 from wordpiece_studio.model.settings import SettingsStore
+from wordpiece_studio.ui.look.theme import Theme
 from wordpiece_studio.ui.main_window import MainWindow
 from wordpiece_studio.ui.studio import take_down
-from wordpiece_studio.ui.theme import Theme
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

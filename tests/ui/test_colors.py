@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from wordpiece_studio.ui.colors import DARK, LIGHT, contrast, token_color, token_text_color
+from wordpiece_studio.ui.look.colors import DARK, LIGHT, contrast, token_color, token_text_color
 
 _TOKENS = ["[UNK]", "##a", "cha", "안녕", "字", "<img src=x>", "", "\ud800", *(f"##{number}" for number in range(300))]
 _PAIRS = [
@@ -34,6 +34,6 @@ def test_tokens_use_all_colours() -> None:
 
 
 def test_a_token_has_the_same_colour_in_another_run() -> None:
-    code = "from wordpiece_studio.ui.colors import token_color; print(token_color('##hug', True).name())"
+    code = "from wordpiece_studio.ui.look.colors import token_color; print(token_color('##hug', True).name())"
     output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert output.strip() == token_color("##hug", True).name()

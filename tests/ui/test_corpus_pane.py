@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QMessageBox
 from wordpiece_studio.core.text.normalizers import resolve_normalizer
 from wordpiece_studio.core.text.pipeline import Pipeline
 from wordpiece_studio.core.text.pre_tokenizers import resolve_pre_tokenizer
-from wordpiece_studio.ui.corpus_editor import _local_file
-from wordpiece_studio.ui.corpus_search import find_places, next_place, previous_place
-from wordpiece_studio.ui.line_view import LineView
+from wordpiece_studio.ui.corpus.corpus_editor import _local_file
+from wordpiece_studio.ui.corpus.corpus_search import find_places, next_place, previous_place
+from wordpiece_studio.ui.corpus.line_view import LineView
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from tests.ui.conftest import Studio
-    from wordpiece_studio.ui.theme import Theme
+    from wordpiece_studio.ui.look.theme import Theme
 
 
 def type_into_editor(studio: Studio, text: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtWidgets import QMessageBox
 
 from wordpiece_studio.core.formats.vocab_txt import read_vocabulary
-from wordpiece_studio.ui.save_dialog import SaveVocabularyDialog
+from wordpiece_studio.ui.corpus.save_dialog import SaveVocabularyDialog
 
 if TYPE_CHECKING:
     from pathlib import Path

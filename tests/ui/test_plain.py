@@ -9,7 +9,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QWidget
 
-from wordpiece_studio.ui.plain import menu_text, plain_label, set_plain_text, set_plain_tooltip, shown, tooltip_text
+from wordpiece_studio.ui.look.plain import (
+    menu_text,
+    plain_label,
+    set_plain_text,
+    set_plain_tooltip,
+    shown,
+    tooltip_text,
+)
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot

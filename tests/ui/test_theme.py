@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.ui.colors import DARK, LIGHT
-from wordpiece_studio.ui.theme import Theme
+from wordpiece_studio.ui.look.colors import DARK, LIGHT
+from wordpiece_studio.ui.look.theme import Theme
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication

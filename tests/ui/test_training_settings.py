@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QDialogButtonBox
 
 from wordpiece_studio.core.training.config import TrainingConfig
 from wordpiece_studio.model.records import Progress
-from wordpiece_studio.ui.special_tokens import SpecialTokensDialog
-from wordpiece_studio.ui.training_dialogs import FurtherDialog, next_size
-from wordpiece_studio.ui.training_settings import TrainingSettings
+from wordpiece_studio.ui.training.special_tokens import SpecialTokensDialog
+from wordpiece_studio.ui.training.training_dialogs import FurtherDialog, next_size
+from wordpiece_studio.ui.training.training_settings import TrainingSettings
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot

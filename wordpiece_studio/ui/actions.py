@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 
-from wordpiece_studio.ui.icons import icon
-from wordpiece_studio.ui.plain import set_plain_tooltip
+from wordpiece_studio.ui.look.icons import icon
+from wordpiece_studio.ui.look.plain import set_plain_tooltip
 
 if TYPE_CHECKING:
-    from wordpiece_studio.ui.theme import Theme
+    from wordpiece_studio.ui.look.theme import Theme
 
 _Shortcuts = tuple[str | QKeySequence.StandardKey, ...]
 

@@ -19,23 +19,23 @@ from wordpiece_studio.model.player import Player
 from wordpiece_studio.model.records import TrainerState
 from wordpiece_studio.model.trainer_model import TrainerModel
 from wordpiece_studio.ui.actions import Actions
-from wordpiece_studio.ui.banner import Banner
-from wordpiece_studio.ui.card import Card, CardDock
-from wordpiece_studio.ui.corpus_pane import CorpusPane
-from wordpiece_studio.ui.counting_flow import CountingFlow
-from wordpiece_studio.ui.dock_area import DockArea
-from wordpiece_studio.ui.file_flow import FileFlow
-from wordpiece_studio.ui.help_flow import HelpFlow
-from wordpiece_studio.ui.history_pane import HistoryPane
+from wordpiece_studio.ui.corpus.corpus_pane import CorpusPane
+from wordpiece_studio.ui.corpus.counting_flow import CountingFlow
+from wordpiece_studio.ui.corpus.file_flow import FileFlow
+from wordpiece_studio.ui.corpus.samples import START_SAMPLE, Sample, first_sentence, samples
+from wordpiece_studio.ui.help.help_flow import HelpFlow
+from wordpiece_studio.ui.history.history_pane import HistoryPane
+from wordpiece_studio.ui.look.banner import Banner
+from wordpiece_studio.ui.look.card import Card, CardDock
+from wordpiece_studio.ui.look.dock_area import DockArea
 from wordpiece_studio.ui.menus import Menus
 from wordpiece_studio.ui.messages import Messages, plain_box
-from wordpiece_studio.ui.moment_flow import MomentFlow
-from wordpiece_studio.ui.samples import START_SAMPLE, Sample, first_sentence, samples
-from wordpiece_studio.ui.scoreboard_pane import ScoreboardPane
-from wordpiece_studio.ui.timeline_pane import TimelinePane
-from wordpiece_studio.ui.tokenization_pane import TokenizationPane
-from wordpiece_studio.ui.training_bar import TrainingBar
-from wordpiece_studio.ui.training_flow import TrainingFlow
+from wordpiece_studio.ui.scoreboard.scoreboard_pane import ScoreboardPane
+from wordpiece_studio.ui.timeline.moment_flow import MomentFlow
+from wordpiece_studio.ui.timeline.timeline_pane import TimelinePane
+from wordpiece_studio.ui.tokenization.tokenization_pane import TokenizationPane
+from wordpiece_studio.ui.training.training_bar import TrainingBar
+from wordpiece_studio.ui.training.training_flow import TrainingFlow
 from wordpiece_studio.ui.view_flow import ViewFlow
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.errors import StudioError
     from wordpiece_studio.model.settings import SettingsStore
-    from wordpiece_studio.ui.theme import Theme
+    from wordpiece_studio.ui.look.theme import Theme
 
 _log = logging.getLogger(__name__)
 _MARGIN = 10

@@ -9,13 +9,13 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QMenuBar
 
-from wordpiece_studio.ui.plain import menu_text, set_plain_tooltip
+from wordpiece_studio.ui.look.plain import menu_text, set_plain_tooltip
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from wordpiece_studio.ui.actions import Actions
-    from wordpiece_studio.ui.samples import Sample
+    from wordpiece_studio.ui.corpus.samples import Sample
 
 
 class Menus(QObject):

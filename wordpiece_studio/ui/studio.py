@@ -13,11 +13,12 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSocketNotifier
 from PySide6.QtWidgets import QApplication
 
 from wordpiece_studio import __version__
+from wordpiece_studio.model.garbage import GarbageCollector
 from wordpiece_studio.model.settings import SettingsStore, default_folder
-from wordpiece_studio.ui.icons import program_icon
-from wordpiece_studio.ui.log import start_log, stop_log
+from wordpiece_studio.ui.help.log import start_log, stop_log
+from wordpiece_studio.ui.look.icons import program_icon
+from wordpiece_studio.ui.look.theme import Theme
 from wordpiece_studio.ui.main_window import MainWindow
-from wordpiece_studio.ui.theme import Theme
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,6 +36,8 @@ def open_studio(argv: Sequence[str]) -> int:
     application.setDesktopFileName("wordpiece-studio")
     application.setWindowIcon(program_icon())
     start_log()
+    garbage = GarbageCollector(application)
+    garbage.start()
     _log.info("WordPiece Studio %s starts", __version__)
     settings = SettingsStore(default_folder())
     theme = Theme(settings.values.theme)
@@ -49,6 +52,7 @@ def open_studio(argv: Sequence[str]) -> int:
     interrupts.stop()
     window.messages.release_faults()
     take_down(window)
+    garbage.stop()
     _log.info("WordPiece Studio ends, exit code %s", interrupts.exit_code or code)
     stop_log()
     return interrupts.exit_code or code

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.model.settings import SettingsStore
     from wordpiece_studio.ui.actions import Actions
-    from wordpiece_studio.ui.dock_area import DockArea
+    from wordpiece_studio.ui.look.dock_area import DockArea
+    from wordpiece_studio.ui.look.theme import Theme, ThemeChoice
     from wordpiece_studio.ui.messages import Messages
-    from wordpiece_studio.ui.theme import Theme, ThemeChoice
 
 _TEXT_STEP = 10
 _TEXT_RANGE = (60, 300)

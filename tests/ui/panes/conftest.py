@@ -11,7 +11,7 @@ from wordpiece_studio.core.corpus.counting import count_texts
 from wordpiece_studio.core.training.config import TrainingConfig
 from wordpiece_studio.model.records import TrainerState
 from wordpiece_studio.model.trainer_model import TrainerModel
-from wordpiece_studio.ui.theme import Theme
+from wordpiece_studio.ui.look.theme import Theme
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

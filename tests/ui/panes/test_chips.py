@@ -8,16 +8,23 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wordpiece_studio.ui.chip_blocks import ChipBlocks, ChipPlace
-from wordpiece_studio.ui.chip_layout import FlowSpacing, lay_out
-from wordpiece_studio.ui.chip_style import ChipStyle
-from wordpiece_studio.ui.chip_walk import first_place, kept_place, last_place, next_place, place_in_row, previous_place
-from wordpiece_studio.ui.chips import ChipFlow
+from wordpiece_studio.ui.look.chip_style import ChipStyle
+from wordpiece_studio.ui.tokenization.chip_blocks import ChipBlocks, ChipPlace
+from wordpiece_studio.ui.tokenization.chip_layout import FlowSpacing, lay_out
+from wordpiece_studio.ui.tokenization.chip_walk import (
+    first_place,
+    kept_place,
+    last_place,
+    next_place,
+    place_in_row,
+    previous_place,
+)
+from wordpiece_studio.ui.tokenization.chips import ChipFlow
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
-    from wordpiece_studio.ui.theme import Theme
+    from wordpiece_studio.ui.look.theme import Theme
 
 SPACING = FlowSpacing(chip_gap=2, word_gap=6, row_height=20)
 

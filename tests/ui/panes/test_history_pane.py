@@ -11,8 +11,8 @@ from PySide6.QtGui import QGuiApplication
 
 from wordpiece_studio.model.history_rows import HistoryColumn
 from wordpiece_studio.model.records import Focus
-from wordpiece_studio.ui.history_pane import HistoryPane
-from wordpiece_studio.ui.history_tsv import TITLES, history_tsv
+from wordpiece_studio.ui.history.history_pane import HistoryPane
+from wordpiece_studio.ui.history.history_tsv import TITLES, history_tsv
 
 if TYPE_CHECKING:
     from tests.ui.panes.conftest import Bench

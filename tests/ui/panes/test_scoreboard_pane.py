@@ -11,8 +11,8 @@ from PySide6.QtCore import Qt
 from wordpiece_studio.core.corpus.counting import count_texts
 from wordpiece_studio.core.training.config import TrainingConfig
 from wordpiece_studio.model.records import Focus, TrainerState
-from wordpiece_studio.ui.rivals_model import PAIR
-from wordpiece_studio.ui.scoreboard_pane import ScoreboardPane
+from wordpiece_studio.ui.scoreboard.rivals_model import PAIR
+from wordpiece_studio.ui.scoreboard.scoreboard_pane import ScoreboardPane
 
 if TYPE_CHECKING:
     from tests.ui.panes.conftest import Bench

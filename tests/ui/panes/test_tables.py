@@ -9,19 +9,19 @@ import numpy as np
 from PySide6.QtCore import QModelIndex, Qt
 
 from wordpiece_studio.core.training.records import Candidate
-from wordpiece_studio.ui.pair_words import PairWord, PairWords
-from wordpiece_studio.ui.plain import tooltip_text
-from wordpiece_studio.ui.quiet_table import QuietTable
-from wordpiece_studio.ui.rivals_model import PAIR, RivalsModel
-from wordpiece_studio.ui.row_table import RowTable, TableRow
-from wordpiece_studio.ui.timeline_plot import TimelinePlot
-from wordpiece_studio.ui.words_view import WordsModel
+from wordpiece_studio.ui.look.plain import tooltip_text
+from wordpiece_studio.ui.look.quiet_table import QuietTable
+from wordpiece_studio.ui.look.row_table import RowTable, TableRow
+from wordpiece_studio.ui.scoreboard.pair_words import PairWord, PairWords
+from wordpiece_studio.ui.scoreboard.rivals_model import PAIR, RivalsModel
+from wordpiece_studio.ui.scoreboard.words_view import WordsModel
+from wordpiece_studio.ui.timeline.timeline_plot import TimelinePlot
 
 if TYPE_CHECKING:
     from pytestqt.modeltest import ModelTester
     from pytestqt.qtbot import QtBot
 
-    from wordpiece_studio.ui.theme import Theme
+    from wordpiece_studio.ui.look.theme import Theme
 
 
 def candidate(value: float, *, is_tied: bool = False) -> Candidate:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from wordpiece_studio.ui.formula import formula_of
-from wordpiece_studio.ui.pair_words import changed_tokens, joined
-from wordpiece_studio.ui.timeline_curve import curve_columns, log_heights, marked_columns
-from wordpiece_studio.ui.token_text import number_text, token_text, value_text
+from wordpiece_studio.ui.look.token_text import number_text, token_text, value_text
+from wordpiece_studio.ui.scoreboard.formula import formula_of
+from wordpiece_studio.ui.scoreboard.pair_words import changed_tokens, joined
+from wordpiece_studio.ui.timeline.timeline_curve import curve_columns, log_heights, marked_columns
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication, QComboBox, QToolButton
 
-from wordpiece_studio.ui.timeline_pane import TimelinePane
+from wordpiece_studio.ui.timeline.timeline_pane import TimelinePane
 
 if TYPE_CHECKING:
     from tests.ui.panes.conftest import Bench

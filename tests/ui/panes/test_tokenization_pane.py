@@ -10,8 +10,8 @@ from PySide6.QtGui import QGuiApplication, QInputMethodEvent, QKeyEvent
 from PySide6.QtWidgets import QApplication, QToolButton
 
 from wordpiece_studio.model.records import Focus
-from wordpiece_studio.ui.chip_blocks import ChipPlace
-from wordpiece_studio.ui.tokenization_pane import TokenizationPane
+from wordpiece_studio.ui.tokenization.chip_blocks import ChipPlace
+from wordpiece_studio.ui.tokenization.tokenization_pane import TokenizationPane
 
 if TYPE_CHECKING:
     from tests.ui.panes.conftest import Bench
@@ -171,9 +171,7 @@ def test_the_walking_keys_are_not_left_to_the_window(pane: TokenizationPane) -> 
 
 def test_a_screen_reader_hears_the_chip(bench: Bench, pane: TokenizationPane) -> None:
     bench.qtbot.keyClick(pane._chips, Qt.Key.Key_Home)
-    assert pane._chips.accessibleDescription() == (
-        "token Th, id 53, code points 0–2, born at step 9, in the word This"
-    )
+    assert pane._chips.accessibleDescription() == ("token Th, id 53, code points 0–2, born at step 9, in the word This")
 
 
 def test_the_table_says_the_same_as_the_chips(bench: Bench, pane: TokenizationPane) -> None:

@@ -1,0 +1,203 @@
+"""The editor of the corpus: a view of the document, which has the text. It reports what is typed and shows the rest.
+
+Qt's own undo is off, as its text is not the text: the document undoes.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QMimeData, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QColor,
+    QContextMenuEvent,
+    QDragEnterEvent,
+    QDragMoveEvent,
+    QDropEvent,
+    QKeyEvent,
+    QKeySequence,
+    QTextCursor,
+    QTextFormat,
+)
+from PySide6.QtWidgets import QMenu, QPlainTextEdit, QTextEdit, QWidget
+
+if TYPE_CHECKING:
+    from wordpiece_studio.model.document import Document
+    from wordpiece_studio.model.view_edit import ViewEdit
+    from wordpiece_studio.ui.look.theme import Theme
+
+_KEEP = QTextCursor.MoveMode.KeepAnchor
+
+
+class CorpusEditor(QPlainTextEdit):
+    """Shows ``document.view_text`` and hands every edit to the document."""
+
+    file_dropped = Signal(object)
+    """A file was dropped, a Path."""
+
+    def __init__(self, document: Document, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._document = document
+        self._theme = theme
+        self._is_own_change = False  # a change that the document knows already
+        self._is_reporting = False  # inside contentsChange, where the text must not be replaced
+        self._is_stale = False  # until the text is shown afresh
+        self._marks: list[tuple[int, int]] = []
+        self.setAccessibleName(self.tr("Corpus text"))
+        self.setPlaceholderText(self.tr("Type or paste text here, drop a file, or choose a sample."))
+        self.setTabChangesFocus(True)
+        self.document().setUndoRedoEnabled(False)
+        self.document().setDocumentMargin(8)
+        self.document().contentsChange.connect(self._on_contents_change)
+        self.cursorPositionChanged.connect(self._draw_marks)
+        document.reset.connect(self._on_document_reset)
+        document.view_edited.connect(self._on_document_view_edited)
+        theme.changed.connect(self._draw_marks)
+        self._load()
+
+    # -- from the document
+
+    def _on_document_reset(self) -> None:
+        self.setReadOnly(True)
+        self._is_stale = True
+        if self._is_reporting:
+            QTimer.singleShot(0, self._load)  # Qt is in the middle of its own change
+        else:
+            self._load()
+
+    def _load(self) -> None:
+        self._is_stale = False
+        position = self.textCursor().position()
+        self._is_own_change = True
+        self.setPlainText(self._document.view_text)
+        self._is_own_change = False
+        self.setReadOnly(self._document.is_folded)
+        self.select(min(position, self.document().characterCount() - 1))
+        self._draw_marks()
+
+    def _on_document_view_edited(self, edit: ViewEdit) -> None:
+        self._is_own_change = True
+        cursor = QTextCursor(self.document())
+        cursor.setPosition(edit.position)
+        cursor.setPosition(edit.position + edit.removed, _KEEP)
+        cursor.insertText(edit.inserted)
+        self._is_own_change = False
+        self.setTextCursor(cursor)
+
+    # -- to the document
+
+    def _on_contents_change(self, position: int, removed: int, added: int) -> None:
+        if self._is_own_change or self._is_stale:
+            return
+        # Qt may count the end of the last block, which is no character of the text.
+        beyond = max(0, position + added - (self.document().characterCount() - 1))
+        self._is_reporting = True
+        inserted = self.view_part(position, position + added - beyond)
+        self._document.take_view_edit(position, max(0, removed - beyond), inserted)
+        self._is_reporting = False
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        if source.hasText() and not self.isReadOnly():
+            cursor = self.textCursor()
+            start, end = cursor.selectionStart(), cursor.selectionEnd()
+            self._document.edit_view(start, end - start, source.text())
+
+    # -- places
+
+    def view_part(self, start: int, end: int) -> str:
+        """Return what is shown from UTF-16 position `start` to `end`, line breaks as LF."""
+        cursor = QTextCursor(self.document())
+        cursor.setPosition(start)
+        cursor.setPosition(end, _KEEP)
+        return cursor.selectedText().replace("\u2029", "\n")
+
+    def select(self, start: int, end: int | None = None) -> None:
+        """Put the cursor to `start`, or select up to `end` (UTF-16 positions), and show the place."""
+        cursor = self.textCursor()
+        cursor.setPosition(start)
+        if end is not None:
+            cursor.setPosition(end, _KEEP)
+        self.setTextCursor(cursor)
+        self.ensureCursorVisible()
+
+    def set_marks(self, marks: list[tuple[int, int]]) -> None:
+        """Mark these stretches (UTF-16 positions), the places found."""
+        self._marks = marks
+        self._draw_marks()
+
+    def _draw_marks(self) -> None:
+        selections = [self._selection(start, end, self._theme.tie_soft) for start, end in self._marks]
+        line = self._selection(self.textCursor().position(), None, self._theme.accent_soft)
+        line.format.setProperty(QTextFormat.Property.FullWidthSelection, True)
+        self.setExtraSelections([line, *selections])
+
+    def _selection(self, start: int, end: int | None, ground: QColor) -> QTextEdit.ExtraSelection:
+        selection = QTextEdit.ExtraSelection()
+        cursor = QTextCursor(self.document())
+        last = self.document().characterCount() - 1
+        cursor.setPosition(min(start, last))
+        if end is not None:
+            cursor.setPosition(min(end, last), _KEEP)
+        selection.cursor = cursor
+        selection.format.setBackground(ground)
+        return selection
+
+    # -- keys, menu, drops
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.matches(QKeySequence.StandardKey.Undo):
+            self._document.undo_stack.undo()
+        elif event.matches(QKeySequence.StandardKey.Redo):
+            self._document.undo_stack.redo()
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not event.text():
+            event.ignore()
+        else:
+            super().keyPressEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        menu = self._context_menu()
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(event.globalPos())
+
+    def _context_menu(self) -> QMenu:
+        menu = QMenu(self)
+        stack, has_selection = self._document.undo_stack, self.textCursor().hasSelection()
+        commands = (
+            (self.tr("&Undo"), stack.undo, stack.canUndo()),
+            (self.tr("&Redo"), stack.redo, stack.canRedo()),
+            (self.tr("Cu&t"), self.cut, has_selection and not self.isReadOnly()),
+            (self.tr("&Copy"), self.copy, has_selection),
+            (self.tr("&Paste"), self.paste, self.canPaste()),
+            (self.tr("Select &all"), self.selectAll, True),
+        )
+        for text, slot, is_possible in commands:
+            action = menu.addAction(text)
+            action.triggered.connect(slot)
+            action.setEnabled(is_possible)
+        return menu
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if _local_file(event.mimeData()):
+            event.acceptProposedAction()
+        else:
+            super().dragEnterEvent(event)
+
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        if _local_file(event.mimeData()):
+            event.acceptProposedAction()
+        else:
+            super().dragMoveEvent(event)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        path = _local_file(event.mimeData())
+        if path is None:
+            super().dropEvent(event)
+        else:
+            event.acceptProposedAction()
+            self.file_dropped.emit(path)
+
+
+def _local_file(data: QMimeData) -> Path | None:
+    paths = [url.toLocalFile() for url in data.urls() if url.isLocalFile()]
+    return Path(paths[0]) if paths else None

@@ -1,0 +1,264 @@
+"""The corpus: its text, the bar to find in it, the line at the cursor as the trainer reads it, and its numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QToolButton, QVBoxLayout, QWidget
+
+from wordpiece_studio.ui.corpus.corpus_editor import CorpusEditor
+from wordpiece_studio.ui.corpus.corpus_figures import CorpusFigures
+from wordpiece_studio.ui.corpus.corpus_search import find_places, next_place, previous_place
+from wordpiece_studio.ui.corpus.find_bar import FindBar
+from wordpiece_studio.ui.corpus.line_view import LineView
+from wordpiece_studio.ui.look.icons import icon
+from wordpiece_studio.ui.look.plain import plain_label, set_plain_text, set_plain_tooltip
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from PySide6.QtGui import QResizeEvent
+
+    from wordpiece_studio.model.document import Document
+    from wordpiece_studio.ui.corpus.counting_flow import CountingFlow
+    from wordpiece_studio.ui.look.theme import Theme
+
+_MOST_MARKS = 500
+_DENSE_BELOW = 560
+_SEARCH_DELAY_MS = 150
+
+
+class CorpusPane(QWidget):
+    """Shows and edits `document`; the words come from `counting`."""
+
+    heading_changed = Signal()
+    """Title or hint is another one."""
+
+    def __init__(self, document: Document, counting: CountingFlow, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._document = document
+        self._counting = counting
+        self._theme = theme
+        self._name = ""
+        self._places: list[tuple[int, int]] = []
+        self.editor = CorpusEditor(document, theme, self)
+        self.find_bar = FindBar(theme, self)
+        self.line_view = LineView(theme, self)
+        self.figures = CorpusFigures(self)
+        self._page_bar, self._page_label = self._make_page_bar()
+        self._note_label = plain_label("", self, role="hint", wrap=True)
+        self._note_label.setContentsMargins(14, 2, 14, 4)
+        self._header = QWidget(self)
+        self._samples_button = QToolButton(self._header)
+        self._line_timer = self._make_timer(0, self._show_line)
+        self._search_timer = self._make_timer(_SEARCH_DELAY_MS, self._search_again)
+        self._lay_out()
+        self._connect()
+        self._on_document_reset()
+
+    # -- what the card asks
+
+    @property
+    def title(self) -> str:
+        """The title of the card."""
+        return self.tr("Corpus")
+
+    @property
+    def hint(self) -> str:
+        """The name of the text, and whether it was edited."""
+        name = self._document.path.name if self._document.path is not None else self._name
+        return self.tr("edited · {name}").format(name=name or self.tr("new")) if self._document.is_modified else name
+
+    def header_widget(self) -> QWidget:
+        """Return the buttons that stand in the title line."""
+        return self._header
+
+    def set_samples_menu(self, menu: QMenu) -> None:
+        """Offer the sample corpora in the title line too."""
+        self._samples_button.setMenu(menu)
+
+    def set_name(self, name: str) -> None:
+        """Call the text `name` where no file gives it one."""
+        self._name = name
+        self.heading_changed.emit()
+
+    # -- finding
+
+    def open_find_bar(self) -> None:
+        """Show the bar to find text, with what is selected in it."""
+        self.find_bar.open_bar(self.editor.textCursor().selectedText())
+
+    def find_next(self) -> None:
+        """Go to the next place found."""
+        if not self.find_bar.sought:
+            self.open_find_bar()
+        elif self._places:
+            self._go_to(next_place(self._places, self.editor.textCursor().selectionEnd()))
+
+    def find_previous(self) -> None:
+        """Go to the place found before."""
+        if not self.find_bar.sought:
+            self.open_find_bar()
+        elif self._places:
+            self._go_to(previous_place(self._places, self.editor.textCursor().selectionStart()))
+
+    def _on_find_bar_search_changed(self, sought: str, case_matters: bool) -> None:
+        self._places = find_places(self._document.view_text, sought, case_matters)
+        if self._places:
+            self._go_to(next_place(self._places, self.editor.textCursor().selectionStart()))
+        else:
+            self.editor.set_marks([])
+            self.find_bar.show_count(0, 0)
+
+    def _search_again(self) -> None:
+        if self.find_bar.isVisible() and self.find_bar.sought:
+            self._places = find_places(self._document.view_text, self.find_bar.sought, self.find_bar.case_matters)
+            self.editor.set_marks(self._places[:_MOST_MARKS])
+            self.find_bar.show_count(0, len(self._places))
+
+    def _go_to(self, place: int) -> None:
+        first = max(0, place - _MOST_MARKS // 2)
+        self.editor.set_marks(self._places[first : first + _MOST_MARKS])
+        self.editor.select(*self._places[place])
+        self.find_bar.show_count(place + 1, len(self._places))
+
+    def _on_find_bar_closed(self) -> None:
+        self.editor.set_marks([])
+        self.editor.setFocus()
+
+    # -- the document
+
+    def _on_document_reset(self) -> None:
+        self._page_bar.setVisible(self._document.page_count > 1)
+        set_plain_text(
+            self._page_label,
+            self.tr("page {page:,} of {pages:,}").format(page=self._document.page + 1, pages=self._document.page_count),
+        )
+        self._show_note()
+        self._line_timer.start()
+        self.heading_changed.emit()
+
+    def _on_document_text_changed(self) -> None:
+        self._line_timer.start()
+        if self.find_bar.isVisible():
+            self._search_timer.start()
+
+    def _on_document_state_changed(self, _state: object) -> None:
+        self.heading_changed.emit()
+
+    def _on_counting_counts_changed(self, counts: object) -> None:
+        self.figures.show_counts(self._counting.counts)
+        if counts is not None:
+            self._show_note()
+
+    def _on_figures_pipeline_changed(self) -> None:
+        self._counting.set_pipeline(self.figures.normalizer, self.figures.pre_tokenizer)
+        self._line_timer.start()
+
+    def _on_theme_changed(self) -> None:
+        self._samples_button.setIcon(icon("down", self._theme.muted))
+
+    def _on_earlier_page_clicked(self) -> None:
+        self._document.show_page(self._document.page - 1)
+
+    def _on_later_page_clicked(self) -> None:
+        self._document.show_page(self._document.page + 1)
+
+    def _show_note(self) -> None:
+        notes = []
+        if self._document.is_folded:
+            notes.append(self.tr("For reading only: the text is very long, or has lines over 10,000 characters, "
+                                 "which are folded here. It is trained whole."))  # fmt: skip
+        counts = self._counting.counts
+        if counts is not None and counts.skipped:
+            first = counts.skipped[0]
+            notes.append(
+                self.tr("{number:,} words are too long to be words and were left out; the first is in line {line:,} "
+                        "and has {length:,} characters.")
+                .format(number=counts.statistics.skipped_words, line=first.line, length=first.length)
+            )  # fmt: skip
+        set_plain_text(self._note_label, " ".join(notes))
+        self._note_label.setVisible(bool(notes))
+
+    def _show_line(self) -> None:
+        block = self.editor.textCursor().block()
+        number = block.blockNumber() + 1
+        if self._document.is_folded:
+            line = self.editor.view_part(block.position(), block.position() + block.length() - 1)
+            column = self.editor.textCursor().positionInBlock()
+        else:
+            # From the document and not from the editor, which shows some characters as others.
+            start = self._document.text_position(block.position())
+            line = self._document.text[start : self._document.text_position(block.position() + block.length() - 1)]
+            column = self._document.text_position(self.editor.textCursor().position()) - start
+        self.line_view.show_line(number, line, column, self._counting.pipeline)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.figures.set_dense(event.size().height() < _DENSE_BELOW)
+
+    # -- making it
+
+    def _lay_out(self) -> None:
+        self._samples_button.setText(self.tr("Samples"))
+        self._samples_button.setToolButtonStyle(self._samples_button.toolButtonStyle().ToolButtonTextBesideIcon)
+        self._samples_button.setLayoutDirection(self.layoutDirection().RightToLeft)
+        self._samples_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        set_plain_tooltip(self._samples_button, self.tr("Sample corpora"))
+        header = QHBoxLayout(self._header)
+        header.setContentsMargins(0, 0, 0, 0)
+        header.addWidget(self._samples_button)
+        line = QFrame(self)
+        line.setObjectName("card_title_bar")
+        line.setFixedHeight(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.find_bar)
+        layout.addWidget(self.editor, 1)
+        for widget in (self._page_bar, self._note_label, self.line_view, line, self.figures):
+            layout.addWidget(widget)
+        self.setMinimumWidth(210)
+        self._on_theme_changed()
+
+    def _connect(self) -> None:
+        self.find_bar.search_changed.connect(self._on_find_bar_search_changed)
+        self.find_bar.next_requested.connect(self.find_next)
+        self.find_bar.previous_requested.connect(self.find_previous)
+        self.find_bar.closed.connect(self._on_find_bar_closed)
+        self.editor.cursorPositionChanged.connect(self._line_timer.start)
+        self.figures.pipeline_changed.connect(self._on_figures_pipeline_changed)
+        document = self._document
+        document.reset.connect(self._on_document_reset)
+        document.text_changed.connect(self._on_document_text_changed)
+        document.modified_changed.connect(self._on_document_state_changed)
+        document.path_changed.connect(self._on_document_state_changed)
+        self._counting.counts_changed.connect(self._on_counting_counts_changed)
+        self._theme.changed.connect(self._on_theme_changed)
+
+    def _make_timer(self, delay_ms: int, slot: Callable[[], None]) -> QTimer:
+        timer = QTimer(self)
+        timer.setSingleShot(True)
+        timer.setInterval(delay_ms)
+        timer.timeout.connect(slot)
+        return timer
+
+    def _make_page_bar(self) -> tuple[QWidget, QLabel]:
+        bar = QWidget(self)
+        label = plain_label("", bar, role="hint")
+        earlier, later = QToolButton(bar), QToolButton(bar)
+        for button, text, name, slot in (
+            (earlier, "‹", self.tr("Earlier page"), self._on_earlier_page_clicked),
+            (later, "›", self.tr("Later page"), self._on_later_page_clicked),
+        ):
+            button.setText(text)
+            button.setAccessibleName(name)
+            set_plain_tooltip(button, name)
+            button.clicked.connect(slot)
+        layout = QHBoxLayout(bar)
+        layout.setContentsMargins(14, 0, 14, 0)
+        layout.addWidget(earlier)
+        layout.addWidget(label, 1)
+        layout.addWidget(later)
+        return bar, label

@@ -1,0 +1,1 @@
+"""The log, diagnostics, and what the Help menu shows."""

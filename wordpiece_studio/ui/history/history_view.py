@@ -1,0 +1,236 @@
+"""The table of merges: the moment's row marked, later ones pale, rows copied as tab-separated text.
+
+It shows a :class:`~wordpiece_studio.model.history_table.HistoryTableModel` and decides nothing about moments.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, Qt, Signal
+from PySide6.QtGui import QFont, QKeyEvent, QKeySequence, QPainter, QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+
+from wordpiece_studio.model.history_rows import TOKEN_COLUMNS, HistoryColumn
+from wordpiece_studio.model.history_table import (
+    RAW_ROLE,
+    STEP_ROLE,
+    HistoryTableModel,
+)
+from wordpiece_studio.ui.look.quiet_table import QuietTable
+from wordpiece_studio.ui.look.token_text import token_text, value_text
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from wordpiece_studio.ui.look.theme import Theme
+
+_Index = QModelIndex | QPersistentModelIndex
+_CHARACTERS = {
+    HistoryColumn.STEP: 7,
+    HistoryColumn.LEFT: 9,
+    HistoryColumn.RIGHT: 9,
+    HistoryColumn.TOKEN: 11,
+    HistoryColumn.PAIR_FREQUENCY: 7,
+    HistoryColumn.LEFT_FREQUENCY: 7,
+    HistoryColumn.RIGHT_FREQUENCY: 7,
+    HistoryColumn.VALUE: 8,
+    HistoryColumn.TIES: 5,
+    HistoryColumn.VOCABULARY: 8,
+    HistoryColumn.SYMBOLS: 8,
+}
+"""Least widths of the columns in digits; a title that needs more gets more."""
+
+
+_ROWS_AROUND = 3
+_PADDING = 6
+
+
+class HistoryDelegate(QStyledItemDelegate):
+    """Draws a cell: bold at the moment, pale after it; a dot where there was no tie.
+
+    It paints by itself: Qt's own way asks the model seven times for each cell, and a table that follows a training
+    is painted sixty times a second.
+    """
+
+    def __init__(self, model: HistoryTableModel, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._model = model
+        self._theme = theme
+        self.moment = 0
+        """The moment shown."""
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
+        step = self._model.step_of_row(index.row())
+        cell = option.rect
+        is_selected = bool(option.state & QStyle.StateFlag.State_Selected)
+        if step == self.moment or is_selected:
+            painter.fillRect(cell, self._theme.accent_soft)
+        if step == self.moment and index.column() == HistoryColumn.STEP:
+            painter.fillRect(QRectF(cell.left(), cell.top(), 3.5, cell.height()), self._theme.accent)
+        font = QFont(option.font)
+        font.setBold(step == self.moment)
+        painter.setFont(font)
+        painter.setPen(self._theme.faint if step > self.moment else self._theme.text)
+        text = painter.fontMetrics().elidedText(
+            self._text(index), Qt.TextElideMode.ElideRight, cell.width() - 2 * _PADDING
+        )
+        side = Qt.AlignmentFlag.AlignLeft if index.column() in TOKEN_COLUMNS else Qt.AlignmentFlag.AlignRight
+        inner = cell.adjusted(_PADDING, 0, -_PADDING, 0)
+        painter.drawText(inner, int(side | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine), text)
+
+    def _text(self, index: _Index) -> str:
+        column = index.column()
+        if column == HistoryColumn.VALUE:
+            return value_text(self._model.data(index, RAW_ROLE))
+        text = str(self._model.data(index))
+        if column in TOKEN_COLUMNS:
+            return token_text(text)
+        return "·" if column == HistoryColumn.TIES and text == "1" else text
+
+
+class HistoryView(QuietTable):
+    """The merges in rows of one height."""
+
+    step_walked_to = Signal(object)
+    """The step (int) to whose row an arrow key went."""
+    copy_requested = Signal()
+    """The selected rows are wanted on the clipboard."""
+
+    def __init__(self, model: HistoryTableModel, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._history_model = model
+        self._wanted_widths: dict[int, int] = {}
+        self._is_spreading = False
+        self._was_at_end = True
+        self._shown_step = 0
+        self._shown_at = 0
+        self.setModel(model)
+        self._delegate = HistoryDelegate(model, theme, self)
+        self.setItemDelegate(self._delegate)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.setAccessibleName(self.tr("Merge history"))
+        header = self.horizontalHeader()
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        header.setSectionsMovable(True)
+        # At the right, where Qt puts it, the arrow lies on the title.
+        header.setStyleSheet(
+            "QHeaderView::up-arrow, QHeaderView::down-arrow"
+            "{ subcontrol-position: top center; width: 9px; height: 6px; top: 1px; }"
+        )
+        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        header.setSortIndicatorClearable(True)
+        self.setSortingEnabled(True)
+        self.restyle()
+        header.sectionResized.connect(self._on_header_section_resized)
+        model.rowsAboutToBeInserted.connect(self._on_model_rows_about_to_be_inserted)
+        model.rowsInserted.connect(self._on_model_rows_inserted)
+        theme.changed.connect(self.on_theme_changed)
+
+    def restyle(self) -> None:
+        digit = self.fontMetrics().horizontalAdvance("0")
+        self.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 7)
+        for column, characters in _CHARACTERS.items():
+            title = str(self._history_model.headerData(column, Qt.Orientation.Horizontal))
+            least = self.horizontalHeader().fontMetrics().horizontalAdvance(title) + 18
+            self._wanted_widths[column] = max(digit * characters, least)
+        self._spread_columns()
+
+    def _spread_columns(self) -> None:
+        """Give each column its width, and all of them their share of what is left over."""
+        share = max(self.viewport().width() / sum(self._wanted_widths.values()), 1.0)
+        self._is_spreading = True
+        for column, width in self._wanted_widths.items():
+            self.setColumnWidth(column, int(width * share))
+        self._is_spreading = False
+
+    # -- where it stands
+
+    @property
+    def is_at_end(self) -> bool:
+        """Whether the last row is in view."""
+        bar = self.verticalScrollBar()
+        return bar.value() >= bar.maximum() - self.verticalHeader().defaultSectionSize()
+
+    def set_moment(self, moment: int) -> None:
+        """Mark the row of this moment; rows after it are pale."""
+        self._delegate.moment = moment
+        self.viewport().update()
+
+    def show_step(self, step: int, *, select: bool) -> None:
+        """Bring the row of a step into view; with `select` make it the only selected one."""
+        row = self._history_model.row_of_step(step)
+        if row < 0:
+            if select:
+                self.clearSelection()
+            if step == 0:
+                self.scrollToTop()
+            return
+        index = self._history_model.index(row, 0)
+        if select:
+            self.setCurrentIndex(index)
+        self._scroll_to_row(row)
+        self._shown_step, self._shown_at = step, self.verticalScrollBar().value()
+
+    def _scroll_to_row(self, row: int) -> None:
+        """Bring a row into view with some rows around it; a far one into the middle."""
+        height, room = self.verticalHeader().defaultSectionSize(), self.viewport().height()
+        bar, top = self.verticalScrollBar(), self.rowViewportPosition(row)
+        margin = min(_ROWS_AROUND * height, max(room - height, 0) // 2)
+        if top < -4 * height or top > room + 4 * height:
+            bar.setValue(bar.value() + top - (room - height) // 2)
+        elif top < margin:
+            bar.setValue(bar.value() + top - margin)
+        elif top + height > room - margin:
+            bar.setValue(bar.value() + top + height - room + margin)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the moment's row in view, unless the user has scrolled away from it."""
+        was_there = self.verticalScrollBar().value() == self._shown_at
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self._spread_columns()
+        if was_there and self._shown_step:
+            self.show_step(self._shown_step, select=False)
+
+    def is_one_row_selected(self) -> bool:
+        """Whether no row or one row is selected: a selection that moving the moment may take along."""
+        ranges = self.selectionModel().selection().toList()
+        return sum(part.height() for part in ranges) <= 1
+
+    def selected_steps(self) -> NDArray[np.int64]:
+        """Return the steps of the selected rows from top to bottom: int64, shape (n_rows,)."""
+        ranges = [np.arange(part.top(), part.bottom() + 1) for part in self.selectionModel().selection().toList()]
+        rows = np.unique(np.concatenate(ranges)) if ranges else np.empty(0, dtype=np.int64)
+        return np.array([self._history_model.step_of_row(row) for row in rows.tolist()], dtype=np.int64)
+
+    def step_at(self, index: QModelIndex) -> int:
+        """Return the step of a row's index."""
+        return int(index.data(STEP_ROLE))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy_requested.emit()
+            return
+        before = self.currentIndex().row()
+        super().keyPressEvent(event)
+        # Not currentRowChanged: Qt makes the first row current when the table gets the keyboard.
+        now = self.currentIndex()
+        if now.isValid() and now.row() != before and self.is_one_row_selected():
+            self.step_walked_to.emit(self.step_at(now))
+
+    def _on_header_section_resized(self, column: int, _before: int, width: int) -> None:
+        """Remember a width that was drawn by hand."""
+        if not self._is_spreading and column in self._wanted_widths:
+            share = max(self.viewport().width() / sum(self._wanted_widths.values()), 1.0)
+            self._wanted_widths[column] = max(int(width / share), 1)
+
+    # -- while rows come in
+
+    def _on_model_rows_about_to_be_inserted(self, _parent: QModelIndex, _first: int, _last: int) -> None:
+        self._was_at_end = self.is_at_end
+
+    def _on_model_rows_inserted(self, _parent: QModelIndex, _first: int, _last: int) -> None:
+        if self._was_at_end:
+            self.scrollToBottom()

@@ -1,0 +1,127 @@
+"""How one token is drawn as a chip: its size, its ground, its edge; hatched where it is unknown.
+
+It draws single chips; where they lie is the business of whoever paints, the tokenization pane or a table.
+Nothing depends on the colour alone: the text stands on it, and unknown, focused and current chips have edges of their
+own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QBrush, QColor, QFontMetricsF, QPainter, QPen
+
+from wordpiece_studio.ui.look.token_text import token_text
+
+if TYPE_CHECKING:
+    from wordpiece_studio.ui.look.theme import Theme
+
+_PADDING = 7.0
+_RADIUS = 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class ChipLook:
+    """What is special about a chip: out of the vocabulary, in the focus, under the keyboard's cursor, not in effect."""
+
+    unknown: bool = False
+    focused: bool = False
+    current: bool = False
+    faded: bool = False
+
+
+PLAIN_CHIP = ChipLook()
+
+
+class ChipStyle:
+    """Sizes and drawing of chips in the theme's present fonts and colours; make a new one when the theme changes."""
+
+    def __init__(self, theme: Theme, points: float = 0) -> None:
+        self._theme = theme
+        self.font = theme.font(points)
+        self.caption_font = theme.font(points - 2)
+        self._metrics = QFontMetricsF(self.font)
+        self._caption_metrics = QFontMetricsF(self.caption_font)
+        self._widths: dict[str, float] = {}
+        self._caption_widths: dict[str, float] = {}
+        self.height = round(self._metrics.height() + 7)
+        self.caption_height = round(self._caption_metrics.height())
+
+    def width(self, token: str) -> float:
+        """Width of the chip of this token in pixels."""
+        width = self._widths.get(token)
+        if width is None:
+            width = max(self._metrics.horizontalAdvance(token_text(token)) + 2 * _PADDING, 22.0)
+            self._widths[token] = width
+        return width
+
+    def caption_width(self, caption: str) -> float:
+        """Width of a line of text under a chip in pixels."""
+        width = self._caption_widths.get(caption)
+        if width is None:
+            if len(self._caption_widths) > 100_000:  # offsets of a long text never come twice
+                self._caption_widths.clear()
+            width = self._caption_metrics.horizontalAdvance(caption)
+            self._caption_widths[caption] = width
+        return width
+
+    def paint(self, painter: QPainter, rect: QRectF, token: str, look: ChipLook = PLAIN_CHIP) -> None:
+        """Draw the chip of this token into `rect`; the painter's font, pen and brush are other ones afterwards."""
+        ground = self._theme.token_color(token)
+        edge = _edge(ground, self._theme.dark)
+        painter.setOpacity(0.45 if look.faded else 1.0)
+        if look.unknown:
+            self._paint_unknown_ground(painter, rect)
+        else:
+            painter.setPen(QPen(edge, 1))
+            painter.setBrush(ground)
+            painter.drawRoundedRect(rect.adjusted(0.5, 0.5, -0.5, -0.5), _RADIUS, _RADIUS)
+        if look.focused or look.current:
+            self._paint_ring(painter, rect, look)
+        painter.setPen(self._theme.text if look.unknown else self._theme.token_text_color(token))
+        painter.setFont(self.font)
+        painter.drawText(rect, int(Qt.AlignmentFlag.AlignCenter), token_text(token))
+        painter.setOpacity(1.0)
+
+    def paint_captions(self, painter: QPainter, rect: QRectF, captions: tuple[str, ...]) -> None:
+        """Draw the lines of text under the chip whose place is `rect`, each centred."""
+        painter.setPen(self._theme.muted)
+        painter.setFont(self.caption_font)
+        line = QRectF(rect.left(), rect.bottom() + 1, rect.width(), self.caption_height)
+        for caption in captions:
+            painter.drawText(line, int(Qt.AlignmentFlag.AlignCenter), caption)
+            line.translate(0, self.caption_height)
+
+    def paint_row(self, painter: QPainter, at: QPointF, tokens: tuple[str, ...], right: float) -> float:
+        """Draw the chips of some tokens beside each other from `at` on, as far as `right`; returns where they end."""
+        x = at.x()
+        for token in tokens:
+            width = self.width(token)
+            if x + width > right and x > at.x():
+                painter.setPen(self._theme.muted)
+                painter.drawText(QPointF(x, at.y() + self._metrics.ascent() + 3), "…")
+                return x + self._metrics.horizontalAdvance("…")
+            self.paint(painter, QRectF(x, at.y(), min(width, right - x), self.height), token)
+            x += width + 3
+        return x - 3
+
+    def _paint_unknown_ground(self, painter: QPainter, rect: QRectF) -> None:
+        edge = QPen(self._theme.muted, 1, Qt.PenStyle.DashLine)
+        inner = rect.adjusted(0.5, 0.5, -0.5, -0.5)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self._theme.surface)
+        painter.drawRoundedRect(inner, _RADIUS, _RADIUS)
+        painter.setBrush(QBrush(self._theme.bar, Qt.BrushStyle.BDiagPattern))
+        painter.setPen(edge)
+        painter.drawRoundedRect(inner, _RADIUS, _RADIUS)
+
+    def _paint_ring(self, painter: QPainter, rect: QRectF, look: ChipLook) -> None:
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(self._theme.accent if look.focused else self._theme.text, 2))
+        painter.drawRoundedRect(rect.adjusted(1, 1, -1, -1), _RADIUS, _RADIUS)
+
+
+def _edge(ground: QColor, dark: bool) -> QColor:
+    return ground.lighter(130) if dark else ground.darker(118)

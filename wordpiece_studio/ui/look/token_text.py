@@ -1,0 +1,72 @@
+"""How a token's text, a number and a value are written, so that every pane writes them the same way.
+
+Only text: no painting, no widget. A token is shown as it is, never obeyed; only what would be invisible is spelled out.
+"""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from functools import lru_cache
+
+from PySide6.QtCore import QLocale
+
+from wordpiece_studio.ui.look.plain import shown
+
+_JOINERS = "\u200c\u200d"
+
+
+@lru_cache(maxsize=65536)
+def token_text(token: str, limit: int = 60) -> str:
+    r"""Return the text of a token for display.
+
+    Characters that cannot be seen are spelled out, a combining mark without a letter gets a dotted circle to stand on,
+    and a token of more than `limit` characters is cut.
+
+    >>> token_text("##\u200b")
+    '##⟨U+200B⟩'
+    """
+    if token.isascii() and token.isprintable():
+        return shown(token, limit)
+    count = len(token) if len(token) <= limit else limit - 1
+    text = "".join(_visible(token, index) for index in range(count))
+    return text if count == len(token) else text + "…"
+
+
+def _visible(token: str, index: int) -> str:
+    character = token[index]
+    category = unicodedata.category(character)
+    before = unicodedata.category(token[index - 1]) if index else "Zs"
+    stands_on_something = before[0] in "LMNS" and token[index - 1] != "#"
+    if character in _JOINERS and stands_on_something and index + 1 < len(token):
+        return character
+    if category[0] == "M":
+        return character if stands_on_something else "◌" + character
+    if category[0] in "CZ" and not (category == "Zs" and character == " "):
+        return f"⟨U+{ord(character):04X}⟩"
+    return character
+
+
+def number_text(number: int) -> str:
+    """Return a whole number with the separators of the user's language."""
+    return QLocale().toString(float(number), "f", 0) if abs(number) > 2**31 - 1 else QLocale().toString(number)
+
+
+def value_text(value: float) -> str:
+    """Return a value of an objective in four significant digits or four decimals, whichever says more.
+
+    >>> value_text(1 / 6), value_text(3.0), value_text(0.0000123456)
+    ('0.1667', '3', '1.235e-5')
+    """
+    if not math.isfinite(value):
+        return str(value)
+    if value == int(value) and abs(value) < 1e15:
+        return number_text(int(value))
+    if 0.001 <= abs(value) < 10:
+        text = f"{value:.4f}"
+    elif 10 <= abs(value) < 100_000:
+        text = f"{value:.2f}"
+    else:
+        mantissa, _, exponent = f"{value:.3e}".partition("e")
+        text = f"{mantissa}e{int(exponent)}"
+    return text.replace(".", QLocale().decimalPoint())

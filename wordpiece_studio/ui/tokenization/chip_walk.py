@@ -1,0 +1,84 @@
+"""From one chip to the next: what the arrow keys mean in a text of chips. No widget, no painting."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wordpiece_studio.ui.tokenization.chip_blocks import ChipBlocks, ChipPlace, FlowLine
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def first_place(lines: Sequence[FlowLine]) -> ChipPlace | None:
+    """Return the first chip, or None if there is none."""
+    return _seek(lines, 0, 1)
+
+
+def last_place(lines: Sequence[FlowLine]) -> ChipPlace | None:
+    """Return the last chip, or None if there is none."""
+    return _seek(lines, len(lines) - 1, -1)
+
+
+def next_place(lines: Sequence[FlowLine], place: ChipPlace) -> ChipPlace | None:
+    """Return the chip after this one in reading order."""
+    words = lines[place.line].words
+    if place.chip + 1 < len(words[place.word].pieces):
+        return place._replace(chip=place.chip + 1)
+    for word in range(place.word + 1, len(words)):
+        if words[word].pieces:
+            return ChipPlace(place.line, word, 0)
+    return _seek(lines, place.line + 1, 1)
+
+
+def previous_place(lines: Sequence[FlowLine], place: ChipPlace) -> ChipPlace | None:
+    """Return the chip before this one in reading order."""
+    if place.chip > 0:
+        return place._replace(chip=place.chip - 1)
+    words = lines[place.line].words
+    for word in range(place.word - 1, -1, -1):
+        if words[word].pieces:
+            return ChipPlace(place.line, word, len(words[word].pieces) - 1)
+    return _seek(lines, place.line - 1, -1)
+
+
+def place_in_row(blocks: ChipBlocks, lines: Sequence[FlowLine], place: ChipPlace, down: bool) -> ChipPlace | None:
+    """Return the chip above or below this one: the one of the neighbouring row whose middle is nearest."""
+    here = blocks.rect_of(place)
+    if here is None:
+        return None
+    middle = here[0] + here[2] / 2
+    y_in_block = here[1] - blocks.tops[place.line]
+    rows = {chip.y for chip in blocks.block(place.line).chips}
+    beyond = [y for y in rows if (y > y_in_block if down else y < y_in_block)]
+    line = place.line
+    if beyond:
+        row = min(beyond) if down else max(beyond)
+    else:
+        other = _seek(lines, line + 1, 1) if down else _seek(lines, line - 1, -1)
+        if other is None:
+            return None
+        line = other.line
+        rows = {chip.y for chip in blocks.block(line).chips}
+        row = min(rows) if down else max(rows)
+    chips = [chip for chip in blocks.block(line).chips if chip.y == row]
+    nearest = min(chips, key=lambda chip: abs(chip.x + chip.width / 2 - middle))
+    return ChipPlace(line, nearest.word, nearest.chip)
+
+
+def kept_place(lines: Sequence[FlowLine], place: ChipPlace | None) -> ChipPlace | None:
+    """Return the chip that is now where the cursor was, or the last chip of that word, or None if the word is gone."""
+    if place is None or place.line >= len(lines) or place.word >= len(lines[place.line].words):
+        return None
+    pieces = lines[place.line].words[place.word].pieces
+    return place._replace(chip=min(place.chip, len(pieces) - 1)) if pieces else None
+
+
+def _seek(lines: Sequence[FlowLine], line: int, direction: int) -> ChipPlace | None:
+    while 0 <= line < len(lines):
+        filled = [index for index, word in enumerate(lines[line].words) if word.pieces]
+        if filled:
+            word = filled[0] if direction > 0 else filled[-1]
+            return ChipPlace(line, word, 0 if direction > 0 else len(lines[line].words[word].pieces) - 1)
+        line += direction
+    return None

@@ -1,0 +1,376 @@
+"""Live tokenization: a text, its tokens at the moment chosen, and why they are these.
+
+The text is tokenized by the vocabulary of the moment; it follows the timeline. Nothing is tokenized here: that is done
+in :mod:`~wordpiece_studio.model.watched_text` by the tokenizer of the model.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFrame, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+
+from wordpiece_studio.model.film_strip import film_strip
+from wordpiece_studio.model.records import Focus, TrainerState
+from wordpiece_studio.model.watched_text import WatchedText
+from wordpiece_studio.ui.look.pane import Pane
+from wordpiece_studio.ui.look.plain import plain_label, set_plain_text
+from wordpiece_studio.ui.look.token_text import number_text
+from wordpiece_studio.ui.tokenization.chip_blocks import ChipPlace
+from wordpiece_studio.ui.tokenization.chips import ChipFlow
+from wordpiece_studio.ui.tokenization.film_strip_view import FilmStripView
+from wordpiece_studio.ui.tokenization.piece_texts import PieceTexts
+from wordpiece_studio.ui.tokenization.token_options import TokenOptions
+from wordpiece_studio.ui.tokenization.token_table import TokenTable
+from wordpiece_studio.ui.tokenization.unknown_note import UnknownNote, unknown_note
+from wordpiece_studio.ui.tokenization.watched_edit import WatchedEdit
+from wordpiece_studio.ui.tokenization.why_here import WhyHere
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QResizeEvent
+
+    from wordpiece_studio.core.encoder import TokenizedWord
+    from wordpiece_studio.core.training.history import MergeHistory
+    from wordpiece_studio.model.trainer_model import TrainerModel
+    from wordpiece_studio.ui.look.theme import Theme
+
+_LONG_TEXT = 20_000
+"""Characters; a longer text is tokenized a moment after the last key, not at each."""
+_LONG_DELAY_MS = 80
+_BUSY_DELAY_MS = 100
+_STRIP_WORDS = 300
+"""So many distinct words can have a film strip; more would hold up the window."""
+_STRIP_DELAY_MS = 60
+_MOST_LOOKS = 100_000
+"""Tokens times lines up to which looking for the lines that changed is faster than tokenizing all of them."""
+_LEAST_HEIGHT = 60
+_BOX_SIDE = 8
+_NO_LIMIT = 16_777_215
+"""Qt's own word for "as high as you like"."""
+
+
+class TokenizationPane(Pane):
+    """The typed text as chips at the moment of the timeline."""
+
+    def __init__(self, model: TrainerModel, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._model = model
+        self._watched = WatchedText()
+        self._note = UnknownNote(model.counts)
+        self._chosen: tuple[ChipPlace, bool] | None = None
+        self._tokenized_at: tuple[MergeHistory | None, int] = (None, 0)
+        self._strip_key: object = None
+        self._strip_timer = QTimer(self)
+        self._strip_timer.setSingleShot(True)
+        self._strip_timer.setInterval(_STRIP_DELAY_MS)
+        self._strip_timer.timeout.connect(self._on_strip_timer_timeout)
+        self._theme = theme
+        self._field = QFrame(self)
+        self._field.setObjectName("watched_field")
+        self._edit = WatchedEdit(2, self)
+        self._edit.setAccessibleName(self.tr("Text to tokenize"))
+        self._edit.setPlaceholderText(self.tr("Type a text, and see its tokens at this moment"))
+        self._options = TokenOptions(self)
+        self._texts = PieceTexts(model, self._options, self)
+        self._chips = ChipFlow(theme, self._texts.captions, self._describe_place, self)
+        self._chips.setAccessibleName(self.tr("Tokens"))
+        self._table = TokenTable(theme, self)
+        self._summary = plain_label("", self, role="hint", wrap=True)
+        ask = self.tr("Why here? Click a chip, or the gap between two.")
+        self._ask = plain_label(ask, self, role="hint", wrap=True)
+        self._unknown_box = QFrame(self)
+        self._unknown_label = plain_label("", self._unknown_box, wrap=True)
+        self._why = WhyHere(theme, self)
+        self._strip = FilmStripView(theme, self)
+        self._lay_out()
+        self._connect()
+        self._dress_field()
+        self.set_heading(self.tr("Live tokenization"))
+        self._on_options_changed()
+        self.set_text(self.tr("This is the Hugging Face course!"))
+
+    def _dress_field(self) -> None:
+        border = self._theme.border.name()
+        self._field.setStyleSheet(f"#watched_field {{ border: 1px solid {border}; border-radius: 6px; }}")
+
+    # -- what it is told and asked
+
+    @property
+    def text(self) -> str:
+        """The text that is watched."""
+        return self._watched.text
+
+    def set_text(self, text: str) -> None:
+        """Watch another text."""
+        self._edit.set_text(text)
+
+    @property
+    def watched(self) -> WatchedText:
+        """The text with its words, as of the last refresh."""
+        return self._watched
+
+    @property
+    def tokens(self) -> list[str]:
+        """All tokens in the order of the text, as of the last refresh."""
+        return [piece.token for line in self._watched.lines for word in line.words for piece in word.pieces]
+
+    # -- set-up
+
+    def _lay_out(self) -> None:
+        inside = QVBoxLayout(self._field)
+        inside.setContentsMargins(4, 4, 4, 4)
+        inside.setSpacing(0)
+        inside.addWidget(self._edit)
+        inside.addWidget(self._options)
+        self._shown = QStackedWidget(self)
+        self._shown.addWidget(self._chips)
+        self._shown.addWidget(self._table)
+        self._unknown_box.setObjectName("banner")
+        self._unknown_box.setProperty("kind", "error")
+        box = QVBoxLayout(self._unknown_box)
+        box.setContentsMargins(_BOX_SIDE, 5, _BOX_SIDE, 5)
+        box.addWidget(self._unknown_label)
+        self._unknown_box.hide()
+        top = QWidget(self)
+        above = QVBoxLayout(top)
+        above.setContentsMargins(14, 10, 12, 2)
+        above.setSpacing(6)
+        above.addWidget(self._field)
+        above.addWidget(self._shown, 1)
+        above.addWidget(self._summary)
+        above.addWidget(self._ask)
+        above.addWidget(self._unknown_box)
+        above.addStretch(0)
+        self._splitter = QSplitter(Qt.Orientation.Vertical, self)
+        for part in (top, self._why, self._strip):
+            self._splitter.addWidget(part)
+        self._splitter.setSizes([420, 120, 120])
+        for index, stretch in enumerate((3, 1, 1)):
+            self._splitter.setStretchFactor(index, stretch)
+        self._splitter.setCollapsible(0, False)
+        self._why.hide()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._splitter)
+
+    def _connect(self) -> None:
+        self._edit.text_changed.connect(self._on_edit_text_changed)
+        self._options.changed.connect(self._on_options_changed)
+        self._options.copy_tokens_requested.connect(self.copy_tokens)
+        self._options.copy_ids_requested.connect(self.copy_ids)
+        self._chips.chip_chosen.connect(self._on_chips_chip_chosen)
+        self._chips.content_height_changed.connect(self._on_chips_content_height_changed)
+        self._theme.changed.connect(self._dress_field)
+        self._chips.boundary_chosen.connect(self._on_chips_boundary_chosen)
+        self._table.row_chosen.connect(self._on_table_row_chosen)
+        self._why.token_chosen.connect(self._on_why_token_chosen)
+        self._strip.step_chosen.connect(self._model.seek)
+        self._model.moment_changed.connect(self._on_model_moment_changed)
+        self._model.merges_appended.connect(self._on_model_merges_appended)
+        self._model.run_reset.connect(self._on_model_run_reset)
+        self._model.state_changed.connect(self._on_model_state_changed)
+        self._model.focus_changed.connect(self._on_model_focus_changed)
+
+    # -- what is shown
+
+    def refresh(self) -> None:
+        model = self._model
+        self._watched.set_text(self._edit.text)
+        self._watched.set_tokenizer(model.tokenizer_at(model.moment), self._changed_letters())
+        self._tokenized_at = (model.history, model.moment)
+        self._show_heading()
+        self._show_tokens()
+        self._show_summary()
+        self._show_unknown()
+        self._show_ladder()
+        self._show_strip()
+
+    def _changed_letters(self) -> list[str] | None:
+        """Return the letters of the tokens between the moment shown and the present one, None if there are many."""
+        model, (history, shown) = self._model, self._tokenized_at
+        first, last = sorted((shown, model.moment))
+        if history is None or history is not model.history:
+            return None
+        if (last - first) * len(self._watched.lines) > _MOST_LOOKS:
+            return None  # tokenizing all lines is faster
+        vocabulary = history.vocabulary(last)
+        tokens = [history.token(token_id) for token_id in range(history.vocabulary_size(first), len(vocabulary))]
+        prefix, suffix = vocabulary.continuing_subword_prefix, vocabulary.end_of_word_suffix or ""
+        return [token.removeprefix(prefix).removesuffix(suffix) for token in tokens]
+
+    def _show_heading(self) -> None:
+        model = self._model
+        if model.history is None:
+            self.set_heading(self.tr("Live tokenization"), self.tr("nothing is trained yet"))
+            return
+        where = self.tr("at merge {moment} of {count} · follows the timeline")
+        hint = where.format(moment=number_text(model.moment), count=number_text(model.merge_count))
+        self.set_heading(self.tr("Live tokenization"), hint)
+
+    def _show_tokens(self) -> None:
+        self._chips.set_lines(self._watched.lines)
+        if self._options.as_table:
+            self._table.tokens.set_rows(self._texts.rows(self._watched.lines))
+
+    def _show_summary(self) -> None:
+        if self._model.history is None:
+            set_plain_text(self._summary, self.tr("Train, and the text appears here in tokens."))
+            return
+        found = self._watched.summary
+        text = self.tr("{words} words, {tokens} tokens · {fertility} tokens a word · {unknown} unknown")
+        text = text.format(
+            words=number_text(found.words),
+            tokens=number_text(found.tokens),
+            fertility=f"{found.fertility:.2f}",
+            unknown=number_text(found.unknown),
+        )
+        if self._options.offsets:
+            text += " · " + self.tr("offsets in code points from 0")
+        set_plain_text(self._summary, text)
+
+    def _show_unknown(self) -> None:
+        tokenizer = self._watched.tokenizer
+        chosen = self._word_at(self._chosen[0]) if self._chosen is not None else None
+        is_chosen_unknown = chosen is not None and chosen.unknown is not None
+        words = [chosen] if chosen is not None and is_chosen_unknown else self._watched.unknown_words(1)
+        text = ""
+        if words and tokenizer is not None:
+            total = self._watched.summary.unknown
+            text = unknown_note(words, self._note, tokenizer.vocabulary.unk_token, total)
+        set_plain_text(self._unknown_label, text)
+        self._unknown_box.setVisible(bool(text))
+        self._fit_unknown()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_unknown()
+
+    def _fit_unknown(self) -> None:
+        """Keep the reason whole in a low pane: a wrapped label may be made lower than its text otherwise."""
+        width = self._field.width() - 2 * (_BOX_SIDE + 1)
+        self._unknown_label.setMinimumHeight(max(self._unknown_label.heightForWidth(width), 0))
+
+    def _show_ladder(self) -> None:
+        word = self._word_at(self._chosen[0]) if self._chosen is not None else None
+        tokenizer = self._watched.tokenizer
+        if self._chosen is None or word is None or tokenizer is None:
+            self._why.hide()
+            self._ask.setVisible(tokenizer is not None)
+            return
+        self._ask.hide()
+        self._why.show()
+        if word.word is None:
+            self._why.show_special(word.pieces[0].token)
+        else:
+            place, is_boundary = self._chosen
+            chip = min(place.chip, len(word.pieces) - 1)
+            self._why.show_chip(tokenizer.explain(word.word.text), chip, is_boundary, self._texts.birth_step)
+
+    def _show_strip(self) -> None:
+        """Follow the moment now; make another strip, which takes longer, when nothing has changed for a moment."""
+        model = self._model
+        key = (id(model.history), model.merge_count, self._watched.text)
+        waits = model.state is TrainerState.TRAINING and self._strip_key is not None
+        if waits or key == self._strip_key:
+            self._strip.set_moment(model.moment)
+        else:
+            self._strip_key = key
+            self._strip_timer.start()
+
+    def _on_strip_timer_timeout(self) -> None:
+        model, history = self._model, self._model.history
+        counts = self._watched.word_counts()
+        if history is None:
+            self._strip.show_rows((), 0)
+        elif len(counts) > _STRIP_WORDS:
+            self._strip.show_too_long()
+        else:
+            rows = film_strip(counts, history, model.merge_count, model.tokenizer_at)
+            self._strip.show_rows(rows, model.moment)
+
+    def _word_at(self, place: ChipPlace) -> TokenizedWord | None:
+        lines = self._watched.lines
+        if place.line >= len(lines) or place.word >= len(lines[place.line].words):
+            return None
+        return lines[place.line].words[place.word]
+
+    def _describe_place(self, place: ChipPlace) -> str:
+        word = self._word_at(place)
+        return self._texts.spoken(self._watched.lines[place.line], word, place) if word is not None else ""
+
+    # -- copying
+
+    def copy_tokens(self) -> None:
+        """Put the tokens on the clipboard, as they are, with a space between two."""
+        QGuiApplication.clipboard().setText(" ".join(self.tokens))
+
+    def copy_ids(self) -> None:
+        """Put the ids on the clipboard, with a space between two."""
+        pieces = (piece for line in self._watched.lines for word in line.words for piece in word.pieces)
+        QGuiApplication.clipboard().setText(" ".join(str(piece.id) for piece in pieces))
+
+    # -- what happens
+
+    def _delay(self) -> int:
+        if len(self._edit.text) > _LONG_TEXT:
+            return _LONG_DELAY_MS
+        return _BUSY_DELAY_MS if self._model.state is TrainerState.TRAINING else 0
+
+    def _on_edit_text_changed(self, _text: str) -> None:
+        self.refresh_later(self._delay())
+
+    def _on_options_changed(self) -> None:
+        options = self._options
+        lines = options.ids + options.offsets + options.births
+        self._shown.setCurrentWidget(self._table if options.as_table else self._chips)
+        self._chips.captions_changed(lines, hold_places=options.offsets)
+        self.refresh_later()
+
+    def _on_chips_content_height_changed(self, height: int) -> None:
+        """The line about the text stands right below the chips, not at the foot of the pane."""
+        self._shown.setMaximumHeight(_NO_LIMIT if self._options.as_table else max(height, _LEAST_HEIGHT))
+
+    def _on_chips_chip_chosen(self, place: ChipPlace) -> None:
+        self._choose(place, is_boundary=False)
+
+    def _on_chips_boundary_chosen(self, place: ChipPlace) -> None:
+        self._choose(place, is_boundary=True)
+
+    def _on_table_row_chosen(self, row: int) -> None:
+        place = self._table.tokens.rows[row].item
+        if isinstance(place, ChipPlace):
+            self._chips.set_current(place)
+            self._choose(place, is_boundary=False)
+
+    def _choose(self, place: ChipPlace, *, is_boundary: bool) -> None:
+        self._chosen = (place, is_boundary)
+        self._show_ladder()
+        self._show_unknown()
+        word = self._word_at(place)
+        if word is not None and word.unknown is None:
+            self._model.set_focus(Focus("token", text=word.pieces[place.chip].token))
+
+    def _on_why_token_chosen(self, token: str) -> None:
+        self._model.set_focus(Focus("token", text=token))
+
+    def _on_model_moment_changed(self, _moment: object) -> None:
+        self.refresh_later(self._delay())
+
+    def _on_model_merges_appended(self, _first: object, _last: object) -> None:
+        self.refresh_later(self._delay())
+
+    def _on_model_state_changed(self, _state: object) -> None:
+        self.refresh_later()
+
+    def _on_model_run_reset(self) -> None:
+        self._note = UnknownNote(self._model.counts)
+        self._strip_key = None
+        self.refresh_later()
+
+    def _on_model_focus_changed(self, focus: Focus | None) -> None:
+        tokens = frozenset[str]()
+        if focus is not None:
+            tokens = frozenset({focus.left, focus.right} if focus.kind == "pair" else {focus.text})
+        self._chips.set_focused_tokens(tokens)

@@ -1,0 +1,1 @@
+"""The training controls, and what they set going."""

@@ -1,0 +1,61 @@
+"""The dialog in which the special tokens are typed, one a line."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QVBoxLayout, QWidget
+
+from wordpiece_studio.core.training.config import TrainingConfig
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.ui.look.plain import plain_label, set_plain_text
+
+
+class SpecialTokensDialog(QDialog):
+    """Asks for special tokens; what the trainer would refuse is said at once and cannot be accepted."""
+
+    tokens_chosen = Signal(object)
+    """The tokens typed, a tuple of str, when the dialog was accepted."""
+
+    def __init__(self, tokens: tuple[str, ...], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(self.tr("Special tokens"))
+        intro = plain_label(
+            self.tr("One token a line. They take the first ids, in this order, and are never learned or split. "
+                    "Without [UNK] an unknown word has no token to stand for it."),
+            self, role="caption", wrap=True,
+        )  # fmt: skip
+        self._editor = QPlainTextEdit("\n".join(tokens), self)
+        self._editor.setAccessibleName(self.tr("Special tokens, one a line"))
+        self._editor.setTabChangesFocus(True)
+        self._problem_label = plain_label("", self, role="error", wrap=True)
+        self._buttons = QDialogButtonBox(
+            QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel, self
+        )
+        self._buttons.accepted.connect(self.accept)
+        self._buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        for widget in (intro, self._editor, self._problem_label, self._buttons):
+            layout.addWidget(widget)
+        self._editor.textChanged.connect(self._on_editor_text_changed)
+        self.resize(360, 320)
+        self._on_editor_text_changed()
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """The tokens typed so far, blank lines left out."""
+        return tuple(line.strip() for line in self._editor.toPlainText().splitlines() if line.strip())
+
+    def accept(self) -> None:
+        """Hand the tokens over and close."""
+        self.tokens_chosen.emit(self.tokens)
+        super().accept()
+
+    def _on_editor_text_changed(self) -> None:
+        problem = ""
+        try:
+            TrainingConfig(special_tokens=self.tokens)
+        except StudioError as error:
+            problem = str(error)
+        set_plain_text(self._problem_label, problem)
+        self._buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(not problem)

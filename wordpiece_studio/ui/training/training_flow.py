@@ -1,0 +1,310 @@
+"""What the training commands do: when counts are waited for, when the user is asked, and what the bar says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QMessageBox, QWidget
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.model.records import Progress, TrainerState
+from wordpiece_studio.ui.look.icons import icon
+from wordpiece_studio.ui.training.training_dialogs import FurtherDialog, discard_question, next_size
+from wordpiece_studio.ui.training.training_words import changed_words, outcome_words, why_nothing_was_learned
+
+if TYPE_CHECKING:
+    from wordpiece_studio.core.corpus.counts import WordCounts
+    from wordpiece_studio.core.training.config import TrainingConfig
+    from wordpiece_studio.model.trainer_model import TrainerModel
+    from wordpiece_studio.ui.actions import Actions
+    from wordpiece_studio.ui.corpus.counting_flow import CountingFlow
+    from wordpiece_studio.ui.look.banner import Banner
+    from wordpiece_studio.ui.look.theme import Theme
+    from wordpiece_studio.ui.training.training_bar import TrainingBar
+
+_MOST_WORDS_AS_YOU_TYPE = 2000
+_BannerAction = Literal["", "size", "further"]
+
+
+class TrainingFlow(QObject):
+    """Connects the bar and the commands with the model.
+
+    Merges that the user asked for are never discarded without a question; those of a run that the Studio began by
+    itself (the sample at the start, training as one types) are.
+    """
+
+    def __init__(
+        self, window: QWidget, model: TrainerModel, counting: CountingFlow, bar: TrainingBar, banner: Banner,
+        actions: Actions, theme: Theme,
+    ) -> None:  # fmt: skip
+        super().__init__(window)
+        self._window = window
+        self._model = model
+        self._counting = counting
+        self._bar = bar
+        self._banner = banner
+        self._actions = actions
+        self._theme = theme
+        self._is_waiting = False  # for counts, to train then
+        self._wants_one_merge = False  # begin paused and learn one merge
+        self._is_automatic = True  # the present run was not asked for
+        self._next_is_automatic = True
+        self._moment_wanted: int | None = None  # where to go when the run has ended
+        self._question: QMessageBox | None = None
+        self._banner_action: _BannerAction = ""
+        self._size_offered = 0
+        self._connect()
+        self._show_state()
+
+    @property
+    def question(self) -> QMessageBox | None:
+        """The question that is open now."""
+        return self._question
+
+    @property
+    def is_automatic(self) -> bool:
+        """Whether the present run was begun by the Studio itself."""
+        return self._is_automatic
+
+    def train_unasked(self, moment: int | None = None) -> None:
+        """Train what the corpus holds without having been asked, and show `moment` then; None is the last one."""
+        self._next_is_automatic = True
+        self._moment_wanted = moment
+        self._wait_for_counts()
+
+    def learn_first_merge(self) -> None:
+        """Begin a training that stands still, and learn its first merge."""
+        self._next_is_automatic = False
+        self._wants_one_merge = True
+        self._wait_for_counts()
+
+    def say_end_reached(self) -> None:
+        """Say why there is no next merge, and offer to go on."""
+        words = outcome_words(self._model)
+        self._say(words, "info", self.tr("Train further…"), "further")
+
+    # -- commands
+
+    def _on_train_triggered(self) -> None:
+        if self._model.state is TrainerState.TRAINING or self._is_waiting or self._question is not None:
+            return
+        if self._model.merge_count and not self._is_automatic:
+            self._question = discard_question(self._model.merge_count, self._window)
+            self._question.finished.connect(self._on_question_finished)
+            self._question.open()
+        else:
+            self._train()
+
+    def _on_question_finished(self, answer: int) -> None:
+        self._question = None
+        if answer == QMessageBox.StandardButton.Yes.value:
+            self._train()
+
+    def _train(self) -> None:
+        self._next_is_automatic = False
+        self._moment_wanted = None
+        self._wait_for_counts()
+
+    def _on_further_triggered(self) -> None:
+        dialog = FurtherDialog(self._model.progress.vocabulary_size, self._window)
+        dialog.size_chosen.connect(self._on_further_size_chosen)
+        dialog.open()
+
+    def _on_further_size_chosen(self, size: int) -> None:
+        self._banner.clear()
+        self._is_automatic = False
+        self._bar.settings.set_target_size(size)
+        self._model.last()
+        self._model.train_further(vocab_size=size)
+
+    def _on_pause_triggered(self) -> None:
+        if self._model.state is TrainerState.PAUSED:
+            self._model.resume()
+        else:
+            self._model.pause()
+
+    def _on_stop_triggered(self) -> None:
+        if self._is_waiting:
+            self._is_waiting = False
+            self._counting.stop()
+            self._show_state()
+        else:
+            self._model.stop()
+
+    def _on_special_tokens_triggered(self) -> None:
+        self._bar.settings.edit_special_tokens()
+
+    def _on_banner_action_requested(self) -> None:
+        self._banner.clear()
+        if self._banner_action == "size":
+            self._bar.settings.set_target_size(self._size_offered)
+            self._actions.train.trigger()
+        elif self._banner_action == "further":
+            self._actions.train_further.trigger()
+
+    # -- waiting for counts
+
+    def _wait_for_counts(self) -> None:
+        self._banner.clear()
+        self._is_waiting = True
+        if self._counting.counts is not None:
+            self._begin(self._counting.counts)
+            return
+        self._counting.count_now()
+        self._show_state()
+
+    def _on_counting_counts_changed(self, counts: WordCounts | None) -> None:
+        if counts is not None and self._is_waiting:
+            self._begin(counts)
+        elif counts is not None and self._trains_as_you_type(counts):
+            self._next_is_automatic = True
+            self._moment_wanted = None if self._model.is_at_head else self._model.moment
+            self._begin(counts)
+        else:
+            self._check_size()
+            self._show_state()
+
+    def _trains_as_you_type(self, counts: WordCounts) -> bool:
+        state = self._model.state
+        return (
+            self._actions.train_as_you_type.isChecked()
+            and 0 < counts.total <= _MOST_WORDS_AS_YOU_TYPE
+            and state not in (TrainerState.TRAINING, TrainerState.PAUSED)
+        )
+
+    def _on_counting_failed(self, error: StudioError) -> None:
+        self._is_waiting = self._wants_one_merge = False
+        self._refuse(error)
+        self._show_state()
+
+    def _begin(self, counts: WordCounts) -> None:
+        self._is_waiting = False
+        one_merge, self._wants_one_merge = self._wants_one_merge, False
+        if not len(counts):
+            self._say(self.tr("The corpus holds no words. Type or open a text, and train then."), "warning")
+            self._show_state()
+            return
+        try:
+            config = self._bar.settings.config()
+        except StudioError as error:
+            self._refuse(error)
+            return
+        self._banner.clear()
+        self._model.start(counts, config, paused=one_merge)
+        if one_merge:
+            self._moment_wanted = -1
+
+    # -- what the model says
+
+    def _on_model_run_reset(self) -> None:
+        self._is_automatic = self._next_is_automatic
+        self._bar.settings.set_size_wrong(False)
+
+    def _on_model_state_changed(self, state: TrainerState) -> None:
+        if state is TrainerState.PAUSED and self._moment_wanted == -1:
+            self._moment_wanted = None
+            self._model.next_merge()
+        if state is TrainerState.FINISHED:
+            if self._moment_wanted is not None:
+                self._model.seek(self._moment_wanted)
+                self._moment_wanted = None
+            if words := why_nothing_was_learned(self._model):
+                self._say(words, "info")
+        self._show_state()
+
+    def _on_model_progress_changed(self, progress: Progress) -> None:
+        if self._model.state is TrainerState.TRAINING and self._model.history is not None:
+            self._bar.show_progress(progress, paused=False)
+
+    def _on_model_failed(self, error: StudioError) -> None:
+        self._moment_wanted = None
+        self._refuse(error)
+
+    # -- what the bar says
+
+    def _on_settings_changed(self) -> None:
+        if self._banner_action == "size":
+            self._banner.clear()
+        self._check_size()
+        self._show_state()
+
+    def _check_size(self) -> None:
+        """Mark a size that cannot be reached, as far as that is known without counting anew."""
+        history, counts = self._model.history, self._counting.counts
+        known = history is not None and counts is not None and counts is self._model.counts
+        size = self._bar.settings.target_size
+        wrong = bool(known and history is not None and 0 < size < history.vocabulary_size(0))
+        self._bar.settings.set_size_wrong(wrong)
+
+    def _refuse(self, error: StudioError) -> None:
+        minimum = error.values.get("minimum")
+        if isinstance(minimum, int):
+            words = len(self._counting.counts) if self._counting.counts is not None else 0
+            self._size_offered = next_size(max(2 * minimum, words // 2))
+            self._bar.settings.set_size_wrong(True)
+            action = self.tr("Train to {size:,}").format(size=self._size_offered)
+            self._say(str(error), "error", action, "size")
+        else:
+            self._say(str(error), "error")
+
+    def _say(
+        self, text: str, kind: Literal["info", "warning", "error"], action: str = "", meaning: _BannerAction = ""
+    ) -> None:
+        self._banner_action = meaning
+        self._banner.show_message(text, kind, action)
+
+    def _show_state(self) -> None:
+        state, actions = self._model.state, self._actions
+        training, paused = state is TrainerState.TRAINING, state is TrainerState.PAUSED
+        has_history = self._model.history is not None
+        actions.train.setEnabled(not training and not self._is_waiting)
+        actions.train.setText(self.tr("&Train again") if has_history and not self._is_automatic else self.tr("&Train"))
+        actions.train_further.setEnabled(has_history and not training and not self._is_waiting)
+        actions.pause.setEnabled(training or paused)
+        actions.pause.setText(self.tr("&Resume") if paused else self.tr("&Pause"))
+        actions.pause.setIcon(icon("play" if paused else "pause", self._theme.text, self._theme.faint))
+        actions.stop.setEnabled(training or paused or self._is_waiting)
+        self._show_words(training, paused)
+
+    def _show_words(self, training: bool, paused: bool) -> None:
+        if self._is_waiting:
+            self._bar.show_busy(self.tr("Counting the words…"))
+        elif training and self._model.history is None:
+            self._bar.show_busy(self.tr("Getting ready…"))
+        elif training or paused:
+            self._bar.show_progress(self._model.progress, paused)
+        else:
+            self._bar.show_text(self._changed_words() or outcome_words(self._model))
+
+    def _changed_words(self) -> str:
+        """Say what was changed since the run began, or nothing."""
+        model = self._model
+        if model.history is None or model.config is None or model.counts is None:
+            return ""
+        try:
+            config: TrainingConfig | None = self._bar.settings.config()
+        except StudioError:
+            config = None
+        counts = self._counting.counts
+        corpus_is_another = counts is not None and counts is not model.counts and counts != model.counts
+        pipeline = (model.counts.normalizer, model.counts.pre_tokenizer)
+        present = (self._counting.pipeline.normalizer, self._counting.pipeline.pre_tokenizer)
+        return changed_words(corpus_is_another or pipeline != present, config != model.config)
+
+    def _connect(self) -> None:
+        actions, model = self._actions, self._model
+        actions.train.triggered.connect(self._on_train_triggered)
+        actions.train_further.triggered.connect(self._on_further_triggered)
+        actions.pause.triggered.connect(self._on_pause_triggered)
+        actions.stop.triggered.connect(self._on_stop_triggered)
+        actions.special_tokens.triggered.connect(self._on_special_tokens_triggered)
+        self._banner.action_requested.connect(self._on_banner_action_requested)
+        self._bar.settings.changed.connect(self._on_settings_changed)
+        self._counting.counts_changed.connect(self._on_counting_counts_changed)
+        self._counting.failed.connect(self._on_counting_failed)
+        model.run_reset.connect(self._on_model_run_reset)
+        model.state_changed.connect(self._on_model_state_changed)
+        model.progress_changed.connect(self._on_model_progress_changed)
+        model.failed.connect(self._on_model_failed)
+        self._theme.changed.connect(self._show_state)
