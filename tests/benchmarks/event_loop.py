@@ -1,0 +1,133 @@
+"""How long the window does not answer while it trains: ``python -m tests.benchmarks.event_loop FILE [--size 8000]``.
+
+Opens the real window on FILE, loads the kernels, trains, and measures the gaps between the ticks of a 2 ms timer: once
+left alone, once with the slider dragged all over what is learned so far. The median of several runs and the worst.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt, QTimer
+from PySide6.QtWidgets import QApplication
+from rich.console import Console
+from rich.table import Table
+
+from wordpiece_studio.model.garbage import GarbageCollector
+from wordpiece_studio.model.records import TrainerState
+from wordpiece_studio.model.settings import SettingsStore
+from wordpiece_studio.ui.look.theme import Theme
+from wordpiece_studio.ui.main_window import MainWindow
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_TICK_MS, _DRAG_MS = 2, 30
+_PATIENCE_SECONDS = 300
+
+
+class GapProbe(QObject):
+    """Notes the time between the ticks of a timer in the window's thread."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gaps_ms: list[float] = []
+        self._last = time.perf_counter()
+        timer = QTimer(self)
+        timer.setTimerType(Qt.TimerType.PreciseTimer)
+        timer.timeout.connect(self._on_timer_timeout)
+        timer.start(_TICK_MS)
+
+    def restart(self) -> None:
+        """Forget what was measured."""
+        self.gaps_ms.clear()
+        self._last = time.perf_counter()
+
+    def _on_timer_timeout(self) -> None:
+        now = time.perf_counter()
+        self.gaps_ms.append((now - self._last) * 1000)
+        self._last = now
+
+
+def wait(until: Callable[[], bool], also: Callable[[], None] = lambda: None) -> None:
+    """Run the event loop until something holds."""
+    end = time.monotonic() + _PATIENCE_SECONDS
+    while not until():
+        if time.monotonic() > end:
+            raise SystemExit(f"nothing happened within {_PATIENCE_SECONDS} s")
+        QApplication.processEvents()
+        also()
+        time.sleep(0.0005)
+
+
+def measure(path: Path, size: int, drags: bool) -> tuple[float, list[float], int]:
+    """Train once; return its seconds, the gaps in milliseconds and the number of merges."""
+    with tempfile.TemporaryDirectory() as folder:
+        theme = Theme("light")
+        window = MainWindow(SettingsStore(Path(folder)), theme)
+        window.open_first(path)
+        window.resize(1440, 900)
+        window.show()
+        wait(lambda: window.counting.counts is not None)
+        window.warm_up.start()
+        wait(lambda: window.warm_up.status == "ready")
+        window.bar.settings.set_target_size(size)
+        probe = GapProbe()
+        next_drag = 0.0
+
+        def drag() -> None:
+            nonlocal next_drag
+            if drags and time.monotonic() > next_drag and window.model.merge_count:
+                next_drag = time.monotonic() + _DRAG_MS / 1000
+                window.model.seek(int(time.monotonic() * 7919) % window.model.merge_count)
+
+        probe.restart()
+        started = time.perf_counter()
+        window.actions_.train.trigger()
+        wait(lambda: window.model.state is TrainerState.FINISHED, drag)
+        seconds = time.perf_counter() - started
+        settled = time.monotonic() + 0.4  # the last repaints belong to it
+        wait(lambda: time.monotonic() > settled)
+        merges = window.model.merge_count
+        window.leave_at_once()
+        window.deleteLater()
+        wait(lambda: True)
+        return seconds, sorted(probe.gaps_ms), merges
+
+
+def main() -> None:
+    """Measure and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--size", type=int, default=8000, help="tokens to train to")
+    parser.add_argument("--runs", type=int, default=3)
+    arguments = parser.parse_args()
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    application = QApplication([])
+    garbage = GarbageCollector(application)
+    garbage.start()
+    table = Table(title=f"Event-loop gaps while {arguments.file.name} is trained to {arguments.size:,} tokens, ms")
+    for column in ("", "merges", "seconds", "p50", "p99", "longest", "longest of all runs"):
+        table.add_column(column, justify="right")
+    for name, drags in (("left alone", False), ("slider dragged", True)):
+        runs = [measure(arguments.file, arguments.size, drags) for _ in range(arguments.runs)]
+        median = statistics.median
+        table.add_row(
+            name,
+            f"{runs[0][2]:,}",
+            f"{median(seconds for seconds, _, _ in runs):.2f}",
+            *(f"{median(gaps[int(len(gaps) * part)] for _, gaps, _ in runs):.1f}" for part in (0.5, 0.99)),
+            f"{median(gaps[-1] for _, gaps, _ in runs):.1f}",
+            f"{max(gaps[-1] for _, gaps, _ in runs):.1f}",
+        )
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()
