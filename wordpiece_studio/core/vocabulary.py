@@ -9,6 +9,8 @@ from wordpiece_studio.errors import StudioError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+UNKNOWN_TOKEN = "[UNK]"
+
 
 class TokenTable:
     """Tokens in id order that may grow at the end. The vocabularies of all moments of a training share one."""
@@ -65,7 +67,7 @@ class Vocabulary:
         special_tokens: Sequence[str] = (),
         continuing_subword_prefix: str = "##",
         end_of_word_suffix: str | None = None,
-        unk_token: str = "[UNK]",
+        unk_token: str = UNKNOWN_TOKEN,
         *,
         size: int | None = None,
     ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from wordpiece_studio.core.training.config import BERT_SPECIAL_TOKENS, TrainingConfig
@@ -36,7 +37,11 @@ def test_defaults_are_those_of_the_course() -> None:
         {"special_tokens": ["[UNK] "]},
         {"special_tokens": ["a\nb"]},
         {"initial_alphabet": ["ab"]},
+        {"special_tokens": ["a\tb"]},
+        {"special_tokens": ["\ud800"]},
+        {"continuing_subword_prefix": "\x1b"},
         {"end_of_word_suffix": ""},
+        {"max_seconds": -1},
     ],
 )
 def test_refuses_and_names_the_setting(setting: dict[str, Any]) -> None:
@@ -54,3 +59,7 @@ def test_round_trip_through_json_values() -> None:
 def test_unknown_setting_in_a_file() -> None:
     with pytest.raises(StudioError, match="speed"):
         TrainingConfig.from_dict({"speed": 9})
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    assert TrainingConfig(vocab_size=np.int64(50)).to_dict()["vocab_size"] == 50  # type: ignore[arg-type]

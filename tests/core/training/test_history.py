@@ -52,3 +52,17 @@ def test_columns_agree_with_merges(history: Any) -> None:
     assert history[-1] == history[len(history) - 1]
     with pytest.raises(IndexError):
         history[len(history)]
+
+
+def test_steps_and_merges_that_are_not_there(history: Any) -> None:
+    last = len(history)
+    assert history.words_touched(-1) == history.words_touched(last - 1)
+    for ask in (history.words_touched, history.positions):
+        with pytest.raises(IndexError):
+            ask(last)
+    for step in (-1, last + 1):
+        for query in (history.vocabulary, history.symbols_after, history.vocabulary_size):
+            with pytest.raises(StudioError, match="no step"):
+                query(step)
+        with pytest.raises(StudioError, match="no step"):
+            history.segmentation("hug", step)

@@ -8,6 +8,7 @@ import pytest
 
 import wordpiece_studio as wps
 from wordpiece_studio.core.training.preparation import minimum_vocab_size, prepare
+from wordpiece_studio.errors import StudioError
 
 
 def tokens(pairs: list[tuple[str, int]], **settings: Any) -> list[str]:
@@ -75,3 +76,22 @@ def test_prefix_and_suffix(settings: dict[str, Any], expected: list[str]) -> Non
 def test_minimum_vocab_size() -> None:
     counts = wps.WordCounts.from_pairs([("hug", 1), ("bun", 1)])
     assert minimum_vocab_size(counts, wps.TrainingConfig(vocab_size=1)) == 5 + len({"h", "b", "##u", "##g", "##n"})
+
+
+def test_no_word_left_by_the_alphabet_limit() -> None:
+    with pytest.raises(StudioError, match="No word is left"):
+        words([("abc", 3)], alphabet_limit=1)
+
+
+def test_limit_counts_the_initial_alphabet_but_no_special_token() -> None:
+    # As Hugging Face: w takes a place though it does not occur, q is in the vocabulary anyhow.
+    pairs = [("xy", 5), ("yx", 2), ("zx", 1), ("qx", 1)]
+    settings: dict[str, Any] = {"initial_alphabet": ["w"], "alphabet_limit": 2, "alphabet_overflow": "remove"}
+    config = wps.TrainingConfig(special_tokens=["q"], max_merges=0, **settings)
+    found = wps.train(wps.WordCounts.from_pairs(pairs), config).history
+    assert [found.segmentation(word, 0) for word in found.input.words] == [["x"], ["##x"], ["##x"], ["q", "##x"]]
+
+
+def test_prefix_character_in_the_initial_alphabet() -> None:
+    found = tokens([("ab", 1)], continuing_subword_prefix="#", initial_alphabet=["#", "#z"])
+    assert found == ["[UNK]", "#", "#b", "#z", "a"]

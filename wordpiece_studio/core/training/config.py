@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import unicodedata
 from dataclasses import dataclass
-from typing import Any, Literal, Self, cast, get_args
+from operator import index
+from typing import Any, Literal, Self, SupportsIndex, cast, get_args
 
 from wordpiece_studio.errors import StudioError
 
@@ -53,7 +55,7 @@ class TrainingConfig:
     min_value
         Stop when the best value falls below this floor.
     max_token_length
-        In characters of the word, prefix and suffix not counted; a longer candidate is none.
+        In characters, the prefix not counted (a suffix is); a longer candidate is none.
     tie
         Among equal values, ``"first"`` takes the pair that occurs first in the corpus, ``"ids"`` the smallest
         (vocabulary id of left, of right), as Hugging Face does.
@@ -65,7 +67,7 @@ class TrainingConfig:
     initial_alphabet
         Symbols, one character each with or without the prefix, that are in the vocabulary even if they do not occur.
     alphabet_limit
-        At most so many characters: the rarest go first, among equals the later seen.
+        At most so many characters: the rarest go first, among equals the later seen. The initial alphabet stays.
     alphabet_overflow
         What becomes of a word that holds a character beyond the limit: ``"unk"``, it is left out of the training;
         ``"remove"``, the character disappears and its neighbours touch, as in Hugging Face.
@@ -110,23 +112,23 @@ class TrainingConfig:
             if getattr(self, name) not in choices:
                 raise _setting_error(name, "one of " + ", ".join(choices), getattr(self, name))
         for name, smallest in _COUNTS.items():
-            _check_count(name, getattr(self, name), smallest)
+            object.__setattr__(self, name, _whole_number(name, getattr(self, name), smallest))
         for name in ("max_seconds", "min_value"):
             _check_number(name, getattr(self, name))
         self._check_texts()
 
     def _check_texts(self) -> None:
-        if not isinstance(self.continuing_subword_prefix, str):
-            raise _setting_error("continuing_subword_prefix", "a text", self.continuing_subword_prefix)
-        if self.end_of_word_suffix is not None and (
-            not isinstance(self.end_of_word_suffix, str) or not self.end_of_word_suffix
-        ):
-            raise _setting_error("end_of_word_suffix", "a text that is not empty", self.end_of_word_suffix)
+        prefix, suffix = self.continuing_subword_prefix, self.end_of_word_suffix
+        if not isinstance(prefix, str) or not _is_plain(prefix):
+            raise _setting_error("continuing_subword_prefix", "a text without control characters", prefix)
+        if suffix is not None and (not isinstance(suffix, str) or not suffix or not _is_plain(suffix)):
+            raise _setting_error("end_of_word_suffix", "a text that is not empty", suffix)
         seen: set[str] = set()
         for token in self.special_tokens:
-            if not token or token != token.strip() or len(token.splitlines()) != 1:
+            if not token or token != token.strip() or not _is_plain(token):
                 raise StudioError(
-                    "The special token {token!r} is empty or has white space at its ends or a line break",
+                    "The special token {token!r} is empty, or has white space at its ends, line breaks or control "
+                    "characters",
                     "Special tokens are single words such as [UNK].",
                     token=token,
                 )
@@ -136,7 +138,7 @@ class TrainingConfig:
                 )
             seen.add(token)
         for symbol in self.initial_alphabet:
-            if len(symbol.removeprefix(self.continuing_subword_prefix)) != 1:
+            if len(symbol) != 1 and len(symbol.removeprefix(prefix)) != 1:
                 raise _setting_error("initial_alphabet", "single characters, with or without the prefix", symbol)
 
     def to_dict(self) -> dict[str, Any]:
@@ -169,18 +171,30 @@ def _text_tuple(name: str, value: object) -> tuple[str, ...]:
     return items
 
 
-def _check_count(name: str, value: object, smallest: int) -> None:
+def _is_plain(text: str) -> bool:
+    """Tell whether a text can stand in a line of a UTF-8 file: no control character, no half of a character."""
+    return not any(unicodedata.category(character) in {"Cc", "Cs", "Zl", "Zp"} for character in text)
+
+
+def _whole_number(name: str, value: object, smallest: int) -> int | None:
+    """Return a whole number of any kind, NumPy's included, as an int."""
     if value is None and name != "min_frequency":
-        return
-    if not isinstance(value, int) or isinstance(value, bool) or value < smallest:
+        return None
+    number = -1 if isinstance(value, bool) or not isinstance(value, SupportsIndex) else index(value)
+    if number < smallest:
         raise _setting_error(name, f"a whole number from {smallest}", value)
-    if name == "vocab_size" and value > LARGEST_VOCAB_SIZE:
+    if name == "vocab_size" and number > LARGEST_VOCAB_SIZE:
         raise _setting_error(name, f"at most {LARGEST_VOCAB_SIZE:,}", value)
+    return number
 
 
 def _check_number(name: str, value: object) -> None:
-    if value is not None and (not isinstance(value, (int, float)) or isinstance(value, bool) or value != value):
+    if value is None:
+        return
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or value != value:
         raise _setting_error(name, "a number", value)
+    if name == "max_seconds" and value < 0:
+        raise _setting_error(name, "a number from 0", value)
 
 
 def _setting_error(name: str, wanted: str, value: object) -> StudioError:

@@ -119,9 +119,7 @@ class MergeHistory:
         return self._count
 
     def __getitem__(self, index: int) -> Merge:
-        if not -self._count <= index < self._count:
-            raise IndexError(f"merge {index} of {self._count}")
-        index %= self._count
+        index = self._checked_index(index)
         row = {name: column[index].item() for name, column in self._columns.items()}
         left, right, new = (self.token(row.pop(name)) for name in ("left_id", "right_id", "new_id"))
         return Merge(step=index + 1, left=left, right=right, token=new, **row)
@@ -136,6 +134,7 @@ class MergeHistory:
 
     def positions(self, index: int) -> NDArray[np.int32]:
         """Return the places that merge `index` (from 0) changed: the first cell of each left symbol, ascending."""
+        index = self._checked_index(index)
         return self._positions[self._offsets[index] : self._offsets[index + 1]]
 
     # Vocabularies.
@@ -148,7 +147,7 @@ class MergeHistory:
 
     def vocabulary_size(self, step: int) -> int:
         """Return the number of tokens after `step` merges."""
-        return int(self._sizes[step - 1]) if step else len(self._initial)
+        return int(self._sizes[self._checked_step(step) - 1]) if step else len(self._initial)
 
     def vocabulary_sizes(self) -> NDArray[np.int64]:
         """Return the vocabulary size after each merge, shape (len(self),)."""
@@ -189,7 +188,7 @@ class MergeHistory:
 
     def symbols_after(self, step: int) -> int:
         """Return N, the weighted number of symbols in the corpus, after `step` merges."""
-        if step < self._count:
+        if self._checked_step(step) < self._count:
             return int(self._columns["symbols_before"][step])
         if not step:
             return self.input.total_symbols
@@ -207,9 +206,9 @@ class MergeHistory:
         Raises
         ------
         StudioError
-            If the training did not see `word`.
+            If the training did not see `word`, or there is no such step.
         """
-        return self._segmentation(self._index_of(word), step)
+        return self._segmentation(self._index_of(word), self._checked_step(step))
 
     def words_with_pair(self, left: str, right: str, step: int) -> list[tuple[str, int]]:
         """Return the words in which two neighbours are `left` and `right` after `step` merges, most frequent first.
@@ -230,6 +229,17 @@ class MergeHistory:
                 if any(pair == (left, right) for pair in itertools.pairwise(tokens)):
                     found.append((word, int(self.input.weights[index])))
         return sorted(found, key=lambda item: -item[1])
+
+    def _checked_index(self, index: int) -> int:
+        """Return the index of a merge counted from the front, as a list would take it."""
+        if not -self._count <= index < self._count:
+            raise IndexError(f"merge {index} of {self._count}")
+        return index % self._count
+
+    def _checked_step(self, step: int) -> int:
+        if not 0 <= step <= self._count:
+            raise StudioError("There is no step {step}", "Steps run from 0 to {last}.", step=step, last=self._count)
+        return step
 
     def _segmentation(self, index: int, step: int) -> list[str]:
         start = int(self.input.word_starts[index])

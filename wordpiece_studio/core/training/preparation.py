@@ -125,6 +125,12 @@ def prepare(counts: WordCounts, config: TrainingConfig) -> TrainingInput:
         if config.alphabet_overflow == "unk":
             keep = np.logical_and.reduceat(keep, np.cumsum(lengths) - lengths)[word_of]
         trained = np.unique(word_of[keep])
+        if not len(trained):
+            raise StudioError(
+                "No word is left to train on: each holds a character beyond the alphabet limit of {limit:,}",
+                "Raise the limit, or let such characters be removed.",
+                limit=config.alphabet_limit,
+            )
     input_ = _lay_out(words, np.asarray(counts.counts, dtype=np.int64), characters, lengths, kept, trained, config)
     smallest = len(input_.vocabulary_tokens)
     if config.vocab_size is not None and config.vocab_size < smallest:
@@ -146,19 +152,23 @@ def minimum_vocab_size(counts: WordCounts, config: TrainingConfig) -> int:
 def _kept_characters(
     characters: NDArray[np.int64], weights: NDArray[np.int64], config: TrainingConfig
 ) -> NDArray[np.bool_]:
-    """Return which code points stay within the alphabet limit: bool, shape (0x110000,)."""
+    """Return which code points stay within the alphabet limit: bool, shape (0x110000,).
+
+    As in Hugging Face, the initial alphabet takes its places first whether or not it occurs, and a character that is
+    a special token is in the vocabulary anyhow.
+    """
     kept = np.ones(_CODE_POINTS, dtype=np.bool_)
     if config.alphabet_limit is None:
         return kept
-    present, first_seen = np.unique(characters, return_index=True)
     frequency = np.zeros(_CODE_POINTS, dtype=np.int64)
     np.add.at(frequency, characters, weights)
-    # Characters that are in the vocabulary anyhow are never dropped.
-    named = [symbol[-1] for symbol in config.initial_alphabet]
-    named += [token for token in config.special_tokens if len(token) == 1]
-    frequency[[ord(character) for character in named]] = np.iinfo(np.int64).max
-    order = np.lexsort((first_seen, -frequency[present]))
+    first_seen = np.full(_CODE_POINTS, -1, dtype=np.int64)
+    first_seen[characters[::-1]] = np.arange(len(characters))[::-1]
+    frequency[[ord(symbol[-1]) for symbol in config.initial_alphabet]] = np.iinfo(np.int64).max
+    present = np.flatnonzero(frequency)
+    order = np.lexsort((first_seen[present], -frequency[present]))
     kept[present[order[config.alphabet_limit :]]] = False
+    kept[[ord(token) for token in config.special_tokens if len(token) == 1]] = True
     return kept
 
 
@@ -259,7 +269,7 @@ def _initial_vocabulary(input_: TrainingInput, characters: set[str]) -> list[str
     if config.alphabet == "seen":
         alphabet: Iterable[str] = sorted({*tokens, *config.initial_alphabet})
     else:
-        extra = {symbol: symbol.removeprefix(prefix) != symbol for symbol in config.initial_alphabet}
+        extra = {symbol: len(symbol) > 1 for symbol in config.initial_alphabet}  # whether it bears the prefix
         bare = characters | {symbol for symbol, continues in extra.items() if not continues}
         given = [token for token in config.continuing_order or () if token in set(tokens)]
         starts, lengths = input_.word_starts.tolist(), input_.word_lengths.tolist()

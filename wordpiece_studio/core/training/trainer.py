@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from wordpiece_studio.core.encoder import Tokenizer
 from wordpiece_studio.core.training.config import TrainingConfig
@@ -66,8 +66,10 @@ class Trainer:
     def __init__(
         self, counts: WordCounts, config: TrainingConfig | None = None, *, engine: EngineName = "auto"
     ) -> None:
+        if engine not in get_args(EngineName):
+            raise StudioError("There is no engine {name!r}", "Choose auto, plain or compiled.", name=engine)
         self.counts = counts
-        self.config = config or TrainingConfig()
+        self.config = TrainingConfig() if config is None else config
         input_ = prepare(counts, self.config)
         self.history = MergeHistory(input_)
         self.stop_reason: StopReason | None = None

@@ -1,0 +1,32 @@
+"""What is told about a corpus before it is trained on."""
+
+from __future__ import annotations
+
+import wordpiece_studio as wps
+from wordpiece_studio.core.training.notices import corpus_notices
+
+
+def said(text: str, pre_tokenizer: str = "bert", **settings: object) -> str:
+    counts = wps.count_texts([text], pre_tokenizer=pre_tokenizer)
+    return "\n".join(map(str, corpus_notices(counts, wps.TrainingConfig(**settings))))  # type: ignore[arg-type]
+
+
+def test_nothing_unusual() -> None:
+    assert said("a plain text ## [unk]") == ""
+
+
+def test_special_token_in_the_text_however_it_is_split() -> None:
+    assert "special token [UNK] (2×)" in said("an [UNK] and an x[UNK]")
+    assert "special token [UNK] (1×)" in said("an [UNK]", "whitespace")
+
+
+def test_special_token_that_is_a_word() -> None:
+    assert "special token hug (2×)" in said("hug pug hug", special_tokens=["[UNK]", "hug"])
+
+
+def test_words_that_begin_with_the_prefix() -> None:
+    assert "begin with the prefix ##, such as ##a (1 in all)" in said("##a b ##", "whitespace")
+
+
+def test_no_unknown_token() -> None:
+    assert "[UNK] is not among the special tokens" in said("a", special_tokens=[])
