@@ -12,24 +12,20 @@ import statistics
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtWidgets import QApplication
 from rich.console import Console
 from rich.table import Table
 
+from tests.event_loop import wait
 from wordpiece_studio.model.garbage import GarbageCollector
 from wordpiece_studio.model.records import TrainerState
 from wordpiece_studio.model.settings import SettingsStore
 from wordpiece_studio.ui.look.theme import Theme
 from wordpiece_studio.ui.main_window import MainWindow
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 _TICK_MS, _DRAG_MS = 2, 30
-_PATIENCE_SECONDS = 300
 
 
 class GapProbe(QObject):
@@ -53,17 +49,6 @@ class GapProbe(QObject):
         now = time.perf_counter()
         self.gaps_ms.append((now - self._last) * 1000)
         self._last = now
-
-
-def wait(until: Callable[[], bool], also: Callable[[], None] = lambda: None) -> None:
-    """Run the event loop until something holds."""
-    end = time.monotonic() + _PATIENCE_SECONDS
-    while not until():
-        if time.monotonic() > end:
-            raise SystemExit(f"nothing happened within {_PATIENCE_SECONDS} s")
-        QApplication.processEvents()
-        also()
-        time.sleep(0.0005)
 
 
 def measure(path: Path, size: int, drags: bool) -> tuple[float, list[float], int]:

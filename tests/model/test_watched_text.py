@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from wordpiece_studio.core.corpus.counting import count_texts
 from wordpiece_studio.core.encoder import Tokenizer
+from wordpiece_studio.core.text.normalizers import Unchanged
 from wordpiece_studio.core.training.config import TrainingConfig
 from wordpiece_studio.core.training.trainer import TrainingRun, train
 from wordpiece_studio.model.film_strip import StripRow, film_strip
@@ -111,3 +112,21 @@ def test_the_film_strip_is_what_tokenizing_at_every_step_finds(run: TrainingRun,
     ]
     found = film_strip(watched.word_counts(), run.history, len(run.history), lambda step: tokenizer_at(run, step))
     assert found == expected
+
+
+def test_a_long_line_stays_whole_where_words_may_reach_over_blanks(run: TrainingRun) -> None:
+    class Reversed(Unchanged):
+        """Not local: the words of a line depend on all of it."""
+
+        @property
+        def is_local(self) -> bool:
+            return False
+
+        def normalize(self, text: str) -> str:
+            return text[::-1]
+
+    text = "ab cd " * 1000
+    for normalizer, parts in ((Unchanged(), 6), (Reversed(), 1)):
+        watched = WatchedText(text)
+        watched.set_tokenizer(Tokenizer(run.history.vocabulary(5), normalizer))
+        assert len(watched.lines) == parts

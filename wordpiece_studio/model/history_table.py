@@ -100,6 +100,20 @@ class HistoryTableModel(QAbstractTableModel):
         """Which merges are shown."""
         return self._filter
 
+    def extremes(self) -> dict[HistoryColumn, tuple[float, float]]:
+        """Return the smallest and the largest number of each column of numbers; empty if there is no row."""
+        history, count = self._history, self._known
+        if history is None or not count:
+            return {}
+        found: dict[HistoryColumn, tuple[float, float]] = {}
+        for column, name in NUMBER_COLUMNS.items():
+            values = history.column(name)[:count]
+            found[column] = (values.min().item(), values.max().item())
+        found[HistoryColumn.STEP] = (1, count)
+        found[HistoryColumn.VOCABULARY] = (history.vocabulary_size(1), history.vocabulary_size(count))
+        found[HistoryColumn.SYMBOLS] = (history.symbols_after(count), history.symbols_after(1))
+        return found
+
     def set_filter(self, wanted: HistoryFilter) -> None:
         """Show only the merges that `wanted` lets through."""
         if wanted != self._filter:
@@ -271,8 +285,13 @@ class HistoryTableModel(QAbstractTableModel):
             self.tr("n(ab)"),
             self.tr("n(a)"),
             self.tr("n(b)"),
-            self.tr("score"),
+            self._value_title(),
             self.tr("ties"),
             self.tr("vocabulary"),
             self.tr("symbols"),
         )
+
+    def _value_title(self) -> str:
+        names = {"score": self.tr("score"), "likelihood": self.tr("gain"), "count": self.tr("count")}
+        config = self._model.config
+        return names[config.objective if config is not None else "score"]

@@ -10,20 +10,23 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from wordpiece_studio.core.text.pipeline import Pipeline
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from wordpiece_studio.core.encoder import TokenizedWord, Tokenizer
+    from wordpiece_studio.core.training.history import MergeHistory
 
 _LONG_LINE = 1000
 _LINE = re.compile(r"[^\n]*\n?")
-# A blank after a thousand characters: words never reach over one.
-_STRETCH = re.compile(rf"[^\n]{{1,{_LONG_LINE}}}[^ \t\n]*[ \t]?\n?|\n")
+# A blank after a thousand characters; a tabulator is no blank to every normalizer.
+_STRETCH = re.compile(rf"[^\n]{{1,{_LONG_LINE}}}[^ \n]* ?\n?|\n")
 
 
 @dataclass(frozen=True, slots=True)
 class WatchedLine:
-    """A line of the text, or a stretch of about a thousand characters of a longer one.
+    """A line of the text, or a stretch of about a thousand characters of a longer one where the words allow it.
 
     Attributes
     ----------
@@ -132,7 +135,7 @@ class WatchedText:
         known: dict[str, _TokenizedLine] = {}
         lines = []
         start = words = tokens = unknown = 0
-        for text in split_lines(self._text):
+        for text in split_lines(self._text, at_blanks=_may_split_at_blanks(self._tokenizer)):
             line = known.get(text) or self._known.get(text) or _tokenized_line(self._tokenizer, text)
             known[text] = line
             lines.append(WatchedLine(start, line.words))
@@ -162,13 +165,32 @@ def _tokenized_line(tokenizer: Tokenizer, text: str) -> _TokenizedLine:
     return _TokenizedLine(words, spelled, tokens, sum(word.unknown is not None for word in words))
 
 
-def split_lines(text: str) -> list[str]:
+def changed_letters(history: MergeHistory, first: int, last: int) -> list[str]:
+    """Return what the tokens spell that were made after step `first` up to `last`, without prefix and suffix."""
+    vocabulary = history.vocabulary(last)
+    tokens = [history.token(token_id) for token_id in range(history.vocabulary_size(first), len(vocabulary))]
+    prefix, suffix = vocabulary.continuing_subword_prefix, vocabulary.end_of_word_suffix or ""
+    return [token.removeprefix(prefix).removesuffix(suffix) for token in tokens]
+
+
+def _may_split_at_blanks(tokenizer: Tokenizer) -> bool:
+    """Tell whether the tokens of a line are those of its stretches between blanks, one after the other."""
+    is_local = Pipeline(tokenizer.normalizer, tokenizer.pre_tokenizer).is_local
+    return is_local and not any(" " in token for token in tokenizer.vocabulary.special_tokens)
+
+
+def split_lines(text: str, *, at_blanks: bool = True) -> list[str]:
     r"""Return the lines of a text with their line ends; lines of more than about 1,000 characters in stretches.
+
+    Parameters
+    ----------
+    at_blanks
+        Whether a long line may be cut behind a blank; else it stays whole.
 
     >>> split_lines("a b\nc")
     ['a b\n', 'c']
     """
     lines = [line for line in _LINE.findall(text) if line]
-    if all(len(line) <= 2 * _LONG_LINE for line in lines):
+    if not at_blanks or all(len(line) <= 2 * _LONG_LINE for line in lines):
         return lines
     return [stretch for line in lines for stretch in (_STRETCH.findall(line) if len(line) > _LONG_LINE else [line])]

@@ -28,6 +28,7 @@ from wordpiece_studio.ui.history.history_pane import HistoryPane
 from wordpiece_studio.ui.look.banner import Banner
 from wordpiece_studio.ui.look.card import Card, CardDock
 from wordpiece_studio.ui.look.dock_area import DockArea
+from wordpiece_studio.ui.look.tab_order import set_tab_order
 from wordpiece_studio.ui.menus import Menus
 from wordpiece_studio.ui.messages import Messages, plain_box
 from wordpiece_studio.ui.scoreboard.scoreboard_pane import ScoreboardPane
@@ -111,6 +112,7 @@ class MainWindow(QMainWindow):
             self._was_shown = True
             self.model.state_changed.disconnect(self._on_model_first_state)
             self.show()
+            self.view_flow.keep_on_screen()
             self.bar.focus_first()
             _log.info("the window is open, %s merges", self.model.merge_count)
             QTimer.singleShot(_WARM_UP_DELAY_MS, self.warm_up.start)
@@ -183,7 +185,8 @@ class MainWindow(QMainWindow):
             CardDock("tokenization", self.tr("Live tokenization"), self.tokenization_pane), _AREA.RightDockWidgetArea
         )
         docks.add_card(CardDock("timeline", self.tr("Timeline"), self.timeline_pane), _AREA.BottomDockWidgetArea)
-        docks.set_centre(Card(self.tr("Merge history"), self.history_pane))
+        history = Card(self.tr("Merge history"), self.history_pane)
+        docks.set_centre(history)
         content = QWidget(self)
         layout = QVBoxLayout(content)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -196,6 +199,8 @@ class MainWindow(QMainWindow):
         room.addWidget(docks, 1)
         layout.addLayout(room, 1)
         self.setCentralWidget(content)
+        parts = [docks.card("corpus"), self.bar, self.banner, docks.card("scoreboard"), history]
+        set_tab_order([*parts, docks.card("tokenization"), docks.card("timeline")])
 
     def _make_flows(self, theme: Theme) -> None:
         actions, model = self.actions_, self.model
@@ -239,6 +244,7 @@ class MainWindow(QMainWindow):
 
     def _on_text_taken(self, name: str) -> None:
         self.corpus_pane.set_name(name)
+        self.training_flow.proposal.expect_text()
         if self.document.path is not None:
             self._suggest_text(first_sentence(self.document.text))
 
@@ -246,7 +252,10 @@ class MainWindow(QMainWindow):
         self._suggest_text(sample.sentence)
         if self.training_flow.is_automatic:  # else there are merges that the user asked for
             self.bar.settings.set_config(replace(self.bar.settings.config(), vocab_size=sample.size or None))
+            self.training_flow.proposal.take_known()
             self.training_flow.train_unasked()
+        else:
+            self.training_flow.proposal.offer(sample.size)
 
     def _suggest_text(self, text: str) -> None:
         """Offer a text to tokenize, unless the user has typed one."""

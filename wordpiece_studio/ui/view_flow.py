@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QByteArray, QObject, QSize
+from PySide6.QtCore import QByteArray, QObject, QRect, QSize, QTimer
 
 from wordpiece_studio.errors import StudioError
 
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 _TEXT_STEP = 10
 _TEXT_RANGE = (60, 300)
 _USUAL_SIZE = QSize(1440, 900)
+_FRAME = QSize(12, 36)
+"""Room left for the frame and title bar of the window, whose size the desktop tells only after it is shown."""
+_FRAME_TOLD_MS = (0, 60, 400)
+"""When to look, after the window is shown, whether it lies on its screen with its frame."""
 
 
 class ViewFlow(QObject):
@@ -45,13 +49,31 @@ class ViewFlow(QObject):
         actions.reset_layout.triggered.connect(docks.arrange)
 
     def restore(self) -> None:
-        """Give the window the size and arrangement that it had last, or the usual ones."""
-        values = self._settings.values
-        screen = self._window.screen().availableSize()
-        self._window.resize(_USUAL_SIZE.boundedTo(screen))
+        """Give the window the size and arrangement that it had last, or the usual ones; never more than the screen."""
+        values, window = self._settings.values, self._window
         if values.window_geometry:
-            self._window.restoreGeometry(QByteArray.fromBase64(values.window_geometry.encode()))
+            window.restoreGeometry(QByteArray.fromBase64(values.window_geometry.encode()))
+        else:
+            window.resize(_USUAL_SIZE)
+        if not window.isMaximized() and not window.isFullScreen():
+            window.resize(window.size().boundedTo(window.screen().availableSize() - _FRAME))
         self._docks.restore(values.window_state)
+
+    def keep_on_screen(self) -> None:
+        """Once the window is shown and its frame is known, see to it that no edge lies beyond the screen."""
+        for delay_ms in _FRAME_TOLD_MS:
+            QTimer.singleShot(delay_ms, self._fit_frame)
+
+    def _fit_frame(self) -> None:
+        window = self._window
+        if window.isMaximized() or window.isFullScreen() or not window.isVisible():
+            return
+        frame, inner = window.frameGeometry(), window.geometry()
+        wanted = fitted(frame, window.screen().availableGeometry())
+        if wanted.size() != frame.size():
+            window.resize(inner.size() - (frame.size() - wanted.size()))
+        if wanted.topLeft() != frame.topLeft():
+            window.move(wanted.topLeft())
 
     def remember(self, play_speed: float) -> None:
         """Keep the size and arrangement, and the speed of playing, for the next start."""
@@ -77,6 +99,7 @@ class ViewFlow(QObject):
     def _set_text_size(self, percent: int) -> None:
         percent = max(_TEXT_RANGE[0], min(_TEXT_RANGE[1], percent))
         self._theme.set_scale(percent / 100)
+        self.keep_on_screen()  # larger text may need a larger window
         self._change(font_scale=percent)
 
     def _change(self, **changes: object) -> None:
@@ -84,3 +107,11 @@ class ViewFlow(QObject):
             self._settings.change(**changes)
         except StudioError as error:
             self._messages.show_error(error)
+
+
+def fitted(frame: QRect, available: QRect) -> QRect:
+    """Return the window's frame moved, and made smaller if it must be, so that it lies inside the available room."""
+    size = frame.size().boundedTo(available.size())
+    left = min(max(frame.left(), available.left()), available.left() + available.width() - size.width())
+    top = min(max(frame.top(), available.top()), available.top() + available.height() - size.height())
+    return QRect(left, top, size.width(), size.height())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QFont, QFontMetrics, QGuiApplication
 
 from wordpiece_studio.model.history_rows import HistoryColumn
 from wordpiece_studio.model.records import Focus
@@ -151,3 +151,28 @@ def test_getting_the_keyboard_moves_nothing(bench: Bench) -> None:
     pane.view.setFocus()
     bench.settle()
     assert bench.model.moment == 0
+
+
+@pytest.mark.parametrize(("objective", "name"), [("score", "score"), ("likelihood", "gain"), ("count", "count")])
+def test_the_column_of_values_is_called_what_it_is(empty_bench: Bench, objective: str, name: str) -> None:
+    pane = empty_bench.show(HistoryPane)
+    empty_bench.train(objective=objective)
+    assert pane.rows.headerData(HistoryColumn.VALUE, Qt.Orientation.Horizontal) == name
+
+
+def test_no_number_is_wider_than_its_column(empty_bench: Bench) -> None:
+    empty_bench.train([f"{'hug ' * 123_456}pug bun hugs " * 3], objective="likelihood")
+    pane = empty_bench.show(HistoryPane, width=400)
+    font = QFont(pane.view.font())
+    font.setBold(True)
+    for column in (HistoryColumn.PAIR_FREQUENCY, HistoryColumn.VALUE, HistoryColumn.SYMBOLS):
+        for row in range(pane.rows.rowCount()):
+            text = pane.view._delegate._text(pane.rows.index(row, column))
+            assert QFontMetrics(font).horizontalAdvance(text) + 12 <= pane.view.columnWidth(column)
+
+
+def test_where_no_pair_is_left_no_next_merge_is_promised(empty_bench: Bench) -> None:
+    empty_bench.train(["a b c"])
+    pane = empty_bench.show(HistoryPane)
+    assert "no pair is left" in pane._empty.text()
+    assert "Next merge" not in pane._empty.text()

@@ -102,11 +102,16 @@ def test_what_an_input_method_composes_is_no_text_yet(bench: Bench, pane: Tokeni
     QApplication.sendEvent(pane._edit, event)
     bench.settle()
     assert pane.text == "the "
+    assert pane._chips._composed == "안녀"
+    pale = pane._chips._composed_rect()
+    last = pane._chips.rect_of(ChipPlace(0, 0, len(pane.watched.lines[0].words[0].pieces) - 1))
+    assert pale.left() > last.right() - 4
     event = QInputMethodEvent()
     event.setCommitString("안녕")
     QApplication.sendEvent(pane._edit, event)
     bench.settle()
     assert pane.text == "the 안녕"
+    assert not pane._chips._composed
 
 
 def test_no_break_spaces_and_emoji_stay_what_they_are(bench: Bench, pane: TokenizationPane) -> None:
@@ -249,3 +254,20 @@ def test_100_kilobytes_stay_usable(bench: Bench, pane: TokenizationPane) -> None
     bench.qtbot.keyClick(pane._chips, Qt.Key.Key_End)
     assert pane._chips.rect_of(pane._chips.current).bottom() <= pane._chips.viewport().height()
     assert "too long" in pane._strip._title.text() or pane._strip.rows
+
+
+def test_the_text_is_known_at_once(pane: TokenizationPane) -> None:
+    pane.set_text("another text")
+    assert pane.text == "another text"
+
+
+def test_before_a_training_the_field_is_no_higher_than_its_two_rows(empty_bench: Bench) -> None:
+    pane = empty_bench.show(TokenizationPane, 430, 660)
+    assert pane._field.height() == pane._edit.height() + pane._options.height() + 8 + 2
+
+
+def test_escape_and_a_click_beside_the_chips_end_the_question(bench: Bench, pane: TokenizationPane) -> None:
+    click_chip(bench, pane, ChipPlace(0, 0, 0))
+    assert pane._why.isVisible()
+    bench.qtbot.keyClick(pane._chips, Qt.Key.Key_Escape)
+    assert not pane._why.isVisible()

@@ -47,8 +47,8 @@ def _prefixed(counts: WordCounts, config: TrainingConfig) -> Iterator[Notice]:
     words = [word for word in counts.words if prefix and word.startswith(prefix) and word != prefix]
     if words:
         yield Notice(
-            "Words of the corpus begin with the prefix {prefix}, such as {word} ({number:,} in all). Their tokens can be "
-            "written like tokens inside a word, and then share an id with them.",
+            "Words of the corpus begin with the prefix {prefix}, such as {word} ({number:,} in all). Their tokens can "
+            "be written like tokens inside a word, and then share an id with them.",
             {"number": len(words), "prefix": prefix, "word": words[0]},
         )
 

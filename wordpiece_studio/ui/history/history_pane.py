@@ -80,6 +80,7 @@ class HistoryPane(Pane):
     def refresh(self) -> None:
         history, count = self._model.history, self._model.merge_count
         self._show_emptiness()
+        self._view.fit_numbers()
         if history is None:
             self.set_heading(self.tr("Merge history"))
             return
@@ -95,12 +96,28 @@ class HistoryPane(Pane):
         if self._model.history is None:
             text = self.tr("Nothing is trained yet. Train, and every merge appears here.")
         elif not self._model.merge_count and self._model.state is not TrainerState.TRAINING:
-            text = self.tr("No merge yet. “Next merge” learns the first one.")
+            text = self._why_no_merge()
         elif not self._rows.rowCount() and self._rows.hidden_count:
             text = self.tr("No merge matches the filter.")
         set_plain_text(self._empty, text)
         self._empty.setVisible(bool(text))
         self._view.setVisible(not text)
+
+    def _why_no_merge(self) -> str:
+        """Return what is true of a run without a merge: whether there can be one."""
+        config = self._model.config
+        reasons = {
+            "no_pair": self.tr("No merge: no pair is left. Every word of the corpus is one symbol."),
+            "min_frequency": self.tr("No merge: no pair occurs {count} times, the smallest count asked for.").format(
+                count=number_text(config.min_frequency if config is not None else 0)
+            ),
+            "vocab_size": self.tr("No merge: special tokens and alphabet reach the size. “Train further” goes on."),
+            "min_value": self.tr("No merge: no pair is as good as asked for."),
+            "max_merges": self.tr("No merge was asked for. “Train further” learns some."),
+            "max_seconds": self.tr("No merge: the time was over before the first one. “Train further” goes on."),
+        }
+        first = self.tr("No merge yet. “Next merge” learns the first one.")
+        return reasons.get(self._model.stop_reason or "", first)
 
     # -- copying
 
@@ -144,6 +161,7 @@ class HistoryPane(Pane):
 
     def _on_model_run_reset(self) -> None:
         self._view.set_moment(self._model.moment)
+        self._view.restyle()  # the value may have another name, and numbers another length
         self.refresh_later()
 
     def _on_model_state_changed(self, _state: object) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, Qt, Signal
-from PySide6.QtGui import QFont, QKeyEvent, QKeySequence, QPainter, QResizeEvent
+from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QKeySequence, QPainter, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from wordpiece_studio.model.history_rows import TOKEN_COLUMNS, HistoryColumn
@@ -27,22 +27,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.look.theme import Theme
 
 _Index = QModelIndex | QPersistentModelIndex
-_CHARACTERS = {
-    HistoryColumn.STEP: 7,
-    HistoryColumn.LEFT: 9,
-    HistoryColumn.RIGHT: 9,
-    HistoryColumn.TOKEN: 11,
-    HistoryColumn.PAIR_FREQUENCY: 7,
-    HistoryColumn.LEFT_FREQUENCY: 7,
-    HistoryColumn.RIGHT_FREQUENCY: 7,
-    HistoryColumn.VALUE: 8,
-    HistoryColumn.TIES: 5,
-    HistoryColumn.VOCABULARY: 8,
-    HistoryColumn.SYMBOLS: 8,
-}
-"""Least widths of the columns in digits; a title that needs more gets more."""
-
-
+_LETTERS = {HistoryColumn.LEFT: 7, HistoryColumn.RIGHT: 7, HistoryColumn.TOKEN: 10}
+"""Least widths of the columns of tokens in digits; columns of numbers are as wide as their longest number."""
 _ROWS_AROUND = 3
 _PADDING = 6
 
@@ -73,10 +59,11 @@ class HistoryDelegate(QStyledItemDelegate):
         font.setBold(step == self.moment)
         painter.setFont(font)
         painter.setPen(self._theme.faint if step > self.moment else self._theme.text)
-        text = painter.fontMetrics().elidedText(
-            self._text(index), Qt.TextElideMode.ElideRight, cell.width() - 2 * _PADDING
-        )
-        side = Qt.AlignmentFlag.AlignLeft if index.column() in TOKEN_COLUMNS else Qt.AlignmentFlag.AlignRight
+        text = self._text(index)
+        side = Qt.AlignmentFlag.AlignRight
+        if index.column() in TOKEN_COLUMNS:  # a number is never cut: its column is wide enough
+            side = Qt.AlignmentFlag.AlignLeft
+            text = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, cell.width() - 2 * _PADDING)
         inner = cell.adjusted(_PADDING, 0, -_PADDING, 0)
         painter.drawText(inner, int(side | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine), text)
 
@@ -129,13 +116,29 @@ class HistoryView(QuietTable):
         theme.changed.connect(self.on_theme_changed)
 
     def restyle(self) -> None:
-        digit = self.fontMetrics().horizontalAdvance("0")
         self.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 7)
-        for column, characters in _CHARACTERS.items():
-            title = str(self._history_model.headerData(column, Qt.Orientation.Horizontal))
-            least = self.horizontalHeader().fontMetrics().horizontalAdvance(title) + 18
-            self._wanted_widths[column] = max(digit * characters, least)
+        self._wanted_widths = {column: self._least_width(column) for column in range(len(HistoryColumn))}
+        self.fit_numbers()
         self._spread_columns()
+
+    def fit_numbers(self) -> None:
+        """Make columns wider whose numbers have grown too long for them."""
+        font = QFont(self.font())
+        font.setBold(True)  # as at the moment
+        metrics, has_grown = QFontMetrics(font), False
+        for column, (least, most) in self._history_model.extremes().items():
+            texts = _longest_texts(column, least, most)
+            needed = max(map(metrics.horizontalAdvance, texts)) + 2 * _PADDING + 2
+            if needed > self._wanted_widths[column]:
+                self._wanted_widths[column], has_grown = needed, True
+        if has_grown:
+            self._spread_columns()
+
+    def _least_width(self, column: int) -> int:
+        digit = self.fontMetrics().horizontalAdvance("0")
+        title = str(self._history_model.headerData(column, Qt.Orientation.Horizontal))
+        least = self.horizontalHeader().fontMetrics().horizontalAdvance(title) + 18
+        return max(digit * _LETTERS.get(HistoryColumn(column), 0), least)
 
     def _spread_columns(self) -> None:
         """Give each column its width, and all of them their share of what is left over."""
@@ -234,3 +237,13 @@ class HistoryView(QuietTable):
     def _on_model_rows_inserted(self, _parent: QModelIndex, _first: int, _last: int) -> None:
         if self._was_at_end:
             self.scrollToBottom()
+
+
+def _longest_texts(column: HistoryColumn, least: float, most: float) -> list[str]:
+    """Return texts at least as long as any number between these two in this column."""
+    if column is not HistoryColumn.VALUE:
+        return [f"{int(most):,}"]
+    texts = [value_text(least), value_text(most)]
+    if not (float(most).is_integer() and float(least).is_integer()):
+        texts += ["0.0000"] + (["00000.00"] if most >= 10 else [])
+    return texts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer
-from PySide6.QtWidgets import QDockWidget, QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDockWidget, QFrame, QHBoxLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from wordpiece_studio.ui.look.plain import plain_label, set_plain_text, set_plain_tooltip
 
@@ -14,19 +14,50 @@ if TYPE_CHECKING:
 
 
 _LEAST_TITLE_HEIGHT = 32
+_SHORTEST_HINT = 6
+"""Characters: less of a hint than this says nothing."""
+
+
+class HintLabel(QLabel):
+    """A muted text at the right; what does not fit is cut at its end, and its tooltip shows it whole."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._hint = ""
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setProperty("role", "hint")
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+
+    def set_hint(self, hint: str) -> None:
+        """Show this text."""
+        self._hint = hint
+        set_plain_tooltip(self, hint)
+        self._cut()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._cut()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._cut()
+
+    def _cut(self) -> None:
+        width = max(0, self.width() - 2)
+        text = self.fontMetrics().elidedText(self._hint, Qt.TextElideMode.ElideRight, width)
+        set_plain_text(self, text if len(text) > _SHORTEST_HINT or text == self._hint else "")
 
 
 class TitleBar(QFrame):
-    """The title line of a card; what does not fit of the hint is cut, and its tooltip shows it whole."""
+    """The title line of a card: title, hint and controls."""
 
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("card_title_bar")
-        self._hint = ""
         self._title_label = plain_label(title, self, role="title")
-        self._hint_label = plain_label("", self, role="hint")
-        self._hint_label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self._hint_label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self._hint_label = HintLabel(self)
         self._layout = QHBoxLayout(self)
         self._layout.setContentsMargins(14, 0, 12, 0)
         self._layout.setSpacing(10)
@@ -38,18 +69,11 @@ class TitleBar(QFrame):
         """Show this title and this hint."""
         if title:
             set_plain_text(self._title_label, title)
-        self._hint = hint
-        set_plain_tooltip(self._hint_label, hint)
-        self._cut_hint()
+        self._hint_label.set_hint(hint)
 
     def add_widget(self, widget: QWidget) -> None:
         """Put a control at the right end of the line."""
         self._layout.addWidget(widget)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Cut the hint to the new width."""
-        super().resizeEvent(event)
-        self._cut_hint()
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -58,12 +82,6 @@ class TitleBar(QFrame):
 
     def _fit(self) -> None:
         self.setFixedHeight(max(_LEAST_TITLE_HEIGHT, self.fontMetrics().height() + 14))
-        self._cut_hint()
-
-    def _cut_hint(self) -> None:
-        metrics = self._hint_label.fontMetrics()
-        width = max(0, self._hint_label.width() - 2)
-        set_plain_text(self._hint_label, metrics.elidedText(self._hint, Qt.TextElideMode.ElideRight, width))
 
 
 class PaneArea(QScrollArea):

@@ -97,11 +97,13 @@ QPlainTextEdit, QTextEdit {
     background: $surface; color: $text; border: 1px solid transparent;
     selection-background-color: $accent; selection-color: $accent_text;
 }
-QPlainTextEdit:focus { border-color: $line; }
+QPlainTextEdit:focus, QTextEdit:focus { border-color: $accent; }
 QAbstractItemView {
     background: $surface; alternate-background-color: $window; border: none; gridline-color: $line;
     selection-background-color: $accent_soft; selection-color: $text; outline: none;
 }
+QTableView, #chips { border: 1px solid transparent; border-radius: 3px; }
+QTableView:focus, #chips:focus { border-color: $accent; }
 QHeaderView { background: $surface; border: none; }
 QHeaderView::section {
     background: $surface; color: $muted; border: none; border-bottom: 1px solid $line; padding: 4px 6px;

@@ -13,12 +13,27 @@ from PySide6.QtWidgets import QHeaderView, QStyle, QStyledItemDelegate, QStyleOp
 
 from wordpiece_studio.ui.look.chip_style import ChipStyle
 from wordpiece_studio.ui.look.quiet_table import QuietTable
-from wordpiece_studio.ui.scoreboard.rivals_model import BAR, CANDIDATE_ROLE, PAIR, RANK, VALUE, RivalsModel
+from wordpiece_studio.ui.scoreboard.rivals_model import (
+    BAR,
+    CANDIDATE_ROLE,
+    LEFT,
+    PAIR,
+    RANK,
+    RIGHT,
+    TOGETHER,
+    VALUE,
+    RivalsModel,
+)
 
 if TYPE_CHECKING:
     from wordpiece_studio.ui.look.theme import Theme
 
 _SHORTEST_BAR = 20
+_CELL_ROOM = 14
+_TIE_ROOM = 16
+_MOST_AIR = 24
+_LONGEST_PAIR = 320
+"""Pixels; of a longer pair the end is cut."""
 
 
 class RivalsDelegate(QStyledItemDelegate):
@@ -69,7 +84,7 @@ class RivalsDelegate(QStyledItemDelegate):
         if not isinstance(model, RivalsModel):
             return
         is_best = index.row() == 0 or index.row() < model.tied_rows
-        room = min(cell.width() - self._tie_width - 34, 150.0)
+        room = min(cell.width() - self._tie_width - 30, 150.0)
         if room < _SHORTEST_BAR:
             return
         bar = QRectF(cell.left() + 12, cell.center().y() - 5, max(room * model.share(index.row()), 2.0), 10)
@@ -117,18 +132,29 @@ class RivalsView(QuietTable):
         self._spread_columns()
 
     def _spread_columns(self) -> None:
-        """Numbers first: in a narrow pane the pair's chips are cut, and the bar is left out for the word "tie"."""
-        digit = max(self.fontMetrics().horizontalAdvance("0"), 5)
+        """Numbers are never cut; chips have what they need if there is room; the bar has what is left over."""
         width = self.viewport().width()
-        number = max(min(digit * 9, width // 9), digit * 4 + 12)
-        value = max(number, digit * 7 + 10)
-        rank = digit * 4 + 8
-        pair = min(digit * 22, width - rank - 3 * number - value - self._tie_width() - 16)
-        self.setColumnWidth(RANK, rank)
-        self.setColumnWidth(PAIR, max(pair, digit * 8))
-        for column in range(PAIR + 1, VALUE):
-            self.setColumnWidth(column, number)
-        self.setColumnWidth(VALUE, value)
+        numbers = {column: self._needed_width(column) for column in (RANK, TOGETHER, LEFT, RIGHT, VALUE)}
+        tie = self._tie_width() + _TIE_ROOM if self._rivals.tied_rows > 1 else 0
+        pair = self._needed_pair_width()
+        spare = width - sum(numbers.values()) - pair - tie
+        if spare < 0:
+            pair = max(pair + spare, self.fontMetrics().horizontalAdvance("0") * 8)
+        airy = min(max(spare, 0) // 10, _MOST_AIR)
+        self.setColumnWidth(PAIR, pair + 2 * airy)
+        for column, needed in numbers.items():
+            self.setColumnWidth(column, needed + (airy if column != RANK else 0))
+
+    def _needed_width(self, column: int) -> int:
+        metrics = QFontMetrics(self._theme.font(0, bold=True))
+        title = str(self._rivals.headerData(column, Qt.Orientation.Horizontal))
+        texts = (str(self._rivals.index(row, column).data()) for row in range(self._rivals.rowCount()))
+        return max(map(metrics.horizontalAdvance, (title, *texts)), default=0) + _CELL_ROOM
+
+    def _needed_pair_width(self) -> int:
+        width = self._delegate.style_of_chips.width
+        longest = max((width(rival.left) + width(rival.right) for rival in self._rivals.candidates), default=80.0)
+        return min(int(longest), _LONGEST_PAIR) + _CELL_ROOM
 
     def _tie_width(self) -> int:
         return QFontMetrics(self._theme.font(-1, bold=True)).horizontalAdvance(self._tie_text or "tie of 00")
@@ -136,7 +162,7 @@ class RivalsView(QuietTable):
     def set_tie_text(self, text: str) -> None:
         """Write this at the right of the box of ties, for example ``tie of 2``."""
         self._tie_text = text
-        self._delegate.leave_room_for(self._tie_width())
+        self._delegate.leave_room_for(self._tie_width() if self._rivals.tied_rows > 1 else 0)
         self._spread_columns()
         self.viewport().update()
 
@@ -170,8 +196,10 @@ class RivalsView(QuietTable):
         painter.drawRoundedRect(box, 4, 4)
         painter.setPen(self._theme.tie_text)
         painter.setFont(self._theme.font(-1, bold=True))
-        first = QRectF(box.left(), box.top(), box.width() - 10, self.verticalHeader().defaultSectionSize())
-        painter.drawText(first, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), self._tie_text)
+        left = self.columnViewportPosition(BAR)
+        first = QRectF(left, box.top(), box.right() - 10 - left, self.verticalHeader().defaultSectionSize())
+        if first.width() >= self._tie_width():  # it never lies on a number
+            painter.drawText(first, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), self._tie_text)
         painter.end()
 
     def _tie_box(self) -> QRectF | None:

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from wordpiece_studio.model.records import Focus, Rivals, TrainerState
 from wordpiece_studio.ui.look.pane import Pane
-from wordpiece_studio.ui.look.plain import plain_label, set_plain_text
+from wordpiece_studio.ui.look.plain import plain_label, set_plain_text, set_plain_tooltip
 from wordpiece_studio.ui.look.token_text import number_text, token_text
 from wordpiece_studio.ui.scoreboard.formula import formula_of
 from wordpiece_studio.ui.scoreboard.formula_line import FormulaLine, Run
@@ -22,6 +22,8 @@ from wordpiece_studio.ui.scoreboard.rivals_view import RivalsView
 from wordpiece_studio.ui.scoreboard.words_view import WordsView
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QResizeEvent
+
     from wordpiece_studio.core.training.history import MergeHistory
     from wordpiece_studio.core.training.records import Candidate, Merge
     from wordpiece_studio.model.trainer_model import TrainerModel
@@ -30,9 +32,9 @@ if TYPE_CHECKING:
 _LIMIT = 30
 _BUSY_DELAY_MS = 100
 """While training the pane is refreshed ten times a second: faster cannot be read."""
-
-
 _PATIENCE_MS = 150
+_LOW_LINES = 13
+"""A pane of fewer lines of text is low: the rivals come before the words, and the numbers before the rule."""
 
 
 class ScoreboardPane(Pane):
@@ -44,6 +46,7 @@ class ScoreboardPane(Pane):
         self._counts: dict[str, int] | None = None
         self._rivals: Rivals | None = None
         self._focused_at = 0
+        self._is_low = False
         self._patience = QTimer(self)
         self._patience.setSingleShot(True)
         self._patience.setInterval(_PATIENCE_MS)
@@ -64,15 +67,15 @@ class ScoreboardPane(Pane):
         self._middle = QStackedWidget(self)
         self._middle.addWidget(self._rivals_view)
         self._middle.addWidget(self._message)
-        below = QWidget(self)
-        words = QVBoxLayout(below)
+        self._words = QWidget(self)
+        words = QVBoxLayout(self._words)
         words.setContentsMargins(14, 4, 6, 4)
         words.setSpacing(2)
         words.addWidget(self._words_title)
         words.addWidget(self._words_view, 1)
         self._splitter = QSplitter(Qt.Orientation.Vertical, self)
         self._splitter.addWidget(self._middle)
-        self._splitter.addWidget(below)
+        self._splitter.addWidget(self._words)
         self._splitter.setStretchFactor(0, 3)
         self._splitter.setStretchFactor(1, 1)
         self._splitter.setSizes([230, 64])
@@ -85,6 +88,15 @@ class ScoreboardPane(Pane):
         top.addWidget(self._formula)
         layout.addLayout(top)
         layout.addWidget(self._splitter, 1)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave out the words and the rule of the formula in a low pane."""
+        super().resizeEvent(event)
+        is_low = self.height() < _LOW_LINES * self.fontMetrics().height()
+        if is_low != self._is_low:
+            self._is_low = is_low
+            self._words.setVisible(not is_low)
+            self._show_formula()
 
     def _connect(self) -> None:
         self._model.moment_changed.connect(self._on_model_moment_changed)
@@ -120,7 +132,8 @@ class ScoreboardPane(Pane):
 
     def _show_heading(self) -> None:
         moment, count = self._model.moment, self._model.merge_count
-        if self._model.history is None:
+        ended_empty = not count and self._model.state is TrainerState.FINISHED
+        if self._model.history is None or ended_empty:
             self.set_heading(self.tr("Scoreboard"))
             return
         if moment:
@@ -152,10 +165,12 @@ class ScoreboardPane(Pane):
         name = self._value_name()
         runs = [Run(name, "muted"), Run(shown.left, "chip"), Run("+", "muted"), Run(shown.right, "chip")]
         runs += [Run("→", "muted"), Run(shown.token, "chip")]
-        runs += [Run(f"= {part}") for part in (formula.rule, formula.numbers, formula.fraction) if part]
+        rule = "" if self._is_low and formula.numbers else formula.rule
+        runs += [Run(f"= {part}") for part in (rule, formula.numbers, formula.fraction) if part]
         runs.append(Run(f"= {formula.value}", "strong"))
         spoken = f"{name}: {shown.left} + {shown.right} → {shown.token}, {formula.text}"
         self._formula.set_runs(runs, spoken)
+        set_plain_tooltip(self._formula, spoken)
         self._formula.setVisible(True)
 
     def _shown_pair(self) -> Merge | Candidate | None:

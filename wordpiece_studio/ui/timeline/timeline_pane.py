@@ -23,11 +23,15 @@ from wordpiece_studio.ui.timeline.timeline_plot import TimelinePlot
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from PySide6.QtGui import QResizeEvent
+
     from wordpiece_studio.model.trainer_model import TrainerModel
     from wordpiece_studio.ui.look.theme import Theme
 
 _SPEEDS = (0.5, 1.0, 2.0, 4.0, 10.0, 50.0, 200.0, 1000.0)
 _BUSY_DELAY_MS = 33
+_LOW = 112
+"""In a pane of fewer pixels the legend goes into the title line, which names the step too."""
 _MANY = 5000
 _MANY_DELAY_MS = 120
 """The curve of many merges takes ten milliseconds to draw: not more than a tenth of the time is spent on it."""
@@ -60,6 +64,7 @@ class TimelinePane(Pane):
         self._step_label = plain_label("", self, role="caption")
         self._legend = TieLegend(theme, self)
         self._curve_label = plain_label("", self, role="caption")
+        self._is_low = False
         self._lay_out()
         self._connect()
         self._draw_icons()
@@ -114,7 +119,7 @@ class TimelinePane(Pane):
         speed.addWidget(speed_label)
         speed.addWidget(self._speed, 1)
         left = QVBoxLayout()
-        left.setSpacing(8)
+        left.setSpacing(6)
         left.addLayout(buttons)
         left.addLayout(speed)
         left.addWidget(self._step_label)
@@ -130,10 +135,18 @@ class TimelinePane(Pane):
         right.addWidget(self._plot, 1)
         right.addLayout(legend)
         layout = QHBoxLayout(self)
-        layout.setContentsMargins(14, 8, 10, 6)
+        layout.setContentsMargins(14, 8, 10, 4)
         layout.setSpacing(14)
         layout.addLayout(left)
         layout.addLayout(right, 1)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Give the curve the room of the words in a low pane."""
+        super().resizeEvent(event)
+        self._is_low = self.height() < _LOW
+        for widget in (self._step_label, self._legend, self._curve_label):
+            widget.setVisible(not self._is_low)
+        self._show_moment()
 
     def _connect(self) -> None:
         model = self._model
@@ -174,14 +187,19 @@ class TimelinePane(Pane):
         where = self.tr("step {step} of {count}").format(step=step, count=count)
         set_plain_text(self._step_label, where if model.history is not None else "")
         self._plot.setAccessibleDescription(where)
-        if model.history is None:
-            self.set_heading(self.tr("Timeline"), self.tr("nothing is trained yet"))
-        elif model.state is TrainerState.TRAINING:
-            self.set_heading(self.tr("Timeline"), self.tr("{where} · training").format(where=where))
-        else:
-            keys = self.tr("← → step · drag, click or turn the wheel")
-            self.set_heading(self.tr("Timeline"), f"{where} · {keys}")
+        self.set_heading(self.tr("Timeline"), self._hint_text(where))
         self._enable()
+
+    def _hint_text(self, where: str) -> str:
+        model = self._model
+        if model.history is None:
+            return self.tr("nothing is trained yet")
+        if model.state is TrainerState.TRAINING:
+            return self.tr("{where} · training").format(where=where)
+        if self._is_low:
+            return self.tr("{where} · {curve} · dots: ties").format(where=where, curve=self._curve_text())
+        keys = self.tr("← → step · drag, click or turn the wheel")
+        return f"{where} · {keys}"
 
     def _enable(self) -> None:
         model = self._model
@@ -193,15 +211,19 @@ class TimelinePane(Pane):
         self._next.setEnabled(has_run and not (model.is_at_head and (ended or model.state is TrainerState.TRAINING)))
         self._play.setEnabled(has_run)
 
-    def _show_legend(self) -> None:
+    def _curve_text(self) -> str:
         config = self._model.config
         names = {
             "score": self.tr("curve: score of each merge, logarithmic"),
             "likelihood": self.tr("curve: gain of each merge, logarithmic"),
             "count": self.tr("curve: count of each merge, logarithmic"),
         }
-        set_plain_text(self._curve_label, names[config.objective] if config is not None else "")
-        self._legend.set_text(self.tr("tie") if config is not None else "")
+        return names[config.objective] if config is not None else ""
+
+    def _show_legend(self) -> None:
+        text = self._curve_text()
+        set_plain_text(self._curve_label, text)
+        self._legend.set_text(self.tr("tie") if text else "")
 
     def _describe_moment(self, moment: int) -> str:
         history = self._model.history

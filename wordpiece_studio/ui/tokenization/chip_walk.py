@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import Qt
+
 from wordpiece_studio.ui.tokenization.chip_blocks import ChipBlocks, ChipPlace, FlowLine
 
 if TYPE_CHECKING:
@@ -64,6 +66,26 @@ def place_in_row(blocks: ChipBlocks, lines: Sequence[FlowLine], place: ChipPlace
     chips = [chip for chip in blocks.block(line).chips if chip.y == row]
     nearest = min(chips, key=lambda chip: abs(chip.x + chip.width / 2 - middle))
     return ChipPlace(line, nearest.word, nearest.chip)
+
+
+def place_for_key(
+    key: Qt.Key, blocks: ChipBlocks, lines: Sequence[FlowLine], here: ChipPlace | None
+) -> ChipPlace | None:
+    """Return the chip to which a key leads from `here`, or None if the key leads nowhere."""
+    walking = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Return)
+    if key == Qt.Key.Key_Home or (here is None and (key in walking or key == Qt.Key.Key_Space)):
+        return first_place(lines)
+    if key == Qt.Key.Key_End:
+        return last_place(lines)
+    if here is None:
+        return None
+    if key == Qt.Key.Key_Left:
+        return previous_place(lines, here) or here
+    if key == Qt.Key.Key_Right:
+        return next_place(lines, here) or here
+    if key in (Qt.Key.Key_Up, Qt.Key.Key_Down):
+        return place_in_row(blocks, lines, here, key == Qt.Key.Key_Down) or here
+    return here if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space) else None
 
 
 def kept_place(lines: Sequence[FlowLine], place: ChipPlace | None) -> ChipPlace | None:

@@ -25,14 +25,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 from wordpiece_studio.ui.look.chip_style import ChipLook, ChipStyle
 from wordpiece_studio.ui.tokenization.chip_blocks import ChipBlocks, ChipPlace, FlowLine, FlowPiece
 from wordpiece_studio.ui.tokenization.chip_layout import FlowSpacing, PlacedBlock
-from wordpiece_studio.ui.tokenization.chip_walk import (
-    first_place,
-    kept_place,
-    last_place,
-    next_place,
-    place_in_row,
-    previous_place,
-)
+from wordpiece_studio.ui.tokenization.chip_walk import kept_place, last_place, place_for_key
 
 if TYPE_CHECKING:
     from wordpiece_studio.ui.look.theme import Theme
@@ -58,7 +51,7 @@ class ChipFlow(QAbstractScrollArea):
     """
 
     chip_chosen = Signal(object)
-    """The :class:`ChipPlace` that was clicked or walked to."""
+    """The :class:`ChipPlace` that was clicked or walked to; None after a click beside all chips and after Escape."""
     content_height_changed = Signal(object)
     """Height in pixels (int) that all chips need at the present width."""
     boundary_chosen = Signal(object)
@@ -81,8 +74,10 @@ class ChipFlow(QAbstractScrollArea):
         self._lines: Sequence[FlowLine] = ()
         self._blocks = ChipBlocks((), 1, self._spacing, self._chip_widths)
         self._current: ChipPlace | None = None
+        self._composed = ""
         self._focused_tokens: frozenset[str] = frozenset()
         self._hovered_boundary: ChipPlace | None = None
+        self.setObjectName("chips")
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setMinimumSize(80, 40)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -130,6 +125,12 @@ class ChipFlow(QAbstractScrollArea):
         self._focused_tokens = tokens
         self.viewport().update()
 
+    def set_composed(self, text: str) -> None:
+        """Show behind the last chip, as a pale one, what an input method is composing; it is no token yet."""
+        self._composed = text
+        self._update_scroll_bar()
+        self.viewport().update()
+
     def set_current(self, place: ChipPlace | None) -> None:
         """Put the keyboard's cursor on a chip and bring it into view."""
         self._current = place
@@ -148,7 +149,22 @@ class ChipFlow(QAbstractScrollArea):
 
     def content_height(self) -> int:
         """Height in pixels that all chips need at the present width."""
-        return int(max(self._blocks.height - _ROW_GAP, 0) + 2 * _MARGIN + 1)
+        height = self._blocks.height
+        if self._composed:
+            height = max(height, self._composed_rect().top() + self._spacing.row_height)
+        return int(max(height - _ROW_GAP, 0) + 2 * _MARGIN + 1)
+
+    def _composed_rect(self) -> QRectF:
+        """Return where the composed text lies among the chips, in pixels from the first one's corner."""
+        last = last_place(self._lines)
+        end = self._blocks.rect_of(last) if last is not None else None
+        width, height = self._style.width(self._composed), float(self._style.height)
+        if end is None:
+            return QRectF(0, 0, width, height)
+        x = end[0] + end[2] + _WORD_GAP
+        if x + width > self.viewport().width() - 2 * _MARGIN:
+            return QRectF(0, end[1] + self._spacing.row_height, width, height)
+        return QRectF(x, end[1], width, height)
 
     # -- layout
 
@@ -234,6 +250,7 @@ class ChipFlow(QAbstractScrollArea):
         boundary = self.boundary_at(event.position())
         chip = boundary or self.chip_at(event.position())
         if chip is None:
+            self._choose_none()
             return
         self.set_current(chip)
         if boundary is not None:
@@ -262,29 +279,19 @@ class ChipFlow(QAbstractScrollArea):
         if event.modifiers() not in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier):
             event.ignore()
             return
-        place = self._place_for_key(Qt.Key(event.key()))
+        if event.key() == Qt.Key.Key_Escape and self._current is not None:
+            self._choose_none()
+            return
+        place = place_for_key(Qt.Key(event.key()), self._blocks, self._lines, self._current)
         if place is None:
             super().keyPressEvent(event)
             return
         self.set_current(place)
         self.chip_chosen.emit(place)
 
-    def _place_for_key(self, key: Qt.Key) -> ChipPlace | None:
-        here, lines = self._current, self._lines
-        walking = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Return)
-        if key == Qt.Key.Key_Home or (here is None and (key in walking or key == Qt.Key.Key_Space)):
-            return first_place(lines)
-        if key == Qt.Key.Key_End:
-            return last_place(lines)
-        if here is None:
-            return None
-        if key == Qt.Key.Key_Left:
-            return previous_place(lines, here) or here
-        if key == Qt.Key.Key_Right:
-            return next_place(lines, here) or here
-        if key in (Qt.Key.Key_Up, Qt.Key.Key_Down):
-            return place_in_row(self._blocks, lines, here, key == Qt.Key.Key_Down) or here
-        return here if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space) else None
+    def _choose_none(self) -> None:
+        self.set_current(None)
+        self.chip_chosen.emit(None)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
@@ -318,6 +325,9 @@ class ChipFlow(QAbstractScrollArea):
                 if -row_height < y < self.viewport().height():
                     place = ChipPlace(index, chip.word, chip.chip)
                     self._paint_chip(painter, place, QRectF(chip.x + _MARGIN, y, chip.width, self._style.height))
+        if self._composed:
+            rect = self._composed_rect().translated(_MARGIN, _MARGIN - offset)
+            self._style.paint(painter, rect, self._composed, ChipLook(faded=True))
         painter.end()
         if self._blocks.height != height_before:
             self._update_scroll_bar()

@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFrame, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
-from wordpiece_studio.model.film_strip import film_strip
 from wordpiece_studio.model.records import Focus, TrainerState
-from wordpiece_studio.model.watched_text import WatchedText
+from wordpiece_studio.model.watched_text import WatchedText, changed_letters
 from wordpiece_studio.ui.look.pane import Pane
 from wordpiece_studio.ui.look.plain import plain_label, set_plain_text
 from wordpiece_studio.ui.look.token_text import number_text
 from wordpiece_studio.ui.tokenization.chip_blocks import ChipPlace
 from wordpiece_studio.ui.tokenization.chips import ChipFlow
+from wordpiece_studio.ui.tokenization.film_strip_flow import FilmStripFlow
 from wordpiece_studio.ui.tokenization.film_strip_view import FilmStripView
 from wordpiece_studio.ui.tokenization.piece_texts import PieceTexts
-from wordpiece_studio.ui.tokenization.token_options import TokenOptions
 from wordpiece_studio.ui.tokenization.token_table import TokenTable
+from wordpiece_studio.ui.tokenization.unknown_box import UnknownBox
 from wordpiece_studio.ui.tokenization.unknown_note import UnknownNote, unknown_note
-from wordpiece_studio.ui.tokenization.watched_edit import WatchedEdit
+from wordpiece_studio.ui.tokenization.watched_field import WatchedField
 from wordpiece_studio.ui.tokenization.why_here import WhyHere
 
 if TYPE_CHECKING:
@@ -40,13 +40,13 @@ _LONG_TEXT = 20_000
 """Characters; a longer text is tokenized a moment after the last key, not at each."""
 _LONG_DELAY_MS = 80
 _BUSY_DELAY_MS = 100
-_STRIP_WORDS = 300
-"""So many distinct words can have a film strip; more would hold up the window."""
-_STRIP_DELAY_MS = 60
 _MOST_LOOKS = 100_000
 """Tokens times lines up to which looking for the lines that changed is faster than tokenizing all of them."""
 _LEAST_HEIGHT = 60
-_BOX_SIDE = 8
+_LOW_LINES = 29
+"""A pane of fewer lines of text is low: there the film strip gives way to the chips."""
+_LOW_STRIP_LINES, _LOW_WHY_LINES = 4, 8
+_SPACING = 6
 _NO_LIMIT = 16_777_215
 """Qt's own word for "as high as you like"."""
 
@@ -61,18 +61,13 @@ class TokenizationPane(Pane):
         self._note = UnknownNote(model.counts)
         self._chosen: tuple[ChipPlace, bool] | None = None
         self._tokenized_at: tuple[MergeHistory | None, int] = (None, 0)
-        self._strip_key: object = None
-        self._strip_timer = QTimer(self)
-        self._strip_timer.setSingleShot(True)
-        self._strip_timer.setInterval(_STRIP_DELAY_MS)
-        self._strip_timer.timeout.connect(self._on_strip_timer_timeout)
-        self._theme = theme
-        self._field = QFrame(self)
-        self._field.setObjectName("watched_field")
-        self._edit = WatchedEdit(2, self)
-        self._edit.setAccessibleName(self.tr("Text to tokenize"))
-        self._edit.setPlaceholderText(self.tr("Type a text, and see its tokens at this moment"))
-        self._options = TokenOptions(self)
+        self._share_timer = QTimer(self)
+        self._share_timer.setSingleShot(True)
+        self._share_timer.timeout.connect(self._share_room)
+        self._is_low = False
+        self._is_shared_by_hand = False
+        self._field = WatchedField(theme, self)
+        self._edit, self._options = self._field.edit, self._field.options
         self._texts = PieceTexts(model, self._options, self)
         self._chips = ChipFlow(theme, self._texts.captions, self._describe_place, self)
         self._chips.setAccessibleName(self.tr("Tokens"))
@@ -80,27 +75,23 @@ class TokenizationPane(Pane):
         self._summary = plain_label("", self, role="hint", wrap=True)
         ask = self.tr("Why here? Click a chip, or the gap between two.")
         self._ask = plain_label(ask, self, role="hint", wrap=True)
-        self._unknown_box = QFrame(self)
-        self._unknown_label = plain_label("", self._unknown_box, wrap=True)
+        self._unknown_box = UnknownBox(self)
+        self._unknown_label = self._unknown_box.label
         self._why = WhyHere(theme, self)
         self._strip = FilmStripView(theme, self)
+        self._strip_flow = FilmStripFlow(model, self._watched, self._strip, self)
         self._lay_out()
         self._connect()
-        self._dress_field()
         self.set_heading(self.tr("Live tokenization"))
         self._on_options_changed()
         self.set_text(self.tr("This is the Hugging Face course!"))
-
-    def _dress_field(self) -> None:
-        border = self._theme.border.name()
-        self._field.setStyleSheet(f"#watched_field {{ border: 1px solid {border}; border-radius: 6px; }}")
 
     # -- what it is told and asked
 
     @property
     def text(self) -> str:
         """The text that is watched."""
-        return self._watched.text
+        return self._edit.text
 
     def set_text(self, text: str) -> None:
         """Watch another text."""
@@ -119,24 +110,13 @@ class TokenizationPane(Pane):
     # -- set-up
 
     def _lay_out(self) -> None:
-        inside = QVBoxLayout(self._field)
-        inside.setContentsMargins(4, 4, 4, 4)
-        inside.setSpacing(0)
-        inside.addWidget(self._edit)
-        inside.addWidget(self._options)
         self._shown = QStackedWidget(self)
         self._shown.addWidget(self._chips)
         self._shown.addWidget(self._table)
-        self._unknown_box.setObjectName("banner")
-        self._unknown_box.setProperty("kind", "error")
-        box = QVBoxLayout(self._unknown_box)
-        box.setContentsMargins(_BOX_SIDE, 5, _BOX_SIDE, 5)
-        box.addWidget(self._unknown_label)
-        self._unknown_box.hide()
         top = QWidget(self)
         above = QVBoxLayout(top)
         above.setContentsMargins(14, 10, 12, 2)
-        above.setSpacing(6)
+        above.setSpacing(_SPACING)
         above.addWidget(self._field)
         above.addWidget(self._shown, 1)
         above.addWidget(self._summary)
@@ -157,12 +137,13 @@ class TokenizationPane(Pane):
 
     def _connect(self) -> None:
         self._edit.text_changed.connect(self._on_edit_text_changed)
+        self._edit.composed_changed.connect(self._chips.set_composed)
+        self._splitter.splitterMoved.connect(self._on_splitter_moved)
         self._options.changed.connect(self._on_options_changed)
         self._options.copy_tokens_requested.connect(self.copy_tokens)
         self._options.copy_ids_requested.connect(self.copy_ids)
         self._chips.chip_chosen.connect(self._on_chips_chip_chosen)
         self._chips.content_height_changed.connect(self._on_chips_content_height_changed)
-        self._theme.changed.connect(self._dress_field)
         self._chips.boundary_chosen.connect(self._on_chips_boundary_chosen)
         self._table.row_chosen.connect(self._on_table_row_chosen)
         self._why.token_chosen.connect(self._on_why_token_chosen)
@@ -185,7 +166,7 @@ class TokenizationPane(Pane):
         self._show_summary()
         self._show_unknown()
         self._show_ladder()
-        self._show_strip()
+        self._strip_flow.refresh()
 
     def _changed_letters(self) -> list[str] | None:
         """Return the letters of the tokens between the moment shown and the present one, None if there are many."""
@@ -195,10 +176,7 @@ class TokenizationPane(Pane):
             return None
         if (last - first) * len(self._watched.lines) > _MOST_LOOKS:
             return None  # tokenizing all lines is faster
-        vocabulary = history.vocabulary(last)
-        tokens = [history.token(token_id) for token_id in range(history.vocabulary_size(first), len(vocabulary))]
-        prefix, suffix = vocabulary.continuing_subword_prefix, vocabulary.end_of_word_suffix or ""
-        return [token.removeprefix(prefix).removesuffix(suffix) for token in tokens]
+        return changed_letters(history, first, last)
 
     def _show_heading(self) -> None:
         model = self._model
@@ -239,56 +217,52 @@ class TokenizationPane(Pane):
         if words and tokenizer is not None:
             total = self._watched.summary.unknown
             text = unknown_note(words, self._note, tokenizer.vocabulary.unk_token, total)
-        set_plain_text(self._unknown_label, text)
-        self._unknown_box.setVisible(bool(text))
-        self._fit_unknown()
+        self._unknown_box.show_text(text)
+        self._share_timer.start()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._fit_unknown()
+        is_low = self.height() < _LOW_LINES * self.fontMetrics().height()
+        if is_low != self._is_low:
+            self._is_low = is_low
+            self._field.set_low(is_low)
+            self._unknown_box.set_low(is_low)
+            self._show_ladder()
+        self._share_room()
 
-    def _fit_unknown(self) -> None:
-        """Keep the reason whole in a low pane: a wrapped label may be made lower than its text otherwise."""
-        width = self._field.width() - 2 * (_BOX_SIDE + 1)
-        self._unknown_label.setMinimumHeight(max(self._unknown_label.heightForWidth(width), 0))
+    def _share_room(self) -> None:
+        """Give the chips what they need, and what is below them the rest, unless the user drew the edge."""
+        if self._is_shared_by_hand:
+            return
+        parts = [self._field.sizeHint().height(), self._shown.maximumHeight(), self._summary.sizeHint().height()]
+        if not self._unknown_box.isHidden():
+            parts.append(self._unknown_box.needed_height())
+        if not self._ask.isHidden():
+            parts.append(self._ask.sizeHint().height())
+        line, room = self.fontMetrics().height(), self.height()
+        below = _LOW_WHY_LINES * line if not self._why.isHidden() else _LOW_STRIP_LINES * line
+        below = below if self._is_low else max(room * 3 // 10, below)
+        top = min(sum(parts) + (len(parts) + 2) * _SPACING, room - below)
+        share = room - top if self._why.isHidden() or self._strip.isHidden() else (room - top) // 2
+        self._splitter.setSizes([top, share, share])
 
     def _show_ladder(self) -> None:
         word = self._word_at(self._chosen[0]) if self._chosen is not None else None
         tokenizer = self._watched.tokenizer
         if self._chosen is None or word is None or tokenizer is None:
             self._why.hide()
-            self._ask.setVisible(tokenizer is not None)
+            self._strip.show()
+            self._ask.setVisible(tokenizer is not None and not self._is_low)
             return
         self._ask.hide()
         self._why.show()
+        self._strip.setVisible(not self._is_low)
         if word.word is None:
             self._why.show_special(word.pieces[0].token)
         else:
             place, is_boundary = self._chosen
             chip = min(place.chip, len(word.pieces) - 1)
             self._why.show_chip(tokenizer.explain(word.word.text), chip, is_boundary, self._texts.birth_step)
-
-    def _show_strip(self) -> None:
-        """Follow the moment now; make another strip, which takes longer, when nothing has changed for a moment."""
-        model = self._model
-        key = (id(model.history), model.merge_count, self._watched.text)
-        waits = model.state is TrainerState.TRAINING and self._strip_key is not None
-        if waits or key == self._strip_key:
-            self._strip.set_moment(model.moment)
-        else:
-            self._strip_key = key
-            self._strip_timer.start()
-
-    def _on_strip_timer_timeout(self) -> None:
-        model, history = self._model, self._model.history
-        counts = self._watched.word_counts()
-        if history is None:
-            self._strip.show_rows((), 0)
-        elif len(counts) > _STRIP_WORDS:
-            self._strip.show_too_long()
-        else:
-            rows = film_strip(counts, history, model.merge_count, model.tokenizer_at)
-            self._strip.show_rows(rows, model.moment)
 
     def _word_at(self, place: ChipPlace) -> TokenizedWord | None:
         lines = self._watched.lines
@@ -330,10 +304,20 @@ class TokenizationPane(Pane):
 
     def _on_chips_content_height_changed(self, height: int) -> None:
         """The line about the text stands right below the chips, not at the foot of the pane."""
-        self._shown.setMaximumHeight(_NO_LIMIT if self._options.as_table else max(height, _LEAST_HEIGHT))
+        frame = self._chips.height() - self._chips.viewport().height()
+        self._shown.setMaximumHeight(_NO_LIMIT if self._options.as_table else max(height + frame, _LEAST_HEIGHT))
+        self._share_timer.start()
 
-    def _on_chips_chip_chosen(self, place: ChipPlace) -> None:
-        self._choose(place, is_boundary=False)
+    def _on_splitter_moved(self, _position: int, _index: int) -> None:
+        self._is_shared_by_hand = True
+
+    def _on_chips_chip_chosen(self, place: ChipPlace | None) -> None:
+        if place is not None:
+            self._choose(place, is_boundary=False)
+            return
+        self._chosen = None
+        self._show_ladder()
+        self._show_unknown()
 
     def _on_chips_boundary_chosen(self, place: ChipPlace) -> None:
         self._choose(place, is_boundary=True)
@@ -366,7 +350,7 @@ class TokenizationPane(Pane):
 
     def _on_model_run_reset(self) -> None:
         self._note = UnknownNote(self._model.counts)
-        self._strip_key = None
+        self._strip_flow.forget()
         self.refresh_later()
 
     def _on_model_focus_changed(self, focus: Focus | None) -> None:

@@ -5,8 +5,13 @@ What an input method has not committed yet stays in the field and is not part of
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QEvent, Signal
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QInputMethodEvent
 
 _LONGEST_WRAPPED_LINE = 10_000
 """Qt's editor takes seconds for each key in a longer line that is wrapped."""
@@ -17,11 +22,14 @@ class WatchedEdit(QPlainTextEdit):
 
     text_changed = Signal(object)
     """The text (str), without what an input method is still composing."""
+    composed_changed = Signal(object)
+    """What an input method is composing (str), empty when it has ended."""
 
     def __init__(self, lines: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._lines = lines
         self._text = ""
+        self._composed = ""
         self.setTabChangesFocus(True)
         self._set_height()
         self.document().contentsChange.connect(self._on_document_contents_change)
@@ -39,6 +47,18 @@ class WatchedEdit(QPlainTextEdit):
         self._wrap_for(text)
         cursor.insertText(text)
         cursor.endEditBlock()
+
+    def set_lines(self, lines: int) -> None:
+        """Be as high as so many lines."""
+        if lines != self._lines:
+            self._lines = lines
+            self._set_height()
+
+    def inputMethodEvent(self, event: QInputMethodEvent) -> None:
+        super().inputMethodEvent(event)
+        if event.preeditString() != self._composed:
+            self._composed = event.preeditString()
+            self.composed_changed.emit(self._composed)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

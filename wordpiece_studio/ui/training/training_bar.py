@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _USUAL_PROGRESS = "12,345 of 30,000 tokens · 12 s left"
 _LEAST_CHARACTERS = 110  # of average width: the bar in its shortest form
+_MOST_LEAST_WIDTH = 940  # pixels: with large text too, the window must fit a small screen
 _UNKNOWN = 0
 
 
@@ -68,6 +69,18 @@ class TrainingBar(QFrame):
         """Give the keyboard to the first button."""
         self._train_button.setFocus()
 
+    @property
+    def has_keyboard(self) -> bool:
+        """Whether one of the buttons has it."""
+        return any(button.hasFocus() for button in (self._train_button, *self._wordy_buttons))
+
+    def keep_keyboard(self) -> None:
+        """Give the keyboard to a button that can be pressed now: Qt takes it from one that cannot."""
+        buttons = (self._train_button, *self._wordy_buttons[1:])  # Train, else Pause or Stop
+        button = next((button for button in buttons if button.isEnabled()), None)
+        if button is not None and not self.has_keyboard:
+            button.setFocus()
+
     def show_text(self, text: str) -> None:
         """Say `text` where the progress stands, and put the moving bar away."""
         self._progress_bar.hide()
@@ -108,7 +121,8 @@ class TrainingBar(QFrame):
 
     def minimumSizeHint(self) -> QSize:
         # Not the layout's: that is the form of the moment, and a wide one would keep the window wide.
-        return QSize(self.fontMetrics().averageCharWidth() * _LEAST_CHARACTERS, super().minimumSizeHint().height())
+        width = min(self.fontMetrics().averageCharWidth() * _LEAST_CHARACTERS, _MOST_LEAST_WIDTH)
+        return QSize(width, super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Save room in a narrow window: first the captions, then the buttons' words."""

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.model.records import Progress, TrainerState
 from wordpiece_studio.ui.look.icons import icon
+from wordpiece_studio.ui.training.proposal_flow import ProposalFlow
 from wordpiece_studio.ui.training.training_dialogs import FurtherDialog, discard_question, next_size
 from wordpiece_studio.ui.training.training_words import changed_words, outcome_words, why_nothing_was_learned
 
@@ -54,6 +55,7 @@ class TrainingFlow(QObject):
         self._question: QMessageBox | None = None
         self._banner_action: _BannerAction = ""
         self._size_offered = 0
+        self.proposal = ProposalFlow(bar.settings, self)
         self._connect()
         self._show_state()
 
@@ -155,6 +157,8 @@ class TrainingFlow(QObject):
         self._show_state()
 
     def _on_counting_counts_changed(self, counts: WordCounts | None) -> None:
+        if counts is not None:
+            self.proposal.take_counts(counts)
         if counts is not None and self._is_waiting:
             self._begin(counts)
         elif counts is not None and self._trains_as_you_type(counts):
@@ -199,6 +203,7 @@ class TrainingFlow(QObject):
 
     def _on_model_run_reset(self) -> None:
         self._is_automatic = self._next_is_automatic
+        self.proposal.trained()
         self._bar.settings.set_size_wrong(False)
 
     def _on_model_state_changed(self, state: TrainerState) -> None:
@@ -258,6 +263,7 @@ class TrainingFlow(QObject):
         state, actions = self._model.state, self._actions
         training, paused = state is TrainerState.TRAINING, state is TrainerState.PAUSED
         has_history = self._model.history is not None
+        had_keyboard = self._bar.has_keyboard
         actions.train.setEnabled(not training and not self._is_waiting)
         actions.train.setText(self.tr("&Train again") if has_history and not self._is_automatic else self.tr("&Train"))
         actions.train_further.setEnabled(has_history and not training and not self._is_waiting)
@@ -265,6 +271,8 @@ class TrainingFlow(QObject):
         actions.pause.setText(self.tr("&Resume") if paused else self.tr("&Pause"))
         actions.pause.setIcon(icon("play" if paused else "pause", self._theme.text, self._theme.faint))
         actions.stop.setEnabled(training or paused or self._is_waiting)
+        if had_keyboard:
+            self._bar.keep_keyboard()
         self._show_words(training, paused)
 
     def _show_words(self, training: bool, paused: bool) -> None:
@@ -275,7 +283,8 @@ class TrainingFlow(QObject):
         elif training or paused:
             self._bar.show_progress(self._model.progress, paused)
         else:
-            self._bar.show_text(self._changed_words() or outcome_words(self._model))
+            said = (self.proposal.words, self._changed_words())
+            self._bar.show_text(" · ".join(filter(None, said)) or outcome_words(self._model))
 
     def _changed_words(self) -> str:
         """Say what was changed since the run began, or nothing."""
@@ -290,7 +299,8 @@ class TrainingFlow(QObject):
         corpus_is_another = counts is not None and counts is not model.counts and counts != model.counts
         pipeline = (model.counts.normalizer, model.counts.pre_tokenizer)
         present = (self._counting.pipeline.normalizer, self._counting.pipeline.pre_tokenizer)
-        return changed_words(corpus_is_another or pipeline != present, config != model.config)
+        other_settings = config != model.config and not self.proposal.words  # those the user knows of
+        return changed_words(corpus_is_another or pipeline != present, other_settings)
 
     def _connect(self) -> None:
         actions, model = self._actions, self._model

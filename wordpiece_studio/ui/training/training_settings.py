@@ -90,6 +90,24 @@ class TrainingSettings(QWidget):
         """Aim at `size` tokens."""
         self._size_box.setValue(size)
 
+    @property
+    def limits(self) -> tuple[int, int]:
+        """The size aimed at, 0 for no limit, and the smallest count of a pair."""
+        return self._size_box.value(), self._frequency_box.value()
+
+    def set_limits(self, size: int, min_frequency: int) -> None:
+        """Show these limits, without saying ``changed``."""
+        for box, value in ((self._size_box, size), (self._frequency_box, min_frequency)):
+            box.blockSignals(True)
+            box.setValue(value)
+            box.blockSignals(False)
+
+    def set_hint(self, hint: str) -> None:
+        """Say `hint` in the tooltips of the limits before what they mean; empty for nothing."""
+        for box in (self._size_box, self._frequency_box):
+            tip = str(box.property("tip"))
+            set_plain_tooltip(box, f"{hint}\n{tip}" if hint else tip)
+
     def set_size_wrong(self, wrong: bool) -> None:
         """Mark the size as one that cannot be reached, or take the mark away."""
         self._size_box.setProperty("state", "wrong" if wrong else "")
@@ -132,6 +150,7 @@ class TrainingSettings(QWidget):
         box.setMinimumWidth(box.fontMetrics().horizontalAdvance("000,000") + 34)
         box.setMaximumWidth(box.fontMetrics().horizontalAdvance("0,000,000") + 40)
         box.setAccessibleName(name)
+        box.setProperty("tip", f"{name}: {tip}")
         set_plain_tooltip(box, f"{name}: {tip}")
         box.valueChanged.connect(self._on_field_changed)
         return box

@@ -1,0 +1,61 @@
+"""What the fields propose when another corpus is opened."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.ui.conftest import Studio
+
+
+def open_text(studio: Studio, path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+    studio.window.file_flow.open_path(path)
+    studio.wait(lambda: studio.window.counting.counts is not None)
+
+
+def test_a_file_whose_alphabet_is_larger_than_the_size_gets_another_one(studio: Studio, tmp_path: Path) -> None:
+    open_text(studio, tmp_path / "ko.txt", "".join(chr(0xAC00 + n % 900) + " " for n in range(4000)))
+    settings = studio.window.bar.settings
+    assert settings.target_size == 2000 or settings.target_size == 1000
+    assert "proposed for this corpus" in studio.window.bar.progress_text
+    studio.window.actions_.train.trigger()
+    studio.wait_finished()
+    assert "proposed" not in studio.window.bar.progress_text
+
+
+def test_a_size_that_the_user_changes_is_no_longer_called_proposed(studio: Studio, tmp_path: Path) -> None:
+    open_text(studio, tmp_path / "a.txt", "hug hug pug")
+    studio.window.bar.settings.set_target_size(123)
+    assert "proposed" not in studio.window.bar.progress_text
+    studio.set_text("hug hug pug bun " * 1000)  # pasted, but the size was chosen for this corpus
+    assert studio.window.bar.settings.target_size == 123
+
+
+def test_typing_leaves_the_size_alone_and_a_large_paste_does_not(studio: Studio) -> None:
+    settings = studio.window.bar.settings
+    studio.window.document.edit(0, 0, "hug ")
+    studio.wait(lambda: studio.window.counting.counts is not None)
+    assert settings.target_size == 70
+    studio.set_text("hug hug pug bun " * 1000)
+    assert settings.target_size == 500
+
+
+def test_above_a_megabyte_a_smallest_count_is_proposed(studio: Studio, tmp_path: Path) -> None:
+    open_text(studio, tmp_path / "big.txt", "hug hug pug bun\n" * 70_000)
+    assert studio.window.bar.settings.limits == (8000, 2)
+    assert "min. pairs 2" in studio.window.bar.progress_text
+    open_text(studio, tmp_path / "small.txt", "hug hug pug bun\n")
+    assert studio.window.bar.settings.limits[1] == 0
+
+
+def test_a_sample_offers_its_own_size_beside_the_users_merges(studio: Studio) -> None:
+    with studio.qtbot.waitSignal(studio.window.model.run_reset):
+        studio.window.actions_.train.trigger()
+    studio.wait_finished()
+    studio.window.file_flow.open_sample("spanish.txt")
+    studio.wait(lambda: studio.window.counting.counts is not None)
+    assert studio.window.bar.settings.target_size == 110
+    assert "size 110 proposed" in studio.window.bar.progress_text

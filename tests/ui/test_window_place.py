@@ -1,0 +1,83 @@
+"""The window and its cards keep to the room that there is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QRect
+from PySide6.QtWidgets import QToolButton
+
+from wordpiece_studio.ui.look.dock_area import usual_rows
+from wordpiece_studio.ui.view_flow import fitted
+
+if TYPE_CHECKING:
+    from tests.ui.conftest import Studio
+
+SCREEN = QRect(0, 24, 1024, 676)
+
+
+@pytest.mark.parametrize(
+    ("frame", "expected"),
+    [
+        (QRect(10, 30, 900, 600), QRect(10, 30, 900, 600)),
+        (QRect(0, 24, 1026, 727), QRect(0, 24, 1024, 676)),
+        (QRect(-300, -50, 900, 600), QRect(0, 24, 900, 600)),
+        (QRect(3000, 2000, 900, 600), QRect(124, 100, 900, 600)),
+    ],
+)
+def test_a_window_is_brought_into_its_screen_with_its_frame(frame: QRect, expected: QRect) -> None:
+    assert fitted(frame, SCREEN) == expected
+
+
+def test_a_low_area_leaves_most_of_the_middle_to_the_history() -> None:
+    top, bottom = usual_rows(560, 17)
+    assert bottom < 130
+    assert top < (560 - bottom) / 2
+
+
+def test_a_window_made_smaller_by_hand_still_shows_rows_and_chips(studio: Studio) -> None:
+    window = studio.window
+    window.resize(1012, 664)
+    studio.qtbot.wait(80)
+    view = window.history_pane.view
+    assert view.viewport().height() >= 5 * view.verticalHeader().defaultSectionSize()
+    chips = window.tokenization_pane._chips
+    assert chips.viewport().height() >= 3 * chips._spacing.row_height - 10
+    label = window.tokenization_pane._unknown_label
+    assert label.height() <= 2 * label.fontMetrics().lineSpacing() + 4
+    window.resize(1440, 860)
+    studio.qtbot.wait(80)
+    assert window.docks.card("timeline").height() > 160
+
+
+def test_the_usual_arrangement_is_not_tied_to_this_screen(studio: Studio) -> None:
+    assert studio.window.docks.state() == ""
+    studio.window.docks.card("corpus").hide()
+    assert studio.window.docks.state()
+
+
+def test_buttons_without_words_keep_their_names(studio: Studio) -> None:
+    studio.window.resize(1012, 664)
+    studio.qtbot.wait(50)
+    assert all(button.text() and button.toolTip() for button in studio.window.bar.findChildren(QToolButton))
+
+
+def test_tab_goes_from_part_to_part(studio: Studio) -> None:
+    window = studio.window
+    parts = [
+        window.corpus_pane.editor,
+        window.bar,
+        window.scoreboard_pane,
+        window.history_pane,
+        window.tokenization_pane,
+        window.timeline_pane,
+    ]
+    seen: list[int] = []
+    widget = parts[0]
+    for _ in range(400):
+        found = [index for index, part in enumerate(parts) if part is widget or part.isAncestorOf(widget)]
+        if found and found[0] not in seen:
+            seen.append(found[0])
+        widget = widget.nextInFocusChain()
+    assert seen == [0, 1, 2, 3, 4, 5]

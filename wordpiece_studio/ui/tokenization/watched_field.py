@@ -1,0 +1,54 @@
+"""The framed field of the live tokenization: the text that is watched, and below it what stands under each chip."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject
+from PySide6.QtWidgets import QFrame, QSizePolicy, QVBoxLayout, QWidget
+
+from wordpiece_studio.ui.tokenization.token_options import TokenOptions
+from wordpiece_studio.ui.tokenization.watched_edit import WatchedEdit
+
+if TYPE_CHECKING:
+    from wordpiece_studio.ui.look.theme import Theme
+
+_LINES, _LOW_LINES = 2, 1
+
+
+class WatchedField(QFrame):
+    """Editor and options in one frame, never higher than they are; the frame shows who has the keyboard."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.setObjectName("watched_field")
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.edit = WatchedEdit(_LINES, self)
+        self.edit.setAccessibleName(self.tr("Text to tokenize"))
+        self.edit.setPlaceholderText(self.tr("Type a text, and see its tokens at this moment"))
+        self.options = TokenOptions(self)
+        inside = QVBoxLayout(self)
+        inside.setContentsMargins(4, 4, 4, 4)
+        inside.setSpacing(0)
+        inside.addWidget(self.edit)
+        inside.addWidget(self.options)
+        self.edit.installEventFilter(self)
+        self._dress()
+        theme.changed.connect(self._dress)
+
+    def set_low(self, is_low: bool) -> None:
+        """Save height, or take as much as is usual."""
+        self.edit.set_lines(_LOW_LINES if is_low else _LINES)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
+            self._dress()
+        return super().eventFilter(watched, event)
+
+    def _dress(self) -> None:
+        color = self._theme.accent if self.edit.hasFocus() else self._theme.border
+        self.setStyleSheet(
+            f"#watched_field {{ border: 1px solid {color.name()}; border-radius: 6px; }}"
+            "#watched_field QPlainTextEdit { border-color: transparent; }"
+        )
