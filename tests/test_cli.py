@@ -2,10 +2,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import signal
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -154,14 +157,15 @@ def test_wrong_calls(arguments: list[str], capsys: pytest.CaptureFixture[str]) -
 
 def test_wrong_settings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for option, value, message in [
-        ("--objective", "bpe", "objective"),
+        ("--objective", "bpe", "--objective must be one of"),
+        ("--max-token-length", "0", "--max-token-length must be"),
         ("--normalizer", "bert", 'no normalizer called "bert"'),
         ("--pre-tokenizer", "spaces", 'no pre-tokenizer called "spaces"'),
         ("--errors", "ignore", "strict, replace and skip-line"),
         ("--encoding", "klingon", "no text encoding"),
-        ("--vocab-size", "7", "45"),
-        ("--special-tokens", "[A] [A]", "named twice"),
-        ("--max-word-length", "0", "at least one character"),
+        ("--vocab-size", "7", "--vocab-size: A vocabulary of 7 tokens is too small"),
+        ("--special-tokens", "[A] [A]", "--special-tokens: The special token '[A]' is named twice"),
+        ("--max-word-length", "0", "--max-word-length: The longest word must have at least one character"),
     ]:
         assert message in fails(capsys, "train", COURSE, option, value, "-o", tmp_path / "out")
     assert "'--vocab-size'" in fails(capsys, "train", COURSE, "--vocab-size", "x", "-o", tmp_path / "out", code=2)
@@ -172,6 +176,9 @@ def test_wrong_settings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     ("data", "message"),
     [
         (b"", "no words in"),
+        (b"x" * 5000, "1 word was left out as too long: 5,000 characters"),
+        (b"x" * 5000, "line 1, byte 0. Allow longer words with --max-word-length"),
+        (b"\xff", "use --errors replace"),
         (b" \n\t\n", "no words in"),
         (b"a\n\xff\n", "line 2: the bytes FF at byte 2 are not UTF-8"),
         (b"\x7fELF\0\0", "as in a binary file"),
@@ -206,9 +213,53 @@ def test_losses_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     (tmp_path / "a.txt").write_bytes(b"a b\nab " + b"x" * 2000 + b"\nc\xff\n")
     code, _, err = run(capsys, "train", tmp_path / "a.txt", "--errors", "replace", "-o", tmp_path / "out")
     assert code == 0
-    assert "1 words were left out" in err
+    assert "1 word was left out as too long: 2,000 characters in" in err
     assert "line 2, byte 7" in err
-    assert "1 undecodable places were replaced" in err
+    assert "1 undecodable place was replaced" in err
+
+
+def test_names_are_shown_in_one_line_whatever_they_hold(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert r"two\nlines.txt does not exist" in fails(capsys, "train", "two\nlines.txt", "-o", tmp_path)
+    assert '"" does not exist' in fails(capsys, "train", "", "-o", tmp_path)
+
+
+def test_what_is_unusual_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.txt").write_bytes("ab [MASK] ab".encode("utf-16"))
+    code, out, err = run(capsys, "train", tmp_path / "a.txt", "--special-tokens", "[MASK]", "-o", tmp_path / "out")
+    assert code == 0
+    assert "no pair is left" in out
+    assert "a.txt was read as UTF-16-" in err
+    assert "spells out the special token [MASK]" in err
+    assert "[UNK] is not among the special tokens" in err
+    assert err.count("wordpiece-studio: ") == err.count("\n") == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (["--vocab-size", "45"], "0 merges in 0.0 s (the vocabulary has the size asked for, so nothing was merged)"),
+        (["--vocab-size", "46"], "46 tokens after 1 merge in 0.0 s (the vocabulary has the size asked for)"),
+        (["--min-frequency", "100000"], "(no pair occurs 100,000 times or more, so nothing was merged)"),
+        (["--max-merges", "2"], "(as many merges as asked for)"),
+        (["--min-value", "7"], "(no pair has a value of 7.0 or more, so nothing was merged)"),
+        (["--max-seconds", "0"], "(the time is over, so nothing was merged)"),
+        ([], "(no pair is left)"),
+    ],
+)
+def test_why_it_ended_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], reason: str
+) -> None:
+    assert reason in re.sub(r"in [0-9.]+ s", "in 0.0 s", run(capsys, "train", COURSE, *options, "-o", tmp_path)[1])
+
+
+def test_words_without_an_id_are_told_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "vocab.txt").write_text("a\nb\n")
+    options = ["tokenize", "--vocab", tmp_path / "vocab.txt"]
+    code, out, err = run(capsys, *options, "--ids", "a x\nx b")
+    assert (code, out) == (0, "0 -1\n-1 1\n")
+    assert err.startswith("wordpiece-studio: The vocabulary has no [UNK]: ")
+    assert err.count("\n") == 1
+    assert run(capsys, *options, "--ids", "a")[2] == run(capsys, *options, "x")[2] == ""
 
 
 def test_nothing_that_a_terminal_obeys_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -238,7 +289,74 @@ def test_stdin(course: Path, tmp_path: Path) -> None:
     with process("tokenize", "--vocab", course, "-", stdin=subprocess.PIPE) as tokenize:
         out, err = tokenize.communicate(b"a\nb\xff\n")
     assert tokenize.returncode == 1
-    assert b"stdin, line 2: the byte FF at byte 3" in err
+    assert b"stdin, line 2: the bytes FF at byte 3 are not UTF-8. Convert the text to UTF-8." in err
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "message"),
+    [
+        (b"", [], b"There are no words in stdin."),
+        (b"a\0b\n", [], b"stdin, line 1: there is a NUL character at byte 1, as in a binary file. If it is text"),
+        (b"\xff", [], b"stdin, line 1: the bytes FF at byte 0 are not UTF-8. Give the encoding with --encoding"),
+        (b"\xffa b", ["--errors", "replace"], b"1 undecodable place was replaced"),
+        ("a b".encode("utf-16"), [], b"stdin was read as UTF-16"),
+        (b"\xe4b", ["--encoding", "latin-1"], b""),
+    ],
+)
+def test_stdin_is_read_like_a_file(tmp_path: Path, data: bytes, options: list[str], message: bytes) -> None:
+    with process("train", "-", *options, "-o", tmp_path / "out", stdin=subprocess.PIPE) as train:
+        _, err = train.communicate(data)
+    assert message in err
+    assert err.count(b"\n") == bool(message)
+    assert train.returncode == (0 if options or data.startswith(b"\xff\xfe") else 1)
+
+
+def test_text_in_utf_16_is_tokenized(course: Path) -> None:
+    with process("tokenize", "--vocab", course, stdin=subprocess.PIPE) as tokenize:
+        out, err = tokenize.communicate("is the\r\nis".encode("utf-16"))
+    assert (out.decode().splitlines(), err) == (["is th ##e", "is"], b"")
+
+
+@POSIX
+@pytest.mark.parametrize("command", ["tokenize --vocab {}", "train - -o {}"])
+def test_a_closed_stdin_is_told(course: Path, command: str) -> None:
+    line = f"{shlex.quote(sys.executable)} -m wordpiece_studio {command.format(shlex.quote(str(course)))} <&-"
+    done = subprocess.run(["sh", "-c", line], capture_output=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == (
+        b"wordpiece-studio: There is nothing to read: stdin is closed. Name a file or give a text instead.\n"
+    )
+
+
+@POSIX
+@pytest.mark.parametrize("arguments", [["--help"], ["train", "--help"], ["--version"]])
+def test_a_reader_that_has_enough_of_the_help_is_no_error(arguments: list[str]) -> None:
+    with process(*arguments) as helping:
+        assert helping.stdout is not None
+        assert helping.stderr is not None
+        helping.stdout.close()
+        assert (helping.wait(), helping.stderr.read()) == (0, b"")
+
+
+@POSIX
+def test_ctrl_c_while_modules_are_loaded_is_an_orderly_end() -> None:
+    code = (
+        "import os, signal, sys\n"
+        "class Interrupt:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'numpy': os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Interrupt())\n"
+        "from wordpiece_studio.__main__ import main\n"
+        "main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"wordpiece-studio: Stopped.\n")
+
+
+def test_the_installed_command_starts_in_main() -> None:
+    pyproject = Path(__file__).resolve().parent.parent / "pyproject.toml"
+    scripts = tomllib.loads(pyproject.read_text(encoding="utf-8"))["project"]["scripts"]
+    assert scripts == {"wordpiece-studio": "wordpiece_studio.__main__:main"}
 
 
 @POSIX

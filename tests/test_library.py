@@ -17,6 +17,7 @@ WITH_EXAMPLES = [
     "wordpiece_studio",
     "wordpiece_studio.errors",
     "wordpiece_studio.core.corpus.counts",
+    "wordpiece_studio.core.corpus.files",
     "wordpiece_studio.core.text.alignment",
     "wordpiece_studio.core.text.bert_normalizer",
     "wordpiece_studio.core.text.character_tables",

@@ -12,31 +12,40 @@ import sys
 import time
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from wordpiece_studio import __version__
-from wordpiece_studio.core.corpus.counting import count_texts, count_words
-from wordpiece_studio.core.corpus.files import display_name
+from wordpiece_studio.cli_messages import (
+    STDIN,
+    error_words,
+    ladder,
+    loss_warnings,
+    no_unknown_token,
+    no_words,
+    summary_words,
+)
+from wordpiece_studio.core.corpus.counting import count_stream, count_words
 from wordpiece_studio.core.corpus.streams import decoded_lines
-from wordpiece_studio.core.encoder import Tokenizer
+from wordpiece_studio.core.encoder import NO_ID, Tokenizer
 from wordpiece_studio.core.formats.atomic_write import check_folder
 from wordpiece_studio.core.formats.tokenizer_directory import load_tokenizer, save_directory
 from wordpiece_studio.core.text.normalizers import RemoveCharacters, Sequence, resolve_normalizer
 from wordpiece_studio.core.text.pipeline import Pipeline
 from wordpiece_studio.core.text.printable import printable, printable_json
 from wordpiece_studio.core.training.config import BERT_SPECIAL_TOKENS, TrainingConfig
+from wordpiece_studio.core.training.notices import corpus_notices
 from wordpiece_studio.core.training.trainer import Trainer
 from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from io import BufferedIOBase
 
     from rich.progress import TaskID
 
     from wordpiece_studio.core.corpus.counts import WordCounts
-    from wordpiece_studio.core.encoder import WordTrace
     from wordpiece_studio.core.text.normalizers import Normalizer
 
     Report = Callable[[str, int, int | None], None]
@@ -78,11 +87,15 @@ def run(arguments: list[str]) -> int:
     except (_OutputClosed, BrokenPipeError):
         _drop_output()
         return 0
+    except SystemExit as ended:
+        if isinstance(ended.__context__, BrokenPipeError):  # how rich ends the help that nobody reads
+            return 0
+        raise
     except _UsageError as error:
         message = getattr(error, "format_message", error.__str__)()
         return _fail(f"{message.rstrip('.')}. See {PROGRAM} --help.", 2)
     except StudioError as error:
-        return _fail(str(error), 1)
+        return _fail(error_words(error, *arguments[:1]), 1)
     except (KeyboardInterrupt, typer.Abort):
         code = _STOPPED
     except MemoryError:
@@ -176,15 +189,18 @@ def _train(
     started = time.monotonic()
     config = _config(context.params)
     check_folder(output)
+    normalizing = _with_removal(resolve_normalizer(normalizer), remove)
     with _progress() as report:
-        normalizing = _with_removal(resolve_normalizer(normalizer), remove)
         counts = _count(context.params, normalizing, report)
+    for warning in (*loss_warnings(counts), *map(str, corpus_notices(counts, config))):
+        _warn(warning)
+    with _progress() as report:
         trainer = Trainer(counts, config)
         while trainer.run(_SLICE):
             report("Training", trainer.history.vocabulary_size(trainer.moment), vocab_size)
     save_directory(output, trainer.vocabulary, counts.normalizer, counts.pre_tokenizer, config=config, counts=counts)
-    _warn_of_losses(counts)
-    _print(_summary(trainer, output, time.monotonic() - started, as_json))
+    told = _summary if as_json else summary_words
+    _print(told(trainer, output, time.monotonic() - started))
 
 
 @app.command("tokenize")
@@ -199,8 +215,12 @@ def _tokenize(
 ) -> None:
     """Tokenize text: a line of tokens for every line."""
     tokenizer = _loaded(vocab, normalizer, pre_tokenizer, remove)
-    for line in decoded_lines(sys.stdin.buffer, "stdin") if text == "-" else text.split("\n"):
+    is_warned = not (ids or as_json)
+    for line in decoded_lines(_stdin(), STDIN) if text == "-" else text.split("\n"):
         encoding = tokenizer.encode(line)
+        if not is_warned and NO_ID in encoding.ids:
+            is_warned = True
+            _warn(no_unknown_token(tokenizer.vocabulary.unk_token))
         if as_json:
             offsets = [list(offset) for offset in encoding.offsets]
             _print(printable_json({"text": line, "tokens": encoding.tokens, "ids": encoding.ids, "offsets": offsets}))
@@ -223,7 +243,7 @@ def _explain(
     if not words:
         raise StudioError("There is no word in {text!r}", "Give one.", text=word)
     for trace in map(tokenizer.explain, words):
-        _print(printable_json(dataclasses.asdict(trace)) if as_json else _ladder(trace, tokenizer.max_word_length))
+        _print(printable_json(dataclasses.asdict(trace)) if as_json else ladder(trace, tokenizer.max_word_length))
 
 
 def _config(values: Mapping[str, Any]) -> TrainingConfig:
@@ -246,25 +266,27 @@ def _count(options: Mapping[str, Any], normalizer: Normalizer, report: Report) -
 
     if "-" not in files:
         counts = count_words(files, normalizer, **reading, **decoding, progress=progress)
-    elif len(files) == 1 and decoding == {"encoding": None, "errors": "strict"}:
-        counts = count_texts(decoded_lines(sys.stdin.buffer, "stdin"), normalizer, **reading)
+    elif len(files) == 1:
+        counts = count_stream(_stdin(), STDIN, normalizer, **reading, **decoding)
     else:
-        raise StudioError("Stdin is read alone and as strict UTF-8", "Write the text to a file and name it.")
+        raise StudioError("Stdin is read alone", "Write the text to a file and name it.")
     if not counts:
-        names = ", ".join(map(display_name, files[:3])) + (", …" if len(files) > 3 else "")
-        raise StudioError("There are no words in {names}", "Choose a text to train on.", names=names)
+        raise no_words(files, counts)
     return counts
 
 
-def _summary(trainer: Trainer, output: str, seconds: float, as_json: bool) -> str:
-    tokens, merges, counts = len(trainer.vocabulary), len(trainer.history), trainer.counts
-    if not as_json:
-        figures = f"{tokens:,} tokens after {merges:,} merges in {seconds:.1f} s, stopped by {trainer.stop_reason}"
-        return f"{figures}: {printable(output)}"
+def _stdin() -> BufferedIOBase:
+    if sys.stdin is None:  # closed by whoever started us
+        raise StudioError("There is nothing to read: stdin is closed", "Name a file or give a text instead.")
+    return cast("BufferedIOBase", sys.stdin.buffer)
+
+
+def _summary(trainer: Trainer, output: str, seconds: float) -> str:
+    counts = trainer.counts
     summary = {
         "output": output,
-        "tokens": tokens,
-        "merges": merges,
+        "tokens": len(trainer.vocabulary),
+        "merges": len(trainer.history),
         "stop_reason": trainer.stop_reason,
         "words": counts.total,
         "distinct_words": len(counts),
@@ -272,21 +294,6 @@ def _summary(trainer: Trainer, output: str, seconds: float, as_json: bool) -> st
         "seconds": round(seconds, 3),
     }
     return printable_json(summary)
-
-
-def _warn_of_losses(counts: WordCounts) -> None:
-    statistics = counts.statistics
-    for word in counts.skipped[:1]:
-        _warn(
-            f"{statistics.skipped_words:,} words were left out because they are too long, the first of {word.length:,}"
-            f" characters in {word.source}, line {word.line}, byte {word.byte}."
-        )
-    if statistics.replaced:
-        _warn(f"{statistics.replaced:,} undecodable places were replaced.")
-    if statistics.skipped_lines:
-        _warn(f"{statistics.skipped_lines:,} undecodable lines were left out.")
-    for name in statistics.changed_files:
-        _warn(f"{name} changed while it was read.")
 
 
 def _with_removal(normalizer: Normalizer, characters: str) -> Normalizer:
@@ -298,19 +305,6 @@ def _loaded(vocab: str, normalizer: str | None, pre_tokenizer: str | None, remov
         raise StudioError("There is no vocab.txt in this folder", "Name a vocabulary with --vocab.")
     tokenizer = load_tokenizer(vocab, normalizer, pre_tokenizer)
     return Tokenizer(tokenizer.vocabulary, _with_removal(tokenizer.normalizer, remove), tokenizer.pre_tokenizer)
-
-
-def _ladder(trace: WordTrace, max_word_length: int) -> str:
-    lines = [trace.word]
-    for position in trace.positions:
-        tried = "  ".join(f"{trial.candidate} {'✓' if trial.matched else '✗'}" for trial in position.tried)
-        lines.append(f"  at {position.start}: {tried}")
-    reason = ""
-    if trace.unknown is not None and trace.unknown.kind == "symbol":
-        reason = f": {trace.unknown.symbol} at {trace.unknown.position} is not in the vocabulary"
-    elif trace.unknown is not None:
-        reason = f": the word has more than {max_word_length} characters"
-    return printable("\n".join([*lines, f"  → {' '.join(trace.tokens)}{reason}"]), keep="\n")
 
 
 @contextmanager

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import codecs
+import io
 import time
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -9,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wordpiece_studio.core.corpus import counting
-from wordpiece_studio.core.corpus.counting import CountingStopped, count_texts, count_words
+from wordpiece_studio.core.corpus.counting import CountingStopped, count_stream, count_texts, count_words
 from wordpiece_studio.core.corpus.counts import SkippedWord
 from wordpiece_studio.core.text.alignment import AlignedText
 from wordpiece_studio.core.text.normalizers import Normalizer, Unchanged, resolve_normalizer
@@ -67,7 +69,8 @@ def test_files_and_pieces_count_like_one_text(tmp_path_factory: pytest.TempPathF
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(counting.TextFile.pieces, "__defaults__", (piece_bytes,))
             patch.setattr(counting, "_PIECE_CHARACTERS", piece_bytes)
-            for counts in (count_words([path]), count_texts([text])):
+            streamed = count_stream(io.BytesIO(text.encode()), "x")
+            for counts in (count_words([path]), count_texts([text]), streamed):
                 assert counts == expected
                 assert counts.statistics == expected.statistics
 
@@ -185,10 +188,29 @@ def test_nothing_to_count() -> None:
         count_words([])
 
 
-@pytest.mark.parametrize("texts", ["one text", [b"bytes"], [None], ["ok", 3]])
+@pytest.mark.parametrize("texts", ["one text", [b"bytes"], [None], ["ok", 3], None, 5])
 def test_what_is_no_list_of_texts_is_refused(texts: object) -> None:
     with pytest.raises(StudioError):
         count_texts(texts)
+
+
+@pytest.mark.parametrize("paths", [5, None, [5], [["a.txt"]]])
+def test_what_is_no_path_is_refused(paths: object) -> None:
+    with pytest.raises(StudioError, match="Files are expected, not"):
+        count_words(paths)
+
+
+def test_a_believed_byte_order_mark_is_noted(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    for encoding, noted in [("utf-8-sig", {}), ("utf-16", {str(path): "utf-16-le"})]:
+        path.write_bytes(codecs.BOM_UTF16_LE + "a b".encode("utf-16-le") if noted else "a b".encode(encoding))
+        assert count_words(path).statistics.marked_files == noted
+    assert count_words(path, encoding="utf-16").statistics.marked_files == {}
+
+
+def test_a_streams_long_words_are_found() -> None:
+    counts = count_stream(io.BytesIO(b"a b\ncd " + b"x" * 2000), "stdin")
+    assert (counts.words, counts.skipped) == (["a", "b", "cd"], (SkippedWord("stdin", 2, 7, 2000),))
 
 
 def test_half_a_character_is_named() -> None:

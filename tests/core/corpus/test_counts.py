@@ -50,6 +50,12 @@ def test_what_is_no_word_and_count_is_refused(pair: object) -> None:
         WordCounts.from_pairs([("x", 1), pair])
 
 
+@pytest.mark.parametrize("pairs", [None, 5])
+def test_what_is_no_list_of_pairs_is_refused(pairs: object) -> None:
+    with pytest.raises(StudioError, match="Words with their counts are expected, not"):
+        WordCounts.from_pairs(pairs)
+
+
 def test_the_total_must_fit() -> None:
     with pytest.raises(StudioError, match="2\\*\\*63"):
         WordCounts.from_pairs([("a", 2**63 - 1), ("b", 1)])

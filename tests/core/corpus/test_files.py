@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -8,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wordpiece_studio.core.corpus import files
-from wordpiece_studio.core.corpus.files import TextFile
+from wordpiece_studio.core.corpus import decoding
+from wordpiece_studio.core.corpus.files import TextFile, display_name
 from wordpiece_studio.errors import StudioError
 
 ENCODINGS = ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-be", "gb18030"]
@@ -122,6 +123,13 @@ def test_a_name_that_is_no_text_is_shown_escaped(tmp_path: Path) -> None:
     assert TextFile(os.fsdecode(path)).name.endswith("a\\udcff.txt")
 
 
+@pytest.mark.parametrize(("path", "shown"), [("a\nb", r"a\nb"), ("a\0b", r"a\x00b"), ("", '""'), ("한.txt", "한.txt")])
+def test_every_name_can_be_shown_in_one_line(path: str, shown: str) -> None:
+    assert display_name(path) == shown
+    with pytest.raises(StudioError, match=re.escape(shown)):
+        TextFile(path)
+
+
 def test_a_file_that_vanishes_is_named(path: Path) -> None:
     path.write_bytes(b"x")
     file = TextFile(path)
@@ -140,7 +148,7 @@ def test_a_file_that_grows_has_changed(path: Path) -> None:
 
 
 def test_an_endless_stretch_is_refused_in_time(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "LONGEST_STRETCH_BYTES", 1 << 20)
+    monkeypatch.setattr(decoding, "LONGEST_STRETCH_BYTES", 1 << 20)
     path.write_bytes(b"x" * (3 << 20))
     with pytest.raises(StudioError, match="MB without a line end"):
         read(path, 1 << 16)

@@ -2,12 +2,16 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
-from wordpiece_studio.core.formats.atomic_write import atomic_write, make_folder
+from wordpiece_studio.core.formats.atomic_write import atomic_write, atomic_write_all, make_folder
+from wordpiece_studio.core.formats.temporary_files import is_gone, temporary_path
 from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:
@@ -109,6 +113,83 @@ def test_a_real_full_disk_keeps_the_old_file(target: Path) -> None:
         signal.signal(signal.SIGXFSZ, handler)
     assert target.read_bytes() == b"old"
     assert list(target.parent.iterdir()) == [target]
+
+
+class Replacing:
+    """Counts the calls of `os.replace` and makes some fail."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, failing: set[int], error: BaseException) -> None:
+        self._genuine: Callable[..., None] = os.replace
+        self._failing = failing
+        self._error = error
+        self.calls = 0
+        monkeypatch.setattr(os, "replace", self)
+
+    def __call__(self, *paths: object) -> None:
+        self.calls += 1
+        if self.calls in self._failing:
+            raise self._error
+        self._genuine(*paths)
+
+
+@pytest.mark.parametrize("error", [OSError(errno.EACCES, "no"), KeyboardInterrupt()])
+@pytest.mark.parametrize("has_links", [True, False])
+def test_when_one_replacement_fails_those_before_are_put_back(
+    target: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException, has_links: bool
+) -> None:
+    def no_link(*_: object) -> None:
+        raise OSError(errno.EPERM, "no links here")
+
+    if not has_links:
+        monkeypatch.setattr(os, "link", no_link)
+    new, last = target.with_name("new"), target.with_name("last")
+    last.write_bytes(b"old too")
+    Replacing(monkeypatch, {3}, error)
+    with pytest.raises((StudioError, KeyboardInterrupt)) as raised:
+        atomic_write_all({target: b"1", new: b"2", last: b"3"})
+    assert isinstance(raised.value, KeyboardInterrupt) or "last cannot be written: no" in str(raised.value)
+    assert (target.read_bytes(), last.read_bytes()) == (b"old", b"old too")
+    assert sorted(target.parent.iterdir()) == [target, last]
+
+
+def test_what_cannot_be_put_back_is_told_and_kept(target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Replacing(monkeypatch, {2, 3}, OSError(errno.EACCES, "no"))
+    with pytest.raises(StudioError, match=r"file\.txt could not be put back.* What was there before is in ") as raised:
+        atomic_write_all({target: b"1", target.with_name("last"): b"2"})
+    (kept,) = (path for path in target.parent.iterdir() if path != target)
+    assert str(kept) in str(raised.value)
+    assert kept.read_bytes() == b"old"
+
+
+def test_what_a_killed_save_left_is_removed_by_the_next(target: Path) -> None:
+    code = f"""
+import os, sys
+from pathlib import Path
+from wordpiece_studio.core.formats.atomic_write import atomic_write
+os.replace = lambda *_: os._exit(9)
+atomic_write({str(target)!r}, b"new")
+"""
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 9
+    (left,) = (path for path in target.parent.iterdir() if path != target)
+    own = temporary_path(target)  # of a process that lives
+    elsewhere = left.with_name(re.sub(r"-[0-9a-f]{8}-", "-00000000-", left.name))  # of another computer
+    others = [own, elsewhere, left.with_name(f"x{left.name}"), left.with_name(".file.txt.1.tmp")]
+    for path in others:
+        path.touch()
+    atomic_write(target, b"newer")
+    assert target.read_bytes() == b"newer"
+    assert sorted(target.parent.iterdir()) == sorted([target, *others])
+
+
+def test_a_process_is_gone_only_when_that_is_certain() -> None:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        assert not is_gone(process.pid)
+        process.communicate(b"\n")
+    assert is_gone(process.pid)
+    assert not is_gone(os.getpid())
+    if os.name == "posix":
+        assert not is_gone(1)
+    assert not is_gone(10**10) or os.name != "posix"
 
 
 def test_what_is_no_place_for_a_file_is_refused(tmp_path: Path) -> None:

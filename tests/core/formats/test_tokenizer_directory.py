@@ -1,14 +1,19 @@
 from __future__ import annotations
 
+import errno
 import json
+import os
 from typing import TYPE_CHECKING
 
 import pytest
 
 from wordpiece_studio.core.corpus.counting import count_texts
 from wordpiece_studio.core.formats.tokenizer_directory import SETTINGS_FILE, load_tokenizer, save_directory
+from wordpiece_studio.core.text.normalizers import Unchanged
+from wordpiece_studio.core.text.pre_tokenizers import WhitespaceSplit
 from wordpiece_studio.core.training.config import TrainingConfig
 from wordpiece_studio.core.training.trainer import train
+from wordpiece_studio.core.vocabulary import Vocabulary
 from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:
@@ -101,6 +106,45 @@ def test_damaged_settings_are_named(folder: Path, data: bytes) -> None:
     (folder / SETTINGS_FILE).write_bytes(data)
     with pytest.raises(StudioError, match=r"wordpiece-studio\.json is damaged"):
         load_tokenizer(folder)
+
+
+@pytest.mark.parametrize("name", ["link", "replace", "fsync", "open", "fchmod"])
+@pytest.mark.parametrize("call", [1, 2, 3])
+def test_a_save_that_fails_at_any_point_changes_neither_file(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, call: int
+) -> None:
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    genuine = getattr(os, name)
+    calls = 0
+
+    def fail(*arguments: object, **options: object) -> object:
+        nonlocal calls
+        calls += 1
+        if calls == call:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return genuine(*arguments, **options)
+
+    monkeypatch.setattr(os, name, fail)
+    counts = count_texts(["another text"])
+    told = ""
+    try:
+        save_directory(folder, train(counts).vocabulary, counts.normalizer, counts.pre_tokenizer)
+    except StudioError as error:
+        told = str(error)
+    if told:
+        assert "What was there before is unchanged" in told
+        assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    else:
+        assert (name, calls) in {("link", 1), ("replace", 2), ("fsync", 3), ("open", 3), ("fchmod", 2)}
+        assert sorted(path.name for path in folder.iterdir()) == sorted(before)
+        assert load_tokenizer(folder).normalizer.name == "bert-cased"
+
+
+def test_half_a_character_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    for vocabulary in (Vocabulary(["a"], ["\ud800"]), Vocabulary(["a"], (), "\ud800"), Vocabulary(["\ud800"])):
+        with pytest.raises(StudioError, match="half a character"):
+            save_directory(tmp_path / "out", vocabulary, Unchanged(), WhitespaceSplit())
+    assert not (tmp_path / "out").exists()
 
 
 def test_missing_files_are_named(folder: Path, tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def test_what_is_written_is_always_read_back(tmp_path_factory: pytest.TempPathFa
     except StudioError:
         assert not path.exists()
     else:
-        assert not tokens or read_vocabulary(path) == tokens
+        assert read_vocabulary(path) == tokens
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_what_is_refused(path: Path, data: bytes, message: str) -> None:
 @pytest.mark.parametrize("token", ["", "a ", "a\u00a0", "a\nb", "a\r", "a\rb", "a\tb", "\0", "\ud800", "x" * 10_001])
 def test_tokens_that_cannot_be_read_back_are_not_written(path: Path, token: str) -> None:
     path.write_bytes(b"old")
-    with pytest.raises(StudioError, match=r"1 tokens cannot stand in a vocab\.txt"):
+    with pytest.raises(StudioError, match=r"1 of the tokens cannot stand in a vocab\.txt"):
         write_vocabulary(path, ["ok", token])
     assert path.read_bytes() == b"old"
 
@@ -88,6 +88,14 @@ def test_tokens_that_cannot_be_read_back_are_not_written(path: Path, token: str)
 def test_duplicates_are_not_written(path: Path) -> None:
     with pytest.raises(StudioError, match="twice"):
         write_vocabulary(path, ["a", "a"])
+
+
+@pytest.mark.parametrize(("tokens", "message"), [([], "no tokens to write"), (["\ufeffa", "b"], "byte order mark")])
+def test_vocabularies_that_cannot_be_read_back_are_not_written(path: Path, tokens: list[str], message: str) -> None:
+    path.write_bytes(b"old")
+    with pytest.raises(StudioError, match=message):
+        write_vocabulary(path, tokens)
+    assert path.read_bytes() == b"old"
 
 
 def test_what_is_no_file_or_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

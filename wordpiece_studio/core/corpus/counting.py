@@ -3,26 +3,31 @@
 A corpus is read line by line, a line ends at LF. Where the normalizer and the pre-tokenizer allow it, the stretches
 between blanks are counted first, and each distinct stretch is normalized and cut once; that gives the very same
 counts in the same order.
-Not here: reading and decoding files (`files`).
+Not here: reading and decoding (`files`, `streams`, `decoding`).
 """
 
 from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from wordpiece_studio.core.corpus.counts import CorpusStatistics, SkippedWord, WordCounts
-from wordpiece_studio.core.corpus.files import TextFile, TextPiece
+from wordpiece_studio.core.corpus.decoding import TextPiece
+from wordpiece_studio.core.corpus.files import TextFile
+from wordpiece_studio.core.corpus.streams import TextStream
 from wordpiece_studio.core.text.normalizers import resolve_normalizer
 from wordpiece_studio.core.text.pipeline import Pipeline
 from wordpiece_studio.core.text.pre_tokenizers import resolve_pre_tokenizer
+from wordpiece_studio.core.training.config import BERT_SPECIAL_TOKENS
 from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
+    from io import BufferedIOBase
 
-    from wordpiece_studio.core.corpus.files import ErrorHandling
+    from wordpiece_studio.core.corpus.decoding import ErrorHandling
     from wordpiece_studio.core.text.normalizers import Normalizer
     from wordpiece_studio.core.text.pre_tokenizers import PreTokenizer
 
@@ -79,13 +84,13 @@ def count_words(
     Raises
     ------
     StudioError
-        If a file cannot be read or decoded; the message names the file, the line and the byte.
+        If a file cannot be read or decoded; the message names the file, the line and the byte. Or if `paths` are none.
     """
     pipeline = Pipeline(resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer))
-    listed = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    if not listed:
-        raise StudioError("There is no file to count the words of", "Name at least one.")
-    files = [TextFile(path, encoding=encoding, errors=errors, splits_at_blanks=pipeline.is_local) for path in listed]
+    files = [
+        TextFile(path, encoding=encoding, errors=errors, splits_at_blanks=pipeline.is_local)
+        for path in _listed_paths(paths)
+    ]
     count = _Count(pipeline, max_word_length, should_stop)
     bytes_total = sum(file.size for file in files)
     bytes_before = 0
@@ -93,6 +98,7 @@ def count_words(
         bytes_read = 0
         for piece in file.pieces():
             count.add(piece)
+            count.note_encoding(piece, encoding)
             bytes_read = piece.end_byte
             if progress is not None:
                 # A file may grow while it is read; the progress never passes the end.
@@ -101,6 +107,33 @@ def count_words(
         bytes_before += bytes_read
         if file.has_changed():
             count.changed_files.append(file.name)
+    return count.result()
+
+
+def count_stream(
+    stream: BufferedIOBase,
+    name: str,
+    normalizer: str | Normalizer | None = "bert-cased",
+    pre_tokenizer: str | PreTokenizer = "bert",
+    *,
+    encoding: str | None = None,
+    errors: ErrorHandling = "strict",
+    max_word_length: int = 1000,
+    should_stop: Callable[[], bool] | None = None,
+) -> WordCounts:
+    """Count the words of a stream of bytes, such as standard input; `name` is what messages call it.
+
+    Takes, returns and raises what `count_words` does.
+    """
+    pipeline = Pipeline(resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer))
+    text = TextStream(stream, name, encoding=encoding, errors=errors, splits_at_blanks=pipeline.is_local)
+    count = _Count(pipeline, max_word_length, should_stop)
+    bytes_read = 0
+    for piece in text.pieces():
+        count.add(piece)
+        count.note_encoding(piece, encoding)
+        bytes_read = piece.end_byte
+    count.end_source(bytes_read)
     return count.result()
 
 
@@ -125,6 +158,8 @@ def count_texts(
     """
     if isinstance(texts, str):
         raise StudioError("One text was given where several are expected", "Put it into a list.")
+    if not isinstance(texts, Iterable):
+        raise StudioError("Texts are expected, not {value}", "Give a list of texts.", value=repr(texts)[:100])
     count = _Count(
         Pipeline(resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer)), max_word_length, should_stop
     )
@@ -157,10 +192,12 @@ class _Count:
         self._stretches: Counter[str | tuple[str]] = Counter()
         self._skipped: list[SkippedWord] = []
         self._skipped_words = 0
+        self._spelled_out: Counter[str] = Counter()
         self._lines = self._characters = self._replaced = self._skipped_lines = 0
         self._is_inside_line = False
         self.bytes = 0
         self.changed_files: list[str] = []
+        self._marked_files: dict[str, str] = {}
 
     def add(self, piece: TextPiece) -> None:
         """Count a piece, which begins and ends where words do."""
@@ -171,11 +208,17 @@ class _Count:
         self._characters += len(text)
         self._replaced += piece.replaced
         self._skipped_lines += piece.skipped_lines
+        self._spelled_out.update({token: text.count(token) for token in BERT_SPECIAL_TOKENS})
         stretches = text.replace("\n", " ").split(" ") if self._pipeline.is_local else text.split("\n")
         if max(map(len, stretches)) > self._longest_kept:
             self._stretches.update(self._long_ones_cut(stretches, piece))
         else:
             self._stretches.update(stretches)
+
+    def note_encoding(self, piece: TextPiece, given: str | None) -> None:
+        """Note that a file is in UTF-16 or UTF-32 where nobody said so but its byte order mark."""
+        if given is None and piece.encoding != "utf-8":
+            self._marked_files[piece.source] = piece.encoding
 
     def end_source(self, size: int) -> None:
         """Note that a file or text of `size` bytes is over; its last line need have no line end."""
@@ -232,11 +275,25 @@ class _Count:
             replaced=self._replaced,
             skipped_lines=self._skipped_lines,
             changed_files=tuple(self.changed_files),
+            marked_files=self._marked_files,
+            spelled_out=dict(+self._spelled_out),
         )
 
     def _check_stop(self) -> None:
         if self._should_stop is not None and self._should_stop():
             raise CountingStopped
+
+
+def _listed_paths(paths: object) -> list[str]:
+    one_or_many = [paths] if isinstance(paths, str | bytes | os.PathLike) or not isinstance(paths, Iterable) else paths
+    listed: list[str] = []
+    for path in one_or_many:
+        if not isinstance(path, str | bytes | os.PathLike):
+            raise StudioError("Files are expected, not {value}", "Give their paths.", value=repr(path)[:100])
+        listed.append(os.fsdecode(path))
+    if not listed:
+        raise StudioError("There is no file to count the words of", "Name at least one.")
+    return listed
 
 
 def _checked_size(text: object, number: int) -> int:

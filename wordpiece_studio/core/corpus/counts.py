@@ -6,8 +6,8 @@ Not here: how they are counted (`counting`).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -17,7 +17,7 @@ from wordpiece_studio.core.text.pre_tokenizers import PreTokenizer, resolve_pre_
 from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -62,6 +62,10 @@ class CorpusStatistics:
         How many lines were left out because they hold such bytes.
     changed_files
         The files that changed while they were read.
+    marked_files
+        The files whose byte order mark alone said that they are in UTF-16 or UTF-32, and the encoding of each.
+    spelled_out
+        How often each of BERT's special tokens is written out in the text; those that are not are left out.
     """
 
     lines: int = 0
@@ -71,6 +75,8 @@ class CorpusStatistics:
     replaced: int = 0
     skipped_lines: int = 0
     changed_files: tuple[str, ...] = ()
+    marked_files: dict[str, str] = field(default_factory=dict)
+    spelled_out: dict[str, int] = field(default_factory=dict)
 
 
 class WordCounts:
@@ -123,12 +129,18 @@ class WordCounts:
         Raises
         ------
         StudioError
-            If a word is empty or no text, or a count is no whole number from 1 to 2**63 - 1.
+            If `pairs` are none, a word is empty or no text, or a count is no whole number from 1 to 2**63 - 1.
 
         >>> counts = WordCounts.from_pairs([("hug", 10), ("pug", 5), ("hug", 1)])
         >>> counts.items()
         [('hug', 11), ('pug', 5)]
         """
+        if not isinstance(pairs, Iterable):
+            raise StudioError(
+                "Words with their counts are expected, not {value}",
+                "Give a list of pairs or a dictionary.",
+                value=repr(pairs)[:100],
+            )
         total: dict[str, int] = {}
         for number, pair in enumerate(pairs.items() if isinstance(pairs, Mapping) else pairs, start=1):
             word, count = _checked_pair(pair, number)

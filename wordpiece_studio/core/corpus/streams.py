@@ -1,37 +1,89 @@
-"""Lines of a stream that can be read only once, such as standard input. Not here: files (`files`)."""
+"""Text from a stream that can be read only once, such as standard input. Not here: files (`files`)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.errors import StudioError
+from wordpiece_studio.core.corpus.decoding import (
+    PIECE_BYTES,
+    checked_error_handling,
+    decoded_pieces,
+    known_encoding,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import BinaryIO
+    from io import BufferedIOBase
+
+    from wordpiece_studio.core.corpus.decoding import ErrorHandling, TextPiece
 
 
-def decoded_lines(stream: BinaryIO, name: str) -> Iterator[str]:
-    """Yield the lines of a UTF-8 stream, as they come, without their line ends; `name` is for messages.
+class TextStream:
+    """A stream of text to be read once; without a name of its encoding, what a byte order mark says, or UTF-8.
+
+    The parameters are those of `TextFile`, but for `name`, which is what messages call it.
 
     Raises
     ------
     StudioError
-        If bytes are not UTF-8; the message names the line and the byte.
+        If there is no such encoding.
     """
-    byte = 0
-    for number, raw in enumerate(stream, start=1):
-        try:
-            line = raw.decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise StudioError(
-                "{name}, line {line}: the byte {value} at byte {byte} is not UTF-8",
-                name=name,
-                line=number,
-                value=f"{raw[error.start]:02X}",
-                byte=byte + error.start,
-            ) from None
-        byte += len(raw)
-        if number == 1:
-            line = line.removeprefix("\ufeff")
-        yield line.removesuffix("\n").removesuffix("\r")
+
+    def __init__(
+        self,
+        stream: BufferedIOBase,
+        name: str,
+        *,
+        encoding: str | None = None,
+        errors: ErrorHandling = "strict",
+        splits_at_blanks: bool = False,
+    ) -> None:
+        self.name = name
+        self._stream = stream
+        self._given_encoding = None if encoding is None else known_encoding(encoding)
+        self._errors = checked_error_handling(errors)
+        self._splits_at_blanks = splits_at_blanks
+
+    def pieces(self, piece_bytes: int = PIECE_BYTES, *, by_line: bool = False) -> Iterator[TextPiece]:
+        """Yield the text in pieces of about `piece_bytes`; with `by_line` line by line as they come, unless in UTF-16.
+
+        Raises
+        ------
+        StudioError
+            With ``errors="strict"``, if something cannot be decoded; the message says where.
+        """
+        head = self._stream.readline(piece_bytes)  # no more than one line: someone may be typing
+        # In UTF-16 and UTF-32 the byte LF is a part of other characters too.
+        is_wide = b"\0" in head or head.startswith((b"\xff\xfe", b"\xfe\xff"))
+        yield from decoded_pieces(
+            self._stream.readline if by_line and not is_wide else self._read,
+            head,
+            self.name,
+            encoding=self._given_encoding,
+            errors=self._errors,
+            splits_at_blanks=self._splits_at_blanks,
+            piece_bytes=piece_bytes,
+        )
+
+    def _read(self, size: int) -> bytes:
+        """Read as `read` does, but so that Ctrl-C is seen between two portions that come."""
+        parts: list[bytes] = []
+        while size > 0 and (data := self._stream.read1(size)):
+            parts.append(data)
+            size -= len(data)
+        return b"".join(parts)
+
+
+def decoded_lines(stream: BufferedIOBase, name: str) -> Iterator[str]:
+    """Yield the lines of a stream, as they come, without their line ends; `name` is for messages.
+
+    It is UTF-8, or what a byte order mark says.
+
+    Raises
+    ------
+    StudioError
+        If bytes cannot be decoded, or there is a NUL character; the message names the line and the byte.
+    """
+    for piece in TextStream(stream, name).pieces(by_line=True):
+        for line in piece.text.removesuffix("\n").split("\n"):
+            yield line.removesuffix("\r")

@@ -1,4 +1,4 @@
-"""Writing a file so that it is either the new one, whole, or the old one, untouched.
+"""Writing files so that each is either the new one, whole, or the old one, untouched; several together or none.
 
 Qt's QSaveFile is not used: on a full disk it replaces a good file by a truncated one and reports success.
 """
@@ -7,12 +7,28 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import stat
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from wordpiece_studio.core.corpus.files import display_name
+from wordpiece_studio.core.formats.temporary_files import remove_leftovers, temporary_path
 from wordpiece_studio.errors import StudioError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class _Replacement:
+    """A file to be replaced: its new content is at `new` until then, its old one is kept at `old` meanwhile."""
+
+    name: str  # as it is shown
+    target: Path
+    new: Path
+    old: Path
+    mode: int | None  # the permissions of the file that is there; None if there is none
 
 
 def atomic_write(path: str | os.PathLike[str], data: bytes) -> None:
@@ -26,26 +42,54 @@ def atomic_write(path: str | os.PathLike[str], data: bytes) -> None:
     StudioError
         If that fails at any point; the target is then what it was, and nothing else is left behind.
     """
+    atomic_write_all({path: data})
+
+
+def atomic_write_all(files: Mapping[str | os.PathLike[str], bytes]) -> None:
+    """Write files that belong together, as `atomic_write` writes one: all of them or none.
+
+    They are put in place only when each is on the disk, one straight after the other; if that fails for one, those
+    before it become what they were. Only a process killed between two of these renamings leaves a mixture.
+
+    Raises
+    ------
+    StudioError
+        If that fails at any point, naming the file; all targets are then what they were. Should even that fail, it
+        names the copies of those that are not.
+    """
+    replacements: list[_Replacement] = []
+    kept: list[Path] = []
+    name = ""
     try:
-        target = Path(os.path.realpath(path))
-        mode = _mode_of_regular_file(target)
-        temporary = target.with_name(f".{target.name[:100]}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+        for path, data in files.items():
+            name = display_name(path)
+            replacements.append(_prepared(path))
+            _write_new_file(replacements[-1].new, data, replacements[-1].mode)
+        for replacement in replacements[:-1]:
+            name = replacement.name
+            _keep_old_file(replacement)
         try:
-            _write_new_file(temporary, data, mode)
-            os.replace(temporary, target)
+            for replacement in replacements:
+                name = replacement.name
+                os.replace(replacement.new, replacement.target)
         except BaseException:
-            with contextlib.suppress(OSError):
-                temporary.unlink()
+            lost = _put_back(replacements)
+            kept = [replacement.old for replacement in lost if replacement.mode is not None]
+            if lost:
+                raise _not_put_back(lost, kept) from None
             raise
-        _force_folder_to_disk(target.parent)
     except (OSError, ValueError) as error:
         reason = (isinstance(error, OSError) and error.strerror) or str(error)
         raise StudioError(
-            "{path} cannot be written: {reason}",
-            "What was there before is unchanged.",
-            path=display_name(path),
-            reason=reason,
+            "{path} cannot be written: {reason}", "What was there before is unchanged.", path=name, reason=reason
         ) from error
+    finally:
+        for leftover in (path for replacement in replacements for path in (replacement.new, replacement.old)):
+            if leftover not in kept:
+                with contextlib.suppress(OSError):
+                    leftover.unlink()
+    for folder in {replacement.target.parent for replacement in replacements}:
+        _force_folder_to_disk(folder)
 
 
 def make_folder(path: str | os.PathLike[str]) -> Path:
@@ -85,6 +129,13 @@ def check_folder(path: str | os.PathLike[str]) -> None:
         raise StudioError("The folder {path} cannot be written to", "Choose another.", path=display_name(existing))
 
 
+def _prepared(path: str | os.PathLike[str]) -> _Replacement:
+    target = Path(os.path.realpath(path))
+    mode = _mode_of_regular_file(target)
+    remove_leftovers(target)
+    return _Replacement(display_name(path), target, temporary_path(target), temporary_path(target), mode)
+
+
 def _mode_of_regular_file(target: Path) -> int | None:
     """Return the permissions of the file that is there, or None."""
     try:
@@ -108,6 +159,43 @@ def _write_new_file(path: Path, data: bytes, mode: int | None) -> None:
         if mode is not None and hasattr(os, "fchmod"):
             os.fchmod(file.fileno(), mode)
         os.fsync(file.fileno())
+
+
+def _keep_old_file(replacement: _Replacement) -> None:
+    """Give the old file a second name; where there are no links, copy it."""
+    if replacement.mode is None:
+        return
+    try:
+        os.link(replacement.target, replacement.old)
+    except (OSError, NotImplementedError):
+        _write_new_file(replacement.old, replacement.target.read_bytes(), replacement.mode)
+
+
+def _put_back(replacements: Sequence[_Replacement]) -> list[_Replacement]:
+    """Put back the old files of those that were replaced, unless all were; return those for which that failed."""
+    lost: list[_Replacement] = []
+    replaced = [replacement for replacement in replacements if not os.path.lexists(replacement.new)]
+    for replacement in replaced if len(replaced) < len(replacements) else ():
+        try:
+            if replacement.mode is None:
+                replacement.target.unlink()
+            else:
+                os.replace(replacement.old, replacement.target)
+        except OSError:
+            lost.append(replacement)
+    return lost
+
+
+def _not_put_back(lost: Sequence[_Replacement], kept: Sequence[Path]) -> StudioError:
+    names = ", ".join(replacement.name for replacement in lost)
+    if not kept:
+        return StudioError("Not all files could be written, and {names} could not be removed again", names=names)
+    return StudioError(
+        "Not all files could be written, and {names} could not be put back as it was",
+        "What was there before is in {copies}.",
+        names=names,
+        copies=", ".join(map(display_name, kept)),
+    )
 
 
 def _force_folder_to_disk(folder: Path) -> None:

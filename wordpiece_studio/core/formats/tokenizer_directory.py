@@ -17,8 +17,8 @@ import numpy as np
 from wordpiece_studio import __version__
 from wordpiece_studio.core.corpus.files import display_name, regular_file_status, unreadable
 from wordpiece_studio.core.encoder import Tokenizer
-from wordpiece_studio.core.formats.atomic_write import atomic_write, make_folder
-from wordpiece_studio.core.formats.vocab_txt import read_vocabulary, vocabulary_bytes, write_vocabulary
+from wordpiece_studio.core.formats.atomic_write import atomic_write_all, make_folder
+from wordpiece_studio.core.formats.vocab_txt import read_vocabulary, vocabulary_bytes
 from wordpiece_studio.core.text import normalizers, pre_tokenizers
 from wordpiece_studio.core.training.config import BERT_SPECIAL_TOKENS
 from wordpiece_studio.core.vocabulary import Vocabulary
@@ -67,7 +67,7 @@ def save_directory(
     config: TrainingConfig | None = None,
     counts: WordCounts | None = None,
 ) -> None:
-    """Write a tokenizer into a folder, which is made if it is not there.
+    """Write a tokenizer into a folder, which is made if it is not there: both files or none.
 
     Parameters
     ----------
@@ -81,9 +81,11 @@ def save_directory(
     Raises
     ------
     StudioError
-        If a token cannot stand in a ``vocab.txt``, a normalizer is not built in, or a file cannot be written.
+        If a token cannot stand in a ``vocab.txt``, a normalizer is not built in, or a file cannot be written. The
+        folder then holds what it did before.
     """
     tokens = vocabulary.tokens
+    vocabulary_data = vocabulary_bytes(tokens)
     settings = _Settings(
         format=FORMAT,
         program=f"wordpiece-studio {__version__}",
@@ -99,10 +101,9 @@ def save_directory(
         corpus=None if counts is None else _corpus(counts),
         versions={"python": platform.python_version(), "numpy": np.__version__, "platform": platform.platform()},
     )
-    data = msgspec.json.format(msgspec.json.encode(settings), indent=2) + b"\n"
+    settings_data = _encoded(settings)
     target = make_folder(folder)
-    write_vocabulary(target / VOCABULARY_FILE, tokens)
-    atomic_write(target / SETTINGS_FILE, data)
+    atomic_write_all({target / VOCABULARY_FILE: vocabulary_data, target / SETTINGS_FILE: settings_data})
 
 
 def load_tokenizer(
@@ -199,5 +200,16 @@ def _corpus(counts: WordCounts) -> dict[str, Any]:
     }
 
 
+def _encoded(settings: _Settings) -> bytes:
+    try:
+        return msgspec.json.format(msgspec.json.encode(settings), indent=2) + b"\n"
+    except UnicodeEncodeError as error:
+        raise StudioError(
+            "The settings hold half a character (U+{code:04X}), which cannot be written",
+            "Remove it from the special tokens, the prefix, the suffix and what is removed from the text.",
+            code=ord(error.object[error.start]),
+        ) from None
+
+
 def _digest(tokens: Sequence[str]) -> str:
-    return hashlib.sha256(vocabulary_bytes(tokens)).hexdigest()
+    return hashlib.sha256("".join(f"{token}\n" for token in tokens).encode("utf-8")).hexdigest()

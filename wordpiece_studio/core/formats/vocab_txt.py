@@ -62,23 +62,40 @@ def write_vocabulary(path: str | os.PathLike[str], tokens: Sequence[str]) -> Non
     Raises
     ------
     StudioError
-        If a token could not be read back as it is, or the file cannot be written. Then nothing is written.
+        If a token could not be read back as it is, there is none, or the file cannot be written. Then nothing is
+        written.
     """
+    atomic_write(path, vocabulary_bytes(tokens))
+
+
+def vocabulary_bytes(tokens: Sequence[str]) -> bytes:
+    """Return the content of the ``vocab.txt`` that holds these tokens.
+
+    Raises
+    ------
+    StudioError
+        If a token could not be read back as it is, or there is none.
+    """
+    if not tokens:
+        raise StudioError("There are no tokens to write", "A vocabulary has at least one.")
     faulty = [f"{token[:50]!r} ({fault})" for token in tokens if (fault := _fault(token))]
     if faulty:
         raise StudioError(
-            "{n} tokens cannot stand in a vocab.txt: {list}",
+            "{n} of the tokens cannot stand in a vocab.txt: {list}",
             "Choose a normalizer that removes such characters from the corpus.",
             n=len(faulty),
             list=", ".join(faulty[:5]) + (", …" if len(faulty) > 5 else ""),
         )
     if len(set(tokens)) != len(tokens):
         raise StudioError("A token stands in the vocabulary twice", "Every token may stand there once.")
-    atomic_write(path, vocabulary_bytes(tokens))
-
-
-def vocabulary_bytes(tokens: Sequence[str]) -> bytes:
-    """Return the content of the ``vocab.txt`` that holds these tokens."""
+    if tokens[0].startswith("\ufeff"):
+        raise StudioError(
+            "The first token, {token}, cannot stand at the start of a vocab.txt: its U+FEFF would be taken for a byte "
+            "order mark",
+            "Put a special token first, or remove that character from the corpus. There is no other format to save in "
+            "yet.",
+            token=repr(tokens[0][:50]),
+        )
     return "".join(f"{token}\n" for token in tokens).encode("utf-8")
 
 

@@ -1,0 +1,149 @@
+"""What the command line says in words: summaries, warnings, errors that name its options. Nothing is printed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wordpiece_studio.core.corpus.decoding import BINARY_ADVICE, UNDECODABLE_ADVICE
+from wordpiece_studio.core.corpus.files import display_name
+from wordpiece_studio.core.encoder import NO_ID
+from wordpiece_studio.core.text.printable import printable
+from wordpiece_studio.errors import StudioError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from wordpiece_studio.core.corpus.counts import WordCounts
+    from wordpiece_studio.core.encoder import WordTrace
+    from wordpiece_studio.core.training.config import TrainingConfig
+    from wordpiece_studio.core.training.trainer import Trainer
+
+STDIN = "stdin"
+
+# How an error's template begins -> the option that it is about.
+_OPTIONS = {
+    "A vocabulary of {size": "--vocab-size",
+    "No word is left": "--alphabet-limit",
+    "The longest word": "--max-word-length",
+    "The special token": "--special-tokens",
+    "There is no error handling": "--errors",
+    "There is no normalizer": "--normalizer",
+    "There is no pre-tokenizer": "--pre-tokenizer",
+    "There is no text encoding": "--encoding",
+    "{path} does not begin with a byte order mark": "--encoding",
+}
+_ADVICE_TO_TRAIN = {
+    UNDECODABLE_ADVICE: "Give the encoding with --encoding, or use --errors replace or --errors skip-line.",
+    BINARY_ADVICE: "If it is text in UTF-16, use --encoding utf-16-le or utf-16-be; or leave out such lines with "
+    "--errors skip-line.",
+}
+_ADVICE_TO_TOKENIZE = {
+    UNDECODABLE_ADVICE: "Convert the text to UTF-8.",
+    BINARY_ADVICE: "If it is text in UTF-16, convert it to UTF-8.",
+}
+
+
+def error_words(error: StudioError, command: str = "") -> str:
+    """Return an error in one line; settings and advice are called by the options of the command."""
+    advice_of = _ADVICE_TO_TRAIN if command == "train" else _ADVICE_TO_TOKENIZE
+    advice = advice_of.get(error.advice_template, error.advice)
+    what = error.what
+    if error.what_template.startswith("The setting {name}"):
+        what = what.removeprefix("The setting ").replace(str(error.values["name"]), _option(error), 1)
+    for beginning, option in _OPTIONS.items():
+        if error.what_template.startswith(beginning):
+            what = f"{option}: {what}"
+    return " ".join(f"{what}. {advice}".split())
+
+
+def summary_words(trainer: Trainer, output: str, seconds: float) -> str:
+    """Return what a training came to, and why it ended."""
+    tokens, merges = len(trainer.vocabulary), len(trainer.history)
+    figures = f"{_number(tokens, 'token')} after {_number(merges, 'merge')} in {seconds:.1f} s"
+    reason = _stop_words(trainer.stop_reason or "", trainer.config)
+    nothing = "" if merges else ", so nothing was merged"
+    return f"{figures} ({reason}{nothing}), written to {display_name(output)}"
+
+
+def loss_warnings(counts: WordCounts) -> list[str]:
+    """Return a sentence on everything that was not read as it stands."""
+    statistics = counts.statistics
+    warnings = []
+    if statistics.skipped_words:
+        warnings.append(f"{_left_out(counts)}.")
+    if statistics.replaced:
+        warnings.append(f"{_number(statistics.replaced, 'undecodable place')} {_was(statistics.replaced)} replaced.")
+    if statistics.skipped_lines:
+        lines = statistics.skipped_lines
+        warnings.append(f"{_number(lines, 'undecodable line')} {_was(lines)} left out.")
+    for name, encoding in statistics.marked_files.items():
+        warnings.append(f"{name} was read as {encoding.upper()}, because it begins with that byte order mark.")
+    for name in statistics.changed_files:
+        warnings.append(f"{name} changed while it was read.")
+    return warnings
+
+
+def no_words(files: Sequence[str], counts: WordCounts) -> StudioError:
+    """Return what to tell of files that hold no words, or only such as are too long."""
+    names = ", ".join(STDIN if name == "-" else display_name(name) for name in files[:3])
+    names += ", …" if len(files) > 3 else ""
+    if counts.statistics.skipped_words:
+        return StudioError(
+            "There are no words in {names} to train on: {left_out}",
+            "Allow longer words with --max-word-length, or choose another text.",
+            names=names,
+            left_out=_left_out(counts),
+        )
+    return StudioError("There are no words in {names}", "Choose a text to train on.", names=names)
+
+
+def no_unknown_token(unk_token: str) -> str:
+    """Return what to tell when words have no id."""
+    return f"The vocabulary has no {unk_token}: words that it cannot spell have no id and are printed as {NO_ID}."
+
+
+def ladder(trace: WordTrace, max_word_length: int) -> str:
+    """Return what longest match tried for a word, a line for each position, ready to be printed."""
+    lines = [trace.word]
+    for position in trace.positions:
+        tried = "  ".join(f"{trial.candidate} {'✓' if trial.matched else '✗'}" for trial in position.tried)
+        lines.append(f"  at {position.start}: {tried}")
+    reason = ""
+    if trace.unknown is not None and trace.unknown.kind == "symbol":
+        reason = f": {trace.unknown.symbol} at {trace.unknown.position} is not in the vocabulary"
+    elif trace.unknown is not None:
+        reason = f": the word has more than {max_word_length} characters"
+    return printable("\n".join([*lines, f"  → {' '.join(trace.tokens)}{reason}"]), keep="\n")
+
+
+def _option(error: StudioError) -> str:
+    return f"--{str(error.values['name']).replace('_', '-')}"
+
+
+def _stop_words(reason: str, config: TrainingConfig) -> str:
+    words = {
+        "vocab_size": "the vocabulary has the size asked for",
+        "no_pair": "no pair is left",
+        "min_frequency": f"no pair occurs {config.min_frequency:,} times or more",
+        "min_value": f"no pair has a value of {config.min_value} or more",
+        "max_merges": "as many merges as asked for",
+        "max_seconds": "the time is over",
+    }
+    return words.get(reason, reason)
+
+
+def _left_out(counts: WordCounts) -> str:
+    number = counts.statistics.skipped_words
+    words = f"{_number(number, 'word')} {_was(number)} left out as too long"
+    for first in counts.skipped[:1]:
+        words += ", the first one" if number > 1 else ""
+        words += f": {first.length:,} characters in {first.source}, line {first.line}, byte {first.byte}"
+    return words
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
+
+
+def _was(count: int) -> str:
+    return "was" if count == 1 else "were"

@@ -1,0 +1,293 @@
+"""Bytes to text, strictly and in pieces of bounded size that end at a line end.
+
+Nothing is guessed: bytes are UTF-8, unless a byte order mark or the caller says otherwise. Nothing is repaired
+unseen: undecodable bytes are an error that says where they are, or they are replaced or left out and counted.
+Not here: where the bytes come from (`files`, `streams`) and what becomes of the text.
+"""
+
+from __future__ import annotations
+
+import codecs
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, cast, get_args
+
+from wordpiece_studio.errors import StudioError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+ErrorHandling = Literal["strict", "replace", "skip-line"]
+
+PIECE_BYTES = 4 << 20
+LONGEST_STRETCH_BYTES = 256 << 20
+
+# Named, so that the command line can tell its options instead.
+UNDECODABLE_ADVICE = "Give the file's encoding, or ask for such bytes to be replaced or such lines to be skipped."
+BINARY_ADVICE = "If it is text in UTF-16, give the encoding; or ask for such lines to be skipped."
+
+# The longer marks first: UTF-32's begins with UTF-16's.
+_BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+# Python's codecs for other things than text files, and one that cannot be cut at line ends.
+_NO_TEXT_FILE_ENCODINGS = ("idna", "punycode", "raw-unicode-escape", "unicode-escape", "utf-7")
+
+
+@dataclass(frozen=True, slots=True)
+class TextPiece:
+    """A stretch of a file's text.
+
+    Attributes
+    ----------
+    text
+        The text, decoded.
+    source
+        The file's name, as it is shown.
+    line
+        The line that it begins in, from 1.
+    byte
+        The byte that it begins at, from 0.
+    end_byte
+        The byte after its last one.
+    encoding
+        The name of the file's encoding, for `locate`.
+    replaced
+        How many undecodable stretches were replaced in it.
+    skipped_lines
+        How many lines were left out just before it.
+    """
+
+    text: str
+    source: str
+    line: int
+    byte: int
+    end_byte: int
+    encoding: str
+    replaced: int = 0
+    skipped_lines: int = 0
+
+    def locate(self, index: int) -> tuple[int, int]:
+        """Return the line, from 1, and the byte offset in the file, from 0, of a character of the text."""
+        before = self.text[:index]
+        return self.line + before.count("\n"), self.byte + len(before.encode(self.encoding, "replace"))
+
+
+def checked_error_handling(name: str) -> ErrorHandling:
+    """Return `name` if it is a way to handle undecodable bytes.
+
+    Raises
+    ------
+    StudioError
+        If it is none.
+    """
+    if name in get_args(ErrorHandling):
+        return cast("ErrorHandling", name)
+    raise StudioError(
+        'There is no error handling called "{name}"', "There are strict, replace and skip-line.", name=name
+    )
+
+
+def decoded_pieces(
+    read: Callable[[int], bytes],
+    head: bytes,
+    name: str,
+    *,
+    encoding: str | None = None,
+    errors: ErrorHandling = "strict",
+    splits_at_blanks: bool = False,
+    piece_bytes: int = PIECE_BYTES,
+) -> Iterator[TextPiece]:
+    """Yield the text of a source of bytes in pieces, each ending at a line end or with the source.
+
+    Parameters
+    ----------
+    read
+        Returns the next bytes, about as many as it is asked for; none at the end.
+    head
+        What was read first: at least four bytes, or all up to the first LF, or all there is.
+    name
+        What the source is called.
+    encoding
+        Its encoding, from `known_encoding`; None for UTF-8 or what a byte order mark says.
+    errors
+        What to do about bytes that cannot be decoded and about NUL characters.
+    splits_at_blanks
+        Whether a piece may end at a blank too, when there is no line end in it.
+    piece_bytes
+        About how long a piece is.
+
+    Raises
+    ------
+    StudioError
+        With ``errors="strict"``, if something cannot be decoded; the message says where.
+    """
+    known, mark_length = _encoding_of(head, encoding, name)
+    decoder = _Decoder(name, known, errors)
+    # Only whole lines can be left out.
+    splits_at_blanks = splits_at_blanks and errors != "skip-line"
+    byte, line = mark_length, 1
+    for data in _blocks_of(read, head[mark_length:], known, name, splits_at_blanks, piece_bytes):
+        yield from decoder.pieces(data, line, byte)
+        line += decoder.count_line_ends(data)
+        byte += len(data)
+
+
+def _encoding_of(head: bytes, given: str | None, name: str) -> tuple[str, int]:
+    """Return the encoding and the length of the byte order mark."""
+    for mark, encoding in _BYTE_ORDER_MARKS:
+        if head.startswith(mark) and given in (None, encoding, encoding.removesuffix("-le").removesuffix("-be")):
+            return encoding, len(mark)
+    if given in ("utf-16", "utf-32"):
+        raise StudioError(
+            "{path} does not begin with a byte order mark",
+            "Give {name}-le or {name}-be as its encoding.",
+            path=name,
+            name=given,
+        )
+    return given or "utf-8", 0
+
+
+def _blocks_of(
+    read: Callable[[int], bytes], head: bytes, encoding: str, name: str, splits_at_blanks: bool, piece_bytes: int
+) -> Iterator[bytes]:
+    """Yield the bytes in blocks that end after a line end, or a blank where that is allowed."""
+    line_end, blank = "\n".encode(encoding), " ".encode(encoding)
+    rest, data = b"", head or read(piece_bytes)
+    while data:
+        # What was there before has been searched, but for a separator that was cut in two.
+        unsearched = max(0, len(rest) - len(line_end) + 1)
+        rest += data
+        end = _end_of_last(rest, line_end, unsearched)
+        if not end and splits_at_blanks:
+            end = _end_of_last(rest, blank, unsearched)
+        if end:
+            yield rest[:end]
+            rest = rest[end:]
+        if len(rest) > LONGEST_STRETCH_BYTES:
+            raise StudioError(
+                "{path} has {size} MB without a line end",
+                "Split its lines: a corpus is read line by line.",
+                path=name,
+                size=len(rest) >> 20,
+            )
+        data = read(max(piece_bytes, len(rest)))
+    if rest:
+        yield rest
+
+
+class _Decoder:
+    """Decodes blocks of whole lines of one file."""
+
+    def __init__(self, name: str, encoding: str, errors: ErrorHandling) -> None:
+        self._name = name
+        self._encoding = encoding
+        self._errors = errors
+        self._line_end = "\n".encode(encoding)
+
+    def count_line_ends(self, data: bytes) -> int:
+        """Return how many line ends there are in a block."""
+        if len(self._line_end) == 1:
+            return data.count(self._line_end)
+        return data.decode(self._encoding, "replace").count("\n")
+
+    def pieces(self, data: bytes, line: int, byte: int) -> Iterator[TextPiece]:
+        """Yield a block as text: in one piece if it is clean, else line by line."""
+        try:
+            text = data.decode(self._encoding)
+        except UnicodeDecodeError as error:
+            if self._errors == "strict":
+                raise self._undecodable(error, data, line, byte) from None
+        else:
+            if "\0" not in text:
+                yield TextPiece(text, self._name, line, byte, byte + len(data), self._encoding)
+                return
+            if self._errors == "strict":
+                raise self._binary(text, line, byte)
+        skipped = 0
+        for raw in self._lines(data):
+            piece = self._repaired(raw, line, byte, skipped)
+            skipped = 0 if piece else skipped + 1
+            line += 1
+            byte += len(raw)
+            if piece:
+                yield piece
+        if skipped:
+            yield TextPiece("", self._name, line, byte, byte, self._encoding, skipped_lines=skipped)
+
+    def _lines(self, data: bytes) -> Iterator[bytes]:
+        start = 0
+        while start < len(data):
+            end = _end_of_first(data, self._line_end, start) or len(data)
+            yield data[start:end]
+            start = end
+
+    def _repaired(self, raw: bytes, line: int, byte: int, skipped: int) -> TextPiece | None:
+        text = raw.decode(self._encoding, "replace").replace("\0", "\ufffd")
+        # What "ignore" leaves of U+FFFD stood in the file.
+        faults = text.count("\ufffd") - raw.decode(self._encoding, "ignore").count("\ufffd")
+        if faults and self._errors == "skip-line":
+            return None
+        return TextPiece(text, self._name, line, byte, byte + len(raw), self._encoding, faults, skipped)
+
+    def _undecodable(self, error: UnicodeDecodeError, data: bytes, line: int, byte: int) -> StudioError:
+        line += self.count_line_ends(data[: error.start])
+        return StudioError(
+            "{path}, line {line}: the bytes {bytes} at byte {byte} are not {encoding}",
+            UNDECODABLE_ADVICE,
+            path=self._name,
+            line=line,
+            bytes=data[error.start : max(error.end, error.start + 1)][:8].hex(" ").upper(),
+            byte=byte + error.start,
+            encoding=self._encoding.upper(),
+        )
+
+    def _binary(self, text: str, line: int, byte: int) -> StudioError:
+        before = text[: text.index("\0")]
+        return StudioError(
+            "{path}, line {line}: there is a NUL character at byte {byte}, as in a binary file",
+            BINARY_ADVICE,
+            path=self._name,
+            line=line + before.count("\n"),
+            byte=byte + len(before.encode(self._encoding)),
+        )
+
+
+def known_encoding(name: str) -> str:
+    """Return Python's name of a text encoding.
+
+    Raises
+    ------
+    StudioError
+        If there is none of that name, or text files are never in it.
+    """
+    try:
+        known = codecs.lookup(name).name
+        line_end = "\n".encode(known)  # which a codec from bytes to bytes refuses
+        if line_end.endswith((b"\n", b"\n\0", b"\n\0\0\0")) and known not in _NO_TEXT_FILE_ENCODINGS:
+            return "utf-8" if known == "utf-8-sig" else known
+    except (LookupError, ValueError):
+        pass
+    raise StudioError(
+        'There is no text encoding called "{name}"', "Usual ones are utf-8, utf-16, cp1252 and gb18030.", name=name
+    )
+
+
+def _end_of_last(data: bytes, separator: bytes, start: int) -> int:
+    """Return the position after the last `separator`, which stands at a multiple of its length; 0 if there is none."""
+    width = len(separator)
+    position = data.rfind(separator, start)
+    while position >= 0 and position % width:
+        position = data.rfind(separator, start, position + width - 1)
+    return position + width if position >= 0 else 0
+
+
+def _end_of_first(data: bytes, separator: bytes, start: int) -> int:
+    width = len(separator)
+    position = data.find(separator, start)
+    while position >= 0 and (position - start) % width:
+        position = data.find(separator, position + 1)
+    return position + width if position >= 0 else 0
