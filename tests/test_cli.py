@@ -400,7 +400,7 @@ def test_ctrl_c_ends_at_once_and_writes_nothing(tmp_path: Path) -> None:
         train.stdin.flush()
         train.send_signal(signal.SIGINT)
         started = time.monotonic()
-        assert (train.wait(), train.stderr.read()) == (130, b"wordpiece-studio: Stopped.\n")
+        assert (train.wait(timeout=60), train.stderr.read()) == (130, b"wordpiece-studio: Stopped.\n")
         assert time.monotonic() - started < 5
     assert not (tmp_path / "out").exists()
 

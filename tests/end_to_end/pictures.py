@@ -31,7 +31,7 @@ def picture(name: str, sample: str, moment: int, *, dark: bool) -> None:
         window.show()
         wait(lambda: window.model.state is TrainerState.FINISHED)
         if sample:
-            window.file_flow.load_sample(sample)
+            window.sample_flow.open_sample(sample)
             wait(lambda: window.model.state is TrainerState.FINISHED and window.counting.counts is not None)
         window.model.seek(moment)
         settled = time.monotonic() + 1.0  # the panes follow at their own pace

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
+    from wordpiece_studio.core.corpus.decoding import ErrorHandling
     from wordpiece_studio.model.document import Document
 
 EIGHT_KINDS = "a\r\nb\rc\nd\u2028e\u2029f\u0085g\u00a0h\ufdd0i\ufeffj"
@@ -167,3 +168,19 @@ def test_a_sample_is_an_unsaved_text(qtbot: QtBot, document: Document) -> None:
     assert (document.path, document.is_modified, document.undo_stack.canUndo()) == (None, False, False)
     document.clear()
     assert document.text == ""
+
+
+@pytest.mark.parametrize(("errors", "text"), [("replace", "hug\ncaf\ufffd\n"), ("skip-line", "hug\n")])
+def test_a_text_read_with_losses_says_so_until_it_is_saved_elsewhere(
+    document: Document, tmp_path: Path, errors: ErrorHandling, text: str
+) -> None:
+    path = tmp_path / "latin.txt"
+    path.write_bytes(b"hug\ncaf\xe9\n")
+    document.open_file(path, errors=errors)
+    assert document.text == text
+    assert document.is_lossy
+    document.save_text(tmp_path / "other.txt")
+    assert not document.is_lossy
+    assert (tmp_path / "other.txt").read_text(encoding="utf-8") == text
+    document.open_file(path, "latin-1")
+    assert (document.text, document.encoding, document.is_lossy) == ("hug\ncaf\xe9\n", "iso8859-1", False)

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from wordpiece_studio.core.corpus.counts import WordCounts
 from wordpiece_studio.core.training.config import TrainingConfig
 from wordpiece_studio.model import kernel_child
 from wordpiece_studio.model.kernel_warmup import KernelWarmup
 from wordpiece_studio.model.pacing import MAX_BATCH, SLICE_SECONDS, Pacer
 from wordpiece_studio.model.progress_meter import ProgressMeter
+from wordpiece_studio.model.reach import sure_size
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -136,3 +138,20 @@ def wait_in_child(connection: object) -> None:
     import time
 
     time.sleep(60)
+
+
+def test_no_time_is_promised_towards_a_size_out_of_reach() -> None:
+    meter = ProgressMeter(1.0)
+    meter.note(100, 1.0)
+    config = TrainingConfig(vocab_size=500)
+    assert meter.progress(100, 200, 5, config, sure_size=500).is_target_sure
+    report = meter.progress(100, 200, 5, config, sure_size=499)
+    assert not report.is_target_sure
+    assert report.seconds_left is None
+
+
+def test_each_frequent_word_becomes_a_token_for_certain() -> None:
+    counts = WordCounts.from_pairs([("hug", 3), ("pug", 1), ("a", 9)])
+    assert sure_size(counts, TrainingConfig(), 10) == 12
+    assert sure_size(counts, TrainingConfig(min_frequency=2), 10) == 11
+    assert sure_size(counts, TrainingConfig(max_token_length=2), 10) == 10

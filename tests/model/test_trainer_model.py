@@ -396,3 +396,18 @@ def test_commands_after_close_do_nothing(qtbot: QtBot, model: TrainerModel, hugs
     model.train_further()
     model.resume()
     assert model.state is IDLE
+
+
+def test_a_run_that_is_forgotten_is_gone_and_another_can_begin(
+    qtbot: QtBot, model: TrainerModel, hugs: WordCounts
+) -> None:
+    trained(qtbot, model, hugs)
+    model.forget()
+    assert (model.history, model.merge_count, model.moment, model.state) == (None, 0, 0, TrainerState.IDLE)
+    assert model.tokenizer_at(0) is None
+    model.start(hugs, TrainingConfig())
+    model.forget()  # while it begins
+    qtbot.wait(50)
+    assert model.history is None
+    trained(qtbot, model, hugs)
+    assert model.merge_count

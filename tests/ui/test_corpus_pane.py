@@ -14,7 +14,7 @@ from wordpiece_studio.core.text.pipeline import Pipeline
 from wordpiece_studio.core.text.pre_tokenizers import resolve_pre_tokenizer
 from wordpiece_studio.ui.corpus.corpus_editor import _local_file
 from wordpiece_studio.ui.corpus.corpus_search import find_places, next_place, previous_place
-from wordpiece_studio.ui.corpus.line_view import LineView
+from wordpiece_studio.ui.corpus.line_view import LineView, jamo_apart
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -155,12 +155,11 @@ def test_a_very_long_line_is_read_round_the_cursor(qtbot: QtBot, theme: Theme) -
 
 def test_another_normalizer_counts_anew(studio: Studio) -> None:
     figures = studio.window.corpus_pane.figures
-    figures.set_names("bert-uncased", "bert")
-    figures.pipeline_changed.emit()
+    figures.choose("bert-uncased", "bert")
     studio.wait(lambda: studio.window.counting.counts is not None)
     assert studio.window.counting.counts.normalizer.name == "bert-uncased"
     assert "this" in studio.window.counting.counts.words
-    assert "corpus changed" in studio.window.bar.progress_text
+    assert "settings changed" in studio.window.bar.progress_text
 
 
 def test_a_normalizer_that_is_none_is_refused_in_words(studio: Studio) -> None:
@@ -199,3 +198,29 @@ def test_finding_wraps_round() -> None:
     places = [(0, 2), (5, 7)]
     assert [next_place(places, position) for position in (0, 1, 6)] == [0, 1, 0]
     assert [previous_place(places, position) for position in (0, 5, 9)] == [1, 0, 1]
+
+
+def test_nothing_found_does_not_widen_the_pane(studio: Studio) -> None:
+    pane = studio.window.corpus_pane
+    before = pane.minimumSizeHint().width()
+    pane.open_find_bar()
+    pane.find_bar._field.setText("no such thing")
+    assert pane.minimumSizeHint().width() <= max(before, pane.minimumWidth())
+
+
+def test_an_empty_corpus_shows_its_placeholder_without_a_line_over_it(studio: Studio) -> None:
+    editor = studio.window.corpus_pane.editor
+    studio.window.document.set_text("")
+    assert not editor.extraSelections()
+    studio.window.document.set_text("a")
+    assert editor.extraSelections()
+
+
+def test_jamo_are_seen_apart_and_symbols_begin_with_a_word_that_has_some(qtbot: QtBot, theme: Theme) -> None:
+    view = LineView(theme)
+    qtbot.addWidget(view)
+    view.resize(600, 200)
+    pipeline = Pipeline(resolve_normalizer("bert-uncased"), resolve_pre_tokenizer("bert"))
+    view.show_line(1, "“학교", 0, pipeline)
+    assert view.text_of("symbols").startswith("\u1112 ##\u1161")
+    assert jamo_apart("\u1112\u1161\u11a8") == "\u1112\u2009\u1161\u2009\u11a8"

@@ -6,9 +6,10 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtWidgets import QMessageBox
+from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 from wordpiece_studio.core.formats.vocab_txt import read_vocabulary
+from wordpiece_studio.ui.corpus.encoding_dialog import EncodingDialog, Reading
 from wordpiece_studio.ui.corpus.save_dialog import SaveVocabularyDialog
 
 if TYPE_CHECKING:
@@ -23,8 +24,7 @@ _CANCEL = QMessageBox.StandardButton.Cancel
 
 def choose(studio: Studio, path: Path) -> None:
     """Choose `path` in the file dialog that is open."""
-    dialog = studio.window.file_flow.open_dialog
-    assert dialog is not None
+    dialog = next(each for each in studio.window.findChildren(QFileDialog) if each.isVisible())
     dialog.fileSelected.emit(str(path))
     dialog.done(1)
 
@@ -48,26 +48,82 @@ def test_a_text_file_is_opened_counted_and_remembered(studio: Studio, tmp_path: 
     studio.wait(lambda: studio.window.corpus_pane.figures.value_of("words") == "3")
     assert studio.window.corpus_pane.hint == path.name
     assert studio.window.settings.values.recent_files == (str(path),)
-    assert "corpus changed" in studio.window.bar.progress_text
+    assert "proposed for this corpus" in studio.window.bar.progress_text
+
+
+def test_a_file_that_is_not_there_is_told_and_changes_nothing(studio: Studio, tmp_path: Path) -> None:
+    before = studio.window.document.text
+    studio.window.file_flow.open_path(tmp_path / "thing.txt")
+    assert "thing.txt does not exist" in studio.box().text()
+    assert studio.window.document.text == before
+    studio.answer(QMessageBox.StandardButton.Ok)
+
+
+def open_undecodable(studio: Studio, path: Path) -> EncodingDialog:
+    studio.window.file_flow.open_path(path)
+    return next(each for each in studio.window.findChildren(EncodingDialog) if each.isVisible())
+
+
+@pytest.mark.parametrize(("content", "words"), [(b"a\x00b" * 100, "binary"), (b"caf\xe9 noir\n", "UTF-8")])
+def test_what_cannot_be_decoded_is_told_and_changes_nothing(
+    studio: Studio, tmp_path: Path, content: bytes, words: str
+) -> None:
+    path = tmp_path / "thing.txt"
+    path.write_bytes(content)
+    before = studio.window.document.text
+    dialog = open_undecodable(studio, path)
+    assert words.lower() in dialog.message.lower()
+    assert "thing.txt" in dialog.message
+    dialog.reject()
+    assert studio.window.document.text == before
 
 
 @pytest.mark.parametrize(
-    ("content", "words"), [(b"a\x00b" * 100, "binary"), (b"caf\xe9 noir\n", "UTF-8"), (None, "not")]
+    ("reading", "text", "hint"),
+    [
+        (Reading("latin-1"), "hug\ncaf\xe9 noir\n", "thing.txt · Latin-1"),
+        (Reading(errors="replace"), "hug\ncaf\ufffd noir\n", "thing.txt · 1 place replaced"),
+        (Reading(errors="skip-line"), "hug\n", "thing.txt · 1 line left out"),
+    ],
 )
-def test_what_is_no_text_is_told_and_changes_nothing(
-    studio: Studio, tmp_path: Path, content: bytes | None, words: str
+def test_an_undecodable_file_is_read_another_way(
+    studio: Studio, tmp_path: Path, reading: Reading, text: str, hint: str
 ) -> None:
     path = tmp_path / "thing.txt"
-    if content is not None:
-        path.write_bytes(content)
-    before = studio.window.document.text
-    studio.window.file_flow.open_path(path)
-    box = studio.box()
-    told = f"{box.text()} {box.informativeText()}"
-    assert words.lower() in told.lower()
-    assert "thing.txt" in told
-    assert studio.window.document.text == before
-    studio.answer(QMessageBox.StandardButton.Ok)
+    path.write_bytes(b"hug\ncaf\xe9 noir\n")
+    dialog = open_undecodable(studio, path)
+    dialog.choose(reading)
+    dialog.accept()
+    assert studio.window.document.text == text
+    assert studio.window.corpus_pane.hint == hint
+
+
+def test_an_encoding_that_does_not_fit_is_asked_for_again(studio: Studio, tmp_path: Path) -> None:
+    path = tmp_path / "thing.txt"
+    path.write_bytes(b"caf\xe9 noir\n")
+    dialog = open_undecodable(studio, path)
+    dialog.choose(Reading("shift_jis"))
+    dialog.accept()
+    again = next(each for each in studio.window.findChildren(EncodingDialog) if each is not dialog)
+    again.choose(Reading("latin-1"))
+    again.accept()
+    assert studio.window.document.text == "caf\xe9 noir\n"
+
+
+def test_a_file_read_with_losses_is_not_overwritten_unasked(studio: Studio, tmp_path: Path) -> None:
+    path, other = tmp_path / "thing.txt", tmp_path / "thing.utf-8.txt"
+    path.write_bytes(b"caf\xe9 noir\n")
+    dialog = open_undecodable(studio, path)
+    dialog.choose(Reading(errors="replace"))
+    dialog.accept()
+    studio.window.actions_.save_corpus.trigger()
+    choose(studio, path)
+    studio.answer(_CANCEL)
+    assert path.read_bytes() == b"caf\xe9 noir\n"
+    studio.window.actions_.save_corpus.trigger()
+    choose(studio, other)
+    assert other.read_text(encoding="utf-8") == "caf\ufffd noir\n"
+    assert studio.window.corpus_pane.hint == "thing.utf-8.txt"
 
 
 def test_a_folder_is_no_corpus(studio: Studio, tmp_path: Path) -> None:
@@ -205,7 +261,54 @@ def test_leaving_while_training_asks(studio: Studio) -> None:
     with studio.qtbot.waitSignal(studio.window.model.merges_appended, timeout=20_000):
         studio.window.actions_.train.trigger()
     studio.window.close()
-    studio.answer(QMessageBox.StandardButton.Yes)
+    assert "while the training runs" in studio.box().text()
+    studio.answer(_DISCARD)
+    assert not studio.window.isVisible()
+
+
+def train(studio: Studio) -> None:
+    with studio.qtbot.waitSignal(studio.window.model.run_reset):
+        studio.window.actions_.train.trigger()
+    studio.wait_finished()
+
+
+def test_leaving_asks_for_a_vocabulary_that_the_user_trained_and_did_not_save(studio: Studio, tmp_path: Path) -> None:
+    train(studio)
+    studio.window.close()
+    assert "vocabulary" in studio.box().text()
+    studio.answer(_CANCEL)
+    assert studio.window.isVisible()
+    studio.window.close()
+    studio.answer(_SAVE)
+    studio.window.findChild(SaveVocabularyDialog).accept()
+    choose(studio, tmp_path / "tokenizer")
+    assert not studio.window.isVisible()
+    assert (tmp_path / "tokenizer" / "vocab.txt").exists()
+
+
+def test_a_saved_vocabulary_is_not_asked_for_until_it_grows(studio: Studio, tmp_path: Path) -> None:
+    train(studio)
+    save_vocabulary(studio, tmp_path / "vocab.txt", as_folder=False)
+    assert not studio.window.training_flow.record.is_unsaved
+    studio.window.model.train_further(vocab_size=72)
+    studio.wait(lambda: studio.window.model.merge_count == 27)
+    studio.wait_finished()
+    studio.window.close()
+    studio.answer(_DISCARD)
+    assert not studio.window.isVisible()
+
+
+def test_text_and_vocabulary_are_one_question(studio: Studio, tmp_path: Path) -> None:
+    train(studio)
+    studio.set_text("mine")
+    studio.window.close()
+    assert "text and vocabulary" in studio.box().text()
+    studio.answer(_SAVE)
+    choose(studio, tmp_path / "mine.txt")
+    studio.window.findChild(SaveVocabularyDialog).accept()
+    choose(studio, tmp_path / "tokenizer")
+    assert (tmp_path / "mine.txt").read_text(encoding="utf-8") == "mine"
+    assert (tmp_path / "tokenizer" / "vocab.txt").exists()
     assert not studio.window.isVisible()
 
 

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QComboBox, QLineEdit, QMessageBox, QSpinBox, QToolButton
 
 from wordpiece_studio.core.training.config import TrainingConfig
 from wordpiece_studio.model.records import TrainerState
+from wordpiece_studio.ui.training.training_dialogs import FurtherDialog
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Studio
@@ -171,7 +173,21 @@ def test_an_empty_corpus_says_what_to_do(studio: Studio) -> None:
     studio.window.actions_.new_corpus.trigger()
     studio.window.actions_.train.trigger()
     studio.wait(lambda: "no words" in studio.window.banner.text)
-    assert studio.window.model.merge_count == 25
+
+
+def test_words_that_are_too_long_are_the_reason_for_no_words(studio: Studio) -> None:
+    studio.set_text("x" * 5000)
+    studio.window.actions_.train.trigger()
+    studio.wait(lambda: "too long" in studio.window.banner.text)
+    assert "line 1, 5,000 characters" in studio.window.banner.text
+
+
+def test_what_is_odd_about_a_corpus_is_told_when_the_user_trains(studio: Studio) -> None:
+    studio.set_text("[UNK] hug hug ##gs ##gs")
+    studio.window.bar.settings.set_config(TrainingConfig())
+    assert not studio.window.banner.text
+    train_anew(studio)
+    assert "[UNK] (1×)" in studio.window.banner.text
 
 
 @pytest.mark.parametrize("text", ["x", "[UNK] ##a ##a [UNK] ## # \U0001f917"])
@@ -188,7 +204,13 @@ def test_nothing_learned_is_explained(studio: Studio) -> None:
     studio.window.bar.settings.set_config(TrainingConfig())
     studio.set_text("春天来了")
     train_anew(studio)
-    assert "Unchanged" in studio.window.banner.text
+    assert "Chinese kept together" in studio.window.banner.text
+    studio.set_text("a")
+    studio.window.actions_.train.trigger()
+    with studio.qtbot.waitSignal(studio.window.model.run_reset):
+        studio.wait_finished()
+    assert "no pair to merge" in studio.window.banner.text
+    assert "Chinese" not in studio.window.banner.text
 
 
 def test_stop_keeps_what_was_learned(studio: Studio) -> None:
@@ -271,19 +293,137 @@ def test_the_window_fits(studio: Studio, size: tuple[int, int]) -> None:
 
 def test_a_sample_is_trained_at_once_with_a_sentence_of_its_own(studio: Studio) -> None:
     with studio.qtbot.waitSignal(studio.window.model.run_reset):
-        studio.window.file_flow.open_sample("hug.txt")
+        studio.window.sample_flow.open_sample("hug.txt")
     studio.wait_finished()
     assert [merge.token for merge in studio.window.model.history][:3] == ["##gs", "hu", "hugs"]
     studio.wait(lambda: studio.window.tokenization_pane.text == "hugs bugs mug")
 
 
-def test_a_sample_leaves_the_users_own_merges_and_text_alone(studio: Studio) -> None:
+def test_a_sample_asks_before_the_users_merges_go_and_keeps_the_users_sentence(studio: Studio) -> None:
     train_anew(studio)
     studio.window.tokenization_pane.set_text("my own")
     studio.wait(lambda: studio.window.tokenization_pane.text == "my own")
-    history = studio.window.model.history
-    studio.window.file_flow.open_sample("hug.txt")
-    studio.wait(lambda: studio.window.counting.counts is not None)
-    assert studio.window.model.history is history
+    history, text = studio.window.model.history, studio.window.document.text
+    studio.window.sample_flow.open_sample("hug.txt")
+    assert "25 merges" in studio.box().informativeText()
+    studio.answer(_CANCEL)
+    assert (studio.window.model.history, studio.window.document.text) == (history, text)
+    studio.window.sample_flow.open_sample("hug.txt")
+    with studio.qtbot.waitSignal(studio.window.model.run_reset):
+        studio.answer(_YES)
+    studio.wait_finished()
+    assert "hug" in studio.window.model.counts.words
     assert studio.window.tokenization_pane.text == "my own"
-    assert "corpus changed" in studio.window.bar.progress_text
+
+
+def test_the_chinese_sample_learns_merges_and_leaves_no_trace_in_the_next(studio: Studio) -> None:
+    with studio.qtbot.waitSignal(studio.window.model.run_reset):
+        studio.window.sample_flow.open_sample("chinese.txt")
+    studio.wait_finished()
+    assert studio.window.model.merge_count == 25
+    assert studio.window.corpus_pane.figures.normalizer.name == "bert-cased:keep-chinese"
+    tokens = studio.window.model.tokenizer_at(25).encode(studio.window.tokenization_pane.text).tokens
+    assert "[UNK]" not in tokens
+    with studio.qtbot.waitSignal(studio.window.model.run_reset):
+        studio.window.sample_flow.open_sample("hug.txt")
+    studio.wait_finished()
+    assert studio.window.model.counts.normalizer.name == "bert-cased"
+
+
+# -- another corpus
+
+
+def test_a_run_that_nobody_asked_for_goes_with_its_corpus(studio: Studio) -> None:
+    studio.window.actions_.new_corpus.trigger()
+    assert studio.window.model.history is None
+    assert studio.window.model.state is TrainerState.IDLE
+    assert not studio.window.actions_.save_vocabulary.isEnabled()
+    studio.qtbot.wait(50)  # the panes take their time
+    studio.set_text("hug hug pug")
+    studio.window.bar.settings.set_target_size(0)
+    train_anew(studio)
+    assert studio.window.model.merge_count
+    assert not studio.has_box()
+
+
+def test_the_users_run_stays_and_says_of_which_corpus_it_is(studio: Studio) -> None:
+    train_anew(studio)
+    studio.window.actions_.new_corpus.trigger()
+    assert studio.window.model.merge_count == 25
+    assert "merges are those of “English" in studio.window.bar.progress_text
+    studio.set_text("hug hug pug")
+    studio.window.actions_.train.trigger()
+    assert "learned from “English" in studio.box().informativeText()
+    studio.answer(_CANCEL)
+
+
+def test_another_normalizer_is_a_change_of_settings(studio: Studio) -> None:
+    studio.window.corpus_pane.figures.choose("lowercase", "bert")
+    studio.wait(lambda: studio.window.counting.counts is not None)
+    assert studio.window.bar.progress_text == "settings changed since this training"
+
+
+# -- training further
+
+
+def open_further(studio: Studio) -> FurtherDialog:
+    studio.window.actions_.train_further.trigger()
+    return next(each for each in studio.window.findChildren(FurtherDialog) if each.isVisible())
+
+
+def test_going_further_says_what_it_leaves_out(studio: Studio) -> None:
+    dialog = open_further(studio)
+    assert not dialog.note
+    dialog.reject()
+    studio.window.corpus_pane.figures.choose("lowercase", "bert")
+    studio.wait(lambda: studio.window.counting.counts is not None)
+    dialog = open_further(studio)
+    assert "normalizer" in dialog.note
+    dialog.reject()
+    studio.window.corpus_pane.figures.choose("bert-cased", "bert")
+    studio.window.document.set_text("hug hug pug")  # and it is not counted yet
+    dialog = open_further(studio)
+    assert "as it was when this training began" in dialog.note
+    with studio.qtbot.waitSignal(studio.window.model.run_reset):
+        dialog._on_again_clicked()
+    studio.wait_finished()
+    assert studio.window.model.counts.words == ["hug", "pug"]
+
+
+def test_with_no_pair_left_there_is_no_further(studio: Studio) -> None:
+    further = studio.window.actions_.train_further
+    usual = further.toolTip()
+    assert further.isEnabled()
+    studio.set_text("hug hug pug")
+    studio.window.bar.settings.set_target_size(0)
+    train_anew(studio)
+    assert not further.isEnabled()
+    assert "No pair is left" in further.toolTip()
+    studio.window.sample_flow.open_sample("course-en.txt")
+    studio.box().button(QMessageBox.StandardButton.Discard).click()  # of the text; then it asks for the merges
+    studio.answer(_YES)
+    studio.wait(lambda: studio.window.model.merge_count == 25)
+    studio.wait_finished()
+    assert further.isEnabled()
+    assert further.toolTip() == usual
+
+
+# -- the Edit menu
+
+
+def test_the_edit_menu_acts_on_the_text_with_the_keyboard(studio: Studio) -> None:
+    actions, flow, editor = studio.window.actions_, studio.window.edit_flow, studio.window.corpus_pane.editor
+    editor.setFocus()
+    flow._set_target(editor)
+    actions.select_all.trigger()
+    studio.window.menus.edit.aboutToShow.emit()
+    assert actions.cut.isEnabled()
+    actions.cut.trigger()
+    assert studio.window.document.text == ""
+    assert QGuiApplication.clipboard().text().startswith("This is the Hugging Face Course")
+    actions.paste.trigger()
+    assert studio.window.document.text.startswith("This is the Hugging Face Course")
+    flow._set_target(studio.window.bar)
+    studio.window.menus.edit.aboutToShow.emit()
+    assert not actions.paste.isEnabled()
+    studio.window.document.undo_stack.setClean()

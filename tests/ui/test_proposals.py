@@ -51,11 +51,10 @@ def test_above_a_megabyte_a_smallest_count_is_proposed(studio: Studio, tmp_path:
     assert studio.window.bar.settings.limits[1] == 0
 
 
-def test_a_sample_offers_its_own_size_beside_the_users_merges(studio: Studio) -> None:
+def test_a_sample_sets_its_own_size_and_floor(studio: Studio) -> None:
+    studio.window.bar.settings.set_limits(500, 7)
     with studio.qtbot.waitSignal(studio.window.model.run_reset):
-        studio.window.actions_.train.trigger()
+        studio.window.sample_flow.open_sample("spanish.txt")
     studio.wait_finished()
-    studio.window.file_flow.open_sample("spanish.txt")
-    studio.wait(lambda: studio.window.counting.counts is not None)
-    assert studio.window.bar.settings.target_size == 110
-    assert "size 110 proposed" in studio.window.bar.progress_text
+    assert studio.window.bar.settings.limits == (110, 0)
+    assert studio.window.model.progress.vocabulary_size == 110

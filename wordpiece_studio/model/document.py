@@ -31,6 +31,7 @@ from wordpiece_studio.resources import resource_path
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from wordpiece_studio.core.corpus.decoding import ErrorHandling
     from wordpiece_studio.core.text.normalizers import Normalizer
     from wordpiece_studio.core.text.pre_tokenizers import PreTokenizer
 
@@ -101,21 +102,31 @@ class Document(QObject):
         return self._file.encoding
 
     @property
+    def losses(self) -> tuple[int, int]:
+        """How many undecodable stretches were replaced and how many lines left out when it was read."""
+        return self._file.replaced, self._file.skipped_lines
+
+    @property
+    def is_lossy(self) -> bool:
+        """Whether its file holds more than the text: saving over it would lose that."""
+        return self._file.is_lossy
+
+    @property
     def is_modified(self) -> bool:
         """Whether it differs from what was opened or saved last."""
         return not self.undo_stack.isClean()
 
     # Other texts.
 
-    def open_file(self, path: Path) -> None:
-        """Take the text of a file.
+    def open_file(self, path: Path, encoding: str | None = None, errors: ErrorHandling = "strict") -> None:
+        """Take the text of a file; see `text_file.read_text_file`.
 
         Raises
         ------
         StudioError
             If it cannot be read as text; the text then stays as it was.
         """
-        self._take(read_text_file(path), path)
+        self._take(read_text_file(path, encoding, errors), path)
 
     def load_sample(self, name: str) -> None:
         """Take one of the texts that the program brings along, for example ``"course-en.txt"``."""

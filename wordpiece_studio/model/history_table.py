@@ -102,8 +102,8 @@ class HistoryTableModel(QAbstractTableModel):
 
     def extremes(self) -> dict[HistoryColumn, tuple[float, float]]:
         """Return the smallest and the largest number of each column of numbers; empty if there is no row."""
-        history, count = self._history, self._known
-        if history is None or not count:
+        history, count = self._history, self._model.merge_count  # rows that are sorted come in later
+        if history is None or history is not self._model.history or not count:
             return {}
         found: dict[HistoryColumn, tuple[float, float]] = {}
         for column, name in NUMBER_COLUMNS.items():

@@ -48,12 +48,19 @@ class ProgressMeter:
         self._next_report = now + self._interval_seconds
         return True
 
-    def progress(self, merges: int, vocabulary_size: int, symbols: int, config: TrainingConfig | None) -> Progress:
-        """Return the report for a run that stands at `merges` merges."""
+    def progress(
+        self, merges: int, vocabulary_size: int, symbols: int, config: TrainingConfig | None,
+        sure_size: int | None = None,
+    ) -> Progress:  # fmt: skip
+        """Return the report for a run that stands at `merges` merges.
+
+        `sure_size` is the size that it reaches for certain (`reach.sure_size`); None if it reaches any.
+        """
         seconds = self._samples[-1][1] if self._samples else 0.0
         target = config.vocab_size if config is not None else None
-        left = self._seconds_left(merges, vocabulary_size, seconds, config)
-        return Progress(merges, vocabulary_size, target, symbols, seconds, left)
+        is_sure = sure_size is None or target is None or target <= max(sure_size, vocabulary_size)
+        left = self._seconds_left(merges, vocabulary_size, seconds, config) if is_sure else None
+        return Progress(merges, vocabulary_size, target, symbols, seconds, left, is_sure)
 
     def _seconds_left(
         self, merges: int, vocabulary_size: int, seconds: float, config: TrainingConfig | None

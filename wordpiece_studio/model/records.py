@@ -46,6 +46,8 @@ class Progress:
         Time that the engine has trained, pauses left out.
     seconds_left
         Estimate of the time that is missing; None if nothing can be said.
+    is_target_sure
+        Whether the corpus has words enough to reach `target_size`; else the training may end before, with no pair left.
     """
 
     merges: int
@@ -54,6 +56,7 @@ class Progress:
     symbols: int
     seconds: float
     seconds_left: float | None
+    is_target_sure: bool = True
 
 
 @dataclass(frozen=True, slots=True)

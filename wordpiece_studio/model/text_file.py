@@ -13,6 +13,8 @@ from wordpiece_studio.errors import StudioError
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from wordpiece_studio.core.corpus.decoding import ErrorHandling
+
 LARGEST_FILE = 500_000_000
 """Bytes; a larger file does not fit into an editor's memory well."""
 
@@ -31,16 +33,28 @@ class TextFile:
         Its byte order mark; may be empty.
     original
         Its bytes, if encoding the text again would give others, as some East Asian encodings allow; else None.
+    replaced, skipped_lines
+        How many undecodable stretches were replaced, and how many lines left out for them: the text is not all that
+        the file held.
     """
 
     text: str
     encoding: str = "utf-8"
     mark: bytes = b""
     original: bytes | None = None
+    replaced: int = 0
+    skipped_lines: int = 0
+
+    @property
+    def is_lossy(self) -> bool:
+        """Whether the text is not all that the file held."""
+        return bool(self.replaced or self.skipped_lines)
 
 
-def read_text_file(path: Path, encoding: str | None = None) -> TextFile:
+def read_text_file(path: Path, encoding: str | None = None, errors: ErrorHandling = "strict") -> TextFile:
     """Return the content of a text file; without an encoding it is UTF-8, or what its byte order mark says.
+
+    With `errors` other than strict something may be lost; it is then written as UTF-8.
 
     Raises
     ------
@@ -49,7 +63,7 @@ def read_text_file(path: Path, encoding: str | None = None) -> TextFile:
     """
     from wordpiece_studio.core.corpus import files
 
-    file = files.TextFile(path, encoding=encoding)
+    file = files.TextFile(path, encoding=encoding, errors=errors)
     if file.size > LARGEST_FILE:
         raise StudioError(
             "{path} has {size:,} MB, too much for the editor",
@@ -62,6 +76,9 @@ def read_text_file(path: Path, encoding: str | None = None) -> TextFile:
         return TextFile("", encoding or "utf-8", mark=_head(path, file.size))
     text = "".join(piece.text for piece in pieces)
     codec = pieces[0].encoding
+    replaced, skipped = sum(piece.replaced for piece in pieces), sum(piece.skipped_lines for piece in pieces)
+    if replaced or skipped:
+        return TextFile(text, replaced=replaced, skipped_lines=skipped)
     mark = _head(path, pieces[0].byte)
     original = None
     if not codec.startswith("utf-"):  # those are decoded strictly, which has only one inverse

@@ -96,6 +96,7 @@ class TrainerModel(QObject):
         self._learned = 0  # known to be learned by the worker, not all of it published yet
         self._focus: Focus | None = None
         self._run = 0
+        self._sure_size = 0
         self._control = RunControl()
         self._intent: Literal["train", "pause", "stop"] = "train"
         self._steps_pending = 0
@@ -181,6 +182,7 @@ class TrainerModel(QObject):
             vocabulary_size=history.vocabulary_size(self._published) if history is not None else 0,
             symbols=history.symbols_after(self._published) if history is not None else 0,
             config=self._config,
+            sure_size=self._sure_size,
         )
 
     # Training.
@@ -197,6 +199,19 @@ class TrainerModel(QObject):
         self._steps_pending = 0
         self._begin_stretch(paused=paused)
         self._thread.start(StartRequest(self._run, counts, config, self._control))
+
+    def forget(self) -> None:
+        """Drop the run: nothing is trained then, as at the start. A training that runs is given up."""
+        if self._thread.is_closed:
+            return
+        self._control.stop.set()
+        self._run += 1
+        self._steps_pending = 0
+        self._publish_timer.stop()
+        self._thread.drop_rivals()
+        self._stop_reason = None
+        self._take_run(None, None, None)
+        self._set_state(TrainerState.IDLE)
 
     def train_further(self, vocab_size: int | None = None, max_merges: int | None = None) -> None:
         """Go on with the history there is, up to these limits in place of the old ones; None is no limit."""
@@ -302,9 +317,12 @@ class TrainerModel(QObject):
     # What the worker says. All of it arrives in the window's thread.
 
     def _on_worker_started(self, started: Started) -> None:
-        if started.run != self._run:
-            return
-        self._history, self._counts, self._config = started.history, started.counts, started.config
+        if started.run == self._run:
+            self._sure_size = started.sure_size
+            self._take_run(started.history, started.counts, started.config)
+
+    def _take_run(self, history: MergeHistory | None, counts: WordCounts | None, config: TrainingConfig | None) -> None:
+        self._history, self._counts, self._config = history, counts, config
         self._engine_lost = False
         self._published = self._learned = 0
         self._meter.begin_run()

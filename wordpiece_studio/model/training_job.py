@@ -19,6 +19,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.model.kernel_child import compile_kernels, must_compile_first
 from wordpiece_studio.model.pacing import MAX_BATCH, Pacer
+from wordpiece_studio.model.reach import sure_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -119,12 +120,13 @@ class RivalsRequest:
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A new history is there, still empty."""
+    """A new history is there, still empty; the vocabulary can surely grow to `sure_size`."""
 
     run: int
     counts: WordCounts
     config: TrainingConfig
     history: MergeHistory
+    sure_size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +203,8 @@ class TrainingWorker(QObject):
             self._report(error, engine_lost=False)
             return
         self._trainer, self._seconds = trainer, 0.0
-        self.started.emit(Started(request.run, request.counts, request.config, trainer.history))
+        sure = sure_size(request.counts, request.config, trainer.history.vocabulary_size(0))
+        self.started.emit(Started(request.run, request.counts, request.config, trainer.history, sure))
         self._guarded(self._train, trainer, request.control)
 
     @Slot(object)

@@ -114,6 +114,14 @@ class WatchedText:
         """How many words, tokens and unknown words there are."""
         return self._summary if self.lines else TextSummary(0, 0, 0)
 
+    def tokens(self) -> list[str]:
+        """Return all tokens in the order of the text."""
+        return [piece.token for line in self.lines for word in line.words for piece in word.pieces]
+
+    def ids(self) -> list[int]:
+        """Return the ids of all tokens in the order of the text."""
+        return [piece.id for line in self.lines for word in line.words for piece in word.pieces]
+
     def word_counts(self) -> Counter[str]:
         """Return how often each word occurs, after normalization; written-out special tokens are none."""
         return Counter(word.word.text for line in self.lines for word in line.words if word.word is not None)

@@ -26,6 +26,7 @@ class Actions(QObject):
         super().__init__(parent)
         self._theme = theme
         self._icons: dict[QAction, str] = {}
+        self._tips: dict[QAction, str] = {}
         self._make_file_actions()
         self._make_edit_actions()
         self._make_training_actions()
@@ -38,6 +39,10 @@ class Actions(QObject):
     def all(self) -> list[QAction]:
         """Return every command once."""
         return [action for action in vars(self).values() if isinstance(action, QAction)]
+
+    def usual_tip(self, action: QAction) -> str:
+        """Return what the tooltip of a command says as long as there is no reason that it cannot be used."""
+        return self._tips[action]
 
     def draw_icons(self) -> None:
         """Draw the icons in the colours of the theme."""
@@ -66,10 +71,17 @@ class Actions(QObject):
         standard = QKeySequence.StandardKey
         self.undo = self._action(self.tr("&Undo"), (standard.Undo,), self.tr("Take back the last edit of the corpus"))
         self.redo = self._action(self.tr("&Redo"), (standard.Redo,), self.tr("Do the edit again that was taken back"))
+        # Without keys: those belong to the text fields, and another owner would take them away.
+        self.cut = self._text_action(self.tr("Cu&t"), standard.Cut, self.tr("Cut what is selected in the text"))
+        self.copy = self._text_action(self.tr("&Copy"), standard.Copy, self.tr("Copy what is selected in the text"))
+        self.paste = self._text_action(self.tr("&Paste"), standard.Paste, self.tr("Insert what was copied"))
+        self.select_all = self._text_action(
+            self.tr("Select &all"), standard.SelectAll, self.tr("Select the whole text")
+        )
         self.find = self._action(self.tr("&Find in corpus…"), (standard.Find,), self.tr("Find text in the corpus"))
         self.find_next = self._action(self.tr("Find &next"), ("F3",), self.tr("Go to the next place found"))
         self.find_previous = self._action(
-            self.tr("Find &previous"), ("Shift+F3",), self.tr("Go to the previous place found")
+            self.tr("Find pre&vious"), ("Shift+F3",), self.tr("Go to the previous place found")
         )
 
     def _make_training_actions(self) -> None:
@@ -146,6 +158,10 @@ class Actions(QObject):
         self.themes.addAction(action)
         return action
 
+    def _text_action(self, text: str, key: QKeySequence.StandardKey, tip: str) -> QAction:
+        shown_key = QKeySequence(key).toString(QKeySequence.SequenceFormat.NativeText)
+        return self._action(f"{text}\t{shown_key}", (), tip)
+
     def _action(self, text: str, shortcuts: _Shortcuts, tip: str, picture: str = "") -> QAction:
         action = QAction(text, self)
         keys = [each if isinstance(each, str) else QKeySequence(each) for each in shortcuts]
@@ -153,7 +169,8 @@ class Actions(QObject):
         action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
         plain_text = text.replace("&", "")
         shown_key = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
-        set_plain_tooltip(action, f"{tip or plain_text} ({shown_key})" if shown_key else tip or plain_text)
+        self._tips[action] = f"{tip or plain_text} ({shown_key})" if shown_key else tip or plain_text
+        set_plain_tooltip(action, self._tips[action])
         action.setStatusTip(tip)
         if picture:
             self._icons[action] = picture

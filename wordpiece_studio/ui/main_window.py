@@ -6,12 +6,11 @@ What the commands do is in the flows: `training_flow`, `file_flow`, `moment_flow
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QMainWindow, QMessageBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 
 from wordpiece_studio.model.document import Document
 from wordpiece_studio.model.kernel_warmup import KernelWarmup
@@ -23,14 +22,18 @@ from wordpiece_studio.ui.corpus.corpus_pane import CorpusPane
 from wordpiece_studio.ui.corpus.counting_flow import CountingFlow
 from wordpiece_studio.ui.corpus.file_flow import FileFlow
 from wordpiece_studio.ui.corpus.samples import START_SAMPLE, Sample, first_sentence, samples
+from wordpiece_studio.ui.corpus.vocabulary_flow import VocabularyFlow
+from wordpiece_studio.ui.edit_flow import EditFlow
 from wordpiece_studio.ui.help.help_flow import HelpFlow
 from wordpiece_studio.ui.history.history_pane import HistoryPane
+from wordpiece_studio.ui.leave_flow import LeaveFlow
 from wordpiece_studio.ui.look.banner import Banner
 from wordpiece_studio.ui.look.card import Card, CardDock
 from wordpiece_studio.ui.look.dock_area import DockArea
 from wordpiece_studio.ui.look.tab_order import set_tab_order
 from wordpiece_studio.ui.menus import Menus
-from wordpiece_studio.ui.messages import Messages, plain_box
+from wordpiece_studio.ui.messages import Messages
+from wordpiece_studio.ui.sample_flow import SampleFlow
 from wordpiece_studio.ui.scoreboard.scoreboard_pane import ScoreboardPane
 from wordpiece_studio.ui.timeline.moment_flow import MomentFlow
 from wordpiece_studio.ui.timeline.timeline_pane import TimelinePane
@@ -131,38 +134,13 @@ class MainWindow(QMainWindow):
         self.model.close()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        if not self._is_leaving and self._must_ask():
+        if not self._is_leaving and self.leave_flow.must_ask():
             event.ignore()
             return
         self._is_leaving = True
         self.view_flow.remember(self.player.speed)
         self.shut_down()
         event.accept()
-
-    def _must_ask(self) -> bool:
-        """Ask what the user would lose; the answer closes the window."""
-        training = self.model.state is TrainerState.TRAINING
-        if self.document.is_modified:
-            self.file_flow.when_safe(self.leave_at_once, self.tr("The training is stopped.") if training else "")
-            return True
-        if training:
-            self._ask_to_stop()
-        return training
-
-    def _ask_to_stop(self) -> None:
-        box = plain_box(
-            self, QMessageBox.Icon.Question, self.tr("Leave while the training runs?"),
-            self.tr("What it has learned so far is lost. To keep it, stop the training and save the vocabulary."),
-        )  # fmt: skip
-        leave = box.addButton(QMessageBox.StandardButton.Yes)
-        leave.setText(self.tr("&Leave"))
-        box.addButton(QMessageBox.StandardButton.Cancel)
-        box.finished.connect(self._on_leave_box_finished)
-        box.open()
-
-    def _on_leave_box_finished(self, answer: int) -> None:
-        if answer == QMessageBox.StandardButton.Yes.value:
-            self.leave_at_once()
 
     # -- keys
 
@@ -206,7 +184,15 @@ class MainWindow(QMainWindow):
         actions, model = self.actions_, self.model
         self.addActions(actions.all())
         self.training_flow = TrainingFlow(self, model, self.counting, self.bar, self.banner, actions, theme)
-        self.file_flow = FileFlow(self, self.document, model, self.settings, actions, self.messages)
+        self.file_flow = FileFlow(self, self.document, self.settings, actions, self.messages)
+        self.vocabulary_flow = VocabularyFlow(self, self.document, model, actions, self.messages)
+        self.sample_flow = SampleFlow(
+            self, model, self.file_flow, self.training_flow, self.corpus_pane.figures, self.bar.settings
+        )
+        self.leave_flow = LeaveFlow(
+            self, self.document, model, self.file_flow, self.vocabulary_flow, self.training_flow.record
+        )
+        self.edit_flow = EditFlow(self, actions, self.menus.edit)
         self.moment_flow = MomentFlow(model, self.player, actions, self)
         self.view_flow = ViewFlow(self, self.docks, theme, actions, self.settings, self.messages)
         self.help_flow = HelpFlow(self, actions, self.messages, self._described)
@@ -225,37 +211,38 @@ class MainWindow(QMainWindow):
         actions.find_previous.triggered.connect(pane.find_previous)
         self.menus.set_samples(samples())
         pane.set_samples_menu(self.menus.samples)
-        self.menus.sample_chosen.connect(self.file_flow.open_sample)
+        self.menus.sample_chosen.connect(self.sample_flow.open_sample)
         self.menus.recent_file_chosen.connect(self._on_path_wanted)
         self.menus.recent.aboutToShow.connect(self._on_recent_menu_about_to_show)
         pane.editor.file_dropped.connect(self._on_path_wanted)
         pane.figures.name_refused.connect(self.messages.show_error)
         self.file_flow.text_taken.connect(self._on_text_taken)
         self.file_flow.sample_loaded.connect(self._on_sample_loaded)
-        self.file_flow.vocabulary_saved.connect(self._on_vocabulary_saved)
+        self.file_flow.text_saved.connect(self._on_text_saved)
+        self.vocabulary_flow.saved.connect(self._on_vocabulary_saved)
+        self.leave_flow.agreed.connect(self.leave_at_once)
         self.warm_up.failed.connect(self._on_warm_up_failed)
         self.moment_flow.first_run_needed.connect(self.training_flow.learn_first_merge)
         self.moment_flow.end_reached.connect(self.training_flow.say_end_reached)
 
     def _restore(self) -> None:
+        self.training_flow.record.set_corpus_name(self.file_flow.corpus_name)
         self.menus.set_recent_files(self.settings.values.recent_files)
         self.player.set_speed(self.settings.values.play_speed)
         self.view_flow.restore()
 
     def _on_text_taken(self, name: str) -> None:
         self.corpus_pane.set_name(name)
-        self.training_flow.proposal.expect_text()
+        # A sample is trained at once: until then its panes show the old run, which is better than a flicker.
+        self.training_flow.take_corpus(self.file_flow.corpus_name, keeps_run=self.file_flow.is_sample)
         if self.document.path is not None:
             self._suggest_text(first_sentence(self.document.text))
 
+    def _on_text_saved(self) -> None:
+        self.training_flow.record.rename_corpus(self.file_flow.corpus_name)
+
     def _on_sample_loaded(self, sample: Sample) -> None:
         self._suggest_text(sample.sentence)
-        if self.training_flow.is_automatic:  # else there are merges that the user asked for
-            self.bar.settings.set_config(replace(self.bar.settings.config(), vocab_size=sample.size or None))
-            self.training_flow.proposal.take_known()
-            self.training_flow.train_unasked()
-        else:
-            self.training_flow.proposal.offer(sample.size)
 
     def _suggest_text(self, text: str) -> None:
         """Offer a text to tokenize, unless the user has typed one."""
@@ -270,6 +257,7 @@ class MainWindow(QMainWindow):
         self.menus.set_recent_files(self.settings.values.recent_files)
 
     def _on_vocabulary_saved(self, sentence: str) -> None:
+        self.training_flow.record.note_saved()
         self.banner.show_message(sentence)
 
     def _on_warm_up_failed(self, error: StudioError) -> None:

@@ -79,8 +79,10 @@ class Menus(QObject):
         menu.addAction(actions.quit)
 
     def _add_edit_menu(self, actions: Actions) -> None:
-        menu = self._bar.addMenu(self.tr("&Edit"))
+        menu = self.edit = self._bar.addMenu(self.tr("&Edit"))
         menu.addActions([actions.undo, actions.redo])
+        menu.addSeparator()
+        menu.addActions([actions.cut, actions.copy, actions.paste, actions.select_all])
         menu.addSeparator()
         menu.addActions([actions.find, actions.find_next, actions.find_previous])
 
@@ -95,8 +97,8 @@ class Menus(QObject):
 
     def _add_view_menu(self, actions: Actions, pane_toggles: Sequence[QAction]) -> None:
         menu = self._bar.addMenu(self.tr("&View"))
-        looks = menu.addMenu(self.tr("&Look"))
-        looks.addActions(actions.themes.actions())
+        themes = menu.addMenu(self.tr("&Theme"))
+        themes.addActions(actions.themes.actions())
         menu.addActions([actions.larger_text, actions.smaller_text, actions.normal_text])
         menu.addSeparator()
         menu.addActions(list(pane_toggles))

@@ -14,7 +14,7 @@ import time
 import traceback
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal
 from PySide6.QtWidgets import QMessageBox, QPushButton, QWidget
 
 if TYPE_CHECKING:
@@ -124,6 +124,15 @@ def plain_box(parent: QWidget, picture: QMessageBox.Icon, text: str, details: st
     box.setText(text)
     box.setInformativeText(details)
     return box
+
+
+def add_button(box: QMessageBox, which: QMessageBox.StandardButton, text: str = "") -> QPushButton:
+    """Add the button `which` with `text`, in which & marks its letter. Cancel has a text and the Escape key."""
+    button = box.addButton(which)
+    if which is QMessageBox.StandardButton.Cancel:
+        box.setEscapeButton(which)
+    button.setText(text or QCoreApplication.translate("messages", "&Cancel"))
+    return button
 
 
 def _sentence(what: str) -> str:

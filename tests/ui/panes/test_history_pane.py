@@ -72,7 +72,7 @@ def test_the_filter_finds_tokens_and_ties(bench: Bench) -> None:
     bench.qtbot.mouseClick(pane._controls._only_ties, Qt.MouseButton.LeftButton)
     assert pane.rows.rowCount() == 9
     bench.settle()
-    assert pane.hint == "9 of 25 merges, 9 ties in all"
+    assert pane.hint == "9 of 25 merges shown"
 
 
 def test_a_filter_that_finds_nothing_says_so(bench: Bench) -> None:
@@ -165,7 +165,8 @@ def test_no_number_is_wider_than_its_column(empty_bench: Bench) -> None:
     pane = empty_bench.show(HistoryPane, width=400)
     font = QFont(pane.view.font())
     font.setBold(True)
-    for column in (HistoryColumn.PAIR_FREQUENCY, HistoryColumn.VALUE, HistoryColumn.SYMBOLS):
+    assert pane.view.isColumnHidden(HistoryColumn.SYMBOLS)  # left out whole
+    for column in (HistoryColumn.STEP, HistoryColumn.PAIR_FREQUENCY, HistoryColumn.VALUE):
         for row in range(pane.rows.rowCount()):
             text = pane.view._delegate._text(pane.rows.index(row, column))
             assert QFontMetrics(font).horizontalAdvance(text) + 12 <= pane.view.columnWidth(column)
@@ -176,3 +177,38 @@ def test_where_no_pair_is_left_no_next_merge_is_promised(empty_bench: Bench) -> 
     pane = empty_bench.show(HistoryPane)
     assert "no pair is left" in pane._empty.text()
     assert "Next merge" not in pane._empty.text()
+
+
+def test_sorting_begins_at_the_top_unless_the_moment_is_selected(bench: Bench) -> None:
+    pane = bench.show(HistoryPane, height=160)
+    pane.view.clearSelection()
+    pane.view.scrollToBottom()
+    pane.view.sortByColumn(HistoryColumn.TOKEN, Qt.SortOrder.DescendingOrder)
+    assert pane.view.verticalScrollBar().value() == 0
+    pane.show_moment()
+    pane.view.sortByColumn(HistoryColumn.TOKEN, Qt.SortOrder.AscendingOrder)
+    row = pane.rows.row_of_step(bench.model.moment)
+    assert 0 <= pane.view.rowViewportPosition(row) < pane.view.viewport().height()
+
+
+def test_the_row_of_the_moment_is_found_even_behind_a_filter(bench: Bench) -> None:
+    pane = bench.show(HistoryPane)
+    pane._controls._text.setText("no such token")
+    bench.settle()
+    pane._show_moment.activated.emit()
+    assert pane.view.selected_steps().tolist() == [bench.model.moment]
+
+
+def test_a_column_of_numbers_cannot_be_drawn_narrower_than_its_numbers(bench: Bench) -> None:
+    pane = bench.show(HistoryPane)
+    before = pane.view._number_widths[HistoryColumn.SYMBOLS]
+    pane.view.setColumnWidth(HistoryColumn.SYMBOLS, 5)
+    assert pane.view.columnWidth(HistoryColumn.SYMBOLS) >= before
+
+
+def test_a_narrow_table_is_never_scrolled_sideways(bench: Bench) -> None:
+    pane = bench.show(HistoryPane, width=420)
+    pane.view.sortByColumn(HistoryColumn.PAIR_FREQUENCY, Qt.SortOrder.DescendingOrder)
+    bench.settle()
+    assert pane.view.isColumnHidden(HistoryColumn.SYMBOLS)
+    assert pane.view.horizontalScrollBar().maximum() == 0

@@ -143,3 +143,15 @@ def test_while_training_the_rivals_wait_for_a_pause(empty_bench: Bench) -> None:
     empty_bench.wait(lambda: empty_bench.model.state is TrainerState.PAUSED)
     empty_bench.wait(lambda: len(rivals_of(pane)) > 1)
     assert pane.title.startswith("Scoreboard: merge ")
+
+
+def test_an_untrained_scoreboard_has_no_empty_table_for_the_keyboard(empty_bench: Bench) -> None:
+    pane = empty_bench.show(ScoreboardPane)
+    assert not pane._words_view.isVisible()
+    assert not pane._rivals_view.isVisible()
+
+
+def test_three_words_are_seen_at_once(bench: Bench) -> None:
+    pane = bench.show(ScoreboardPane, height=300)
+    table = pane._words_view
+    assert table.viewport().height() >= 3 * table.verticalHeader().defaultSectionSize()

@@ -132,3 +132,10 @@ def test_before_a_training_nothing_can_be_moved(empty_bench: Bench) -> None:
 def test_every_control_has_a_name(pane: TimelinePane) -> None:
     for control in (pane.plot, *pane.findChildren(QToolButton), *pane.findChildren(QComboBox)):
         assert control.accessibleName()
+
+
+def test_play_is_disabled_where_there_is_no_step(empty_bench: Bench) -> None:
+    pane = empty_bench.show(TimelinePane)
+    empty_bench.train(["a b c"])
+    empty_bench.settle()
+    assert not pane._play.isEnabled()

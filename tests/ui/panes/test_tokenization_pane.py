@@ -50,7 +50,7 @@ def test_the_course_sentence_at_merge_12(bench: Bench, pane: TokenizationPane) -
 
 def test_the_reason_of_an_unknown_word_is_exact(pane: TokenizationPane) -> None:
     assert pane._unknown_label.text() == (
-        "“!” is [UNK]: the symbol ! occurs in no word of the corpus.\n"
+        "“!” is [UNK]: the symbol ! occurs in no word that was trained on.\n"
         "The whole word becomes unknown, not only the missing part."
     )
 
@@ -58,10 +58,10 @@ def test_the_reason_of_an_unknown_word_is_exact(pane: TokenizationPane) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("cqt", "character 2, q, occurs in no word"),
+        ("cqt", "q, at character 1 (from 0), occurs in no word that was trained on"),
         ("xab", "the symbol x occurs in no word"),
-        ("zab", "no word of the corpus begins with z"),
-        ("aH", "the symbol ##H (character 2) occurs in no word of the corpus; H only begins words there"),
+        ("zab", "no word that was trained on begins with z"),
+        ("aH", "##H, at character 1 (from 0), occurs in no word that was trained on; H only begins words there"),
         ("a" * 101, "it has 101 characters, and a word of more than 100 is not split"),
     ],
 )
@@ -125,7 +125,7 @@ def test_no_break_spaces_and_emoji_stay_what_they_are(bench: Bench, pane: Tokeni
 
 def test_a_click_on_a_boundary_shows_why_it_is_there(bench: Bench, pane: TokenizationPane) -> None:
     click_chip(bench, pane, ChipPlace(0, 3, 1), at_boundary=True)
-    assert pane._why.title == "Why here? Hugging, boundary 2"
+    assert pane._why.title == "Why here? Hugging, boundary at character 2 (from 0)"
     assert [row[0] for row in pane._why.rows] == ["##ugging", "##uggin", "##uggi", "##ugg", "##ug", "##u"]
     assert pane._why.rows[-1] == ("##u", "✓", "in the alphabet")
 
@@ -146,7 +146,7 @@ def test_a_candidate_that_becomes_a_token_later_says_when(bench: Bench, pane: To
 def test_an_unknown_chip_shows_where_nothing_fitted(bench: Bench, pane: TokenizationPane) -> None:
     type_text(bench, pane, "cqt")
     click_chip(bench, pane, ChipPlace(0, 0, 0))
-    assert pane._why.title == "Why here? cqt: nothing fits from character 2 on"
+    assert pane._why.title == "Why here? cqt: nothing fits from character 1 (from 0) on"
     assert [row[:2] for row in pane._why.rows] == [("##qt", "✗"), ("##q", "✗")]
 
 
@@ -271,3 +271,28 @@ def test_escape_and_a_click_beside_the_chips_end_the_question(bench: Bench, pane
     assert pane._why.isVisible()
     bench.qtbot.keyClick(pane._chips, Qt.Key.Key_Escape)
     assert not pane._why.isVisible()
+
+
+def test_a_click_does_not_move_the_chips(bench: Bench, pane: TokenizationPane) -> None:
+    pane.resize(380, 560)
+    bench.settle()
+    place = ChipPlace(0, 3, 1)
+    before = pane._chips.viewport().mapTo(pane, pane._chips.rect_of(place).center().toPoint())
+    click_chip(bench, pane, place)
+    bench.settle()
+    assert pane._chips.viewport().mapTo(pane, pane._chips.rect_of(place).center().toPoint()) == before
+
+
+def test_the_ladder_begins_at_its_top_and_shows_six_rungs(bench: Bench, pane: TokenizationPane) -> None:
+    pane.resize(380, 560)
+    type_text(bench, pane, "tokenizationsandmore")
+    click_chip(bench, pane, ChipPlace(0, 0, 0))
+    bench.settle()
+    table = pane._why._table
+    assert table.verticalScrollBar().value() == 0
+    assert table.viewport().height() >= 6 * table.verticalHeader().defaultSectionSize()
+
+
+def test_the_field_shows_whole_lines(pane: TokenizationPane) -> None:
+    edit = pane._edit
+    assert edit.viewport().height() == 2 * edit.fontMetrics().lineSpacing()

@@ -84,6 +84,7 @@ class CorpusEditor(QPlainTextEdit):
         cursor.insertText(edit.inserted)
         self._is_own_change = False
         self.setTextCursor(cursor)
+        self._draw_marks()
 
     # -- to the document
 
@@ -96,6 +97,8 @@ class CorpusEditor(QPlainTextEdit):
         inserted = self.view_part(position, position + added - beyond)
         self._document.take_view_edit(position, max(0, removed - beyond), inserted)
         self._is_reporting = False
+        if self.document().characterCount() <= 1:
+            self._draw_marks()  # not every key that empties the text moves the cursor
 
     def insertFromMimeData(self, source: QMimeData) -> None:
         if source.hasText() and not self.isReadOnly():
@@ -130,7 +133,8 @@ class CorpusEditor(QPlainTextEdit):
         selections = [self._selection(start, end, self._theme.tie_soft) for start, end in self._marks]
         line = self._selection(self.textCursor().position(), None, self._theme.accent_soft)
         line.format.setProperty(QTextFormat.Property.FullWidthSelection, True)
-        self.setExtraSelections([line, *selections])
+        is_empty = self.document().characterCount() <= 1  # there the ground of the line would hide the placeholder
+        self.setExtraSelections(selections if is_empty else [line, *selections])
 
     def _selection(self, start: int, end: int | None, ground: QColor) -> QTextEdit.ExtraSelection:
         selection = QTextEdit.ExtraSelection()

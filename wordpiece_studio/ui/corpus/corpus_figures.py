@@ -12,8 +12,11 @@ from wordpiece_studio.core.text.normalizers import Normalizer, resolve_normalize
 from wordpiece_studio.core.text.pre_tokenizers import PreTokenizer, resolve_pre_tokenizer
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.ui.look.plain import plain_label, set_plain_text, set_plain_tooltip
+from wordpiece_studio.ui.look.token_text import number_text
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QResizeEvent
+
     from wordpiece_studio.core.corpus.counts import WordCounts
 
 _MOST_WORDS_TO_SPELL = 200_000
@@ -79,17 +82,33 @@ class CorpusFigures(QWidget):
         self._pre_tokenizer_box.setCurrentIndex(max(0, self._pre_tokenizer_box.findData(pre_tokenizer)))
         self._chosen_normalizer = self._normalizer_box.currentIndex()
 
+    def choose(self, normalizer: str, pre_tokenizer: str) -> None:
+        """Choose by name as the user does."""
+        self.set_names(normalizer, pre_tokenizer)
+        self.pipeline_changed.emit()
+
     def show_counts(self, counts: WordCounts | None) -> None:
         """Show the size of the corpus; a dash for each number while it is not known."""
         numbers = {} if counts is None else figures(counts)
         for name, label in self._values.items():
             number = numbers.get(name)
-            set_plain_text(label, "–" if number is None else f"{number:,}")
+            set_plain_text(label, "–" if number is None else number_text(number))
         set_plain_text(self._summary_label, self._summary())
+        self._fit_summary()
 
     def value_of(self, name: str) -> str:
         """Return what is shown for ``"lines"``, ``"words"``, ``"distinct"``, ``"symbols"`` or ``"alphabet"``."""
         return self._values[name].text()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_summary()
+
+    def _fit_summary(self) -> None:
+        """Keep the paragraph whole: a wrapped label may be made lower than its text otherwise."""
+        margins = self._grid.contentsMargins()
+        width = self.width() - margins.left() - margins.right()
+        self._summary_label.setMinimumHeight(max(self._summary_label.heightForWidth(width), 0))
 
     def set_dense(self, dense: bool) -> None:
         """Say the numbers in one paragraph, which saves height, or one below the other."""
@@ -112,6 +131,7 @@ class CorpusFigures(QWidget):
         items = [
             (self.tr("BERT, cased"), "bert-cased"),
             (self.tr("BERT, uncased"), "bert-uncased"),
+            (self.tr("BERT, cased, Chinese kept together"), "bert-cased:keep-chinese"),
             (self.tr("Lower case"), "lowercase"),
             (self.tr("Remove , and . · lower case"), "remove:,.+lowercase"),
             (self.tr("Unchanged"), "none"),

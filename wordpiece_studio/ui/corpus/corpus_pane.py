@@ -10,10 +10,12 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QToolButton, Q
 from wordpiece_studio.ui.corpus.corpus_editor import CorpusEditor
 from wordpiece_studio.ui.corpus.corpus_figures import CorpusFigures
 from wordpiece_studio.ui.corpus.corpus_search import find_places, next_place, previous_place
+from wordpiece_studio.ui.corpus.encodings import reading_words
 from wordpiece_studio.ui.corpus.find_bar import FindBar
 from wordpiece_studio.ui.corpus.line_view import LineView
 from wordpiece_studio.ui.look.icons import icon
 from wordpiece_studio.ui.look.plain import plain_label, set_plain_text, set_plain_tooltip
+from wordpiece_studio.ui.look.token_text import number_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,6 +70,8 @@ class CorpusPane(QWidget):
     def hint(self) -> str:
         """The name of the text, and whether it was edited."""
         name = self._document.path.name if self._document.path is not None else self._name
+        if encoding := reading_words(self._document):
+            name = f"{name} · {encoding}"
         return self.tr("edited · {name}").format(name=name or self.tr("new")) if self._document.is_modified else name
 
     def header_widget(self) -> QWidget:
@@ -133,7 +137,9 @@ class CorpusPane(QWidget):
         self._page_bar.setVisible(self._document.page_count > 1)
         set_plain_text(
             self._page_label,
-            self.tr("page {page:,} of {pages:,}").format(page=self._document.page + 1, pages=self._document.page_count),
+            self.tr("page {page} of {pages}").format(
+                page=number_text(self._document.page + 1), pages=number_text(self._document.page_count)
+            ),
         )
         self._show_note()
         self._line_timer.start()
@@ -174,9 +180,10 @@ class CorpusPane(QWidget):
         if counts is not None and counts.skipped:
             first = counts.skipped[0]
             notes.append(
-                self.tr("{number:,} words are too long to be words and were left out; the first is in line {line:,} "
-                        "and has {length:,} characters.")
-                .format(number=counts.statistics.skipped_words, line=first.line, length=first.length)
+                self.tr("{number} words are too long to be words and were left out; the first is in line {line} "
+                        "and has {length} characters.")
+                .format(number=number_text(counts.statistics.skipped_words), line=number_text(first.line),
+                        length=number_text(first.length))
             )  # fmt: skip
         set_plain_text(self._note_label, " ".join(notes))
         self._note_label.setVisible(bool(notes))

@@ -33,6 +33,7 @@ class CountingFlow(QObject):
         self._document = document
         self._pipeline = Pipeline(resolve_normalizer("bert-cased"), resolve_pre_tokenizer("bert"))
         self._counts: WordCounts | None = None
+        self._text_serial = 0
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self.count_now)
@@ -44,6 +45,11 @@ class CountingFlow(QObject):
     def counts(self) -> WordCounts | None:
         """The counts of the present text; None while they are not known."""
         return self._counts
+
+    @property
+    def text_serial(self) -> int:
+        """A number that is another one after every change of the text."""
+        return self._text_serial
 
     @property
     def pipeline(self) -> Pipeline:
@@ -79,6 +85,7 @@ class CountingFlow(QObject):
             self.counts_changed.emit(None)
 
     def _on_document_text_changed(self) -> None:
+        self._text_serial += 1
         self._document.stop_counting()
         self._forget()
         self._timer.start(_LONG_DELAY_MS if len(self._document.text) > _LONG_TEXT else _DELAY_MS)

@@ -1,28 +1,29 @@
-"""What the commands of the File menu do: other texts as the corpus, and saving text and vocabulary."""
+"""Other texts as the corpus, and saving the text. The vocabulary is saved by `vocabulary_flow`."""
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
-from wordpiece_studio.core.formats.tokenizer_directory import VOCABULARY_FILE, save_directory
-from wordpiece_studio.core.formats.vocab_txt import write_vocabulary
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.ui.corpus.encoding_dialog import EncodingDialog, Reading, is_about_decoding
+from wordpiece_studio.ui.corpus.place_dialog import place_dialog
 from wordpiece_studio.ui.corpus.samples import sample
-from wordpiece_studio.ui.corpus.save_dialog import SaveChoice, SaveVocabularyDialog
-from wordpiece_studio.ui.corpus.unsaved_question import unsaved_box
-from wordpiece_studio.ui.messages import Messages, plain_box
+from wordpiece_studio.ui.corpus.unsaved_question import overwrite_box, unsaved_box
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from wordpiece_studio.model.document import Document
     from wordpiece_studio.model.settings import SettingsStore
-    from wordpiece_studio.model.trainer_model import TrainerModel
     from wordpiece_studio.ui.actions import Actions
+    from wordpiece_studio.ui.messages import Messages
+
+_log = logging.getLogger(__name__)
 
 
 class FileFlow(QObject):
@@ -32,32 +33,29 @@ class FileFlow(QObject):
     """A sample is the corpus now, a :class:`~wordpiece_studio.ui.corpus.samples.Sample`."""
     text_taken = Signal(object)
     """Another text is the corpus now: its name where it has no file, a str."""
-    vocabulary_saved = Signal(object)
-    """A sentence that says what was saved and where, a str."""
+    text_saved = Signal()
+    """The text has a file of its own, perhaps another one."""
 
     def __init__(
-        self, window: QWidget, document: Document, model: TrainerModel, settings: SettingsStore, actions: Actions,
-        messages: Messages,
-    ) -> None:  # fmt: skip
+        self, window: QWidget, document: Document, settings: SettingsStore, actions: Actions, messages: Messages
+    ) -> None:
         super().__init__(window)
         self._window = window
         self._document = document
-        self._model = model
         self._settings = settings
         self._messages = messages
-        self._actions = actions
         self._then: Callable[[], None] | None = None  # what was asked for, until the old text is safe
-        self._choice = SaveChoice(0, True)
-        self._folder_wanted = Path()
+        self._unreadable = Path()  # what the question about the encoding is about
         self._name = self.tr("new")
-        self.open_dialog: QFileDialog | None = None
+        self.is_sample = False
         actions.new_corpus.triggered.connect(self._on_new_triggered)
         actions.open_file.triggered.connect(self._on_open_triggered)
         actions.save_corpus.triggered.connect(self._on_save_corpus_triggered)
-        actions.save_vocabulary.triggered.connect(self._on_save_vocabulary_triggered)
-        model.run_reset.connect(self._enable)
-        model.state_changed.connect(self._on_model_state_changed)
-        self._enable()
+
+    @property
+    def corpus_name(self) -> str:
+        """What the corpus is called."""
+        return self._document.path.name if self._document.path is not None else self._name
 
     # -- other texts
 
@@ -69,18 +67,11 @@ class FileFlow(QObject):
 
         self.when_safe(take)
 
-    def open_sample(self, name: str) -> None:
-        """Take a sample as the corpus, when the present one is safe."""
-
-        def take() -> None:
-            self.load_sample(name)
-
-        self.when_safe(take)
-
     def load_sample(self, name: str) -> None:
         """Take a sample as the corpus at once."""
         try:
             self._document.load_sample(name)
+            self.is_sample = True
         except StudioError as error:
             self._messages.show_error(error)
         else:
@@ -93,8 +84,7 @@ class FileFlow(QObject):
             then()
             return
         self._then = then
-        name = self._document.path.name if self._document.path is not None else self._name
-        box = unsaved_box(self._window, name, extra)
+        box = unsaved_box(self._window, self.corpus_name, extra)
         box.finished.connect(self._on_unsaved_box_finished)
         box.open()
 
@@ -102,23 +92,50 @@ class FileFlow(QObject):
         if answer == QMessageBox.StandardButton.Discard.value:
             self._go_on()
         elif answer == QMessageBox.StandardButton.Save.value:
-            self._save_corpus_to(self._document.path) if self._document.path else self._on_save_corpus_triggered()
+            self._save()
         else:
             self._then = None
+
+    def save_corpus(self, then: Callable[[], None]) -> None:
+        """Save the text to its file, or ask for one, and do `then` if it was saved."""
+        self._then = then
+        self._save()
+
+    def _save(self) -> None:
+        path = self._document.path
+        if path is not None and not self._document.is_lossy:
+            self._save_corpus_to(path)
+        else:
+            self._ask_for_place()
 
     def _go_on(self) -> None:
         then, self._then = self._then, None
         if then is not None:
             then()
 
-    def _take_file(self, path: Path) -> None:
+    def _take_file(self, path: Path, reading: Reading | None = None) -> None:
+        reading = reading or Reading()
         try:
-            self._document.open_file(path)
+            self._document.open_file(path, reading.encoding, reading.errors)
         except StudioError as error:
-            self._messages.show_error(error)
+            if is_about_decoding(error):
+                self._ask_how_to_read(path, error, reading)
+            else:
+                self._messages.show_error(error)
             return
+        self.is_sample = False
         self._remember(path)
         self._tell_text("")
+
+    def _ask_how_to_read(self, path: Path, error: StudioError, tried: Reading) -> None:
+        _log.info("told the user: %s", error)
+        self._unreadable = path
+        dialog = EncodingDialog(error, tried, self._window)
+        dialog.chosen.connect(self._on_reading_chosen)
+        dialog.open()
+
+    def _on_reading_chosen(self, reading: Reading) -> None:
+        self._take_file(self._unreadable, reading)
 
     def _tell_text(self, name: str) -> None:
         self._name = name
@@ -135,10 +152,11 @@ class FileFlow(QObject):
 
     def _begin_empty(self) -> None:
         self._document.clear()
+        self.is_sample = False
         self._tell_text(self.tr("new"))
 
     def _on_open_triggered(self) -> None:
-        dialog = self._dialog(self.tr("Open text file"), QFileDialog.AcceptMode.AcceptOpen, "")
+        dialog = self._dialog(self.tr("Open text file"), QFileDialog.AcceptMode.AcceptOpen)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.setNameFilters([self.tr("Text files (*.txt *.md *.text)"), self.tr("All files (*)")])
         dialog.fileSelected.connect(self._on_open_file_selected)
@@ -150,14 +168,32 @@ class FileFlow(QObject):
     # -- saving the text
 
     def _on_save_corpus_triggered(self) -> None:
-        name = str(self._document.path) if self._document.path is not None else "corpus.txt"
+        self._then = None
+        self._ask_for_place()
+
+    def _ask_for_place(self) -> None:
+        path = self._document.path
+        name = "corpus.txt" if path is None else str(path)
+        if path is not None and self._document.is_lossy:
+            name = str(path.with_name(f"{path.stem}.utf-8{path.suffix}"))
         dialog = self._dialog(self.tr("Save corpus text"), QFileDialog.AcceptMode.AcceptSave, name)
         dialog.fileSelected.connect(self._on_corpus_file_selected)
         dialog.rejected.connect(self._on_save_dialog_rejected)
         dialog.open()
 
     def _on_corpus_file_selected(self, path: str) -> None:
-        self._save_corpus_to(Path(path))
+        if self._document.is_lossy and self._document.path is not None and _is_same(Path(path), self._document.path):
+            box = overwrite_box(self._window, self.corpus_name)
+            box.finished.connect(self._on_overwrite_box_finished)
+            box.open()
+        else:
+            self._save_corpus_to(Path(path))
+
+    def _on_overwrite_box_finished(self, answer: int) -> None:
+        if answer == QMessageBox.StandardButton.Yes.value and self._document.path is not None:
+            self._save_corpus_to(self._document.path)
+        else:
+            self._then = None
 
     def _on_save_dialog_rejected(self) -> None:
         self._then = None
@@ -170,90 +206,16 @@ class FileFlow(QObject):
             self._messages.show_error(error)
             return
         self._remember(path)
+        self.text_saved.emit()
         self._go_on()
 
-    # -- saving the vocabulary
+    def _dialog(self, title: str, mode: QFileDialog.AcceptMode, name: str = "") -> QFileDialog:
+        folder = self._document.path.parent if self._document.path is not None else None
+        return place_dialog(self._window, title, mode, folder, name)
 
-    def _on_save_vocabulary_triggered(self) -> None:
-        history = self._model.history
-        if history is None:
-            return
-        shown, last = self._model.moment, self._model.merge_count
-        dialog = SaveVocabularyDialog(
-            (shown, history.vocabulary_size(shown)), (last, history.vocabulary_size(last)), self._window
-        )
-        dialog.chosen.connect(self._on_save_choice)
-        dialog.open()
 
-    def _on_save_choice(self, choice: SaveChoice) -> None:
-        self._choice = choice
-        name = "vocabulary" if choice.as_folder else VOCABULARY_FILE
-        title = self.tr("Save the vocabulary after merge {step:,}").format(step=choice.step)
-        dialog = self._dialog(title, QFileDialog.AcceptMode.AcceptSave, name)
-        dialog.fileSelected.connect(self._on_vocabulary_place_selected)
-        dialog.open()
-
-    def _on_vocabulary_place_selected(self, place: str) -> None:
-        path = Path(place)
-        if self._choice.as_folder and (path / VOCABULARY_FILE).exists():
-            self._ask_to_replace(path)
-        else:
-            self._save_vocabulary_to(path)
-
-    def _ask_to_replace(self, folder: Path) -> None:
-        self._folder_wanted = folder
-        box = plain_box(
-            self._window,
-            QMessageBox.Icon.Question,
-            self.tr("Replace the vocabulary in “{name}”?").format(name=folder.name),
-            self.tr("The folder holds a vocab.txt already: {path}").format(path=folder),
-        )
-        replace = box.addButton(QMessageBox.StandardButton.Yes)
-        replace.setText(self.tr("&Replace"))
-        box.addButton(QMessageBox.StandardButton.Cancel)
-        box.finished.connect(self._on_replace_box_finished)
-        box.open()
-
-    def _on_replace_box_finished(self, answer: int) -> None:
-        if answer == QMessageBox.StandardButton.Yes.value:
-            self._save_vocabulary_to(self._folder_wanted)
-
-    def _save_vocabulary_to(self, path: Path) -> None:
-        vocabulary, counts = self._model.vocabulary_at(self._choice.step), self._model.counts
-        if vocabulary is None or counts is None:
-            return
-        try:
-            if self._choice.as_folder:
-                save_directory(
-                    path, vocabulary, counts.normalizer, counts.pre_tokenizer, config=self._model.config, counts=counts
-                )
-            else:
-                write_vocabulary(path, vocabulary.tokens)
-        except StudioError as error:
-            self._messages.show_error(error)
-            return
-        saved = self.tr("Saved {size:,} tokens, the vocabulary after merge {step:,}, to {path}")
-        self.vocabulary_saved.emit(saved.format(size=len(vocabulary), step=self._choice.step, path=path))
-
-    # -- helpers
-
-    def _dialog(self, title: str, mode: QFileDialog.AcceptMode, name: str) -> QFileDialog:
-        dialog = QFileDialog(self._window, title)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setAcceptMode(mode)
-        if self._document.path is not None:
-            dialog.setDirectory(str(self._document.path.parent))
-        if name:
-            dialog.selectFile(name)
-        self.open_dialog = dialog
-        dialog.finished.connect(self._on_dialog_finished)
-        return dialog
-
-    def _on_dialog_finished(self, _result: int) -> None:
-        self.open_dialog = None
-
-    def _on_model_state_changed(self, _state: object) -> None:
-        self._enable()
-
-    def _enable(self) -> None:
-        self._actions.save_vocabulary.setEnabled(self._model.history is not None)
+def _is_same(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except OSError:  # one of them is not there
+        return one == other

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QToolButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.ui.look.icons import icon
 from wordpiece_studio.ui.look.plain import plain_label, set_plain_text, set_plain_tooltip
+from wordpiece_studio.ui.look.token_text import number_text
 
 if TYPE_CHECKING:
     from wordpiece_studio.ui.look.theme import Theme
@@ -33,7 +34,7 @@ class FindBar(QFrame):
         self._field.setClearButtonEnabled(True)
         self._field.textChanged.connect(self._on_field_text_changed)
         self._field.installEventFilter(self)
-        self._count_label = plain_label("", self, role="hint")
+        self._count_label = plain_label("", self, role="hint", wrap=True)
         self._case_button = self._button("Aa", self.tr("Capitals matter"))
         self._case_button.setCheckable(True)
         self._case_button.toggled.connect(self._on_case_button_toggled)
@@ -43,16 +44,27 @@ class FindBar(QFrame):
         self._next_button.clicked.connect(self.next_requested)
         self._close_button = self._button("", self.tr("Close (Esc)"))
         self._close_button.clicked.connect(self.close_bar)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(10, 6, 8, 2)
-        layout.setSpacing(3)
-        layout.addWidget(self._field, 1)
-        for widget in (self._count_label, self._case_button, self._previous_button, self._next_button):
-            layout.addWidget(widget)
-        layout.addWidget(self._close_button)
+        self._lay_out()
         theme.changed.connect(self._draw_icons)
         self._draw_icons()
         self.hide()
+
+    def _lay_out(self) -> None:
+        self._field.setMinimumWidth(60)
+        controls = QHBoxLayout()
+        controls.setSpacing(3)
+        controls.addWidget(self._field, 1)
+        controls.addWidget(self._close_button)
+        below = QHBoxLayout()  # in a line of its own: beside the field it would widen the pane
+        below.setSpacing(3)
+        below.addWidget(self._count_label, 1)
+        for button in (self._case_button, self._previous_button, self._next_button):
+            below.addWidget(button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(10, 6, 8, 2)
+        layout.setSpacing(2)
+        layout.addLayout(controls)
+        layout.addLayout(below)
 
     @property
     def sought(self) -> str:
@@ -85,7 +97,7 @@ class FindBar(QFrame):
         elif places == 0:
             text = self.tr("nothing found")
         else:
-            text = self.tr("{place:,} of {places:,}").format(place=place, places=places)
+            text = self.tr("{place} of {places}").format(place=number_text(place), places=number_text(places))
         set_plain_text(self._count_label, text)
         self._field.setProperty("state", "wrong" if self.sought and places == 0 else "")
         self._field.style().polish(self._field)

@@ -5,6 +5,7 @@ It computes nothing of its own: normalizer and pre-tokenizer are the ones that c
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
@@ -12,6 +13,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.ui.look.plain import plain_label, set_plain_text, set_plain_tooltip
+from wordpiece_studio.ui.look.token_text import number_text
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.look.theme import Theme
 
 _LONGEST_LINE = 2000
+_JAMO = re.compile("[\u1100-\u11ff](?=[\u1100-\u11ff])")
 _LONGEST_WORD = 300
 _MOST_WORDS = 60
 
@@ -88,16 +91,17 @@ class LineView(QWidget):
         self._grid.addWidget(label, row, 1)
 
     def _show(self, number: int, texts: dict[str, str]) -> None:
-        set_plain_text(self._heading, self.tr("Line {number:,}, as the trainer reads it").format(number=number))
+        heading = self.tr("Line {number}, as the trainer reads it").format(number=number_text(number))
+        set_plain_text(self._heading, heading)
         self._texts = texts
         for name, text in texts.items():
-            set_plain_tooltip(self._labels[name], text)
+            set_plain_tooltip(self._labels[name], jamo_apart(text))
         self._cut_texts()
 
     def _cut_texts(self) -> None:
         for name, text in self._texts.items():
             label = self._labels[name]
-            one_line = text.replace("\n", " ").replace("\t", " ")
+            one_line = jamo_apart(text).replace("\n", " ").replace("\t", " ")
             cut = label.fontMetrics().elidedText(one_line, Qt.TextElideMode.ElideRight, max(0, label.width() - 2))
             set_plain_text(label, cut)
 
@@ -116,8 +120,22 @@ def symbols_of(word: str, prefix: str) -> list[str]:
     return [*word[:1], *(prefix + character for character in word[1:])]
 
 
+def jamo_apart(text: str) -> str:
+    """Return the text with a thin space between Hangul letters that a font would draw as one syllable.
+
+    >>> jamo_apart("\u1112\u1161\u11ab") == "\u1112\u2009\u1161\u2009\u11ab"
+    True
+    """
+    return _JAMO.sub("\\g<0>\u2009", text) if not text.isascii() else text
+
+
 def word_at(words: list[Word], column: int) -> Word | None:
-    """Return the word in which or after which the cursor stands, else the first one; None if there are none."""
+    """Return the word in which or after which the cursor stands; None if there are none.
+
+    At the start of the line, where nobody has put it, it is the first word that has more than one symbol.
+    """
+    if column == 0:
+        return next((word for word in words if len(word.text) > 1), words[0] if words else None)
     before = [word for word in words if word.start <= column]
     return before[-1] if before else (words[0] if words else None)
 

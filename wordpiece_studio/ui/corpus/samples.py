@@ -27,12 +27,16 @@ class Sample:
         A text to tokenize with what was learned from it; empty if none is known.
     size
         The size of the vocabulary to train, 0 for as far as it goes.
+    normalizer, pre_tokenizer
+        The names of what turns it into words.
     """
 
     name: str
     title: str
     sentence: str = ""
     size: int = 0
+    normalizer: str = "bert-cased"
+    pre_tokenizer: str = "bert"
 
 
 def samples() -> list[Sample]:
@@ -49,11 +53,13 @@ def sample(name: str) -> Sample:
         "course-en.txt": (_tr("English: the Hugging Face course"), "This is the Hugging Face course!", 70),
         "hug.txt": ("hug, pug, pun, bun, hugs", "hugs bugs mug", 0),
         "spanish.txt": (_tr("Spanish: the storks"), "La niña contaba los niños.", 110),
-        "chinese.txt": (_tr("Chinese: the river in spring"), "春天的小河里有小鱼。", 0),
+        "chinese.txt": (_tr("Chinese: the river in spring"), "春天的小鱼在河边唱歌。", 90),
         "korean.txt": (_tr("Korean: the grandmother's stories"), "할머니는 꽃에 물을 주셨다.", 110),
     }
     title, sentence, size = known.get(name, (name.removesuffix(".txt").replace("-", " "), "", 0))
-    return Sample(name, title, sentence, size)
+    # BERT makes every Chinese character a word, and then there is no pair to learn.
+    normalizer = "bert-cased:keep-chinese" if name == "chinese.txt" else "bert-cased"
+    return Sample(name, title, sentence, size, normalizer)
 
 
 def first_sentence(text: str) -> str:

@@ -14,6 +14,8 @@ class HistoryControls(QWidget):
 
     filter_changed = Signal()
     """:attr:`text` or :attr:`only_ties` is another one."""
+    moment_requested = Signal()
+    """The user wants to see the row of the moment."""
     step_entered = Signal(object)
     """The user wants to go to this step (int)."""
 
@@ -29,6 +31,10 @@ class HistoryControls(QWidget):
         self._only_ties.setText(self.tr("only ties"))
         self._only_ties.setCheckable(True)
         set_plain_tooltip(self._only_ties, self.tr("Show only merges at which another pair was as good"))
+        self._moment = QToolButton(self)
+        self._moment.setText("⌖")
+        self._moment.setAccessibleName(self.tr("Show the current step"))
+        set_plain_tooltip(self._moment, self.tr("Show the current step (Ctrl+J)"))
         self._step = QLineEdit(self)
         self._step.setPlaceholderText(self.tr("go to step"))
         self._step.setAccessibleName(self.tr("Go to step"))
@@ -39,10 +45,11 @@ class HistoryControls(QWidget):
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(8)
-        for control in (self._text, self._only_ties, self._step):
+        for control in (self._text, self._only_ties, self._moment, self._step):
             layout.addWidget(control)
         self._text.textChanged.connect(self._on_text_changed)
         self._only_ties.toggled.connect(self._on_only_ties_toggled)
+        self._moment.clicked.connect(self._on_moment_clicked)
         self._step.returnPressed.connect(self._on_step_return_pressed)
 
     @property
@@ -59,6 +66,14 @@ class HistoryControls(QWidget):
         """Put the keyboard into the line for a step."""
         self._step.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self._step.selectAll()
+
+    def clear_filter(self) -> None:
+        """Show all merges."""
+        self._text.clear()
+        self._only_ties.setChecked(False)
+
+    def _on_moment_clicked(self) -> None:
+        self.moment_requested.emit()
 
     def _on_text_changed(self, _text: str) -> None:
         self.filter_changed.emit()

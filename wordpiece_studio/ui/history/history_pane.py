@@ -39,6 +39,8 @@ class HistoryPane(Pane):
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._jump = QShortcut(QKeySequence("Ctrl+G"), self)
         self._jump.setContext(Qt.ShortcutContext.WindowShortcut)
+        self._show_moment = QShortcut(QKeySequence("Ctrl+J"), self)
+        self._show_moment.setContext(Qt.ShortcutContext.WindowShortcut)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(1, 4, 1, 2)
         layout.setSpacing(4)
@@ -70,6 +72,8 @@ class HistoryPane(Pane):
         self._controls.filter_changed.connect(self._on_controls_filter_changed)
         self._controls.step_entered.connect(self._on_controls_step_entered)
         self._jump.activated.connect(self._controls.ask_for_step)
+        self._show_moment.activated.connect(self.show_moment)
+        self._controls.moment_requested.connect(self.show_moment)
         self._model.moment_changed.connect(self._on_model_moment_changed)
         self._model.merges_appended.connect(self._on_model_merges_appended)
         self._model.run_reset.connect(self._on_model_run_reset)
@@ -85,9 +89,9 @@ class HistoryPane(Pane):
             self.set_heading(self.tr("Merge history"))
             return
         ties = int(np.count_nonzero(history.column("ties")[:count] > 1))
-        hint = self.tr("{merges} merges, {ties} ties")
+        hint = self.tr("{merges} merges, {ties} tie") if ties == 1 else self.tr("{merges} merges, {ties} ties")
         if self._rows.hidden_count:
-            hint = self.tr("{shown} of {merges} merges, {ties} ties in all")
+            hint = self.tr("{shown} of {merges} merges shown")
         texts = {"merges": number_text(count), "ties": number_text(ties), "shown": number_text(self._rows.rowCount())}
         self.set_heading(self.tr("Merge history"), hint.format(**texts))
 
@@ -107,7 +111,7 @@ class HistoryPane(Pane):
         """Return what is true of a run without a merge: whether there can be one."""
         config = self._model.config
         reasons = {
-            "no_pair": self.tr("No merge: no pair is left. Every word of the corpus is one symbol."),
+            "no_pair": self.tr("No merge: no pair is left. Every word that was trained on is one symbol."),
             "min_frequency": self.tr("No merge: no pair occurs {count} times, the smallest count asked for.").format(
                 count=number_text(config.min_frequency if config is not None else 0)
             ),
@@ -118,6 +122,13 @@ class HistoryPane(Pane):
         }
         first = self.tr("No merge yet. “Next merge” learns the first one.")
         return reasons.get(self._model.stop_reason or "", first)
+
+    def show_moment(self) -> None:
+        """Bring the row of the moment into view and give it the keyboard; a filter that hides it is taken away."""
+        if self._model.moment and self._rows.row_of_step(self._model.moment) < 0:
+            self._controls.clear_filter()
+        self._view.show_step(self._model.moment, select=True)
+        self._view.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     # -- copying
 

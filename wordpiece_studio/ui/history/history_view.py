@@ -29,6 +29,14 @@ if TYPE_CHECKING:
 _Index = QModelIndex | QPersistentModelIndex
 _LETTERS = {HistoryColumn.LEFT: 7, HistoryColumn.RIGHT: 7, HistoryColumn.TOKEN: 10}
 """Least widths of the columns of tokens in digits; columns of numbers are as wide as their longest number."""
+_LEFT_OUT_FIRST = (
+    HistoryColumn.SYMBOLS,
+    HistoryColumn.VOCABULARY,
+    HistoryColumn.RIGHT_FREQUENCY,
+    HistoryColumn.LEFT_FREQUENCY,
+    HistoryColumn.TIES,
+)
+"""What a narrow table leaves out, so that the other columns stand there whole."""
 _ROWS_AROUND = 3
 _PADDING = 6
 
@@ -89,6 +97,7 @@ class HistoryView(QuietTable):
         super().__init__(parent)
         self._history_model = model
         self._wanted_widths: dict[int, int] = {}
+        self._number_widths: dict[int, int] = {}  # below these a number would be cut
         self._is_spreading = False
         self._was_at_end = True
         self._shown_step = 0
@@ -111,8 +120,10 @@ class HistoryView(QuietTable):
         self.setSortingEnabled(True)
         self.restyle()
         header.sectionResized.connect(self._on_header_section_resized)
+        header.sortIndicatorChanged.connect(self._on_header_sort_indicator_changed)
         model.rowsAboutToBeInserted.connect(self._on_model_rows_about_to_be_inserted)
         model.rowsInserted.connect(self._on_model_rows_inserted)
+        model.layoutChanged.connect(self._on_model_layout_changed)
         theme.changed.connect(self.on_theme_changed)
 
     def restyle(self) -> None:
@@ -129,6 +140,7 @@ class HistoryView(QuietTable):
         for column, (least, most) in self._history_model.extremes().items():
             texts = _longest_texts(column, least, most)
             needed = max(map(metrics.horizontalAdvance, texts)) + 2 * _PADDING + 2
+            self._number_widths[column] = needed
             if needed > self._wanted_widths[column]:
                 self._wanted_widths[column], has_grown = needed, True
         if has_grown:
@@ -141,12 +153,30 @@ class HistoryView(QuietTable):
         return max(digit * _LETTERS.get(HistoryColumn(column), 0), least)
 
     def _spread_columns(self) -> None:
-        """Give each column its width, and all of them their share of what is left over."""
-        share = max(self.viewport().width() / sum(self._wanted_widths.values()), 1.0)
+        """Give each column its width, and all of them their share of what is left over; leave out what has no room."""
         self._is_spreading = True
+        left_out = self._left_out()
+        for column in self._wanted_widths:
+            self.setColumnHidden(column, column in left_out)
+        share = self._share()
         for column, width in self._wanted_widths.items():
-            self.setColumnWidth(column, int(width * share))
+            if column not in left_out:
+                self.setColumnWidth(column, max(int(width * share), self._number_widths.get(column, 0)))
         self._is_spreading = False
+        self.updateGeometries()  # Qt would leave the table scrolled sideways for a while, with numbers cut
+
+    def _left_out(self) -> set[int]:
+        over = sum(self._wanted_widths.values()) - self.viewport().width()
+        left_out: set[int] = set()
+        for column in _LEFT_OUT_FIRST:
+            if over > 0:
+                left_out.add(column)
+                over -= self._wanted_widths[column]
+        return left_out
+
+    def _share(self) -> float:
+        shown = sum(width for column, width in self._wanted_widths.items() if not self.isColumnHidden(column))
+        return max(self.viewport().width() / max(shown, 1), 1.0)
 
     # -- where it stands
 
@@ -224,10 +254,33 @@ class HistoryView(QuietTable):
             self.step_walked_to.emit(self.step_at(now))
 
     def _on_header_section_resized(self, column: int, _before: int, width: int) -> None:
-        """Remember a width that was drawn by hand."""
-        if not self._is_spreading and column in self._wanted_widths:
-            share = max(self.viewport().width() / sum(self._wanted_widths.values()), 1.0)
-            self._wanted_widths[column] = max(int(width / share), 1)
+        """Remember a width that was drawn by hand; a number keeps the room it needs."""
+        if self._is_spreading or column not in self._wanted_widths or self.isColumnHidden(column):
+            return
+        least = max(self._number_widths[column], self._least_width(column)) if column in self._number_widths else 1
+        self._wanted_widths[column] = max(int(width / self._share()), least)
+        if width < least:
+            self._is_spreading = True
+            self.setColumnWidth(column, least)
+            self._is_spreading = False
+
+    def _on_header_sort_indicator_changed(self, _column: int, _order: Qt.SortOrder) -> None:
+        """Show the best rows of the new order, or the moment's own where it is the one selected."""
+        selected = self.selected_steps().tolist() if self.is_one_row_selected() else []
+        if selected == [self._delegate.moment]:
+            self.show_step(self._delegate.moment, select=False)
+        else:
+            self.scrollToTop()
+
+    def _on_model_layout_changed(self) -> None:
+        """Hide columns anew: after sorting Qt's header counts the hidden ones into its length, and scrolls sideways."""
+        hidden = [column for column in self._wanted_widths if self.isColumnHidden(column)]
+        self._is_spreading = True
+        for column in hidden:
+            self.setColumnHidden(column, False)
+        self._is_spreading = False
+        if hidden:
+            self._spread_columns()
 
     # -- while rows come in
 
@@ -245,5 +298,6 @@ def _longest_texts(column: HistoryColumn, least: float, most: float) -> list[str
         return [f"{int(most):,}"]
     texts = [value_text(least), value_text(most)]
     if not (float(most).is_integer() and float(least).is_integer()):
-        texts += ["0.0000"] + (["00000.00"] if most >= 10 else [])
+        texts += ["0.0000000"] if least < 0.01 else ["0.00000"]
+        texts += [value_text(int(most) + 0.5)] if most >= 1000 else []
     return texts

@@ -133,9 +133,9 @@ def usual_rows(height: int, line: int) -> tuple[int, int]:
     """Return the usual heights of scoreboard and timeline in an area of `height` pixels with lines of `line` pixels.
 
     >>> usual_rows(760, 17), usual_rows(575, 17)
-    ((304, 179), (202, 126))
+    ((327, 179), (204, 124))
     """
     if height >= _LOW_LINES * line:
-        return round(height * 0.40), round(height * 0.235)
+        return round(height * 0.43), round(height * 0.235)
     bottom = max(round(6.6 * line), 124)
     return round((height - bottom - _GAP) * 0.46), bottom

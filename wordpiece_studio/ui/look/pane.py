@@ -5,13 +5,16 @@ A pane that is not seen does no work; it catches up when it is shown. It knows n
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QShowEvent
+
+_FRAME_MS = 100
 
 
 class Pane(QWidget):
@@ -30,6 +33,7 @@ class Pane(QWidget):
         self._is_stale = True
         self._refresh_timer = QTimer(self)
         self._refresh_timer.setSingleShot(True)
+        self._refresh_timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._refresh_timer.setInterval(0)
         self._refresh_timer.timeout.connect(self._on_refresh_timer_timeout)
 
@@ -55,10 +59,14 @@ class Pane(QWidget):
         raise NotImplementedError
 
     def refresh_later(self, delay_ms: int = 0) -> None:
-        """Ask for a refresh: once for all that changes before the event loop's next turn, or before `delay_ms`."""
+        """Ask for a refresh: once for all that changes before the event loop's next turn.
+
+        With a delay it is at the next frame, or as many frames later as the delay has. Frames begin at the same times
+        for all panes, ten a second: panes that follow a training show the same step.
+        """
         self._is_stale = True
         if self.isVisible() and not self._refresh_timer.isActive():
-            self._refresh_timer.start(delay_ms)
+            self._refresh_timer.start(_until_frame(delay_ms) if delay_ms else 0)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -69,3 +77,9 @@ class Pane(QWidget):
         if self.isVisible():
             self._is_stale = False
             self.refresh()
+
+
+def _until_frame(delay_ms: int) -> int:
+    """Return the milliseconds until the next frame; a delay of several frames leaves so many out."""
+    now = time.monotonic_ns() // 1_000_000
+    return _FRAME_MS - now % _FRAME_MS + (max(delay_ms // _FRAME_MS, 1) - 1) * _FRAME_MS

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView
 if TYPE_CHECKING:
     from PySide6.QtCore import QAbstractItemModel
     from PySide6.QtGui import QKeyEvent
+    from PySide6.QtWidgets import QLabel
 
 
 class QuietTable(QTableView):
@@ -76,3 +77,12 @@ class QuietTable(QTableView):
 
     def _on_self_clicked(self, index: QModelIndex) -> None:
         self.row_chosen.emit(index.row())
+
+
+def needed_height(part: QWidget, title: QLabel, table: QuietTable, rows: int) -> int:
+    """Return the height in pixels of a part that has a wrapped title above so many rows of a table."""
+    layout = part.layout()
+    margins = part.contentsMargins() if layout is None else layout.contentsMargins()
+    width = max(part.width() - margins.left() - margins.right(), 1)
+    height = max(title.heightForWidth(width), 0) + rows * table.verticalHeader().defaultSectionSize()
+    return height + margins.top() + margins.bottom() + (layout.spacing() if layout is not None else 0) + 4

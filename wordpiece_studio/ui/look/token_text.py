@@ -48,25 +48,24 @@ def _visible(token: str, index: int) -> str:
 
 
 def number_text(number: int) -> str:
-    """Return a whole number with the separators of the user's language."""
-    return QLocale().toString(float(number), "f", 0) if abs(number) > 2**31 - 1 else QLocale().toString(number)
+    """Return a whole number in groups of three digits, with the separator of the user's language."""
+    # Not QLocale's own: some languages, and none at all, leave the separators out.
+    return f"{number:,}".replace(",", QLocale().groupSeparator())
 
 
 def value_text(value: float) -> str:
-    """Return a value of an objective in four significant digits or four decimals, whichever says more.
+    """Return a value of an objective: whole as it is, else in four significant digits, small ones with an exponent.
 
-    >>> value_text(1 / 6), value_text(3.0), value_text(0.0000123456)
-    ('0.1667', '3', '1.235e-5')
+    >>> value_text(1 / 6), value_text(3.0), value_text(0.0009358), value_text(0.0000123456)
+    ('0.1667', '3', '0.0009358', '1.235e-5')
     """
     if not math.isfinite(value):
         return str(value)
     if value == int(value) and abs(value) < 1e15:
         return number_text(int(value))
-    if 0.001 <= abs(value) < 10:
-        text = f"{value:.4f}"
-    elif 10 <= abs(value) < 100_000:
-        text = f"{value:.2f}"
-    else:
-        mantissa, _, exponent = f"{value:.3e}".partition("e")
-        text = f"{mantissa}e{int(exponent)}"
-    return text.replace(".", QLocale().decimalPoint())
+    mantissa, _, power = f"{value:.3e}".partition("e")
+    exponent = int(power)
+    if -4 <= exponent < 9:
+        whole, _, decimals = f"{value:,.{max(3 - exponent, 1)}f}".partition(".")
+        return whole.replace(",", QLocale().groupSeparator()) + QLocale().decimalPoint() + decimals
+    return f"{mantissa}e{exponent}".replace(".", QLocale().decimalPoint())

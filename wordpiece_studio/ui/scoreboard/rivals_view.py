@@ -32,6 +32,7 @@ _SHORTEST_BAR = 20
 _CELL_ROOM = 14
 _TIE_ROOM = 16
 _MOST_AIR = 24
+_LEAST_PAIR = 8  # digits
 _LONGEST_PAIR = 320
 """Pixels; of a longer pair the end is cut."""
 
@@ -135,11 +136,16 @@ class RivalsView(QuietTable):
         """Numbers are never cut; chips have what they need if there is room; the bar has what is left over."""
         width = self.viewport().width()
         numbers = {column: self._needed_width(column) for column in (RANK, TOGETHER, LEFT, RIGHT, VALUE)}
+        least = sum(numbers.values()) + self.fontMetrics().horizontalAdvance("0") * _LEAST_PAIR
+        for column in (LEFT, RIGHT):  # the formula names them, and tooltips do
+            self.setColumnHidden(column, least > width)
+            if least > width:
+                del numbers[column]
         tie = self._tie_width() + _TIE_ROOM if self._rivals.tied_rows > 1 else 0
         pair = self._needed_pair_width()
         spare = width - sum(numbers.values()) - pair - tie
         if spare < 0:
-            pair = max(pair + spare, self.fontMetrics().horizontalAdvance("0") * 8)
+            pair = max(pair + spare, self.fontMetrics().horizontalAdvance("0") * _LEAST_PAIR)
         airy = min(max(spare, 0) // 10, _MOST_AIR)
         self.setColumnWidth(PAIR, pair + 2 * airy)
         for column, needed in numbers.items():

@@ -32,9 +32,11 @@ if TYPE_CHECKING:
 _LIMIT = 30
 _BUSY_DELAY_MS = 100
 """While training the pane is refreshed ten times a second: faster cannot be read."""
-_PATIENCE_MS = 150
+_PATIENCE_MS = 80
 _LOW_LINES = 13
 """A pane of fewer lines of text is low: the rivals come before the words, and the numbers before the rule."""
+_HIGH_LINES, _FEW_WORDS = 15, 3
+"""A pane of at least so many lines of text shows three words at once."""
 
 
 class ScoreboardPane(Pane):
@@ -47,6 +49,7 @@ class ScoreboardPane(Pane):
         self._rivals: Rivals | None = None
         self._focused_at = 0
         self._is_low = False
+        self._is_patient = False
         self._patience = QTimer(self)
         self._patience.setSingleShot(True)
         self._patience.setInterval(_PATIENCE_MS)
@@ -76,9 +79,9 @@ class ScoreboardPane(Pane):
         self._splitter = QSplitter(Qt.Orientation.Vertical, self)
         self._splitter.addWidget(self._middle)
         self._splitter.addWidget(self._words)
-        self._splitter.setStretchFactor(0, 3)
+        self._splitter.setStretchFactor(0, 2)
         self._splitter.setStretchFactor(1, 1)
-        self._splitter.setSizes([230, 64])
+        self._splitter.setSizes([190, 110])
         self._splitter.setChildrenCollapsible(False)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 8, 0, 0)
@@ -95,8 +98,9 @@ class ScoreboardPane(Pane):
         is_low = self.height() < _LOW_LINES * self.fontMetrics().height()
         if is_low != self._is_low:
             self._is_low = is_low
-            self._words.setVisible(not is_low)
+            self._words.setVisible(not is_low and bool(self._words_title.text()))
             self._show_formula()
+        self._words_view.show_rows(_FEW_WORDS if self.height() >= _HIGH_LINES * self.fontMetrics().height() else 1)
 
     def _connect(self) -> None:
         self._model.moment_changed.connect(self._on_model_moment_changed)
@@ -125,6 +129,7 @@ class ScoreboardPane(Pane):
     def refresh(self) -> None:
         self._show_heading()
         self._show_formula()
+        self._is_patient = False
         self._model.request_rivals(_LIMIT, self.shown_step - 1)
         if self._rivals is None or self._rivals.moment != self.shown_step - 1:
             self._patience.start()
@@ -222,6 +227,7 @@ class ScoreboardPane(Pane):
         history = self._model.history
         left, right, token, words = self._words_of_interest(history) if history is not None else ("", "", "", NO_WORDS)
         self._words_view.show_words(words)
+        self._words.setVisible(bool(token) and not self._is_low)  # an empty table would take the keyboard
         if not token:
             set_plain_text(self._words_title, "")
             return
@@ -296,6 +302,10 @@ class ScoreboardPane(Pane):
 
     def _on_patience_timeout(self) -> None:
         """The rivals of another moment must not stand below the formula of this one."""
+        if not self._is_patient:  # the window was busy itself, and the answer may be waiting behind this timer
+            self._is_patient = True
+            self._patience.start()
+            return
         set_plain_text(self._message, self.tr("Going back in the training to see the rivals of this merge…"))
         self._middle.setCurrentWidget(self._message)
 

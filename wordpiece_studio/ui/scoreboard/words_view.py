@@ -78,17 +78,37 @@ def change_text(row: PairWord) -> str:
     return f"{before} → {after}"
 
 
+def parts_of(tokens: tuple[str, ...], changed: list[bool]) -> list[tuple[str, bool]]:
+    """Return each token and whether it changes, and so is drawn as a chip."""
+    return list(zip(tokens, changed, strict=True))
+
+
+def shortened(parts: list[tuple[str, bool]]) -> list[tuple[str, bool]]:
+    """Return the parts with each stretch of tokens that stay as they are put as three dots.
+
+    >>> shortened([("a", False), ("##b", False), ("##c", True), ("##d", True)])
+    [('…', False), ('##c', True), ('##d', True)]
+    """
+    result: list[tuple[str, bool]] = []
+    for text, is_changed in parts:
+        if is_changed:
+            result.append((text, True))
+        elif not result or result[-1][1]:
+            result.append(("…", False))
+    return result
+
+
 class WordsDelegate(QStyledItemDelegate):
     """Draws the change of a word: what stays as text, what changes as chips."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self.style_of_chips = ChipStyle(theme)
+        self.style_of_chips = ChipStyle(theme, -1)
 
     def restyle(self) -> None:
         """Take the theme's fonts and colours as they are now."""
-        self.style_of_chips = ChipStyle(self._theme)
+        self.style_of_chips = ChipStyle(self._theme, -1)
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: _Index) -> None:
         super().initStyleOption(option, index)
@@ -106,17 +126,26 @@ class WordsDelegate(QStyledItemDelegate):
         painter.setClipRect(option.rect)
         cell = QRectF(option.rect)
         is_merged, is_made = changed_tokens(row.before, row.after)
-        x = self._paint_tokens(painter, cell, cell.left() + 6, row.before, is_merged)
+        before, after = parts_of(row.before, is_merged), parts_of(row.after, is_made)
+        if self._width(before) + self._width(after) + self._width([("→", False)]) + 12 > cell.width():
+            before, after = shortened(before), shortened(after)
+        x = self._paint_parts(painter, cell, cell.left() + 6, before)
         x = self._paint_text(painter, cell, x + 3, "→") + 3
-        self._paint_tokens(painter, cell, x, row.after, is_made)
+        self._paint_parts(painter, cell, x, after)
         painter.restore()
 
-    def _paint_tokens(
-        self, painter: QPainter, cell: QRectF, x: float, tokens: tuple[str, ...], changed: list[bool]
-    ) -> float:
+    def _width(self, parts: list[tuple[str, bool]]) -> float:
+        style = self.style_of_chips
+        metrics = QFontMetricsF(style.font)
+        return sum(
+            style.width(text) + _SPACE - 3 if is_chip else metrics.horizontalAdvance(token_text(text)) + _SPACE
+            for text, is_chip in parts
+        )
+
+    def _paint_parts(self, painter: QPainter, cell: QRectF, x: float, parts: list[tuple[str, bool]]) -> float:
         style = self.style_of_chips
         top = cell.center().y() - style.height / 2
-        for token, is_changed in zip(tokens, changed, strict=True):
+        for token, is_changed in parts:
             if x > cell.right():
                 break
             if is_changed:
@@ -153,7 +182,7 @@ class WordsView(QuietTable):
         self.horizontalHeader().hide()
         self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         self.horizontalHeader().setSectionResizeMode(CHANGE, QHeaderView.ResizeMode.Stretch)
-        self.setMinimumHeight(30)
+        self._least_rows = 1
         self.restyle()
         theme.changed.connect(self.on_theme_changed)
         self.row_chosen.connect(self._on_self_row_chosen)
@@ -174,7 +203,13 @@ class WordsView(QuietTable):
 
     def restyle(self) -> None:
         self._delegate.restyle()
-        self.verticalHeader().setDefaultSectionSize(self._delegate.style_of_chips.height + 4)
+        self.verticalHeader().setDefaultSectionSize(self._delegate.style_of_chips.height + 3)
+        self.show_rows(self._least_rows)
+
+    def show_rows(self, least: int) -> None:
+        """Be at least as high as so many rows."""
+        self._least_rows = least
+        self.setMinimumHeight(least * self.verticalHeader().defaultSectionSize() + 2)
 
     def _on_self_row_chosen(self, row: int) -> None:
         self.word_chosen.emit(self._words.words.words[row].word)

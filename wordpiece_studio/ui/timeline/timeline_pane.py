@@ -209,7 +209,7 @@ class TimelinePane(Pane):
         self._last.setEnabled(not model.is_at_head)
         ended = model.state is TrainerState.FINISHED and model.stop_reason != "user"
         self._next.setEnabled(has_run and not (model.is_at_head and (ended or model.state is TrainerState.TRAINING)))
-        self._play.setEnabled(has_run)
+        self._play.setEnabled(model.merge_count > 0)
 
     def _curve_text(self) -> str:
         config = self._model.config
@@ -243,7 +243,9 @@ class TimelinePane(Pane):
     # -- what happens
 
     def _on_model_moment_changed(self, _moment: object) -> None:
-        if self.isVisible():
+        if self._model.state is TrainerState.TRAINING:
+            self.refresh_later(_BUSY_DELAY_MS)  # together with the other panes
+        elif self.isVisible():
             self._show_moment()
 
     def _on_model_merges_appended(self, _first: object, _last: object) -> None:

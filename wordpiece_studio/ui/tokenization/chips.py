@@ -336,11 +336,8 @@ class ChipFlow(QAbstractScrollArea):
         line = self._lines[place.line]
         word = line.words[place.word]
         piece = word.pieces[place.chip]
-        look = ChipLook(
-            unknown=word.unknown is not None,
-            focused=piece.token in self._focused_tokens,
-            current=place == self._current and self.hasFocus(),
-        )
+        is_current = place == self._current and self.hasFocus()
+        look = ChipLook(word.unknown is not None, piece.token in self._focused_tokens, is_current)
         self._style.paint(painter, rect, piece.token, look)
         if self._caption_lines:
             self._style.paint_captions(painter, rect, self._captions(line, piece))

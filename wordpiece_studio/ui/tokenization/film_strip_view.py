@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 
 from wordpiece_studio.ui.look.chip_style import ChipLook, ChipStyle
 from wordpiece_studio.ui.look.plain import plain_label, set_plain_text
-from wordpiece_studio.ui.look.quiet_table import QuietTable
+from wordpiece_studio.ui.look.quiet_table import QuietTable, needed_height
 from wordpiece_studio.ui.look.row_table import ROW_ROLE, RowTable, TableRow
 from wordpiece_studio.ui.look.token_text import number_text, token_text
 
@@ -36,6 +36,8 @@ class FilmStripView(QWidget):
 
     step_chosen = Signal(object)
     """The step (int) of the row that was clicked."""
+    rows_changed = Signal()
+    """There are other rows: the strip may need another height."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -58,6 +60,11 @@ class FilmStripView(QWidget):
         """The rows shown."""
         return self._rows
 
+    def needed_height(self, most_rows: int | None = None) -> int:
+        """Height in pixels of the title and of all rows, or of the first `most_rows`."""
+        rows = len(self._rows)
+        return needed_height(self, self._title, self._table, rows if most_rows is None else min(rows, most_rows))
+
     def show_rows(self, rows: Sequence[StripRow], moment: int) -> None:
         """Show these rows; those after `moment` are pale."""
         self._rows = rows
@@ -68,12 +75,14 @@ class FilmStripView(QWidget):
             set_plain_text(self._title, self.tr("Film strip: no step changes this text"))
         self._table.strip.set_rows([self._table_row(row) for row in rows])
         self._mark_moment()
+        self.rows_changed.emit()
 
     def show_too_long(self) -> None:
         """Say that the text is too long for a film strip."""
         self._rows = ()
         set_plain_text(self._title, self.tr("Film strip: this text is too long for one"))
         self._table.strip.set_rows(())
+        self.rows_changed.emit()
 
     def set_moment(self, moment: int) -> None:
         """Show where this moment lies among the rows."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.core.encoder import TokenizedWord
     from wordpiece_studio.model.trainer_model import TrainerModel
-    from wordpiece_studio.model.watched_text import WatchedLine
+    from wordpiece_studio.model.watched_text import TextSummary, WatchedLine
     from wordpiece_studio.ui.tokenization.chip_blocks import FlowLine, FlowPiece
     from wordpiece_studio.ui.tokenization.token_options import TokenOptions
 
@@ -37,6 +37,16 @@ class PieceTexts(QObject):
             return None
         token_id = history.vocabulary(self._model.merge_count).id_of(token)
         return history.birth_step(token_id) if token_id is not None else None
+
+    def summary(self, found: TextSummary) -> str:
+        """Return how many words and tokens a text has, and how offsets are counted where they are shown."""
+        text = self.tr("{words} words, {tokens} tokens · {fertility} tokens a word · {unknown} unknown").format(
+            words=number_text(found.words),
+            tokens=number_text(found.tokens),
+            fertility=f"{found.fertility:.2f}",
+            unknown=number_text(found.unknown),
+        )
+        return text + " · " + self.tr("offsets in code points from 0") if self._options.offsets else text
 
     def captions(self, line: FlowLine, piece: FlowPiece) -> tuple[str, ...]:
         """Return the lines under a chip, as the options have it."""
@@ -81,4 +91,4 @@ def _id_text(piece: FlowPiece) -> str:
 
 
 def _offsets_text(line: FlowLine, piece: FlowPiece) -> str:
-    return f"{line.start + piece.start}–{line.start + piece.end}"
+    return f"{number_text(line.start + piece.start)}–{number_text(line.start + piece.end)}"

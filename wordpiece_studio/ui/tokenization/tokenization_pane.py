@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from wordpiece_studio.model.records import Focus, TrainerState
 from wordpiece_studio.model.watched_text import WatchedText, changed_letters
@@ -21,6 +20,7 @@ from wordpiece_studio.ui.tokenization.chip_blocks import ChipPlace
 from wordpiece_studio.ui.tokenization.chips import ChipFlow
 from wordpiece_studio.ui.tokenization.film_strip_flow import FilmStripFlow
 from wordpiece_studio.ui.tokenization.film_strip_view import FilmStripView
+from wordpiece_studio.ui.tokenization.pane_parts import PaneParts
 from wordpiece_studio.ui.tokenization.piece_texts import PieceTexts
 from wordpiece_studio.ui.tokenization.token_table import TokenTable
 from wordpiece_studio.ui.tokenization.unknown_box import UnknownBox
@@ -42,13 +42,8 @@ _LONG_DELAY_MS = 80
 _BUSY_DELAY_MS = 100
 _MOST_LOOKS = 100_000
 """Tokens times lines up to which looking for the lines that changed is faster than tokenizing all of them."""
-_LEAST_HEIGHT = 60
 _LOW_LINES = 29
 """A pane of fewer lines of text is low: there the film strip gives way to the chips."""
-_LOW_STRIP_LINES, _LOW_WHY_LINES = 4, 8
-_SPACING = 6
-_NO_LIMIT = 16_777_215
-"""Qt's own word for "as high as you like"."""
 
 
 class TokenizationPane(Pane):
@@ -61,11 +56,7 @@ class TokenizationPane(Pane):
         self._note = UnknownNote(model.counts)
         self._chosen: tuple[ChipPlace, bool] | None = None
         self._tokenized_at: tuple[MergeHistory | None, int] = (None, 0)
-        self._share_timer = QTimer(self)
-        self._share_timer.setSingleShot(True)
-        self._share_timer.timeout.connect(self._share_room)
         self._is_low = False
-        self._is_shared_by_hand = False
         self._field = WatchedField(theme, self)
         self._edit, self._options = self._field.edit, self._field.options
         self._texts = PieceTexts(model, self._options, self)
@@ -105,7 +96,7 @@ class TokenizationPane(Pane):
     @property
     def tokens(self) -> list[str]:
         """All tokens in the order of the text, as of the last refresh."""
-        return [piece.token for line in self._watched.lines for word in line.words for piece in word.pieces]
+        return self._watched.tokens()
 
     # -- set-up
 
@@ -113,32 +104,16 @@ class TokenizationPane(Pane):
         self._shown = QStackedWidget(self)
         self._shown.addWidget(self._chips)
         self._shown.addWidget(self._table)
-        top = QWidget(self)
-        above = QVBoxLayout(top)
-        above.setContentsMargins(14, 10, 12, 2)
-        above.setSpacing(_SPACING)
-        above.addWidget(self._field)
-        above.addWidget(self._shown, 1)
-        above.addWidget(self._summary)
-        above.addWidget(self._ask)
-        above.addWidget(self._unknown_box)
-        above.addStretch(0)
-        self._splitter = QSplitter(Qt.Orientation.Vertical, self)
-        for part in (top, self._why, self._strip):
-            self._splitter.addWidget(part)
-        self._splitter.setSizes([420, 120, 120])
-        for index, stretch in enumerate((3, 1, 1)):
-            self._splitter.setStretchFactor(index, stretch)
-        self._splitter.setCollapsible(0, False)
-        self._why.hide()
+        self._parts = PaneParts(
+            self._field, self._shown, (self._summary, self._ask), self._unknown_box, self._why, self._strip, self
+        )
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._splitter)
+        layout.addWidget(self._parts)
 
     def _connect(self) -> None:
         self._edit.text_changed.connect(self._on_edit_text_changed)
         self._edit.composed_changed.connect(self._chips.set_composed)
-        self._splitter.splitterMoved.connect(self._on_splitter_moved)
         self._options.changed.connect(self._on_options_changed)
         self._options.copy_tokens_requested.connect(self.copy_tokens)
         self._options.copy_ids_requested.connect(self.copy_ids)
@@ -196,17 +171,7 @@ class TokenizationPane(Pane):
         if self._model.history is None:
             set_plain_text(self._summary, self.tr("Train, and the text appears here in tokens."))
             return
-        found = self._watched.summary
-        text = self.tr("{words} words, {tokens} tokens · {fertility} tokens a word · {unknown} unknown")
-        text = text.format(
-            words=number_text(found.words),
-            tokens=number_text(found.tokens),
-            fertility=f"{found.fertility:.2f}",
-            unknown=number_text(found.unknown),
-        )
-        if self._options.offsets:
-            text += " · " + self.tr("offsets in code points from 0")
-        set_plain_text(self._summary, text)
+        set_plain_text(self._summary, self._texts.summary(self._watched.summary))
 
     def _show_unknown(self) -> None:
         tokenizer = self._watched.tokenizer
@@ -218,51 +183,32 @@ class TokenizationPane(Pane):
             total = self._watched.summary.unknown
             text = unknown_note(words, self._note, tokenizer.vocabulary.unk_token, total)
         self._unknown_box.show_text(text)
-        self._share_timer.start()
+        self._parts.share_later()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         is_low = self.height() < _LOW_LINES * self.fontMetrics().height()
         if is_low != self._is_low:
             self._is_low = is_low
+            self._parts.set_low(is_low)
             self._field.set_low(is_low)
             self._unknown_box.set_low(is_low)
             self._show_ladder()
-        self._share_room()
-
-    def _share_room(self) -> None:
-        """Give the chips what they need, and what is below them the rest, unless the user drew the edge."""
-        if self._is_shared_by_hand:
-            return
-        parts = [self._field.sizeHint().height(), self._shown.maximumHeight(), self._summary.sizeHint().height()]
-        if not self._unknown_box.isHidden():
-            parts.append(self._unknown_box.needed_height())
-        if not self._ask.isHidden():
-            parts.append(self._ask.sizeHint().height())
-        line, room = self.fontMetrics().height(), self.height()
-        below = _LOW_WHY_LINES * line if not self._why.isHidden() else _LOW_STRIP_LINES * line
-        below = below if self._is_low else max(room * 3 // 10, below)
-        top = min(sum(parts) + (len(parts) + 2) * _SPACING, room - below)
-        share = room - top if self._why.isHidden() or self._strip.isHidden() else (room - top) // 2
-        self._splitter.setSizes([top, share, share])
+        self._parts.share_room()
 
     def _show_ladder(self) -> None:
         word = self._word_at(self._chosen[0]) if self._chosen is not None else None
         tokenizer = self._watched.tokenizer
         if self._chosen is None or word is None or tokenizer is None:
-            self._why.hide()
-            self._strip.show()
-            self._ask.setVisible(tokenizer is not None and not self._is_low)
+            self._parts.show_question(tokenizer is not None)
             return
-        self._ask.hide()
-        self._why.show()
-        self._strip.setVisible(not self._is_low)
         if word.word is None:
             self._why.show_special(word.pieces[0].token)
         else:
             place, is_boundary = self._chosen
             chip = min(place.chip, len(word.pieces) - 1)
             self._why.show_chip(tokenizer.explain(word.word.text), chip, is_boundary, self._texts.birth_step)
+        self._parts.show_answer()
 
     def _word_at(self, place: ChipPlace) -> TokenizedWord | None:
         lines = self._watched.lines
@@ -282,8 +228,7 @@ class TokenizationPane(Pane):
 
     def copy_ids(self) -> None:
         """Put the ids on the clipboard, with a space between two."""
-        pieces = (piece for line in self._watched.lines for word in line.words for piece in word.pieces)
-        QGuiApplication.clipboard().setText(" ".join(str(piece.id) for piece in pieces))
+        QGuiApplication.clipboard().setText(" ".join(map(str, self._watched.ids())))
 
     # -- what happens
 
@@ -305,11 +250,7 @@ class TokenizationPane(Pane):
     def _on_chips_content_height_changed(self, height: int) -> None:
         """The line about the text stands right below the chips, not at the foot of the pane."""
         frame = self._chips.height() - self._chips.viewport().height()
-        self._shown.setMaximumHeight(_NO_LIMIT if self._options.as_table else max(height + frame, _LEAST_HEIGHT))
-        self._share_timer.start()
-
-    def _on_splitter_moved(self, _position: int, _index: int) -> None:
-        self._is_shared_by_hand = True
+        self._parts.set_shown_height(None if self._options.as_table else height + frame)
 
     def _on_chips_chip_chosen(self, place: ChipPlace | None) -> None:
         if place is not None:

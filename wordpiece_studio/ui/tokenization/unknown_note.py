@@ -46,27 +46,31 @@ class UnknownNote:
             unk=unk_token,
             symbol=token_text(unknown.symbol),
             character=token_text(character),
-            position=number_text(unknown.position + 1),
+            position=number_text(unknown.position),
         )
 
     def _template(self, character: str, unknown: UnknownReason) -> str:
         first, later = self._words_with(character)
         if not first + later and unknown.position:
-            return _tr("“{word}” is {unk}: character {position}, {character}, occurs in no word of the corpus.")
+            return _tr(
+                "“{word}” is {unk}: {character}, at character {position} (from 0),"
+                " occurs in no word that was trained on."
+            )
         if not first + later:
-            return _tr("“{word}” is {unk}: the symbol {symbol} occurs in no word of the corpus.")
+            return _tr("“{word}” is {unk}: the symbol {symbol} occurs in no word that was trained on.")
         if unknown.position and not later:
             return _tr(
-                "“{word}” is {unk}: the symbol {symbol} (character {position}) occurs in no word of the corpus;"
-                " {character} only begins words there."
+                "“{word}” is {unk}: the symbol {symbol}, at character {position} (from 0), occurs in no word that was"
+                " trained on; {character} only begins words there."
             )
         if not unknown.position and not first:
             return _tr(
-                "“{word}” is {unk}: no word of the corpus begins with {symbol}; it only occurs inside words there."
+                "“{word}” is {unk}: no word that was trained on begins with {symbol};"
+                " it only occurs inside words there."
             )
         return _tr(
-            "“{word}” is {unk}: the symbol {symbol} (character {position}) is in the corpus,"
-            " but was left out of the alphabet."
+            "“{word}” is {unk}: the symbol {symbol}, at character {position} (from 0), is in words that were"
+            " trained on, but was left out of the alphabet."
         )
 
     def _words_with(self, character: str) -> tuple[int, int]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _LONGEST_WRAPPED_LINE = 10_000
 """Qt's editor takes seconds for each key in a longer line that is wrapped."""
+_MARGIN = 4
 
 
 class WatchedEdit(QPlainTextEdit):
@@ -31,6 +32,8 @@ class WatchedEdit(QPlainTextEdit):
         self._text = ""
         self._composed = ""
         self.setTabChangesFocus(True)
+        self.document().setDocumentMargin(0)  # the margin is outside of the view, where no half of a line shows
+        self.setViewportMargins(_MARGIN, _MARGIN, _MARGIN, _MARGIN)
         self._set_height()
         self.document().contentsChange.connect(self._on_document_contents_change)
 
@@ -66,9 +69,8 @@ class WatchedEdit(QPlainTextEdit):
             self._set_height()
 
     def _set_height(self) -> None:
-        margins = self.contentsMargins().top() + self.contentsMargins().bottom()
-        frame = 2 * (self.frameWidth() + int(self.document().documentMargin()))
-        self.setFixedHeight(self.fontMetrics().lineSpacing() * self._lines + frame + margins + 2)
+        frame = self.contentsMargins().top() + self.contentsMargins().bottom()
+        self.setFixedHeight(self.fontMetrics().lineSpacing() * self._lines + frame + 2 * _MARGIN)
 
     def _on_document_contents_change(self, _position: int, _removed: int, _added: int) -> None:
         # Raw, because the editor's own plain text turns a no-break space into a space.

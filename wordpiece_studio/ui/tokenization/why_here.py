@@ -12,13 +12,11 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHeaderView, QVBoxLayout, QWidget
 
 from wordpiece_studio.ui.look.plain import plain_label, set_plain_text
-from wordpiece_studio.ui.look.quiet_table import QuietTable
+from wordpiece_studio.ui.look.quiet_table import QuietTable, needed_height
 from wordpiece_studio.ui.look.row_table import RowTable, TableRow
 from wordpiece_studio.ui.look.token_text import number_text, token_text
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QResizeEvent
-
     from wordpiece_studio.core.encoder import PositionTrace, Trial, WordTrace
     from wordpiece_studio.ui.look.theme import Theme
 
@@ -55,6 +53,11 @@ class WhyHere(QWidget):
         """The texts of the rungs: candidate, mark, when it was born."""
         return [row.texts for row in self._table.ladder.rows]
 
+    def needed_height(self, most_rungs: int | None = None) -> int:
+        """Height in pixels of the title and of all rungs, or of the first `most_rungs`."""
+        rungs = len(self._table.ladder.rows)
+        return needed_height(self, self._title, self._table, rungs if most_rungs is None else min(rungs, most_rungs))
+
     def show_special(self, token: str) -> None:
         """Show that a special token written out in the text is not matched at all."""
         text = self.tr("Why here? {token} is a special token: it is found before the text is split into words.")
@@ -73,23 +76,26 @@ class WhyHere(QWidget):
         """
         word = token_text(trace.word, 30)
         if trace.unknown is not None:
-            title = self.tr("Why here? {word}: nothing fits from character {position} on")
+            title = self.tr("Why here? {word}: nothing fits from character {position} (from 0) on")
             place = trace.positions[-1] if trace.positions else None
             if place is None:
                 title = self.tr("Why here? {word} has too many characters: nothing was tried")
-            position = place.start + 1 if place is not None else 0
+            position = place.start if place is not None else 0
             title = title.format(word=word, position=number_text(position))
         else:
             place = trace.positions[chip] if chip < len(trace.positions) else None
             if boundary:
-                title = self.tr("Why here? {word}, boundary {number}").format(word=word, number=number_text(chip + 1))
+                end = trace.positions[chip + 1].start if chip + 1 < len(trace.positions) else len(trace.word)
+                title = self.tr("Why here? {word}, boundary at character {position} (from 0)").format(
+                    word=word, position=number_text(end)
+                )
             else:
-                title = self.tr("Why here? {word}, from character {position} on").format(
-                    word=word, position=number_text(place.start + 1 if place is not None else 1)
+                title = self.tr("Why here? {word}, from character {position} (from 0) on").format(
+                    word=word, position=number_text(place.start if place is not None else 0)
                 )
         set_plain_text(self._title, title)
         self._table.ladder.set_rows(self._rows(place, birth_step) if place is not None else ())
-        self._table.scrollToBottom()
+        self._table.scrollToTop()
 
     def _rows(self, place: PositionTrace, birth_step: BirthStep) -> list[TableRow]:
         return [self._row(trial, birth_step(trial.candidate)) for trial in place.tried]
@@ -127,10 +133,6 @@ class LadderTable(QuietTable):
         self.horizontalHeader().setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)
         self.restyle()
         theme.changed.connect(self.on_theme_changed)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self.scrollToBottom()  # the rung that fits is the last one
 
     def restyle(self) -> None:
         metrics = self.fontMetrics()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QSize, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.ui.look.plain import plain_label, set_plain_text, set_plain_tooltip
@@ -46,6 +46,7 @@ class TrainingBar(QFrame):
         self._progress_label = plain_label("", self, role="hint")
         self._progress_label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._progress_label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self._progress_label.installEventFilter(self)
         controls.addWidget(self._progress_label, 1)
         self._progress_bar = QProgressBar(self)
         self._progress_bar.setTextVisible(False)
@@ -95,7 +96,7 @@ class TrainingBar(QFrame):
     def show_progress(self, progress: Progress, paused: bool) -> None:
         """Say how far the training is, in true counts."""
         start, target = self._span(progress)
-        self._progress_bar.setRange(0, max(target - start, 0))
+        self._progress_bar.setRange(0, max(target - start, 0))  # 0: it moves without an end in sight
         self._progress_bar.setValue(progress.vocabulary_size - start)
         self._progress_bar.setVisible(True)
         self._set_text(self._described(progress, paused))
@@ -103,6 +104,10 @@ class TrainingBar(QFrame):
     def _described(self, progress: Progress, paused: bool) -> str:
         if progress.target_size is None:
             text = self.tr("{size:,} tokens").format(size=progress.vocabulary_size)
+        elif not progress.is_target_sure:
+            text = self.tr("{size:,} tokens, {target:,} at most").format(
+                size=progress.vocabulary_size, target=progress.target_size
+            )
         else:
             text = self.tr("{size:,} of {target:,} tokens").format(
                 size=progress.vocabulary_size, target=progress.target_size
@@ -117,7 +122,8 @@ class TrainingBar(QFrame):
     def _span(progress: Progress) -> tuple[int, int]:
         # Counted from the first token learned: special tokens and alphabet are no work done.
         start = progress.vocabulary_size - progress.merges
-        return start, progress.target_size if progress.target_size is not None else start
+        is_sure = progress.target_size is not None and progress.is_target_sure
+        return start, progress.target_size if is_sure and progress.target_size is not None else start
 
     def minimumSizeHint(self) -> QSize:
         # Not the layout's: that is the form of the moment, and a wide one would keep the window wide.
@@ -128,6 +134,12 @@ class TrainingBar(QFrame):
         """Save room in a narrow window: first the captions, then the buttons' words."""
         super().resizeEvent(event)
         self._choose_form()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Cut the text anew when its label gets another width: Qt would cut the first digits of a number."""
+        if watched is self._progress_label and event.type() == QEvent.Type.Resize:
+            self._cut_text()
+        return super().eventFilter(watched, event)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

@@ -6,36 +6,48 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QMessageBox, QSpinBox, QVBoxLayout, QWidget
 
 from wordpiece_studio.ui.look.plain import plain_label, set_role
-from wordpiece_studio.ui.messages import plain_box
+from wordpiece_studio.ui.messages import add_button, plain_box
+from wordpiece_studio.ui.training.training_settings import NUMBERS
 
 _LARGEST_SIZE = 10_000_000
 _STEPS = (100, 200, 500, 1000, 2000, 5000, 8000, 10_000, 16_000, 20_000, 30_000, 50_000, 100_000)
 
 
-def discard_question(merges: int, parent: QWidget) -> QMessageBox:
-    """Return the question whether `merges` merges may be discarded; its result is ``Yes`` or ``Cancel``."""
-    box = plain_box(
-        parent,
-        QMessageBox.Icon.Question,
-        parent.tr("Train again from the first merge?"),
-        parent.tr("The {merges:,} merges learned so far are discarded. To keep them and learn more, "
-                  "use “Train further”.").format(merges=merges),
-    )  # fmt: skip
-    discard = box.addButton(QMessageBox.StandardButton.Yes)
-    discard.setText(parent.tr("&Train again"))
-    box.addButton(QMessageBox.StandardButton.Cancel)
-    box.setDefaultButton(QMessageBox.StandardButton.Yes)
-    box.setEscapeButton(QMessageBox.StandardButton.Cancel)
+def discard_question(merges: int, corpus_name: str, parent: QWidget, *, for_sample: bool = False) -> QMessageBox:
+    """Return the question whether `merges` merges may be discarded; its result is ``Yes`` or ``Cancel``.
+
+    `corpus_name` says what they were learned from; `for_sample`, that they make room for those of a sample.
+    """
+    lost = (
+        parent.tr("The merge learned from “{name}” is discarded.") if merges == 1
+        else parent.tr("The {merges:,} merges learned from “{name}” are discarded.")
+    ).format(merges=merges, name=corpus_name)  # fmt: skip
+    keep = parent.tr("To keep them, save the vocabulary first." if for_sample
+                     else "To keep them and learn more, use “Train further”.")  # fmt: skip
+    title = parent.tr("Open the sample and train it?" if for_sample else "Train again from the first merge?")
+    box = plain_box(parent, QMessageBox.Icon.Question, title, f"{lost} {keep}")
+    yes = QMessageBox.StandardButton.Yes
+    add_button(box, yes, parent.tr("&Open and train") if for_sample else parent.tr("&Train again"))
+    add_button(box, QMessageBox.StandardButton.Cancel)
+    box.setDefaultButton(yes)
     return box
 
 
 class FurtherDialog(QDialog):
-    """Asks for the size to which the vocabulary shall grow."""
+    """Asks for the size to which the vocabulary shall grow.
+
+    Parameters
+    ----------
+    note
+        What going on does not take into account; with it there is a button to train again instead.
+    """
 
     size_chosen = Signal(object)
     """The new size, an int larger than the present one."""
+    again_chosen = Signal()
+    """The user rather trains again."""
 
-    def __init__(self, size: int, parent: QWidget | None = None) -> None:
+    def __init__(self, size: int, parent: QWidget | None = None, *, note: str = "") -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Train further"))
@@ -45,12 +57,18 @@ class FurtherDialog(QDialog):
         )  # fmt: skip
         self._size_box = QSpinBox(self)
         self._size_box.setRange(size + 1, max(size + 1, _LARGEST_SIZE))
+        self._size_box.setLocale(NUMBERS)
         self._size_box.setGroupSeparatorShown(True)
         self._size_box.setStepType(QSpinBox.StepType.AdaptiveDecimalStepType)
         self._size_box.setValue(next_size(size))
         self._size_box.setAccessibleName(self.tr("New size of the vocabulary"))
         self._size_box.selectAll()
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
+        self.note = note
+        buttons = QDialogButtonBox(self)
+        buttons.addButton(self.tr("&Cancel"), QDialogButtonBox.ButtonRole.RejectRole)
+        if note:
+            again = buttons.addButton(self.tr("Train &again"), QDialogButtonBox.ButtonRole.ResetRole)
+            again.clicked.connect(self._on_again_clicked)
         go_on = buttons.addButton(self.tr("&Train further"), QDialogButtonBox.ButtonRole.AcceptRole)
         set_role(go_on, "primary")
         go_on.setDefault(True)
@@ -60,6 +78,8 @@ class FurtherDialog(QDialog):
         form.addRow(self.tr("Go on to a size of"), self._size_box)
         layout = QVBoxLayout(self)
         layout.addWidget(intro)
+        if note:
+            layout.addWidget(plain_label(note, self, wrap=True))
         layout.addLayout(form)
         layout.addWidget(buttons)
         self._size_box.setFocus()
@@ -68,6 +88,10 @@ class FurtherDialog(QDialog):
         """Hand the size over and close."""
         self.size_chosen.emit(self._size_box.value())
         super().accept()
+
+    def _on_again_clicked(self) -> None:
+        self.reject()
+        self.again_chosen.emit()
 
 
 def next_size(size: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QObject
@@ -10,13 +11,22 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.model.records import Progress, TrainerState
 from wordpiece_studio.ui.look.icons import icon
+from wordpiece_studio.ui.look.plain import set_plain_tooltip
 from wordpiece_studio.ui.training.proposal_flow import ProposalFlow
+from wordpiece_studio.ui.training.run_record import RunRecord
 from wordpiece_studio.ui.training.training_dialogs import FurtherDialog, discard_question, next_size
-from wordpiece_studio.ui.training.training_words import changed_words, outcome_words, why_nothing_was_learned
+from wordpiece_studio.ui.training.training_words import (
+    changed_words,
+    further_note,
+    notice_words,
+    outcome_words,
+    why_no_words,
+    why_not_further,
+    why_nothing_was_learned,
+)
 
 if TYPE_CHECKING:
     from wordpiece_studio.core.corpus.counts import WordCounts
-    from wordpiece_studio.core.training.config import TrainingConfig
     from wordpiece_studio.model.trainer_model import TrainerModel
     from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.corpus.counting_flow import CountingFlow
@@ -49,13 +59,13 @@ class TrainingFlow(QObject):
         self._theme = theme
         self._is_waiting = False  # for counts, to train then
         self._wants_one_merge = False  # begin paused and learn one merge
-        self._is_automatic = True  # the present run was not asked for
         self._next_is_automatic = True
         self._moment_wanted: int | None = None  # where to go when the run has ended
         self._question: QMessageBox | None = None
         self._banner_action: _BannerAction = ""
         self._size_offered = 0
         self.proposal = ProposalFlow(bar.settings, self)
+        self.record = RunRecord(model, counting, bar.settings, self)
         self._connect()
         self._show_state()
 
@@ -64,10 +74,17 @@ class TrainingFlow(QObject):
         """The question that is open now."""
         return self._question
 
-    @property
-    def is_automatic(self) -> bool:
-        """Whether the present run was begun by the Studio itself."""
-        return self._is_automatic
+    def take_corpus(self, name: str, *, keeps_run: bool) -> None:
+        """Another corpus called `name` was opened; without `keeps_run` a run that nobody asked for is dropped."""
+        self.record.set_corpus_name(name)
+        self.proposal.expect_text()
+        if not keeps_run and self.record.is_automatic:
+            self._is_waiting = self._wants_one_merge = False
+            self._moment_wanted = None
+            self._banner.clear()
+            self.record.note_start(automatic=True)
+            self._model.forget()
+        self._show_state()
 
     def train_unasked(self, moment: int | None = None) -> None:
         """Train what the corpus holds without having been asked, and show `moment` then; None is the last one."""
@@ -83,16 +100,19 @@ class TrainingFlow(QObject):
 
     def say_end_reached(self) -> None:
         """Say why there is no next merge, and offer to go on."""
-        words = outcome_words(self._model)
-        self._say(words, "info", self.tr("Train further…"), "further")
+        reason = why_not_further(self._model)
+        if reason:
+            self._say(reason, "info")
+        else:
+            self._say(outcome_words(self._model), "info", self.tr("Train further…"), "further")
 
     # -- commands
 
     def _on_train_triggered(self) -> None:
         if self._model.state is TrainerState.TRAINING or self._is_waiting or self._question is not None:
             return
-        if self._model.merge_count and not self._is_automatic:
-            self._question = discard_question(self._model.merge_count, self._window)
+        if self._model.merge_count and not self.record.is_automatic:
+            self._question = discard_question(self._model.merge_count, self.record.corpus_name, self._window)
             self._question.finished.connect(self._on_question_finished)
             self._question.open()
         else:
@@ -109,13 +129,15 @@ class TrainingFlow(QObject):
         self._wait_for_counts()
 
     def _on_further_triggered(self) -> None:
-        dialog = FurtherDialog(self._model.progress.vocabulary_size, self._window)
+        note = further_note(self.record.changes(), self.record.corpus_name)
+        dialog = FurtherDialog(self._model.progress.vocabulary_size, self._window, note=note)
+        dialog.again_chosen.connect(self._actions.train.trigger)
         dialog.size_chosen.connect(self._on_further_size_chosen)
         dialog.open()
 
     def _on_further_size_chosen(self, size: int) -> None:
         self._banner.clear()
-        self._is_automatic = False
+        self.record.claim()
         self._bar.settings.set_target_size(size)
         self._model.last()
         self._model.train_further(vocab_size=size)
@@ -186,7 +208,7 @@ class TrainingFlow(QObject):
         self._is_waiting = False
         one_merge, self._wants_one_merge = self._wants_one_merge, False
         if not len(counts):
-            self._say(self.tr("The corpus holds no words. Type or open a text, and train then."), "warning")
+            self._say(why_no_words(counts), "warning")
             self._show_state()
             return
         try:
@@ -195,14 +217,16 @@ class TrainingFlow(QObject):
             self._refuse(error)
             return
         self._banner.clear()
+        self.record.note_start(automatic=self._next_is_automatic)
         self._model.start(counts, config, paused=one_merge)
         if one_merge:
             self._moment_wanted = -1
+        if not self._next_is_automatic and (words := notice_words(counts, config)):
+            self._say(words, "info")
 
     # -- what the model says
 
     def _on_model_run_reset(self) -> None:
-        self._is_automatic = self._next_is_automatic
         self.proposal.trained()
         self._bar.settings.set_size_wrong(False)
 
@@ -265,8 +289,11 @@ class TrainingFlow(QObject):
         has_history = self._model.history is not None
         had_keyboard = self._bar.has_keyboard
         actions.train.setEnabled(not training and not self._is_waiting)
-        actions.train.setText(self.tr("&Train again") if has_history and not self._is_automatic else self.tr("&Train"))
-        actions.train_further.setEnabled(has_history and not training and not self._is_waiting)
+        is_users = has_history and not self.record.is_automatic
+        actions.train.setText(self.tr("&Train again") if is_users else self.tr("&Train"))
+        reason = why_not_further(self._model)
+        actions.train_further.setEnabled(has_history and not training and not self._is_waiting and not reason)
+        set_plain_tooltip(actions.train_further, reason or actions.usual_tip(actions.train_further))
         actions.pause.setEnabled(training or paused)
         actions.pause.setText(self.tr("&Resume") if paused else self.tr("&Pause"))
         actions.pause.setIcon(icon("play" if paused else "pause", self._theme.text, self._theme.faint))
@@ -283,24 +310,15 @@ class TrainingFlow(QObject):
         elif training or paused:
             self._bar.show_progress(self._model.progress, paused)
         else:
-            said = (self.proposal.words, self._changed_words())
+            said = (self._changed_words(), self.proposal.words)
             self._bar.show_text(" · ".join(filter(None, said)) or outcome_words(self._model))
 
     def _changed_words(self) -> str:
         """Say what was changed since the run began, or nothing."""
-        model = self._model
-        if model.history is None or model.config is None or model.counts is None:
-            return ""
-        try:
-            config: TrainingConfig | None = self._bar.settings.config()
-        except StudioError:
-            config = None
-        counts = self._counting.counts
-        corpus_is_another = counts is not None and counts is not model.counts and counts != model.counts
-        pipeline = (model.counts.normalizer, model.counts.pre_tokenizer)
-        present = (self._counting.pipeline.normalizer, self._counting.pipeline.pre_tokenizer)
-        other_settings = config != model.config and not self.proposal.words  # those the user knows of
-        return changed_words(corpus_is_another or pipeline != present, other_settings)
+        changes = self.record.changes()
+        if self.proposal.words:  # the user knows of those settings
+            changes = replace(changes, settings=False)
+        return changed_words(changes, self.record.corpus_name)
 
     def _connect(self) -> None:
         actions, model = self._actions, self._model

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QLocale, Qt, Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSpinBox, QWidget
 
 from wordpiece_studio.core.training.config import BERT_SPECIAL_TOKENS, TrainingConfig
 from wordpiece_studio.ui.look.plain import plain_label, set_plain_tooltip
 from wordpiece_studio.ui.training.special_tokens import SpecialTokensDialog
 
+NUMBERS = QLocale(QLocale.Language.English, QLocale.Country.UnitedStates)
+"""Numbers are written alike in fields, labels and tables, whatever the system's language: 29,792."""
 _LARGEST_SIZE = 10_000_000
 _LARGEST_COUNT = 1_000_000_000
 
@@ -145,6 +147,7 @@ class TrainingSettings(QWidget):
         box = QSpinBox(self)
         box.setRange(0, largest)
         box.setStepType(QSpinBox.StepType.AdaptiveDecimalStepType)
+        box.setLocale(NUMBERS)
         box.setGroupSeparatorShown(True)
         box.setSpecialValueText(at_zero)
         box.setMinimumWidth(box.fontMetrics().horizontalAdvance("000,000") + 34)

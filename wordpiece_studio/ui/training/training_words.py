@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
 
+from wordpiece_studio.core.text.character_tables import bert_tables
+from wordpiece_studio.core.training.notices import corpus_notices
+from wordpiece_studio.core.vocabulary import UNKNOWN_TOKEN
+
 if TYPE_CHECKING:
+    from wordpiece_studio.core.corpus.counts import WordCounts
+    from wordpiece_studio.core.training.config import TrainingConfig
     from wordpiece_studio.model.trainer_model import TrainerModel
+    from wordpiece_studio.ui.training.run_record import Changes
+
+_MOST_WORDS_TO_SEARCH = 100_000
 
 
 def _tr(text: str) -> str:
@@ -19,9 +29,13 @@ def outcome_words(model: TrainerModel) -> str:
     if model.history is None:
         return ""
     progress = model.progress
-    result = _tr("{size:,} tokens, {merges:,} merges").format(size=progress.vocabulary_size, merges=progress.merges)
-    reason = _reason_words(model)
-    return f"{result} · {reason}" if reason else result
+    size = _tr("{size:,} tokens").format(size=progress.vocabulary_size)
+    return " · ".join(filter(None, (f"{size}, {merges_words(progress.merges)}", _reason_words(model))))
+
+
+def merges_words(merges: int) -> str:
+    """Return ``"1 merge"``, ``"2 merges"``, and so on."""
+    return _tr("1 merge") if merges == 1 else _tr("{merges:,} merges").format(merges=merges)
 
 
 def _reason_words(model: TrainerModel) -> str:
@@ -38,24 +52,88 @@ def _reason_words(model: TrainerModel) -> str:
     return reasons.get(model.stop_reason or "", "")
 
 
-def why_nothing_was_learned(model: TrainerModel) -> str:
-    """Return why a training ended without one merge and what to change; empty if it did not."""
-    if model.merge_count or model.history is None or model.config is None:
+def why_not_further(model: TrainerModel) -> str:
+    """Return why training further would learn nothing, and what to do; empty if it may learn something."""
+    if model.config is None:
         return ""
     reasons = {
-        "no_pair": _tr("No merges: every word of the corpus is one symbol. BERT’s normalizer and pre-tokenizer make "
-                       "each Chinese character a word of its own; try the normalizer “Unchanged”."),
-        "min_frequency": _tr("No merges: no pair occurs {count:,} times. Lower “Min. pairs”."),
-    }  # fmt: skip
+        "no_pair": _tr("No pair is left to merge: every word is one token already."),
+        "min_frequency": _tr("No pair occurs {count:,} times any more. Lower “Min. pairs” and train again."),
+        "min_value": _tr("No pair is as good as asked for any more."),
+    }
     return reasons.get(model.stop_reason or "", "").format(count=model.config.min_frequency)
 
 
-def changed_words(corpus: bool, settings: bool) -> str:
-    """Return what the present run does not know yet; empty if it is up to date."""
-    if corpus and settings:
+def why_nothing_was_learned(model: TrainerModel) -> str:
+    """Return why a training ended without one merge and what to change; empty if it did not."""
+    if model.merge_count or model.history is None or model.config is None or model.counts is None:
+        return ""
+    if model.stop_reason == "min_frequency":
+        words = _tr("No merges: no pair occurs {count:,} times. Lower “Min. pairs”.")
+        return words.format(count=model.config.min_frequency)
+    if model.stop_reason != "no_pair":
+        return ""
+    chinese = bert_tables().chinese
+    if any(ord(word[0]) in chinese for word in model.counts.words):
+        return _tr("No merges: every word is a single character. BERT’s normalizer makes each Chinese character a "
+                   "word of its own; try the normalizer “BERT, cased, Chinese kept together”.")  # fmt: skip
+    return _tr("No merges: every word is a single character, so there is no pair to merge.")
+
+
+def why_no_words(counts: WordCounts) -> str:
+    """Return why there is nothing to train on, and what to do."""
+    if not counts.skipped:
+        return _tr("The corpus holds no words. Type or open a text, and train then.")
+    first, number = counts.skipped[0], counts.statistics.skipped_words
+    if number == 1:
+        words = _tr("The only word of the corpus was left out as too long: in line {line:,}, {length:,} characters. "
+                    "Put spaces or line breaks between its words.")  # fmt: skip
+    else:
+        words = _tr("All {number:,} words of the corpus were left out as too long; the first is in line {line:,} and "
+                    "has {length:,} characters. Put spaces or line breaks between the words.")  # fmt: skip
+    return words.format(number=number, line=first.line, length=first.length)
+
+
+def notice_words(counts: WordCounts, config: TrainingConfig) -> str:
+    """Return what is unusual about the corpus; empty if nothing is."""
+    if len(counts) > _MOST_WORDS_TO_SEARCH:
+        # Only what was counted beside reading: to search so many words for each token would hold up the window.
+        spelled_out = counts.statistics.spelled_out
+        tokens = tuple(token for token in config.special_tokens if token in spelled_out or token == UNKNOWN_TOKEN)
+        config = dataclasses.replace(config, special_tokens=tokens)
+    notices = corpus_notices(counts, config)
+    return " ".join(_translated(notice.template).format(**notice.values) for notice in notices)
+
+
+def _translated(template: str) -> str:
+    return QCoreApplication.translate("notices", template)
+
+
+def changed_words(changes: Changes, corpus_name: str) -> str:
+    """Return what the present run, learned from the corpus of that name, does not know yet; empty if it is up to date.
+
+    After another corpus was opened that one matters, not what else was changed for it.
+    """
+    settings = changes.pipeline or changes.settings
+    if changes.is_other_corpus:
+        return _tr("the merges are those of “{name}”").format(name=corpus_name)
+    if changes.corpus and settings:
         return _tr("corpus and settings changed since this training")
-    if corpus:
+    if changes.corpus:
         return _tr("corpus changed since this training")
     if settings:
         return _tr("settings changed since this training")
     return ""
+
+
+def further_note(changes: Changes, corpus_name: str) -> str:
+    """Return what going on with the present run does not take into account; empty if it takes all."""
+    if changes.is_other_corpus:
+        note = _tr("It goes on with the corpus “{name}”, not with the one that is open now.")
+        return note.format(name=corpus_name)
+    if changes.corpus:
+        return _tr("It goes on with the corpus as it was when this training began, without the changes since.")
+    if changes.pipeline:
+        return _tr("It goes on with the words as they were when this training began, not with the normalizer and "
+                   "pre-tokenizer chosen now.")  # fmt: skip
+    return _tr("It goes on with the settings of this training, not with those chosen now.") if changes.rules else ""

@@ -1,0 +1,40 @@
+"""How the height of the live tokenization is shared: text with chips, "Why here?", film strip. Pure arithmetic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A height in pixels that shows everything, and the least that is of use; 0 where there is nothing to show."""
+
+    all: int
+    least: int
+
+
+def shared_room(room: int, top: Wanted, why: Wanted, strip: Wanted) -> tuple[int, int, int]:
+    """Return the heights of the three parts, together `room` pixels.
+
+    The chips grow into what the parts below do not need. While an answer is shown it comes before the film strip,
+    which is left out (0) where its least height would be taken from the chips or from the answer's least.
+
+    >>> shared_room(560, Wanted(230, 120), Wanted(0, 0), Wanted(900, 160))
+    (230, 0, 330)
+    >>> shared_room(560, Wanted(700, 120), Wanted(0, 0), Wanted(100, 90))
+    (460, 0, 100)
+    >>> shared_room(560, Wanted(230, 120), Wanted(300, 180), Wanted(900, 90))
+    (230, 240, 90)
+    """
+    if not why.all:
+        below = min(max(room * 3 // 10, strip.least), strip.all)
+        high = max(min(top.all, room - below), min(top.least, room))
+        return high, 0, room - high
+    has_strip = bool(strip.all) and room - top.least - why.least >= strip.least
+    below = why.least + (strip.least if has_strip else 0)
+    high = max(min(top.all, room - below), min(top.least, room))
+    rest = room - high
+    if not has_strip:
+        return high, rest, 0
+    answer = max(why.least, min(why.all, rest - strip.least))
+    return high, answer, rest - answer
