@@ -9,7 +9,7 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 
 from wordpiece_studio.model.document import Document
@@ -30,6 +30,7 @@ from wordpiece_studio.ui.leave_flow import LeaveFlow
 from wordpiece_studio.ui.look.banner import Banner
 from wordpiece_studio.ui.look.card import Card, CardDock
 from wordpiece_studio.ui.look.dock_area import DockArea
+from wordpiece_studio.ui.look.later import later
 from wordpiece_studio.ui.look.tab_order import set_tab_order
 from wordpiece_studio.ui.menus import Menus
 from wordpiece_studio.ui.messages import Messages
@@ -104,7 +105,7 @@ class MainWindow(QMainWindow):
     def show_soon(self) -> None:
         """Show the window when the sample is trained, so that the first picture has something in it; or soon anyhow."""
         self.model.state_changed.connect(self._on_model_first_state)
-        QTimer.singleShot(_PATIENCE_MS, self._show_once)
+        later(self, _PATIENCE_MS, self._show_once)
 
     def _on_model_first_state(self, state: TrainerState) -> None:
         if state in (TrainerState.FINISHED, TrainerState.FAILED):
@@ -118,7 +119,7 @@ class MainWindow(QMainWindow):
             self.view_flow.keep_on_screen()
             self.bar.focus_first()
             _log.info("the window is open, %s merges", self.model.merge_count)
-            QTimer.singleShot(_WARM_UP_DELAY_MS, self.warm_up.start)
+            later(self, _WARM_UP_DELAY_MS, self.warm_up.start)
 
     def leave_at_once(self) -> None:
         """Close without a question."""

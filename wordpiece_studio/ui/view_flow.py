@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QByteArray, QObject, QRect, QSize, QTimer
+from PySide6.QtCore import QByteArray, QObject, QRect, QSize
 
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.ui.look.later import later
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QAction
@@ -62,7 +63,7 @@ class ViewFlow(QObject):
     def keep_on_screen(self) -> None:
         """Once the window is shown and its frame is known, see to it that no edge lies beyond the screen."""
         for delay_ms in _FRAME_TOLD_MS:
-            QTimer.singleShot(delay_ms, self._fit_frame)
+            later(self, delay_ms, self._fit_frame)
 
     def _fit_frame(self) -> None:
         window = self._window

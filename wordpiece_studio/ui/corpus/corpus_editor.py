@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QMimeData, Qt, QTimer, Signal
+from PySide6.QtCore import QMimeData, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QContextMenuEvent,
@@ -21,6 +21,8 @@ from PySide6.QtGui import (
     QTextFormat,
 )
 from PySide6.QtWidgets import QMenu, QPlainTextEdit, QTextEdit, QWidget
+
+from wordpiece_studio.ui.look.later import later
 
 if TYPE_CHECKING:
     from wordpiece_studio.model.document import Document
@@ -62,7 +64,7 @@ class CorpusEditor(QPlainTextEdit):
         self.setReadOnly(True)
         self._is_stale = True
         if self._is_reporting:
-            QTimer.singleShot(0, self._load)  # Qt is in the middle of its own change
+            later(self, 0, self._load)  # Qt is in the middle of its own change
         else:
             self._load()
 

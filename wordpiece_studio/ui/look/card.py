@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtWidgets import QDockWidget, QFrame, QHBoxLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
+from wordpiece_studio.ui.look.later import later
 from wordpiece_studio.ui.look.plain import plain_label, set_plain_text, set_plain_tooltip
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class TitleBar(QFrame):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
-            QTimer.singleShot(0, self._fit)  # when the labels have their new font too
+            later(self, 0, self._fit)  # when the labels have their new font too
 
     def _fit(self) -> None:
         self.setFixedHeight(max(_LEAST_TITLE_HEIGHT, self.fontMetrics().height() + 14))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, QEvent, Qt, QTimer
+from PySide6.QtCore import QByteArray, QEvent, Qt
 from PySide6.QtWidgets import QMainWindow, QWidget
+
+from wordpiece_studio.ui.look.later import later
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QAction, QResizeEvent, QShowEvent
@@ -105,7 +107,7 @@ class DockArea(QMainWindow):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange and self._is_arranged and self._is_usual:
-            QTimer.singleShot(0, self._spread)  # when the cards have their new font too
+            later(self, 0, self._spread)  # when the cards have their new font too
 
     def _sizes(self) -> tuple[int, ...]:
         return (

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
+from wordpiece_studio.ui.look.later import later
 from wordpiece_studio.ui.look.plain import plain_label, set_plain_text, set_plain_tooltip
 from wordpiece_studio.ui.training.training_settings import TrainingSettings
 
@@ -144,7 +145,7 @@ class TrainingBar(QFrame):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
-            QTimer.singleShot(0, self._choose_form)  # when the children have their new sizes too
+            later(self, 0, self._choose_form)  # when the children have their new sizes too
 
     def _choose_form(self) -> None:
         for captions, words in ((True, True), (False, True), (False, False)):
