@@ -51,6 +51,18 @@ def test_a_window_made_smaller_by_hand_still_shows_rows_and_chips(studio: Studio
     assert window.docks.card("timeline").height() > 160
 
 
+def test_a_window_of_a_larger_screen_fills_this_one(studio: Studio) -> None:
+    flow, window = studio.window.view_flow, studio.window
+    window.resize(700, 480)
+    flow.remember(4.0)
+    assert window.settings.values.window_size == (window.width(), window.height())
+    window.settings.change(window_size=(9000, 5000))
+    flow.restore()
+    room = window.screen().availableSize()
+    assert room.width() - 40 <= window.width() <= room.width()
+    assert room.height() - 80 <= window.height() <= room.height()
+
+
 def test_the_usual_arrangement_is_not_tied_to_this_screen(studio: Studio) -> None:
     assert studio.window.docks.state() == ""
     studio.window.docks.card("corpus").hide()

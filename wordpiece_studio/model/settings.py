@@ -44,6 +44,8 @@ class StudioSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
         Merges per second.
     window_geometry, window_state
         Qt's own description of the window and its docks, as base64; empty if never saved.
+    window_size
+        Its width and height in pixels when not maximized: Qt shrinks a window far too much whose screen is smaller now.
     recent_files
         Paths, the latest first, at most ten.
     """
@@ -59,6 +61,7 @@ class StudioSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
     play_speed: Annotated[float, msgspec.Meta(ge=0.25, le=1000.0)] = 4.0
     window_geometry: _Text = ""
     window_state: _Text = ""
+    window_size: tuple[_Size, _Size] | None = None
     recent_files: Annotated[tuple[_Text, ...], msgspec.Meta(max_length=RECENT_FILES_KEPT)] = ()
 
 

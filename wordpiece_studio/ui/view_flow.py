@@ -54,10 +54,9 @@ class ViewFlow(QObject):
         values, window = self._settings.values, self._window
         if values.window_geometry:
             window.restoreGeometry(QByteArray.fromBase64(values.window_geometry.encode()))
-        else:
-            window.resize(_USUAL_SIZE)
         if not window.isMaximized() and not window.isFullScreen():
-            window.resize(window.size().boundedTo(window.screen().availableSize() - _FRAME))
+            wanted = QSize(*values.window_size) if values.window_size else _USUAL_SIZE
+            window.resize(wanted.boundedTo(window.screen().availableSize() - _FRAME))
         self._docks.restore(values.window_state)
 
     def keep_on_screen(self) -> None:
@@ -78,8 +77,10 @@ class ViewFlow(QObject):
 
     def remember(self, play_speed: float) -> None:
         """Keep the size and arrangement, and the speed of playing, for the next start."""
+        size = self._window.normalGeometry().size()
         self._change(
             play_speed=play_speed,
+            window_size=(size.width(), size.height()),
             window_geometry=self._window.saveGeometry().toBase64().toStdString(),
             window_state=self._docks.state(),
         )
