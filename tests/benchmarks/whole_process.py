@@ -1,0 +1,87 @@
+"""From the start of a process to the vocabulary in a file: ours by score, the others by count, time and memory."""
+
+from __future__ import annotations
+
+from statistics import median
+from typing import TYPE_CHECKING
+
+from tests.benchmarks.bench import Bench, Corpus
+from tests.benchmarks.peers import SETTINGS
+from tests.benchmarks.table import Bar, Row
+
+if TYPE_CHECKING:
+    from tests.benchmarks.processes import ProcessRun
+
+    Runs = dict[str, list[ProcessRun]]
+
+OURS = "wordpiece-studio"
+
+_SPEED_BARS = {
+    ("many-100", "tokenizers"): Bar("≥", 10),
+    ("many-100", "sentencepiece"): Bar("≥", 5),
+    ("english-26mb", "tokenizers"): Bar("≥", 8),
+    ("english-26mb", "sentencepiece"): Bar("≥", 4),
+}
+_MEMORY_BARS = {("many-100", "tokenizers"): Bar("≤", 0.9)}
+
+
+def measure(bench: Bench, corpora: list[Corpus]) -> None:
+    """Run all programs on all corpora, in turn, and once more on almost nothing for the time of a mere start."""
+    peers = bench.peers(*SETTINGS)
+    loading = bench.probe("loading")["seconds"]  # which also compiles them, if that was never done
+    empty = bench.folder / "empty.txt"
+    empty.write_text("a\n", encoding="ascii")
+    starts = _runs(bench, Corpus("empty", empty), [OURS, *peers], size=0)
+    _add_starts(bench, starts)
+    if not bench.is_quick:
+        loading = median(bench.probe("loading")["seconds"] for _ in range(bench.runs))
+    for corpus in corpora:
+        runs = _runs(bench, corpus, [OURS, *peers], size=bench.merges)
+        part = f"Process start to {bench.merges:,}-token vocab.txt: {corpus.name}, {corpus.megabytes:.1f} MB"
+        _add_times(bench, part, runs)
+        for peer in SETTINGS:
+            if peer in runs:
+                _add_ratios(bench, part, corpus.name, peer, runs, starts, loading)
+            else:
+                bench.add_missing(part, f"against {peer}", peer)
+
+
+def _runs(bench: Bench, corpus: Corpus, programs: list[str], size: int) -> Runs:
+    runs: Runs = {name: [] for name in programs}
+    for number in range(bench.runs):
+        for name in programs:
+            runs[name].append(bench.program(name, corpus, size, number))
+    return runs
+
+
+def _add_starts(bench: Bench, starts: Runs) -> None:
+    for name, runs in starts.items():
+        note = "kernels not loaded" if name == OURS else ""
+        bench.add(Row("A start that trains nothing", name, tuple(run.seconds for run in runs), "s", note=note))
+
+
+def _add_times(bench: Bench, part: str, runs: Runs) -> None:
+    for name, ours in runs.items():
+        cpu = f"{median(run.cpu_seconds for run in ours):.2f} s computed"
+        what = "score, minimum frequency 2" if name == OURS else SETTINGS[name]
+        bench.add(Row(part, name, tuple(run.seconds for run in ours), "s", note=f"{cpu}; {what}"))
+        peaks = tuple(run.peak_bytes / 1e6 for run in ours if run.peak_bytes)
+        bench.add(Row(part, f"{name}, peak memory", peaks, "MB"))
+
+
+def _add_ratios(bench: Bench, part: str, corpus: str, peer: str, runs: Runs, starts: Runs, loading: float) -> None:
+    rounds = list(zip(runs[peer], runs[OURS], strict=True))
+    ratios = tuple(theirs.seconds / ours.seconds for theirs, ours in rounds)
+    bench.add(Row(part, f"× faster than {peer}", ratios, "×", bench.bar(_SPEED_BARS.get((corpus, peer)))))
+    their_start, our_start = (median(run.seconds for run in starts[name]) for name in (peer, OURS))
+    theirs, ours = (median(run.seconds for run in runs[name]) for name in (peer, OURS))
+    without = (theirs - their_start) / (ours - our_start)
+    note = ""
+    if ours > our_start + loading:
+        further = (theirs - their_start) / (ours - our_start - loading)
+        note = f"{further:.1f} × with the {loading:.2f} s of loading the kernels subtracted as well"
+    bench.add(Row(part, f"× faster than {peer}, starts subtracted", (without,), "×", note=note))
+    if all(run.peak_bytes for pair in rounds for run in pair):
+        shares = tuple((ours.peak_bytes or 0) / (theirs.peak_bytes or 1) for theirs, ours in rounds)
+        bar = bench.bar(_MEMORY_BARS.get((corpus, peer)))
+        bench.add(Row(part, f"peak memory, as part of that of {peer}", shares, "×", bar))
