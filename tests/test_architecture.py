@@ -17,7 +17,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 TOP_LEVEL = {"LICENSE", "README.md", "pyproject.toml", "resources", "tests", "wordpiece_studio"}
 MADE_BY_TOOLS = {"build", "dist"}
 IN_PACKAGE = {
-    "__init__.py", "__main__.py", "cli.py", "cli_messages.py", "core", "errors.py", "model", "platform_check.py",
+    "__init__.py", "__main__.py", "cli", "core", "errors.py", "model", "platform_check.py",
     "py.typed", "resources.py", "terminal_demo.py", "ui",
 }  # fmt: skip
 

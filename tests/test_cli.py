@@ -11,6 +11,7 @@ import time
 import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import wordpiece_studio
@@ -54,6 +55,10 @@ def fails(capsys: pytest.CaptureFixture[str], *arguments: object, code: int = 1)
 def process(*arguments: object, **options: object) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "wordpiece_studio", *map(str, arguments)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+
+
+def tokens_in(path: Path) -> list[str]:
+    return [COURSE_VOCABULARY[token_id] for token_id in np.load(path)]
 
 
 @pytest.fixture
@@ -100,6 +105,59 @@ def test_ids_and_json(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
         {"text": "is", "tokens": ["is"], "ids": [65], "offsets": [[0, 2]]},
     ]
     assert "\x1b" not in out
+
+
+def test_encode_writes_ids(course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.txt").write_text("is a\n\nThis HOgging [MASK]")
+    output, offsets = tmp_path / "ids.npy", tmp_path / "offsets.npy"
+    arguments = ["encode", tmp_path / "a.txt", "--vocab", course, "-o", output]
+    code, out, err = run(capsys, *arguments, "--offsets", offsets)
+    assert (code, err) == (0, "")
+    assert tokens_in(output) == ["is", "a", "Th", "##i", "##s", "[UNK]", "[MASK]"]
+    assert np.load(offsets).tolist() == [0, 2, 2, 7]
+    said = re.sub(r"in [0-9.]+ s \([0-9.]+ MB/s", "in 0.0 s (0.0 MB/s", out)
+    assert said == f"7 tokens of 3 texts in 0.0 s (0.0 MB/s, 14.29% [UNK]), written to {output}\n"
+    arguments += ["--dtype", "uint16", "--add-special-tokens", "--normalizer", "lowercase", "--json"]
+    summary = json.loads(run(capsys, *arguments)[1])
+    words = ["is", "a", "[SEP]", "[CLS]", "[SEP]", "[CLS]", "th", "##i", "##s", "h", "##o"]
+    assert tokens_in(output) == ["[CLS]", *words, "##g", "##g", "##i", "##n", "##g", "[MASK]", "[SEP]"]
+    assert {key: summary[key] for key in ("tokens", "texts", "unknown", "bytes")} == {
+        "tokens": 19,
+        "texts": 3,
+        "unknown": 0,
+        "bytes": 25,
+    }
+
+
+def test_encode_tells_what_is_unusual(course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.txt").write_bytes(b"is\nx\xff\n")
+    encode = ["encode", tmp_path / "a.txt", "--vocab", course, "-o", tmp_path / "ids.npy"]
+    assert "use --errors replace" in fails(capsys, *encode)
+    assert not (tmp_path / "ids.npy").exists()
+    assert run(capsys, *encode, "--errors", "skip-line")[2].endswith(": 1 undecodable line was left out.\n")
+    assert "--dtype: There is no type of ids" in fails(capsys, *encode, "--dtype", "int8")
+    (tmp_path / "vocab.txt").write_text("is\n")
+    encode = ["encode", tmp_path / "a.txt", "--encoding", "latin-1", "--vocab", tmp_path / "vocab.txt", "-o"]
+    encode.append(tmp_path / "ids.npy")
+    code, out, err = run(capsys, *encode)
+    assert (code, np.load(tmp_path / "ids.npy").tolist()) == (0, [0, -1])
+    assert "50.00% [UNK]" in out
+    assert "The vocabulary has no [UNK]: words that it cannot spell have no id and are written as -1." in err
+    assert "--dtype: The [UNK] of unknown words" in fails(capsys, *encode, "--dtype", "uint16")
+    assert "--add-special-tokens: There is no [SEP]" in fails(capsys, *encode, "--add-special-tokens")
+    assert "Stdin is read alone" in fails(capsys, *encode, "-")
+
+
+def test_encode_reads_stdin(course: Path, tmp_path: Path) -> None:
+    with process("encode", "-", "--vocab", course, "-o", tmp_path / "ids.npy", stdin=subprocess.PIPE) as encode:
+        out, err = encode.communicate(b"is\nis is")
+    assert (encode.returncode, err) == (0, b"")
+    assert out.startswith(b"3 tokens of 2 texts")
+    assert np.load(tmp_path / "ids.npy").tolist() == [65, 65, 65]
+    with process("encode", "-", "--vocab", course, "-o", tmp_path / "ids.npy", stdin=subprocess.PIPE) as encode:
+        out, err = encode.communicate(b"is\nb\xff\n")
+    assert encode.returncode == 1
+    assert b"stdin, line 2: the bytes FF at byte 4 are not UTF-8. Give the encoding with --encoding" in err
 
 
 def test_explain_shows_the_ladder(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -150,7 +208,9 @@ def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "--help")[0] == run(capsys, "train", "-h")[0] == 0
 
 
-@pytest.mark.parametrize("arguments", [["trian"], ["train"], ["train", COURSE], ["--nonsense"], ["explain"]])
+@pytest.mark.parametrize(
+    "arguments", [["trian"], ["train"], ["train", COURSE], ["encode", COURSE], ["--nonsense"], ["explain"]]
+)
 def test_wrong_calls(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert "See wordpiece-studio --help." in fails(capsys, *arguments, code=2)
 
@@ -318,7 +378,7 @@ def test_text_in_utf_16_is_tokenized(course: Path) -> None:
 
 
 @POSIX
-@pytest.mark.parametrize("command", ["tokenize --vocab {}", "train - -o {}"])
+@pytest.mark.parametrize("command", ["tokenize --vocab {}", "train - -o {}", "encode - -o ids.npy --vocab {}"])
 def test_a_closed_stdin_is_told(course: Path, command: str) -> None:
     line = f"{shlex.quote(sys.executable)} -m wordpiece_studio {command.format(shlex.quote(str(course)))} <&-"
     done = subprocess.run(["sh", "-c", line], capture_output=True, check=False)

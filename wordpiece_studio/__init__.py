@@ -17,6 +17,14 @@ if TYPE_CHECKING:
     from wordpiece_studio.core.corpus.counting import CountingStopped, count_texts, count_words
     from wordpiece_studio.core.corpus.counts import CorpusStatistics, SkippedWord, WordCounts
     from wordpiece_studio.core.encoder import Encoding, Tokenizer, UnknownReason, WordTrace
+    from wordpiece_studio.core.encoding.corpus_encoding import (
+        EncodedTexts,
+        EncodingStatistics,
+        EncodingStopped,
+        encode_files,
+        encode_texts,
+        write_ids,
+    )
     from wordpiece_studio.core.formats.tokenizer_directory import load_tokenizer, save_directory
     from wordpiece_studio.core.formats.vocab_txt import read_vocabulary, write_vocabulary
     from wordpiece_studio.core.text.normalizers import (
@@ -49,7 +57,10 @@ __all__ = [
     "Candidate",
     "CorpusStatistics",
     "CountingStopped",
+    "EncodedTexts",
     "Encoding",
+    "EncodingStatistics",
+    "EncodingStopped",
     "Lowercase",
     "Merge",
     "MergeHistory",
@@ -73,11 +84,14 @@ __all__ = [
     "__version__",
     "count_texts",
     "count_words",
+    "encode_files",
+    "encode_texts",
     "load_tokenizer",
     "minimum_vocab_size",
     "read_vocabulary",
     "save_directory",
     "train",
+    "write_ids",
     "write_vocabulary",
 ]
 
@@ -85,6 +99,14 @@ __all__ = [
 _HOMES = {
     "core.corpus.counting": ("CountingStopped", "count_texts", "count_words"),
     "core.corpus.counts": ("CorpusStatistics", "SkippedWord", "WordCounts"),
+    "core.encoding.corpus_encoding": (
+        "EncodedTexts",
+        "EncodingStatistics",
+        "EncodingStopped",
+        "encode_files",
+        "encode_texts",
+        "write_ids",
+    ),
     "core.encoder": ("Encoding", "Tokenizer", "UnknownReason", "WordTrace"),
     "core.formats.tokenizer_directory": ("load_tokenizer", "save_directory"),
     "core.formats.vocab_txt": ("read_vocabulary", "write_vocabulary"),

@@ -4,6 +4,7 @@ Only the very start, so that Ctrl-C is an orderly end even while the command lin
 """
 
 import contextlib
+import gc
 import os
 import signal
 import sys
@@ -13,6 +14,7 @@ _STOPPED = 130
 
 def main() -> None:
     """Run the command line and end the program with its exit code."""
+    gc.disable()  # loading makes many objects and no garbage
     try:
         is_obeyed = signal.getsignal(signal.SIGINT) is signal.default_int_handler
         if is_obeyed:

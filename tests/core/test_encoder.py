@@ -51,6 +51,7 @@ def hugging_face() -> tokenizers.Tokenizer:
 def test_equals_hugging_face(text: str) -> None:
     ours, theirs = studio().encode(text), hugging_face().encode(text, add_special_tokens=False)
     assert (ours.tokens, ours.ids, ours.offsets) == (theirs.tokens, theirs.ids, theirs.offsets)
+    assert studio().ids(text) == theirs.ids
 
 
 def test_equals_hugging_face_with_special_tokens_in_the_text() -> None:
@@ -121,3 +122,9 @@ def test_the_same_word_is_worked_out_once() -> None:
     first, second = tokenizer.tokenize_words("abc abc")
     assert first.pieces[0].token == second.pieces[0].token == "abc"
     assert (first.pieces[0].start, second.pieces[0].start) == (0, 4)
+
+
+def test_words_may_cross_blanks_if_a_step_or_a_special_token_does() -> None:
+    assert studio().is_local
+    assert not Tokenizer(Vocabulary(TOKENS), "remove: ").is_local
+    assert not Tokenizer(Vocabulary(["a", "a b"], ["a b"])).is_local

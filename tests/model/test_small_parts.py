@@ -58,23 +58,25 @@ def test_time_left_goes_by_the_recent_pace() -> None:
 
 
 class Kernels:
-    """In place of the module with the compiled kernels."""
+    """In place of the module that loads the compiled kernels."""
+
+    KERNEL_PACKAGES = ("training", "text")
 
     def __init__(self, error: Exception | None = None) -> None:
         self.error = error
-        self.loads = 0
+        self.loads: list[str] = []
 
-    def kernels_are_cached(self) -> bool:
+    def kernels_are_cached(self, *packages: str) -> bool:
         return True
 
-    def load_kernels(self) -> None:
-        self.loads += 1
+    def load_kernels(self, package: str) -> None:
+        self.loads.append(package)
         if self.error is not None:
             raise self.error
 
 
 def put_in_place(monkeypatch: pytest.MonkeyPatch, kernels: Kernels) -> None:
-    name = "wordpiece_studio.core.training.kernel_cache"
+    name = "wordpiece_studio.core.kernel_cache"
     monkeypatch.setitem(sys.modules, name, kernels)
 
 
@@ -88,7 +90,7 @@ def test_cached_kernels_are_loaded_once(qtbot: QtBot, monkeypatch: pytest.Monkey
         warmup.start()
         warmup.start()
     assert statuses == ["loading", "ready"]
-    assert kernels.loads == 1
+    assert kernels.loads == ["training", "text"]
     warmup.close()
 
 
@@ -103,9 +105,9 @@ def test_kernels_that_cannot_be_loaded_are_told_in_words(qtbot: QtBot, monkeypat
     warmup.close()
 
 
-def test_cold_kernels_are_compiled_by_a_child_first(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cold_kernels_are_compiled_by_children_first(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     kernels = Kernels()
-    monkeypatch.setattr(Kernels, "kernels_are_cached", lambda self: False)
+    monkeypatch.setattr(Kernels, "kernels_are_cached", lambda self, *packages: False)
     put_in_place(monkeypatch, kernels)
     monkeypatch.setattr(kernel_child, "compile_in_child", do_nothing_in_child)
     warmup = KernelWarmup()
@@ -117,23 +119,23 @@ def test_cold_kernels_are_compiled_by_a_child_first(qtbot: QtBot, monkeypatch: p
     warmup.close()
 
 
-def do_nothing_in_child(connection: object) -> None:
+def do_nothing_in_child(connection: object, package: str) -> None:
     """Run in the child, which finds it by its name."""
 
 
 def test_closing_ends_the_compiling(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     kernels = Kernels()
-    monkeypatch.setattr(Kernels, "kernels_are_cached", lambda self: False)
+    monkeypatch.setattr(Kernels, "kernels_are_cached", lambda self, *packages: False)
     put_in_place(monkeypatch, kernels)
     monkeypatch.setattr(kernel_child, "compile_in_child", wait_in_child)
     warmup = KernelWarmup()
     warmup.start()
     qtbot.wait(200)
     warmup.close()
-    assert kernels.loads == 0
+    assert kernels.loads == []
 
 
-def wait_in_child(connection: object) -> None:
+def wait_in_child(connection: object, package: str) -> None:
     """Run in the child, far too long."""
     import time
 

@@ -1,7 +1,7 @@
 """Gets the compiled kernels ready while the window is already up.
 
-The first time on a machine they must be compiled, which takes long and would stall the window from a thread: a child
-process does it and leaves them in the cache. Then, and whenever the cache is warm, a thread of this process loads
+The first time on a machine they must be compiled, which takes long and would stall the window from a thread: child
+processes do it and leave them in the cache. Then, and whenever the cache is warm, a thread of this process loads
 them. Until then small corpora are trained without them.
 """
 
@@ -94,7 +94,7 @@ class _WarmupThread(QThread):
         self.stop = threading.Event()
 
     def run(self) -> None:
-        """Compile in a child if need be, then load; Qt calls this in the thread."""
+        """Compile in children if need be, then load; Qt calls this in the thread."""
         try:
             self.ended.emit(self._warm_up())
         except StudioError as error:
@@ -112,7 +112,7 @@ class _WarmupThread(QThread):
 
     def _warm_up(self) -> float | None:
         """Return the seconds it took; None if stopped."""
-        from wordpiece_studio.core.training.kernel_cache import kernels_are_cached, load_kernels
+        from wordpiece_studio.core.kernel_cache import KERNEL_PACKAGES, kernels_are_cached, load_kernels
 
         began = time.perf_counter()
         if not kernels_are_cached():
@@ -121,5 +121,6 @@ class _WarmupThread(QThread):
         if self.stop.is_set():
             return None
         self.stage_reached.emit("loading")
-        load_kernels()
+        for package in KERNEL_PACKAGES:
+            load_kernels(package)
         return None if self.stop.is_set() else time.perf_counter() - began

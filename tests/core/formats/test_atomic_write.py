@@ -17,6 +17,7 @@ from wordpiece_studio.errors import StudioError
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+    from typing import BinaryIO
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="POSIX permissions and links")
 
@@ -34,6 +35,25 @@ def test_a_file_is_made_and_replaced(tmp_path: Path) -> None:
         atomic_write(target, data)
         assert target.read_bytes() == data
     assert list(tmp_path.iterdir()) == [target]
+
+
+def test_what_is_large_is_written_by_a_function(target: Path) -> None:
+    def write(file: BinaryIO) -> None:
+        file.write(b"??? new")
+        file.seek(0)
+        file.write(b"all")
+
+    atomic_write_all({target: write})
+    assert target.read_bytes() == b"all new"
+
+    def fail(file: BinaryIO) -> None:
+        file.write(b"half")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with pytest.raises(StudioError, match=r"file\.txt cannot be written: No space left"):
+        atomic_write_all({target: fail})
+    assert target.read_bytes() == b"all new"
+    assert list(target.parent.iterdir()) == [target]
 
 
 @POSIX

@@ -125,3 +125,34 @@ def test_the_published_offsets() -> None:
     assert uncased.align("한") == AlignedText("\u1112\u1161\u11ab", [0, 0, 0], [1, 1, 1])
     assert uncased.align("a\0b") == AlignedText("ab", [0, 2], [1, 3])
     assert BertNormalizer().align("a中") == AlignedText("a 中 ", [0, 1, 1, 1], [1, 2, 2, 2])
+
+
+def test_who_goes_by_character_but_for_some() -> None:
+    class Own(Normalizer):
+        name = "own"
+
+        def align(self, text: str) -> AlignedText:
+            return AlignedText.identity(text)
+
+    assert all(normalizer.is_by_character for normalizer in BUILT_IN)
+    assert not Own().is_by_character
+    assert Own().regards_neighbours("a")
+    assert not Sequence([Unchanged(), Own()]).is_by_character
+    # A virama that is no mark to be stripped may change places with others.
+    regarding = {
+        normalizer.name: "".join(filter(normalizer.regards_neighbours, "aéΣσ\u0301\ua9c0\U0001d15e"))
+        for normalizer in (
+            Lowercase(),
+            BertNormalizer(),
+            BertNormalizer(lowercase=True),
+            Sequence([RemoveCharacters("a"), Lowercase()]),
+            Sequence([Lowercase(), BertNormalizer(strip_accents=True)]),
+        )
+    }
+    assert list(regarding.values()) == [
+        "Σ",
+        "",
+        "\ua9c0\U0001d15e",
+        "Σ",
+        "Σ\ua9c0\U0001d15e",
+    ]

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 import wordpiece_studio as wps
 from tests.core.training.oracle import train as oracle_train
 from wordpiece_studio.core.training import compiled
-from wordpiece_studio.core.training.history import NEVER
 from wordpiece_studio.core.training.kernels import state as columns
 from wordpiece_studio.core.training.plain import PlainEngine
+from wordpiece_studio.core.training.segmentation import NEVER
 from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:
@@ -94,6 +94,13 @@ def every_engine() -> Any:
 
 # A merge makes a symbol that existed before: its f rises, and the values of its pairs fall.
 @example([("aba", 1), ("aab</w>", 1)], wps.TrainingConfig(special_tokens=(), end_of_word_suffix="</w>"))
+# Two symbols of one text but different lengths, where the suffix is spelled out.
+@example([("a", 1), ("aaaa", 1)], wps.TrainingConfig(objective="count", end_of_word_suffix="</w>", max_merges=3))
+# A pair that is not hot rises because the f of its symbol falls, but by less than what has all its pairs looked at.
+@example(
+    [("b", 7), ("aa", 1), ("#b", 2), ("#éa", 1), ("#aaa#a#béaéa", 2)],
+    wps.TrainingConfig(objective="likelihood", max_merges=2, special_tokens=(), continuing_subword_prefix=""),
+)
 @settings(max_examples=400)
 @given(corpora, configs)
 def test_engines_equal_the_definition(every_engine: Any, pairs: list[tuple[str, int]], config: Any) -> None:
@@ -150,10 +157,11 @@ def test_arrays_after_a_walk_are_those_of_a_fresh_training(sample_words: Any) ->
     used = int(other.scalars[columns.PAIRS])
     assert int(one.scalars[columns.PAIRS]) == used
     assert np.array_equal(one.cells, other.cells)
-    numbers = [columns.LEFT, columns.RIGHT, columns.N, columns.START, columns.SIZE]
+    numbers = [columns.LEFT, columns.RIGHT, columns.START, columns.SIZE]
     assert np.array_equal(one.pairs[:used, numbers], other.pairs[:used, numbers])
+    assert np.array_equal(one.counts[:used], other.counts[:used])
     symbols = int(other.scalars[columns.SYMBOLS])
-    assert np.array_equal(one.symbols[:symbols, columns.F], other.symbols[:symbols, columns.F])
+    assert np.array_equal(one.frequencies[:symbols], other.frequencies[:symbols])
 
 
 def test_first_candidate_is_the_next_merge(engine: Any, sample_words: Any) -> None:
@@ -294,5 +302,5 @@ def test_spelled_out_special_token_does_not_grow_the_vocabulary(engine: Any) -> 
 def test_no_boundary_disappears_twice(sample_words: Any) -> None:
     trainer = wps.Trainer(sample_words, wps.TrainingConfig(), engine="compiled")
     trainer.run()
-    gone = np.count_nonzero(trainer.history._boundary_steps != NEVER)
+    gone = np.count_nonzero(trainer.history.segmentations.boundary_steps != NEVER)
     assert gone == sum(len(trainer.history.positions(index)) for index in range(len(trainer.history)))

@@ -162,12 +162,10 @@ class WordCounts:
 
     def digest(self) -> str:
         """Return a SHA-256 in hexadecimal of the words, their order and their counts."""
-        result = hashlib.sha256()
-        for word, count in self.items():
-            data = word.encode("utf-8", "surrogatepass")
-            # The length goes in front, so that no two different lists give the same bytes.
-            result.update(b"%d:%b %d\n" % (len(data), data, count))
-        return result.hexdigest()
+        lengths = np.fromiter(map(len, self.words), dtype="<i8", count=len(self))
+        # With the lengths no two different lists give the same bytes.
+        parts = (lengths, self.counts.astype("<i8"), "".join(self.words).encode("utf-8", "surrogatepass"))
+        return hashlib.sha256(b"".join(bytes(part) for part in parts)).hexdigest()
 
     def __len__(self) -> int:
         return len(self.words)

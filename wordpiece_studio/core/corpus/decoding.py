@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 ErrorHandling = Literal["strict", "replace", "skip-line"]
 
-PIECE_BYTES = 4 << 20
+PIECE_BYTES = 1 << 20
 LONGEST_STRETCH_BYTES = 256 << 20
 
 # Named, so that the command line can tell its options instead.
@@ -59,6 +59,8 @@ class TextPiece:
         How many undecodable stretches were replaced in it.
     skipped_lines
         How many lines were left out just before it.
+    raw
+        Its bytes, if they are the text's UTF-8; else empty.
     """
 
     text: str
@@ -69,6 +71,12 @@ class TextPiece:
     encoding: str
     replaced: int = 0
     skipped_lines: int = 0
+    raw: bytes = b""
+
+    @property
+    def utf8(self) -> bytes:
+        """The text in UTF-8."""
+        return self.raw or self.text.encode("utf-8", "surrogatepass")
 
     def locate(self, index: int) -> tuple[int, int]:
         """Return the line, from 1, and the byte offset in the file, from 0, of a character of the text."""
@@ -203,7 +211,8 @@ class _Decoder:
                 raise self._undecodable(error, data, line, byte) from None
         else:
             if "\0" not in text:
-                yield TextPiece(text, self._name, line, byte, byte + len(data), self._encoding)
+                raw = data if self._encoding == "utf-8" else b""
+                yield TextPiece(text, self._name, line, byte, byte + len(data), self._encoding, raw=raw)
                 return
             if self._errors == "strict":
                 raise self._binary(text, line, byte)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from wordpiece_studio.core.corpus.decoding import (
@@ -94,6 +95,25 @@ class TextFile:
         except OSError:
             return True
         return (now.st_size, now.st_mtime_ns) != (self._status.st_size, self._status.st_mtime_ns)
+
+
+def listed_paths(paths: object) -> list[str]:
+    """Return one path or several as a list.
+
+    Raises
+    ------
+    StudioError
+        If there is none, or something that is no path.
+    """
+    one_or_many = [paths] if isinstance(paths, str | bytes | os.PathLike) or not isinstance(paths, Iterable) else paths
+    listed: list[str] = []
+    for path in one_or_many:
+        if not isinstance(path, str | bytes | os.PathLike):
+            raise StudioError("Files are expected, not {value}", "Give their paths.", value=repr(path)[:100])
+        listed.append(os.fsdecode(path))
+    if not listed:
+        raise StudioError("There is no file to read", "Name at least one.")
+    return listed
 
 
 def display_name(path: str | os.PathLike[str]) -> str:

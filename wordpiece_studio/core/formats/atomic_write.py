@@ -17,7 +17,10 @@ from wordpiece_studio.core.formats.temporary_files import remove_leftovers, temp
 from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import BinaryIO
+
+    Content = bytes | Callable[[BinaryIO], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +48,10 @@ def atomic_write(path: str | os.PathLike[str], data: bytes) -> None:
     atomic_write_all({path: data})
 
 
-def atomic_write_all(files: Mapping[str | os.PathLike[str], bytes]) -> None:
+def atomic_write_all(files: Mapping[str | os.PathLike[str], Content]) -> None:
     """Write files that belong together, as `atomic_write` writes one: all of them or none.
 
+    What is too large to be in memory is given as a function that writes it to the open file.
     They are put in place only when each is on the disk, one straight after the other; if that fails for one, those
     before it become what they were. Only a process killed between two of these renamings leaves a mixture.
 
@@ -149,12 +153,15 @@ def _mode_of_regular_file(target: Path) -> int | None:
     return stat.S_IMODE(mode)
 
 
-def _write_new_file(path: Path, data: bytes, mode: int | None) -> None:
+def _write_new_file(path: Path, data: Content, mode: int | None) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     # What replaces a file is for nobody else's eyes before it has that file's permissions.
     descriptor = os.open(path, flags, 0o666 if mode is None else 0o600)
     with os.fdopen(descriptor, "wb") as file:
-        file.write(data)
+        if isinstance(data, bytes):
+            file.write(data)
+        else:
+            data(file)
         file.flush()
         if mode is not None and hasattr(os, "fchmod"):
             os.fchmod(file.fileno(), mode)

@@ -56,6 +56,15 @@ class BertNormalizer(Normalizer):
         """Always: a blank stays a blank, and no step looks across one."""
         return True
 
+    @property
+    def is_by_character(self) -> bool:
+        """Always."""
+        return True
+
+    def regards_neighbours(self, character: str) -> bool:
+        """Return whether marks beside each other may change places, and the character keeps one that shows it."""
+        return character in self._maps().unsteady
+
     def normalize(self, text: str) -> str:
         """Return the normalized text."""
         maps = self._maps()
@@ -125,6 +134,8 @@ class _Maps:
         combining = "".join(map(re.escape, tables.combining))
         decomposed = (chr(code) for code, text in tables.decompositions.items() if text[0] in tables.combining)
         self.combining = re.compile(f"[{combining}{''.join(map(re.escape, decomposed))}]")
+        # Characters that leave a combining one which stays, if combining ones are put in order at all.
+        self.unsteady = frozenset(filter(self._leaves_combining, {*tables.combining, *map(chr, tables.decompositions)}))
         self._disorder = re.compile(f"[{combining}]{{2,}}")
 
     def normalize_in_stages(self, text: str) -> str:
@@ -133,6 +144,12 @@ class _Maps:
         if self.decompose is not None:
             text = self._disorder.sub(self._put_in_order, text.translate(self.decompose))
         return text if self.finish is None else text.translate(self.finish)
+
+    def _leaves_combining(self, character: str) -> bool:
+        if self.decompose is None or self.finish is None:
+            return False
+        pieces = self.decompose[ord(character)] or ""
+        return any(piece in self._classes and self.finish[ord(piece)] for piece in pieces)
 
     def _put_in_order(self, run: re.Match[str]) -> str:
         """Return a run of combining characters in canonical order."""

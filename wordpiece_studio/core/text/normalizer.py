@@ -30,6 +30,18 @@ class Normalizer(ABC):
         """
         return False
 
+    @property
+    def is_by_character(self) -> bool:
+        """Whether each character is normalized by itself, but for those of which `regards_neighbours` is true.
+
+        If so, what becomes of each need be found out only once. Leave it False when in doubt.
+        """
+        return False
+
+    def regards_neighbours(self, character: str) -> bool:
+        """Return whether what becomes of a character, or of others beside it, may depend on what stands around it."""
+        return not self.is_by_character
+
     @abstractmethod
     def align(self, text: str) -> AlignedText:
         """Return the normalized text, aligned with `text`."""

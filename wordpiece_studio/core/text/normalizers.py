@@ -43,6 +43,11 @@ class Unchanged(Normalizer):
         """Always."""
         return True
 
+    @property
+    def is_by_character(self) -> bool:
+        """Always."""
+        return True
+
     def normalize(self, text: str) -> str:
         """Return `text`."""
         return text
@@ -65,6 +70,15 @@ class Lowercase(Normalizer):
     def is_local(self) -> bool:
         """Always: the one rule that looks around, the final sigma's, stops at blanks and line ends."""
         return True
+
+    @property
+    def is_by_character(self) -> bool:
+        """But for the capital sigma, which looks around."""
+        return True
+
+    def regards_neighbours(self, character: str) -> bool:
+        """Return whether it is the capital sigma, which becomes another letter at the end of a word."""
+        return character == "Σ"
 
     def normalize(self, text: str) -> str:
         """Return `text` in lower case."""
@@ -97,6 +111,11 @@ class RemoveCharacters(Normalizer):
         """Unless blanks or line ends are among the characters."""
         return not set(self.characters) & {" ", "\n"}
 
+    @property
+    def is_by_character(self) -> bool:
+        """Always."""
+        return True
+
     def normalize(self, text: str) -> str:
         """Return `text` without the characters."""
         return text.translate(dict.fromkeys(map(ord, self.characters)))
@@ -126,6 +145,20 @@ class Sequence(Normalizer):
     def is_local(self) -> bool:
         """Whether all of them are."""
         return all(normalizer.is_local for normalizer in self.normalizers)
+
+    @property
+    def is_by_character(self) -> bool:
+        """Whether all of them are."""
+        return all(normalizer.is_by_character for normalizer in self.normalizers)
+
+    def regards_neighbours(self, character: str) -> bool:
+        """Return whether what any of them makes of the character may depend on what stands around it."""
+        text = character
+        for normalizer in self.normalizers:
+            if any(map(normalizer.regards_neighbours, text)):
+                return True
+            text = normalizer.normalize(text)
+        return False
 
     def normalize(self, text: str) -> str:
         """Return what the last one makes of what the others made of `text`."""

@@ -55,6 +55,11 @@ class Pipeline:
         """Whether a text's words are those of its stretches between blanks and line ends, one after the other."""
         return self.normalizer.is_local and self.pre_tokenizer.is_local
 
+    @property
+    def is_by_character(self) -> bool:
+        """Whether what becomes of each character need be found out only once, but for some that tell so themselves."""
+        return self.is_local and self.normalizer.is_by_character and self.pre_tokenizer.is_by_character
+
     def words(self, text: str) -> list[str]:
         """Return the words of `text`, from left to right."""
         split, normalize = self.pre_tokenizer.split, self.normalizer.normalize

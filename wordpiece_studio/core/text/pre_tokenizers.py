@@ -61,6 +61,14 @@ class PreTokenizer(ABC):
         """
         return False
 
+    @property
+    def is_by_character(self) -> bool:
+        """Whether each character by itself parts words, is one, stands in one or goes, and white space never stands.
+
+        If so, what becomes of each need be found out only once. Leave it False when in doubt.
+        """
+        return False
+
     @abstractmethod
     def spans(self, text: str) -> list[Span]:
         """Return the words of `text` and where they stand, from left to right."""
@@ -89,6 +97,11 @@ class BertPreTokenizer(PreTokenizer):
 
     @property
     def is_local(self) -> bool:
+        """Always."""
+        return True
+
+    @property
+    def is_by_character(self) -> bool:
         """Always."""
         return True
 
@@ -125,6 +138,11 @@ class WhitespaceSplit(PreTokenizer):
         """Always."""
         return True
 
+    @property
+    def is_by_character(self) -> bool:
+        """Always."""
+        return True
+
     def spans(self, text: str) -> list[Span]:
         """Return the words of `text` and where they stand."""
         return _matches(_blank_separated_words(), text)
@@ -151,6 +169,11 @@ class UnicodePunctuation(PreTokenizer):
 
     @property
     def is_local(self) -> bool:
+        """Always."""
+        return True
+
+    @property
+    def is_by_character(self) -> bool:
         """Always."""
         return True
 

@@ -5,16 +5,17 @@ Importing this module loads the kernels, and with them numba; nothing imports it
 
 from __future__ import annotations
 
+import itertools
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from wordpiece_studio.core.kernel_cache import load_kernels
 from wordpiece_studio.core.training.engine import Limits, RankedPair, StopReason
 from wordpiece_studio.core.training.history import MergeBatch
-from wordpiece_studio.core.training.kernel_cache import load_kernels
-from wordpiece_studio.errors import StudioError
 
-load_kernels()  # from the user's cache; the import below then finds them
+load_kernels("training")  # from the user's cache; the import below then finds them
 from wordpiece_studio.core.training.kernels import best, merging, pairs  # noqa: E402
 from wordpiece_studio.core.training.kernels import state as columns  # noqa: E402
 
@@ -23,12 +24,28 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from wordpiece_studio.core.training.preparation import Symbol, TrainingInput
+    from wordpiece_studio.core.training.config import Objective
+    from wordpiece_studio.core.training.preparation import TrainingInput
 
 _OBJECTIVES = {"score": columns.SCORE, "likelihood": columns.LIKELIHOOD, "count": columns.COUNT}
 _STOPS: dict[int, StopReason] = {columns.STOP_SIZE: "vocab_size", columns.STOP_VALUE: "min_value"}
-_HOT_PAIRS = {"score": 1024, "count": 1024, "likelihood": 256}
-"""How many pairs to keep hot; under likelihood each merge revalues them all."""
+_RECORDED = {
+    "left_id": columns.MERGE_LEFT_ID,
+    "right_id": columns.MERGE_RIGHT_ID,
+    "new_id": columns.MERGE_ID,
+    "pair_frequency": columns.MERGE_N,
+    "left_frequency": columns.MERGE_LEFT_F,
+    "right_frequency": columns.MERGE_RIGHT_F,
+    "symbols_before": columns.MERGE_TOTAL,
+    "ties": columns.MERGE_TIES,
+    "is_new": columns.MERGE_IS_NEW,
+}
+"""Columns of the history that are columns of `merges`."""
+_HOT_PAIRS = {"score": 1024, "count": 2048, "likelihood": 1024}
+"""How many pairs to keep hot: more are looked at in every merge, fewer have to be chosen anew more often."""
+_MARGINS = {"score": 8, "count": 8, "likelihood": 3}
+"""See MARGIN: the smaller the number, the more pairs are hot and the less often all pairs of a symbol are looked at."""
+_SAMPLE = 1 << 15  # values from which a threshold is estimated
 _NO_LIMIT = np.iinfo(np.int64).max
 
 
@@ -40,24 +57,25 @@ class CompiledEngine:
     input_
         The state before the first merge.
     capacity
-        Initial length of the arrays that grow; tests make it tiny.
+        Initial length of the arrays that grow, so that tests can make it tiny; None suits the corpus.
     """
 
-    def __init__(self, input_: TrainingInput, *, capacity: int = 1024) -> None:
+    def __init__(self, input_: TrainingInput, *, capacity: int | None = None) -> None:
         config = input_.config
         self._input = input_
         self._symbols = list(input_.symbols)
         self._index = {symbol: index for index, symbol in enumerate(self._symbols)}
         self._tokens: dict[str, int] = {token: index for index, token in enumerate(input_.vocabulary_tokens)}
         self._names_collide = _names_collide(input_)
-        self._hot_pairs = min(_HOT_PAIRS[config.objective], capacity)
+        self._hot_pairs = min(_HOT_PAIRS[config.objective], capacity or _NO_LIMIT)
         self._state = _initial_state(input_, capacity)
-        rules = self._state.rules
-        rules[columns.OBJECTIVE] = _OBJECTIVES[config.objective]
-        rules[columns.TIE_BY_IDS] = config.tie == "ids"
-        rules[columns.MIN_FREQUENCY] = max(1, config.min_frequency)
-        rules[columns.LONGEST] = config.max_token_length or _NO_LIMIT
-        rules[columns.NAMES_COLLIDE] = self._names_collide
+        scalars = self._state.scalars
+        scalars[columns.OBJECTIVE] = _OBJECTIVES[config.objective]
+        scalars[columns.TIE_BY_IDS] = config.tie == "ids"
+        scalars[columns.MIN_FREQUENCY] = max(1, config.min_frequency)
+        scalars[columns.LONGEST] = config.max_token_length or _NO_LIMIT
+        scalars[columns.NAMES_COLLIDE] = self._names_collide
+        scalars[columns.MARGIN] = _MARGINS[config.objective]
         self._count_pairs()
 
     @property
@@ -84,7 +102,7 @@ class CompiledEngine:
             if answer == columns.GROW:
                 self._grow()
             elif answer == columns.REBUILD:
-                self._choose_hot_pairs()
+                self._choose_hot_pairs(self._hot_pairs)
             elif answer == columns.NAME:
                 self._name_merge()
             else:
@@ -98,84 +116,91 @@ class CompiledEngine:
         """Undo the last `merges` merges."""
         merging.retreat(self._state, self.moment - merges)
 
+    def forget(self, known: int, vocabulary_size: int) -> None:
+        """Undo and unlearn all merges after the first `known`."""
+        state, scalars = self._state, self._state.scalars
+        self.retreat(max(0, self.moment - known))
+        made = int(state.merges[:known, columns.MERGE_NEW].max(initial=-1)) + 1
+        symbols = max(len(self._input.symbols), made)
+        scalars[columns.KNOWN], scalars[columns.SYMBOLS] = known, symbols
+        scalars[columns.VOCABULARY] = vocabulary_size
+        while len(self._tokens) > vocabulary_size:
+            self._tokens.popitem()
+        while len(self._index) > symbols:
+            self._index.popitem()
+        del self._symbols[symbols:]
+
     def ranked(self, limit: int) -> list[RankedPair]:
         """Return the best candidates at this moment."""
-        state = self._state
-        values = self._all_values()
-        count = min(limit, int((values > -np.inf).sum()))
-        if not count:
-            return []
-        worst = np.partition(values, -count)[-count]
-        rows = np.flatnonzero(values >= worst)
-        order = [*self._tie_keys(rows), -values[rows]]
-        prefix = self._input.config.continuing_subword_prefix
-        ranked = []
-        for row in rows[np.lexsort(order)][:count].tolist():
-            left, right, n = state.pairs[row, : columns.N + 1].tolist()
-            ranked.append(
-                RankedPair(
-                    self._symbol(left).token(prefix),
-                    self._symbol(right).token(prefix),
-                    n,
-                    int(state.symbols[left, columns.F]),
-                    int(state.symbols[right, columns.F]),
-                    float(values[row]),
-                )
-            )
-        return ranked
+        rows, values = self._best_rows(limit)
+        lefts, rights = self._state.pairs[rows, columns.LEFT], self._state.pairs[rows, columns.RIGHT]
+        ids, frequencies = self._state.symbols[:, columns.ID], self._state.frequencies
+        facts = (ids[lefts], ids[rights], self._state.counts[rows], frequencies[lefts], frequencies[rights], values)
+        return list(itertools.starmap(RankedPair, zip(*(fact.tolist() for fact in facts), strict=True)))
 
-    def _tie_keys(self, rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-        """Return sort keys, the last the most important, that put equal values in the order of the tie rule."""
-        places = np.empty(len(rows), dtype=np.int64)
-        best.first_places(self._state, rows, places)
-        if self._input.config.tie == "first":
-            return [places]
-        named, ids = self._state.pairs[rows], self._state.symbols[:, columns.ID]
-        return [places, ids[named[:, columns.RIGHT]], ids[named[:, columns.LEFT]]]
+    def _best_rows(self, limit: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return the rows and values of the best `limit` candidates; there may be fewer."""
+        wanted = max(self._hot_pairs, 2 * limit)
+        while True:
+            if not self._scalar(columns.HOT_IS_VALID):
+                self._choose_hot_pairs(wanted)
+            hot = self._state.hot[: self._scalar(columns.HOT)]
+            values = self._values(hot[:, columns.HOT_ROW].copy())
+            threshold = self._state.reals[columns.THRESHOLD]
+            best = np.flatnonzero(values >= threshold)  # any other hot pair may be worth less than one that is not
+            if len(best) >= limit or threshold == -np.inf:
+                break
+            self._state.scalars[columns.HOT_IS_VALID] = 0
+            wanted *= 2
+        hot, values = hot[best], values[best]
+        order = np.lexsort((hot[:, columns.HOT_PLACE], hot[:, columns.HOT_IDS], -values))
+        order = order[values[order] > -np.inf][:limit]
+        return hot[order, columns.HOT_ROW], values[order]
 
     # What the kernels ask for.
 
     def _grow(self) -> None:
-        """Give every array room for the next merge and as much again."""
+        """Give every array room for the next merge, and those that have none as much again."""
         state, scalars = self._state, self._state.scalars
-        rows = _grown(state.pairs, int(scalars[columns.NEEDED_PAIRS]))
-        symbols = _grown(state.symbols, int(scalars[columns.SYMBOLS]) + 1)
-        merges = _grown(state.merges, int(scalars[columns.KNOWN]) + 1)
+        pair_room, symbol_room = int(scalars[columns.NEEDED_PAIRS]), int(scalars[columns.SYMBOLS]) + 1
+        merge_room, change_room = int(scalars[columns.KNOWN]) + 1, int(scalars[columns.NEEDED_CHANGES])
+        if scalars[columns.NEEDED_ARENA] > np.iinfo(np.int32).max:
+            raise MemoryError  # its entries could not be numbered
         self._state = state._replace(
-            pairs=rows,
-            table=np.full(_table_size(len(rows)), columns.NOTHING, dtype=np.int32),
+            pairs=_grown(state.pairs, pair_room),
+            counts=_grown(state.counts, pair_room),
             arena=_grown(state.arena, int(scalars[columns.NEEDED_ARENA])),
-            symbols=symbols,
-            neighbours=np.zeros((len(symbols), columns.NEIGHBOUR_COLUMNS), dtype=np.int64),
-            touched=np.zeros((2, len(symbols)), dtype=np.int32),
-            merges=merges,
-            values=_grown(state.values, len(merges)),
+            symbols=_grown(state.symbols, symbol_room),
+            frequencies=_grown(state.frequencies, symbol_room),
+            merges=_grown(state.merges, merge_room),
+            values=_grown(state.values, merge_room),
             places=_grown(state.places, int(scalars[columns.NEEDED_PLACES])),
-            changes=_grown(state.changes, int(scalars[columns.NEEDED_CHANGES])),
+            changes=_grown(state.changes, change_room),
+            change_weights=_grown(state.change_weights, change_room),
         )
-        pairs.rehash(self._state)
+        if _table_size(len(self._state.pairs)) > len(state.table):
+            table = np.full(_table_size(len(self._state.pairs)), columns.NOTHING, dtype=np.int32)
+            pairs.rehash(self._state.pairs, table, self._scalar(columns.PAIRS))
+            self._state = self._state._replace(table=table)
 
-    def _choose_hot_pairs(self) -> None:
-        """Make the best pairs hot, with all that tie with the last of them."""
-        values = self._all_values()
-        candidates = int((values > -np.inf).sum())
-        if candidates <= self._hot_pairs:
-            threshold, rows = -np.inf, np.flatnonzero(values > -np.inf)
-        else:
-            threshold = np.partition(values, -self._hot_pairs)[-self._hot_pairs]
-            rows = np.flatnonzero(values >= threshold)
-        capacity = max(4, 2 * len(rows), 2 * self._hot_pairs)
-        capacity = 1 << (capacity - 1).bit_length()
-        if capacity != len(self._state.hot_rows):
+    def _choose_hot_pairs(self, wanted: int) -> None:
+        """Make about `wanted` of the best pairs hot, with all that tie with the last of them."""
+        values = self._values(np.arange(self._scalar(columns.PAIRS)))
+        threshold = _threshold(values, wanted)
+        bounds = _upper_bounds(values, self._state.counts[: len(values)], self._input.config.objective)
+        rows = np.flatnonzero((bounds >= threshold) & (values > -np.inf))
+        hot = self._state.hot[: self._scalar(columns.HOT)]
+        self._state.pairs[hot[:, columns.HOT_ROW], columns.SLOT] = columns.NOTHING
+        capacity = 2 * max(len(rows), wanted)
+        if capacity > len(self._state.hot):
             self._state = self._state._replace(**_hot_arrays(capacity))
-        self._state.threshold[0] = threshold
-        best.heat(self._state, rows)
+        self._state.reals[columns.THRESHOLD] = threshold
+        best.heat_all(self._state, rows)
 
     def _name_merge(self) -> None:
         """Find out which symbol and token the merge just chosen makes: there may be one written like it."""
         state = self._state
-        merge = state.merges[self.known]
-        row = int(merge[columns.MERGE_ROW])
+        row = int(state.merges[self.known, columns.MERGE_ROW])
         left, right = state.pairs[row, [columns.LEFT, columns.RIGHT]].tolist()
         symbol = self._symbols[left].joined(self._symbols[right])
         token = symbol.token(self._input.config.continuing_subword_prefix)
@@ -184,14 +209,10 @@ class CompiledEngine:
         if symbol not in self._index:
             self._index[symbol] = len(self._symbols)
             self._symbols.append(symbol)
-            merging.add_symbol(state, row, token_id)
-        merge[columns.MERGE_NEW], merge[columns.MERGE_ID] = self._index[symbol], token_id
-        merge[columns.MERGE_IS_NEW] = is_new
-        state.scalars[columns.VOCABULARY] = len(self._tokens)
-        state.scalars[columns.KNOWN] += 1
+        merging.name_new(state, self._index[symbol], token_id, is_new)
 
     def _why_none(self) -> StopReason:
-        frequencies = self._state.pairs[: self._scalar(columns.PAIRS), columns.N]
+        frequencies = self._state.counts[: self._scalar(columns.PAIRS)]
         most = int(frequencies.max(initial=0))
         if not most:
             return "no_pair"
@@ -202,57 +223,54 @@ class CompiledEngine:
     def _scalar(self, index: int) -> int:
         return int(self._state.scalars[index])
 
-    def _all_values(self) -> NDArray[np.float64]:
-        values = np.empty(self._scalar(columns.PAIRS), dtype=np.float64)
-        best.all_values(self._state, values)
+    def _values(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the exact values of the pairs in `rows`."""
+        values = np.empty(len(rows), dtype=np.float64)
+        best.values_of(self._state, rows, values)
         return values
-
-    def _symbol(self, index: int) -> Symbol:
-        """Return a symbol by its index; where names cannot collide they are spelled out only when asked for."""
-        for merge in range(len(self._symbols) - len(self._input.symbols), self.known):
-            if len(self._symbols) > index:
-                break
-            row = int(self._state.merges[merge, columns.MERGE_ROW])
-            left, right = self._state.pairs[row, [columns.LEFT, columns.RIGHT]].tolist()
-            self._symbols.append(self._symbols[left].joined(self._symbols[right]))
-        return self._symbols[index]
 
     def _batch(self, first: int, first_place: int) -> MergeBatch:
         """Return the merges from `first` to the last one known."""
-        state = self._state
-        merges = state.merges[first : self.known]
-        merged, symbols = state.pairs[merges[:, columns.MERGE_ROW]], state.symbols
-        ends = np.append(merges[1:, columns.MERGE_PLACES], self._scalar(columns.PLACES))
-        left = merged[:, columns.LEFT]
-        facts: dict[str, NDArray[Any]] = {
-            "left_id": symbols[left, columns.ID],
-            "right_id": symbols[merged[:, columns.RIGHT], columns.ID],
-            "new_id": merges[:, columns.MERGE_ID],
-            "pair_frequency": merges[:, columns.MERGE_N],
-            "left_frequency": merges[:, columns.MERGE_LEFT_F],
-            "right_frequency": merges[:, columns.MERGE_RIGHT_F],
-            "symbols_before": merges[:, columns.MERGE_TOTAL],
-            "value": state.values[first : self.known],
-            "ties": merges[:, columns.MERGE_TIES],
-            "is_new": merges[:, columns.MERGE_IS_NEW].astype(np.bool_),
-        }
+        state, known, end = self._state, self.known, self._scalar(columns.PLACES)
+        merges = state.merges[first:known]
+        facts: dict[str, NDArray[Any]] = {name: merges[:, column] for name, column in _RECORDED.items()}
+        facts["value"] = state.values[first:known]
         return MergeBatch(
             columns=facts,
-            position_counts=ends[: len(merges)] - merges[:, columns.MERGE_PLACES],
-            positions=state.places[first_place : self._scalar(columns.PLACES)] if len(merges) else state.places[:0],
-            left_lengths=symbols[left, columns.LENGTH],
+            position_counts=merges[:, columns.MERGE_COUNT],
+            positions=state.places[first_place:end] if len(merges) else state.places[:0],
+            left_lengths=merges[:, columns.MERGE_LEFT_LENGTH],
         )
 
     def _count_pairs(self) -> None:
         """Enter all pairs of the initial segmentation."""
         cell = 0
-        while (cell := pairs.count_pairs(self._state, cell)) < len(self._input.cells):
+        rows = np.full(len(self._input.cells), columns.NOTHING, dtype=np.int32)
+        while (cell := pairs.count_pairs(self._state, cell, rows)) < len(rows):
             self._state.scalars[columns.NEEDED_PAIRS] = self._scalar(columns.PAIRS) + 1
             self._grow()
-        state = self._state
-        entries = int(state.pairs[: self._scalar(columns.PAIRS), columns.SIZE].sum())
-        self._state = state._replace(arena=np.empty(entries, dtype=np.int32))
-        pairs.fill_blocks(self._state)
+        scalars, adjacent = self._state.scalars, int((rows != columns.NOTHING).sum())
+        arena = _grown(self._state.arena, adjacent)
+        scalars[columns.ARENA] = pairs.fill_blocks(self._state.pairs, arena, rows, int(scalars[columns.PAIRS]))
+        self._state = self._state._replace(arena=arena)
+
+
+def _threshold(values: NDArray[np.float64], wanted: int) -> float:
+    """Return a value that about `wanted` of `values` reach, -inf if there are fewer; any would be right."""
+    stride = max(1, min(len(values) // _SAMPLE, wanted // 64))
+    sample = values[::stride]
+    rank = wanted // stride
+    return float(np.partition(sample, -rank)[-rank]) if rank < len(sample) else -np.inf
+
+
+def _upper_bounds(values: NDArray[np.float64], counts: NDArray[np.int64], objective: Objective) -> NDArray[np.float64]:
+    """Return what the values can rise to before a symbol's f has fallen by one part in MARGIN, or a little more."""
+    margin = 1 - 1 / _MARGINS[objective]
+    if objective == "score":
+        return values * (1.000001 / margin**2)
+    if objective == "likelihood":
+        return values + counts * (-2.000001 * math.log(margin))
+    return values
 
 
 def _names_collide(input_: TrainingInput) -> bool:
@@ -267,59 +285,53 @@ def _names_collide(input_: TrainingInput) -> bool:
     removes = config.alphabet_limit is not None and config.alphabet_overflow == "remove"
     if not prefix or removes or config.end_of_word_suffix is not None:
         return True
-    begins = (prefix, *config.special_tokens)
+    text = "\n".join(["", *input_.words])
+    begins = [f"\n{token}" for token in (prefix, *config.special_tokens)]
     inside = [token.removeprefix(prefix) for token in config.special_tokens if token.startswith(prefix)]
-    return any(word.startswith(begins) or any(text in word for text in inside) for word in input_.words)
+    return any(token in text for token in (*begins, *inside))
 
 
-def _initial_state(input_: TrainingInput, capacity: int) -> columns.State:
-    if len(input_.cells) > np.iinfo(np.int32).max:
-        raise StudioError(
-            "The distinct words of this corpus have {count:,} characters, more than can be trained on",
-            "Leave out the rarest words or a part of the text.",
-            count=len(input_.cells),
-        )
+def _initial_state(input_: TrainingInput, capacity: int | None) -> columns.State:
+    adjacent = len(input_.cells)  # and a few more
+    # What most trainings come to need; what is not written to takes no memory.
+    room = max(1024, adjacent // 4) if capacity is None else capacity
+    merges = min(room, 1 << 16)
     count = len(input_.symbols)
-    symbols = np.zeros((count + capacity, columns.SYMBOL_COLUMNS), dtype=np.int64)
+    symbols = np.zeros((count + merges, columns.SYMBOL_COLUMNS), dtype=np.int64)
     symbols[:count, columns.LENGTH] = [len(symbol.text) for symbol in input_.symbols]
-    symbols[:count, [columns.BY_LEFT, columns.BY_RIGHT]] = columns.NOTHING
+    symbols[:count, columns.BY_LEFT : columns.HOT_BY_RIGHT + 1] = columns.NOTHING
     symbols[:count, columns.ID] = input_.symbol_ids
     scalars = np.zeros(columns.SCALARS, dtype=np.int64)
     scalars[columns.SYMBOLS], scalars[columns.VOCABULARY] = count, len(input_.vocabulary_tokens)
-    weights = np.zeros(len(input_.cells), dtype=np.int64)
-    for_word = np.repeat(input_.weights, input_.word_lengths + 1)  # each word with the separator behind it
-    weights[1:] = for_word
+    with_separators = input_.word_lengths + 1
+    with_separators[0] += 1  # the one before it
     return columns.State(
         cells=input_.cells.copy(),
-        weights=weights,
-        pairs=np.zeros((capacity, columns.PAIR_COLUMNS), dtype=np.int64),
-        table=np.full(_table_size(capacity), columns.NOTHING, dtype=np.int32),
-        arena=np.empty(0, dtype=np.int32),
+        weights=np.repeat(input_.weights, with_separators),
+        pairs=np.zeros((room, columns.PAIR_COLUMNS), dtype=np.int32),
+        counts=np.zeros(room, dtype=np.int64),
+        table=np.full(_table_size(room), columns.NOTHING, dtype=np.int32),
+        arena=np.empty(room if capacity else 5 * adjacent // 2, dtype=np.int32),
         symbols=symbols,
-        neighbours=np.zeros((len(symbols), columns.NEIGHBOUR_COLUMNS), dtype=np.int64),
-        touched=np.zeros((2, len(symbols)), dtype=np.int32),
-        merges=np.zeros((capacity, columns.MERGE_COLUMNS), dtype=np.int64),
-        values=np.zeros(capacity, dtype=np.float64),
-        places=np.zeros(capacity, dtype=np.int32),
-        changes=np.zeros((capacity, columns.CHANGE_COLUMNS), dtype=np.int64),
-        threshold=np.zeros(1, dtype=np.float64),
+        frequencies=np.zeros(len(symbols), dtype=np.int64),
+        merges=np.zeros((merges, columns.MERGE_COLUMNS), dtype=np.int64),
+        values=np.zeros(merges, dtype=np.float64),
+        places=np.empty(room if capacity else adjacent, dtype=np.int32),
+        changes=np.empty((room, columns.CHANGE_COLUMNS), dtype=np.int32),
+        change_weights=np.empty(room, dtype=np.int64),
         scalars=scalars,
-        rules=np.zeros(columns.RULES, dtype=np.int64),
-        **_hot_arrays(4),
+        reals=np.zeros(columns.REALS, dtype=np.float64),
+        **_hot_arrays(0),
     )
 
 
 def _hot_arrays(capacity: int) -> dict[str, NDArray[Any]]:
+    values = np.zeros(capacity, dtype=np.float64)
     return {
-        "hot_rows": np.zeros(capacity, dtype=np.int32),
-        "hot_pairs": np.zeros((2, capacity), dtype=np.int32),
-        "hot_counts": np.zeros(capacity, dtype=np.int64),
-        "hot_ids": np.zeros(capacity, dtype=np.int64),
-        "hot_values": np.zeros(capacity, dtype=np.float64),
-        "hot_places": np.zeros(capacity, dtype=np.int64),
-        "winners": np.zeros(2 * capacity, dtype=np.int32),
-        "winner_ties": np.zeros(2 * capacity, dtype=np.int32),
-        "marked": np.zeros(max(1, capacity // 16), dtype=np.int32),
+        "hot": np.zeros((capacity, columns.HOT_COLUMNS), dtype=np.int64),
+        "hot_values": values,
+        "hot_keys": values.view(np.int64),
+        "hot_slopes": np.zeros(capacity, dtype=np.float64),
     }
 
 

@@ -15,10 +15,10 @@ StopReason = Literal[
 
 @dataclass(frozen=True, slots=True)
 class RankedPair:
-    """A candidate in the engine's terms: symbols by their text, the numbers as in :class:`Candidate`."""
+    """A candidate in the engine's terms: tokens by their vocabulary ids, the numbers as in :class:`Candidate`."""
 
-    left: str
-    right: str
+    left_id: int
+    right_id: int
     pair_frequency: int
     left_frequency: int
     right_frequency: int
@@ -55,6 +55,13 @@ class Engine(Protocol):
 
     def retreat(self, merges: int) -> None:
         """Undo the last `merges` merges."""
+        ...
+
+    def forget(self, known: int, vocabulary_size: int) -> None:
+        """Undo and unlearn all merges after the first `known`, with which there are so many tokens.
+
+        Takes no memory and sets right whatever `advance` left behind when that was used up.
+        """
         ...
 
     def ranked(self, limit: int) -> list[RankedPair]:

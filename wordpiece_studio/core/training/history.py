@@ -7,14 +7,16 @@ every word's segmentation.
 
 from __future__ import annotations
 
-import itertools
 import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from wordpiece_studio.core.training.merge_tree import MergeTree, merge_tree
+from wordpiece_studio.core.training.occurrences import begins_at, occurrences, words_per_token
 from wordpiece_studio.core.training.records import Merge
+from wordpiece_studio.core.training.segmentation import Segmentations
 from wordpiece_studio.core.vocabulary import TokenTable, Vocabulary
 from wordpiece_studio.errors import StudioError
 
@@ -25,9 +27,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from wordpiece_studio.core.training.preparation import TrainingInput
-
-NEVER = np.iinfo(np.int32).max
-"""The step of a boundary that is still there."""
 
 _COLUMNS: dict[str, Any] = {
     "left_id": np.int64,
@@ -72,6 +71,13 @@ class MergeHistory:
 
     Column names: left_id, right_id, new_id (vocabulary ids), pair_frequency, left_frequency, right_frequency,
     symbols_before, ties (int64), value (float64), is_new (bool). Their meaning is that of :class:`Merge`.
+
+    Attributes
+    ----------
+    input : TrainingInput
+        The state before the first merge.
+    segmentations : Segmentations
+        Where the boundaries inside the words are at every step.
     """
 
     def __init__(self, input_: TrainingInput) -> None:
@@ -81,7 +87,7 @@ class MergeHistory:
         self._sizes = np.empty(64, dtype=np.int64)  # vocabulary size after each merge
         self._offsets = np.zeros(65, dtype=np.int64)
         self._positions = np.empty(256, dtype=np.int32)
-        self._boundary_steps = _initial_boundaries(input_)
+        self.segmentations = Segmentations(input_)
         config = input_.config
         self._table = TokenTable(input_.vocabulary_tokens)
         self._initial = Vocabulary(
@@ -89,7 +95,6 @@ class MergeHistory:
         )
         self._named = 0  # merges whose tokens have been spelled out
         self._naming = threading.Lock()
-        self._word_index: dict[str, int] | None = None
 
     # What an engine does.
 
@@ -110,7 +115,7 @@ class MergeHistory:
         self._positions[used : used + len(batch.positions)] = batch.positions
         boundaries = batch.positions + np.repeat(batch.left_lengths, batch.position_counts)
         steps = np.arange(first + 1, end + 1, dtype=np.int32)
-        self._boundary_steps[boundaries] = np.repeat(steps, batch.position_counts)
+        self.segmentations.boundary_steps[boundaries] = np.repeat(steps, batch.position_counts)
         self._count = end  # last: it is what makes the rest visible to readers
 
     # What was merged.
@@ -172,6 +177,24 @@ class MergeHistory:
             return 0
         return int(np.searchsorted(self.vocabulary_sizes(), token_id, side="right")) + 1
 
+    def merge_tree(self, token_id: int) -> MergeTree:
+        """Return how a token came to be.
+
+        Where several merges made equal tokens, the tree is that of the first, which made it new; a token that was
+        there from the beginning is a leaf, even if merges made it again.
+
+        Raises
+        ------
+        StudioError
+            If there is no such token.
+        """
+        last = self.vocabulary_size(self._count) - 1
+        if not 0 <= token_id <= last:
+            raise StudioError(
+                "There is no token with the id {id}", "The ids run from 0 to {last}.", id=token_id, last=last
+            )
+        return merge_tree(self, token_id)
+
     def _spell_out(self) -> None:
         """Write out the tokens of merges that were not asked for yet; the engine only has numbers."""
         with self._naming:
@@ -182,7 +205,7 @@ class MergeHistory:
                 if is_new:
                     tokens = self._table.tokens
                     self._table.append(tokens[left] + tokens[right].removeprefix(prefix))
-            self._named = count
+                self._named += 1  # one by one: memory may run out
 
     # Words.
 
@@ -193,12 +216,14 @@ class MergeHistory:
         if not step:
             return self.input.total_symbols
         touched = self.positions(step - 1)
-        merged = int(self.input.weights[self._words_at(touched)].sum())
+        merged = int(self.input.weights[self.segmentations.words_at(touched)].sum())
         return int(self._columns["symbols_before"][step - 1]) - merged
 
     def words_touched(self, index: int) -> list[str]:
         """Return the words that merge `index` (from 0) changed, in corpus order."""
-        return [self.input.words[word] for word in np.unique(self._words_at(self.positions(index))).tolist()]
+        touched = self.segmentations.words_at(self.positions(index))
+        is_first = np.diff(touched, prepend=-1) > 0
+        return list(map(self.input.words.__getitem__, touched[is_first].tolist()))
 
     def segmentation(self, word: str, step: int) -> list[str]:
         """Return the tokens of a training word after `step` merges; 0 gives its initial symbols.
@@ -208,27 +233,59 @@ class MergeHistory:
         StudioError
             If the training did not see `word`, or there is no such step.
         """
-        return self._segmentation(self._index_of(word), self._checked_step(step))
+        return self.segmentations.tokens(self.segmentations.index_of(word), self._checked_step(step))
 
-    def words_with_pair(self, left: str, right: str, step: int) -> list[tuple[str, int]]:
+    def words_with_token(self, token_id: int, step: int, limit: int | None = None) -> list[tuple[str, int]]:
+        """Return the words whose segmentation after `step` merges holds a token, most frequent first.
+
+        Each comes with its weight in the corpus. `limit`: at most so many; a long list takes its time.
+
+        Raises
+        ------
+        StudioError
+            If there is no such step.
+        """
+        places = occurrences(self, token_id, self._checked_step(step))[0]
+        return self.segmentations.most_frequent_words_at(places, limit)
+
+    def words_with_pair(self, left: str, right: str, step: int, limit: int | None = None) -> list[tuple[str, int]]:
         """Return the words in which two neighbours are `left` and `right` after `step` merges, most frequent first.
 
-        Each comes with its weight in the corpus. This looks at every word that spells the pair.
+        Each comes with its weight in the corpus. `limit`: at most so many; a long list takes its time.
+
+        Raises
+        ------
+        StudioError
+            If there is no such step.
         """
-        prefix = self.input.config.continuing_subword_prefix
-        text = left.removeprefix(prefix) + right.removeprefix(prefix)
-        suffix = self.input.config.end_of_word_suffix
-        if suffix:
-            text = text.removesuffix(suffix)
-        if self.input.config.alphabet_limit is not None:
-            text = ""  # characters may have been removed between the two
-        found = []
-        for index, word in enumerate(self.input.words):
-            if text in word:
-                tokens = self._segmentation(index, step)
-                if any(pair == (left, right) for pair in itertools.pairwise(tokens)):
-                    found.append((word, int(self.input.weights[index])))
-        return sorted(found, key=lambda item: -item[1])
+        vocabulary = self.vocabulary(step)
+        left_id, right_id = vocabulary.id_of(left), vocabulary.id_of(right)
+        if left_id is None or right_id is None:
+            return []
+        ends = occurrences(self, left_id, step)[1]
+        return self.segmentations.most_frequent_words_at(ends[begins_at(self, ends, right_id, step)], limit)
+
+    def number_of_words(self, token_id: int, step: int) -> int:
+        """Return how many distinct words hold a token after `step` merges.
+
+        Raises
+        ------
+        StudioError
+            If there is no such step.
+        """
+        return self.segmentations.count_words_at(occurrences(self, token_id, self._checked_step(step))[0])
+
+    def words_per_token(self, step: int) -> NDArray[np.int64]:
+        """Return how many distinct words hold each token after `step` merges, by vocabulary id.
+
+        Looks at the whole corpus: some tenths of a second where there are a million words.
+
+        Raises
+        ------
+        StudioError
+            If there is no such step.
+        """
+        return words_per_token(self, self._checked_step(step))
 
     def _checked_index(self, index: int) -> int:
         """Return the index of a merge counted from the front, as a list would take it."""
@@ -241,46 +298,14 @@ class MergeHistory:
             raise StudioError("There is no step {step}", "Steps run from 0 to {last}.", step=step, last=self._count)
         return step
 
-    def _segmentation(self, index: int, step: int) -> list[str]:
-        start = int(self.input.word_starts[index])
-        end = start + int(self.input.word_lengths[index])
-        inner = np.flatnonzero(self._boundary_steps[start + 1 : end] > step) + start + 1
-        cuts = [start, *inner.tolist(), end]
-        return [self.input.token_at(begin, stop) for begin, stop in itertools.pairwise(cuts)]
-
-    def _words_at(self, positions: NDArray[np.int32]) -> NDArray[np.int64]:
-        """Return the index of the word that each position lies in."""
-        return np.searchsorted(self.input.word_starts, positions, side="right") - 1
-
-    def _index_of(self, word: str) -> int:
-        if self._word_index is None:
-            self._word_index = {word: index for index, word in enumerate(self.input.words)}
-        try:
-            return self._word_index[word]
-        except KeyError:
-            raise StudioError(
-                "The word {word!r} was not trained on", "Choose a word of the corpus.", word=word
-            ) from None
-
-
-def _initial_boundaries(input_: TrainingInput) -> NDArray[np.int32]:
-    """Return NEVER for every cell; 0 inside the initial symbols with a suffix, where there never was a boundary."""
-    boundaries = np.full(len(input_.cells), NEVER, dtype=np.int32)
-    widths = np.array([len(symbol.text) for symbol in input_.symbols])
-    ends = input_.word_starts + input_.word_lengths
-    last = widths[input_.cells[ends - 1]]
-    for offset in range(1, int(last.max())):
-        boundaries[ends[last > offset] - offset] = 0
-    return boundaries
-
 
 def _with_room(array: NDArray[Any], size: int) -> NDArray[Any]:
-    """Return `array`, or a copy with at least twice its length if `size` entries do not fit.
+    """Return `array`, or a copy with at least half as much room again if `size` entries do not fit.
 
     A copy and not a resize: a reader may still hold the old one.
     """
     if size <= len(array):
         return array
-    larger = np.empty(max(size, 2 * len(array)), dtype=array.dtype)
+    larger = np.empty(max(size, len(array) * 3 // 2), dtype=array.dtype)
     larger[: len(array)] = array
     return larger

@@ -27,13 +27,15 @@ class Notice:
 
 def corpus_notices(counts: WordCounts, config: TrainingConfig) -> list[Notice]:
     """Return what is unusual: special tokens in the text, words that begin with the prefix, no unknown token."""
-    return [*_spelled_out(counts, config), *_prefixed(counts, config), *_without_unknown(config)]
+    text = "\n".join(["", *counts.words])  # searched far sooner than word by word
+    return [*_spelled_out(counts, config, text), *_prefixed(counts, config, text), *_without_unknown(config)]
 
 
-def _spelled_out(counts: WordCounts, config: TrainingConfig) -> Iterator[Notice]:
+def _spelled_out(counts: WordCounts, config: TrainingConfig, text: str) -> Iterator[Notice]:
     for token in config.special_tokens:
         times = counts.statistics.spelled_out.get(token, 0)
-        times = times or sum(count for word, count in counts.items() if token in word and len(token) > 1)
+        if not times and len(token) > 1 and token in text:
+            times = sum(count for word, count in counts.items() if token in word)
         if times:
             yield Notice(
                 "The corpus spells out the special token {token} ({times:,}×). It is trained on as ordinary text; a "
@@ -42,8 +44,10 @@ def _spelled_out(counts: WordCounts, config: TrainingConfig) -> Iterator[Notice]
             )
 
 
-def _prefixed(counts: WordCounts, config: TrainingConfig) -> Iterator[Notice]:
+def _prefixed(counts: WordCounts, config: TrainingConfig, text: str) -> Iterator[Notice]:
     prefix = config.continuing_subword_prefix
+    if f"\n{prefix}" not in text:
+        return
     words = [word for word in counts.words if prefix and word.startswith(prefix) and word != prefix]
     if words:
         yield Notice(

@@ -109,18 +109,17 @@ class PlainEngine:
             for index, word in self._steps[self.moment].before.items():
                 self._words[index] = word
 
+    def forget(self, known: int, vocabulary_size: int) -> None:
+        """Undo and unlearn all merges after the first `known`."""
+        self.retreat(max(0, self._moment - known))
+        del self._steps[known:]
+        while len(self._tokens) > vocabulary_size:
+            self._tokens.popitem()
+
     def ranked(self, limit: int) -> list[RankedPair]:
         """Return the best candidates at this moment."""
-        prefix = self._config.continuing_subword_prefix
         return [
-            RankedPair(
-                self._symbols[one.pair[0]].token(prefix),
-                self._symbols[one.pair[1]].token(prefix),
-                one.n,
-                one.left,
-                one.right,
-                one.value,
-            )
+            RankedPair(self._ids[one.pair[0]], self._ids[one.pair[1]], one.n, one.left, one.right, one.value)
             for one in self._candidates()[:limit]
         ]
 
@@ -190,6 +189,7 @@ class PlainEngine:
         """Join `pair` from left to right in every word; return the words as they were, and the places."""
         left, right = pair
         before: dict[int, Word] = {}
+        after: dict[int, Word] = {}
         positions: list[int] = []
         for index, word in enumerate(self._words):
             joined: Word = []
@@ -200,8 +200,9 @@ class PlainEngine:
                 else:
                     joined.append((symbol, cell))
             if len(joined) != len(word):
-                before[index] = word
-                self._words[index] = joined
+                before[index], after[index] = word, joined
+        for index, word in after.items():
+            self._words[index] = word
         self._moment += 1
         return before, positions
 

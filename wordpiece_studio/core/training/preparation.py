@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from operator import mul
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 
 SEPARATOR = -1
 INSIDE = -2
+MOST_CELLS = (2**31 - 1) // 3
+"""The engine's arena holds up to three entries for a cell, numbered in int32."""
+MOST_SYMBOLS = 2**63 - 1
+"""N is int64, and nothing that is counted is more."""
 _CODE_POINTS = 0x110000
 
 
@@ -109,29 +114,30 @@ def prepare(counts: WordCounts, config: TrainingConfig) -> TrainingInput:
     Raises
     ------
     StudioError
-        If there are no words, or `config.vocab_size` is below special tokens and alphabet (naming the minimum).
+        If there are no words or more than can be counted, or `config.vocab_size` is below special tokens and alphabet
+        (naming the minimum).
     """
     if not len(counts):
         raise StudioError("There are no words to train on", "Type or open a text that holds words.")
-    words = list(counts.words)
+    words, weights = list(counts.words), np.asarray(counts.counts, dtype=np.int64)
     lengths = np.fromiter(map(len, words), dtype=np.int64, count=len(words))
-    characters = np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.int64)
-    word_of = np.repeat(np.arange(len(words)), lengths)
-    kept = _kept_characters(characters, np.asarray(counts.counts)[word_of], config)
-    if kept.all():
-        trained = np.arange(len(words))
-    else:
-        keep = kept[characters]
-        if config.alphabet_overflow == "unk":
-            keep = np.logical_and.reduceat(keep, np.cumsum(lengths) - lengths)[word_of]
-        trained = np.unique(word_of[keep])
-        if not len(trained):
-            raise StudioError(
-                "No word is left to train on: each holds a character beyond the alphabet limit of {limit:,}",
-                "Raise the limit, or let such characters be removed.",
-                limit=config.alphabet_limit,
-            )
-    input_ = _lay_out(words, np.asarray(counts.counts, dtype=np.int64), characters, lengths, kept, trained, config)
+    _check_sizes(weights, lengths, config.end_of_word_suffix or "")
+    characters = np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), dtype=np.int32)
+    kept = np.ones(int(characters.max()) + 1, dtype=np.bool_)
+    if config.alphabet_limit is not None:
+        kept = _kept_characters(characters, np.repeat(weights, lengths), config)
+    prefix, suffix = config.continuing_subword_prefix, config.end_of_word_suffix or ""
+    is_attached = bool(suffix) and config.end_of_word == "attached"
+    keys = _symbol_keys(characters, lengths, bool(prefix), is_attached)
+    if not kept.all():
+        keys, lengths, trained = _without_dropped(keys, lengths, kept[characters], config)
+        words, weights = [words[index] for index in trained.tolist()], weights[trained]
+    input_ = _lay_out(words, weights, keys, lengths, config)
+    present = _occurring(characters)
+    tokens = _initial_vocabulary(input_, {chr(code) for code in present[kept[present]].tolist()})
+    ids = {token: index for index, token in enumerate(tokens)}
+    symbol_ids = np.array([ids[symbol.token(prefix)] for symbol in input_.symbols], dtype=np.int64)
+    input_ = dataclasses.replace(input_, vocabulary_tokens=tokens, symbol_ids=symbol_ids)
     smallest = len(input_.vocabulary_tokens)
     if config.vocab_size is not None and config.vocab_size < smallest:
         raise StudioError(
@@ -149,17 +155,33 @@ def minimum_vocab_size(counts: WordCounts, config: TrainingConfig) -> int:
     return len(prepare(counts, dataclasses.replace(config, vocab_size=None)).vocabulary_tokens)
 
 
+def _check_sizes(weights: NDArray[np.int64], lengths: NDArray[np.int64], suffix: str) -> None:
+    """Raise if there would be more cells or symbols than their numbers can count."""
+    cells = int(lengths.sum()) + len(lengths) * (1 + len(suffix)) + 1
+    if cells > MOST_CELLS:
+        raise StudioError(
+            "The distinct words of this corpus have {count:,} characters, more than can be trained on",
+            "Leave out the rarest words or a part of the text.",
+            count=cells,
+        )
+    most = lengths + bool(suffix)
+    total: float = float((weights.astype(np.float64) * most).sum())
+    if total > MOST_SYMBOLS / 2:  # near the limit, exactly
+        total = sum(map(mul, weights.tolist(), most.tolist()))
+    if total > MOST_SYMBOLS:
+        raise StudioError(
+            "This corpus has more than 2**63 - 1 characters, repetitions counted", "Divide all counts by some number."
+        )
+
+
 def _kept_characters(
-    characters: NDArray[np.int64], weights: NDArray[np.int64], config: TrainingConfig
+    characters: NDArray[np.int32], weights: NDArray[np.int64], config: TrainingConfig
 ) -> NDArray[np.bool_]:
     """Return which code points stay within the alphabet limit: bool, shape (0x110000,).
 
     As in Hugging Face, the initial alphabet takes its places first whether or not it occurs, and a character that is
     a special token is in the vocabulary anyhow.
     """
-    kept = np.ones(_CODE_POINTS, dtype=np.bool_)
-    if config.alphabet_limit is None:
-        return kept
     frequency = np.zeros(_CODE_POINTS, dtype=np.int64)
     np.add.at(frequency, characters, weights)
     first_seen = np.full(_CODE_POINTS, -1, dtype=np.int64)
@@ -167,63 +189,15 @@ def _kept_characters(
     frequency[[ord(symbol[-1]) for symbol in config.initial_alphabet]] = np.iinfo(np.int64).max
     present = np.flatnonzero(frequency)
     order = np.lexsort((first_seen[present], -frequency[present]))
+    kept = np.ones(_CODE_POINTS, dtype=np.bool_)
     kept[present[order[config.alphabet_limit :]]] = False
     kept[[ord(token) for token in config.special_tokens if len(token) == 1]] = True
     return kept
 
 
-def _lay_out(
-    words: list[str],
-    weights: NDArray[np.int64],
-    characters: NDArray[np.int64],
-    lengths: NDArray[np.int64],
-    kept: NDArray[np.bool_],
-    trained: NDArray[np.int64],
-    config: TrainingConfig,
-) -> TrainingInput:
-    """Build the input from the words with the indices `trained` and the characters that are `kept`."""
-    prefix, suffix = config.continuing_subword_prefix, config.end_of_word_suffix or ""
-    own = bool(suffix) and config.end_of_word == "symbol"
-    keep = kept[characters] & np.repeat(np.isin(np.arange(len(words)), trained), lengths)
-    keys = _symbol_keys(characters, lengths, bool(prefix), bool(suffix) and not own)[keep]
-    per_word = np.bincount(np.repeat(np.arange(len(words)), lengths)[keep], minlength=len(words))[trained]
-    symbols, symbol_of_key = _initial_symbols(keys, suffix)
-    widths = 1 + (keys & 1) * len(suffix)
-    word_of = np.repeat(np.arange(len(trained)), per_word)
-    sizes = np.bincount(word_of, weights=widths, minlength=len(trained)).astype(np.int64) + own * len(suffix)
-    starts = np.cumsum(sizes + 1) - sizes
-    cells = np.full(int(sizes.sum()) + len(sizes) + 1, SEPARATOR, dtype=np.int32)
-    offsets = np.cumsum(widths) - widths
-    first = np.cumsum(per_word) - per_word  # the first character of each word
-    places = starts[word_of] + offsets - offsets[first][word_of]
-    _write_symbols(cells, places, widths, symbol_of_key[keys])
-    if own:
-        end = Symbol(suffix, bool(prefix))
-        symbols += [] if end in symbols else [end]
-        last = np.full(len(starts), symbols.index(end), dtype=np.int32)
-        _write_symbols(cells, starts + sizes - len(suffix), np.full(len(starts), len(suffix)), last)
-    input_ = TrainingInput(
-        config=config,
-        words=[words[index] for index in trained.tolist()] if len(trained) < len(words) else words,
-        weights=weights[trained],
-        cells=cells,
-        word_starts=starts,
-        word_lengths=sizes,
-        symbol_counts=per_word + own,
-        symbols=symbols,
-        vocabulary_tokens=[],
-        symbol_ids=np.empty(0, dtype=np.int64),
-    )
-    present = np.unique(characters)
-    tokens = _initial_vocabulary(input_, {chr(code) for code in present[kept[present]].tolist()})
-    ids = {token: index for index, token in enumerate(tokens)}
-    symbol_ids = np.array([ids[symbol.token(prefix)] for symbol in symbols], dtype=np.int64)
-    return dataclasses.replace(input_, vocabulary_tokens=tokens, symbol_ids=symbol_ids)
-
-
 def _symbol_keys(
-    characters: NDArray[np.int64], lengths: NDArray[np.int64], continue_words: bool, attach_suffix: bool
-) -> NDArray[np.int64]:
+    characters: NDArray[np.int32], lengths: NDArray[np.int64], continue_words: bool, attach_suffix: bool
+) -> NDArray[np.int32]:
     """Return one number for each character: code point · 4 + 2 if it continues a word + 1 if it bears the suffix.
 
     Which character is the first or the last is decided before any is removed, as Hugging Face does.
@@ -238,27 +212,94 @@ def _symbol_keys(
     return keys
 
 
-def _initial_symbols(keys: NDArray[np.int64], suffix: str) -> tuple[list[Symbol], NDArray[np.int32]]:
+def _without_dropped(
+    keys: NDArray[np.int32], lengths: NDArray[np.int64], keep: NDArray[np.bool_], config: TrainingConfig
+) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
+    """Leave out the characters that are not to be kept, or all words that have one.
+
+    Returns the remaining keys, their number in each word that has any, and the indices of those words.
+    """
+    starts = np.cumsum(lengths) - lengths
+    if config.alphabet_overflow == "unk":
+        keep = np.repeat(np.logical_and.reduceat(keep, starts), lengths)
+    per_word = np.add.reduceat(keep.astype(np.int64), starts)
+    trained = np.flatnonzero(per_word)
+    if not len(trained):
+        raise StudioError(
+            "No word is left to train on: each holds a character beyond the alphabet limit of {limit:,}",
+            "Raise the limit, or let such characters be removed.",
+            limit=config.alphabet_limit,
+        )
+    return keys[keep], per_word[trained], trained
+
+
+def _lay_out(
+    words: list[str],
+    weights: NDArray[np.int64],
+    keys: NDArray[np.int32],
+    per_word: NDArray[np.int64],
+    config: TrainingConfig,
+) -> TrainingInput:
+    """Write the symbols of all words, `per_word` keys each, into cells; the vocabulary is still to come."""
+    suffix = config.end_of_word_suffix or ""
+    own = bool(suffix) and config.end_of_word == "symbol"
+    symbols, symbol_of_key = _initial_symbols(keys, suffix)
+    widths = 1 + (keys & 1) * len(suffix)
+    sizes = per_word.copy()
+    if suffix:
+        sizes = np.add.reduceat(widths.astype(np.int64), np.cumsum(per_word) - per_word) + own * len(suffix)
+    starts = np.cumsum(sizes + 1) - sizes
+    cells = np.full(int(sizes.sum()) + len(sizes) + 1, SEPARATOR, dtype=np.int32)
+    # Behind the symbols before it, a separator for each word, and the suffixes that are symbols of their own.
+    places = np.cumsum(widths) - widths if suffix else np.arange(len(keys))
+    between = np.arange(len(words), dtype=np.int32) * (1 + own * len(suffix)) + 1
+    places += np.repeat(between, per_word)
+    _write_symbols(cells, places, widths, symbol_of_key[keys])
+    if own:
+        end = Symbol(suffix, bool(config.continuing_subword_prefix))
+        symbols += [] if end in symbols else [end]
+        last = np.full(len(starts), symbols.index(end), dtype=np.int32)
+        _write_symbols(cells, starts + sizes - len(suffix), np.full(len(starts), len(suffix)), last)
+    return TrainingInput(
+        config=config,
+        words=words,
+        weights=weights,
+        cells=cells,
+        word_starts=starts,
+        word_lengths=sizes,
+        symbol_counts=per_word + own,
+        symbols=symbols,
+        vocabulary_tokens=[],
+        symbol_ids=np.empty(0, dtype=np.int64),
+    )
+
+
+def _occurring(numbers: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return the distinct numbers in ascending order; none is negative or large."""
+    occurs = np.zeros(int(numbers.max()) + 1, dtype=np.bool_)
+    occurs[numbers] = True
+    return np.flatnonzero(occurs)
+
+
+def _initial_symbols(keys: NDArray[np.int32], suffix: str) -> tuple[list[Symbol], NDArray[np.int32]]:
     """Return the symbols that occur, and a table from key to symbol."""
-    occurs = np.zeros(_CODE_POINTS * 4, dtype=np.bool_)
-    occurs[keys] = True
-    table = np.full(_CODE_POINTS * 4, -1, dtype=np.int32)
-    symbols: list[Symbol] = []
-    for index, key in enumerate(np.flatnonzero(occurs).tolist()):
-        table[key] = index
-        symbols.append(Symbol(chr(key // 4) + (suffix if key & 1 else ""), bool(key & 2)))
-    return symbols, table
+    occurring = _occurring(keys)
+    table = np.empty(int(occurring[-1]) + 1, dtype=np.int32)
+    table[occurring] = np.arange(len(occurring))
+    return [Symbol(chr(key // 4) + (suffix if key & 1 else ""), bool(key & 2)) for key in occurring.tolist()], table
 
 
 def _write_symbols(
-    cells: NDArray[np.int32], places: NDArray[np.int64], widths: NDArray[np.int64], symbols: NDArray[np.int32]
+    cells: NDArray[np.int32], places: NDArray[np.int64], widths: NDArray[np.int32], symbols: NDArray[np.int32]
 ) -> None:
     """Write symbols that begin at `places` and are `widths` cells wide."""
-    wide = widths > 1
-    for offset in range(1, int(widths.max(initial=1)) - 1):
-        cells[places[wide] + offset] = INSIDE
     cells[places] = symbols
-    cells[places + widths - 1] = symbols
+    widest = int(widths.max(initial=1))
+    if widest > 1:
+        wide = widths > 1
+        for offset in range(1, widest - 1):
+            cells[places[wide] + offset] = INSIDE
+        cells[places + widths - 1] = symbols
 
 
 def _initial_vocabulary(input_: TrainingInput, characters: set[str]) -> list[str]:

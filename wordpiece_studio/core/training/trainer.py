@@ -16,9 +16,11 @@ import time
 from typing import TYPE_CHECKING, Literal, get_args
 
 from wordpiece_studio.core.encoder import Tokenizer
+from wordpiece_studio.core.memory import ADVICE, available_memory, check_memory, out_of_memory
 from wordpiece_studio.core.training.config import TrainingConfig
 from wordpiece_studio.core.training.engine import Limits, StopReason
 from wordpiece_studio.core.training.history import MergeHistory
+from wordpiece_studio.core.training.memory_forecast import MemoryForecaster, forecast_memory
 from wordpiece_studio.core.training.plain import PlainEngine
 from wordpiece_studio.core.training.preparation import minimum_vocab_size, prepare
 from wordpiece_studio.core.training.records import Candidate, Merge
@@ -56,26 +58,41 @@ class Trainer:
     engine
         ``"plain"`` recounts everything at every step, ``"compiled"`` is fast but has to be loaded, ``"auto"`` chooses.
         They give identical results.
+    memory_limit
+        In bytes: a training that is forecast to need more is refused. None: what is available at that moment;
+        ``math.inf``: nothing is refused.
 
     Raises
     ------
     StudioError
-        If there are no words or the vocabulary size asked for is below special tokens and alphabet.
+        If there are no words, the vocabulary size asked for is below special tokens and alphabet, or there is not
+        enough memory. Should memory run out in a later call, the trainer stays at the last merge of its history, and
+        whole.
     """
 
     def __init__(
-        self, counts: WordCounts, config: TrainingConfig | None = None, *, engine: EngineName = "auto"
+        self,
+        counts: WordCounts,
+        config: TrainingConfig | None = None,
+        *,
+        engine: EngineName = "auto",
+        memory_limit: float | None = None,
     ) -> None:
         if engine not in get_args(EngineName):
             raise StudioError("There is no engine {name!r}", "Choose auto, plain or compiled.", name=engine)
         self.counts = counts
         self.config = TrainingConfig() if config is None else config
-        input_ = prepare(counts, self.config)
-        self.history = MergeHistory(input_)
         self.stop_reason: StopReason | None = None
         self._may_choose_engine = engine == "auto"
-        self._engine = _make_engine(input_, _cheapest(input_, self.config) if engine == "auto" else engine)
         self._seconds = 0.0  # spent on new merges
+        self._memory_limit = memory_limit
+        check_memory(forecast_memory(counts, self.config).peak, self._memory_left())
+        try:
+            input_ = prepare(counts, self.config)
+            self.history = MergeHistory(input_)
+            self._engine = _make_engine(input_, _cheapest(input_, self.config) if engine == "auto" else engine)
+        except MemoryError as error:
+            raise out_of_memory() from error
 
     @property
     def moment(self) -> int:
@@ -133,22 +150,28 @@ class Trainer:
 
     def top(self, k: int) -> list[Candidate]:
         """Return the best `k` candidates at this moment, the next merge first."""
-        ranked = self._engine.ranked(max(k, 2))
+        try:
+            ranked = self._engine.ranked(max(k, 2))
+        except MemoryError as error:
+            raise out_of_memory() from error
         prefix = self.config.continuing_subword_prefix
         tied = len(ranked) > 1 and ranked[0].value == ranked[1].value
-        return [
-            Candidate(
-                pair.left,
-                pair.right,
-                pair.left + pair.right.removeprefix(prefix),
-                pair.pair_frequency,
-                pair.left_frequency,
-                pair.right_frequency,
-                pair.value,
-                tied and pair.value == ranked[0].value,
+        candidates = []
+        for pair in ranked[:k]:
+            left, right = self.history.token(pair.left_id), self.history.token(pair.right_id)
+            candidates.append(
+                Candidate(
+                    left,
+                    right,
+                    left + right.removeprefix(prefix),
+                    pair.pair_frequency,
+                    pair.left_frequency,
+                    pair.right_frequency,
+                    pair.value,
+                    tied and pair.value == ranked[0].value,
+                )
             )
-            for pair in ranked[:k]
-        ]
+        return candidates
 
     def change_limits(
         self,
@@ -161,19 +184,34 @@ class Trainer:
         """Set all four limits anew, None for no limit, so that the training can go on where it stopped.
 
         Nothing that was learned changes: a longer training begins with the same merges.
+
+        Raises
+        ------
+        StudioError
+            If a limit is out of range, or there is not enough memory for what is still to come. Nothing is changed.
         """
-        self.config = dataclasses.replace(
+        config = dataclasses.replace(
             self.config, vocab_size=vocab_size, max_merges=max_merges, max_seconds=max_seconds, min_value=min_value
         )
+        forecaster = MemoryForecaster(self.counts)
+        present = forecaster.forecast(dataclasses.replace(config, max_merges=len(self.history)))
+        check_memory(forecaster.forecast(config).beyond(present), self._memory_left())
+        if self._may_choose_engine and isinstance(self._engine, PlainEngine):
+            try:
+                self._change_engine(config)
+            except MemoryError as error:
+                raise out_of_memory() from error
+        self.config = config
         self.stop_reason = None
         self._seconds = 0.0
-        if self._may_choose_engine and isinstance(self._engine, PlainEngine):
-            self._change_engine()
 
-    def _change_engine(self) -> None:
+    def _memory_left(self) -> float | None:
+        return available_memory() if self._memory_limit is None else self._memory_limit
+
+    def _change_engine(self, config: TrainingConfig) -> None:
         """Take the compiled engine, brought to the same moment, if there is now too much to do for the plain one."""
         input_, moment, known = self.history.input, self.moment, len(self.history)
-        if _cheapest(input_, self.config) == "compiled":
+        if _cheapest(input_, config) == "compiled":
             engine = _make_engine(input_, "compiled")
             while engine.moment < known:
                 engine.advance(known - engine.moment, Limits(None, None))  # finds what the history holds already
@@ -192,9 +230,16 @@ class Trainer:
         else:
             merges = min(merges, behind)
         started = time.monotonic()
-        batch, reason = self._engine.advance(merges, Limits(self.config.vocab_size, self.config.min_value))
-        if len(batch.position_counts):
-            self.history.extend(batch)
+        try:
+            batch, reason = self._engine.advance(merges, Limits(self.config.vocab_size, self.config.min_value))
+            if len(batch.position_counts):
+                self.history.extend(batch)
+        except MemoryError as error:
+            known = len(self.history)
+            self._engine.forget(known, self.history.vocabulary_size(known))
+            raise StudioError(
+                "There is not enough memory for more than {merges:,} merges", ADVICE, merges=known
+            ) from error
         if not behind:
             self._seconds += time.monotonic() - started
             self.stop_reason = reason
@@ -231,6 +276,7 @@ def train(
     config: TrainingConfig | None = None,
     *,
     engine: EngineName = "auto",
+    memory_limit: float | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> TrainingRun:
     """Train until a stop rule holds.
@@ -240,7 +286,7 @@ def train(
     StudioError
         As :class:`Trainer`.
     """
-    trainer = Trainer(counts, config, engine=engine)
+    trainer = Trainer(counts, config, engine=engine, memory_limit=memory_limit)
     trainer.run(should_stop=should_stop)
     return TrainingRun(counts, trainer.config, trainer.history, trainer.stop_reason)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -19,21 +20,16 @@ def pair_value(objective: int, n: int, left: int, right: int, total: int) -> flo
     return float(n) * math.log((float(n) * float(total)) / (float(left) * float(right)))
 
 
-@kernel(INT(INT, INT, INT))
-def _hash(left: int, right: int, mask: int) -> int:
+@kernel(INT(I4_2, I4, INT, INT))
+def find(pairs: Any, table: Any, left: int, right: int) -> int:
+    """Return the place in `table` where the pair is, or the empty one where it belongs."""
+    mask = len(table) - 1
     mixed = np.uint64(left) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(right)
     mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
-    return int(np.int64(mixed >> np.uint64(32)) & mask)
-
-
-@kernel(INT(STATE, INT, INT))
-def find(s: State, left: int, right: int) -> int:
-    """Return the place in `table` where the pair is, or the empty one where it belongs."""
-    mask = len(s.table) - 1
-    place = _hash(left, right, mask)
+    place = int(mixed >> np.uint64(32)) & mask
     while True:
-        row = s.table[place]
-        if row == NOTHING or (s.pairs[row, LEFT] == left and s.pairs[row, RIGHT] == right):
+        row = table[place]
+        if row == NOTHING or (pairs[row, LEFT] == left and pairs[row, RIGHT] == right):
             return place
         place = (place + 1) & mask
 
@@ -41,27 +37,32 @@ def find(s: State, left: int, right: int) -> int:
 @kernel(INT(STATE, INT, INT, INT))
 def add_row(s: State, place: int, left: int, right: int) -> int:
     """Add a row for a pair at an empty place of the table and return it."""
-    row = s.scalars[PAIRS]
+    row, pairs, symbols = s.scalars[PAIRS], s.pairs, s.symbols
     s.scalars[PAIRS] += 1
     s.table[place] = row
-    pair = s.pairs[row]
-    pair[LEFT], pair[RIGHT], pair[SLOT] = left, right, NOTHING
-    pair[N] = pair[START] = pair[SIZE] = pair[FIRST] = 0
-    pair[NEXT_BY_LEFT], pair[NEXT_BY_RIGHT] = s.symbols[left, BY_LEFT], s.symbols[right, BY_RIGHT]
-    s.symbols[left, BY_LEFT] = s.symbols[right, BY_RIGHT] = row
+    s.counts[row] = 0
+    pairs[row, LEFT], pairs[row, RIGHT] = left, right
+    pairs[row, START] = pairs[row, SIZE] = pairs[row, FIRST] = 0
+    is_short = symbols[left, LENGTH] + symbols[right, LENGTH] <= s.scalars[LONGEST]
+    pairs[row, SLOT] = NOTHING if is_short else TOO_LONG
+    pairs[row, NEXT_BY_LEFT], pairs[row, NEXT_BY_RIGHT] = symbols[left, BY_LEFT], symbols[right, BY_RIGHT]
+    symbols[left, BY_LEFT] = symbols[right, BY_RIGHT] = row
     return row
 
 
-@kernel(NONE(STATE))
-def rehash(s: State) -> None:
+@kernel(NONE(I4_2, I4, INT))
+def rehash(pairs: Any, table: Any, rows: int) -> None:
     """Enter all rows into an empty `table`, in their order, so that they can be popped in the opposite one."""
-    for row in range(s.scalars[PAIRS]):
-        s.table[find(s, s.pairs[row, LEFT], s.pairs[row, RIGHT])] = row
+    for row in range(rows):
+        table[find(pairs, table, pairs[row, LEFT], pairs[row, RIGHT])] = row
 
 
-@kernel(INT(STATE, INT))
-def count_pairs(s: State, cell: int) -> int:
-    """Count f, N, and n and occurrences of every pair from `cell` on; return the cell at which there was no room."""
+@kernel(INT(STATE, INT, I4))
+def count_pairs(s: State, cell: int, rows: Any) -> int:
+    """Count f, N, and n and occurrences of every pair from `cell` on; return the cell at which there was no room.
+
+    `rows` gets the row of the pair that begins at each cell, or NOTHING.
+    """
     while cell < len(s.cells):
         left = s.cells[cell]
         length = 1
@@ -70,41 +71,37 @@ def count_pairs(s: State, cell: int) -> int:
             weight = s.weights[cell]
             right = s.cells[cell + length]
             if right >= 0:
-                place = find(s, left, right)
+                place = find(s.pairs, s.table, left, right)
                 row = s.table[place]
                 if row == NOTHING:
                     if s.scalars[PAIRS] == len(s.pairs) or 2 * s.scalars[PAIRS] >= len(s.table):
                         return cell
                     row = add_row(s, place, left, right)
-                s.pairs[row, N] += weight
+                s.counts[row] += weight
                 s.pairs[row, SIZE] += 1
-            s.symbols[left, F] += weight
+                rows[cell] = row
+            s.frequencies[left] += weight
             s.scalars[TOTAL] += weight
         cell += length
     return cell
 
 
-@kernel(NONE(STATE, INT, INT))
-def push(s: State, row: int, cell: int) -> None:
+@kernel(NONE(I4_2, I4, INT, INT))
+def push(pairs: Any, arena: Any, row: int, cell: int) -> None:
     """Write an occurrence behind the others of a pair; there must be room."""
-    s.arena[s.pairs[row, START] + s.pairs[row, SIZE]] = cell
-    s.pairs[row, SIZE] += 1
+    arena[pairs[row, START] + pairs[row, SIZE]] = cell
+    pairs[row, SIZE] += 1
 
 
-@kernel(NONE(STATE))
-def fill_blocks(s: State) -> None:
-    """Give every counted pair its block and write the occurrences into it."""
-    for row in range(s.scalars[PAIRS]):
-        s.pairs[row, START] = s.scalars[ARENA]
-        s.scalars[ARENA] += s.pairs[row, SIZE]
-        s.pairs[row, SIZE] = 0
-    cell = 0
-    while cell < len(s.cells):
-        left = s.cells[cell]
-        length = 1
-        if left >= 0:
-            length = s.symbols[left, LENGTH]
-            right = s.cells[cell + length]
-            if right >= 0:
-                push(s, s.table[find(s, left, right)], cell)
-        cell += length
+@kernel(INT(I4_2, I4, I4, INT))
+def fill_blocks(pairs: Any, arena: Any, rows: Any, count: int) -> int:
+    """Give each of the `count` pairs its block and write the occurrences into it; return the entries used."""
+    used = 0
+    for row in range(count):
+        pairs[row, START] = used
+        used += pairs[row, SIZE]
+        pairs[row, SIZE] = 0
+    for cell in range(len(rows)):
+        if rows[cell] != NOTHING:
+            push(pairs, arena, rows[cell], cell)
+    return used

@@ -13,8 +13,9 @@ from wordpiece_studio.errors import StudioError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wordpiece_studio.core.corpus.counts import WordCounts
+    from wordpiece_studio.core.corpus.counts import CorpusStatistics, WordCounts
     from wordpiece_studio.core.encoder import WordTrace
+    from wordpiece_studio.core.encoding.corpus_encoding import EncodingStatistics
     from wordpiece_studio.core.training.config import TrainingConfig
     from wordpiece_studio.core.training.trainer import Trainer
 
@@ -24,20 +25,24 @@ STDIN = "stdin"
 _OPTIONS = {
     "A vocabulary of {size": "--vocab-size",
     "No word is left": "--alphabet-limit",
+    "The ids of": "--dtype",
     "The longest word": "--max-word-length",
     "The special token": "--special-tokens",
+    "The {token} of unknown words": "--dtype",
+    "There is no {token} to add": "--add-special-tokens",
     "There is no error handling": "--errors",
     "There is no normalizer": "--normalizer",
     "There is no pre-tokenizer": "--pre-tokenizer",
     "There is no text encoding": "--encoding",
+    "There is no type of ids": "--dtype",
     "{path} does not begin with a byte order mark": "--encoding",
 }
-_ADVICE_TO_TRAIN = {
+_ADVICE_WITH_OPTIONS = {
     UNDECODABLE_ADVICE: "Give the encoding with --encoding, or use --errors replace or --errors skip-line.",
     BINARY_ADVICE: "If it is text in UTF-16, use --encoding utf-16-le or utf-16-be; or leave out such lines with "
     "--errors skip-line.",
 }
-_ADVICE_TO_TOKENIZE = {
+_ADVICE_WITHOUT = {
     UNDECODABLE_ADVICE: "Convert the text to UTF-8.",
     BINARY_ADVICE: "If it is text in UTF-16, convert it to UTF-8.",
 }
@@ -45,7 +50,7 @@ _ADVICE_TO_TOKENIZE = {
 
 def error_words(error: StudioError, command: str = "") -> str:
     """Return an error in one line; settings and advice are called by the options of the command."""
-    advice_of = _ADVICE_TO_TRAIN if command == "train" else _ADVICE_TO_TOKENIZE
+    advice_of = _ADVICE_WITH_OPTIONS if command in ("train", "encode") else _ADVICE_WITHOUT
     advice = advice_of.get(error.advice_template, error.advice)
     what = error.what
     if error.what_template.startswith("The setting {name}"):
@@ -66,11 +71,14 @@ def summary_words(trainer: Trainer, output: str, seconds: float) -> str:
 
 
 def loss_warnings(counts: WordCounts) -> list[str]:
+    """Return a sentence on everything that was not counted as it stands."""
+    left_out = [f"{_left_out(counts)}."] if counts.statistics.skipped_words else []
+    return left_out + reading_warnings(counts.statistics)
+
+
+def reading_warnings(statistics: CorpusStatistics) -> list[str]:
     """Return a sentence on everything that was not read as it stands."""
-    statistics = counts.statistics
     warnings = []
-    if statistics.skipped_words:
-        warnings.append(f"{_left_out(counts)}.")
     if statistics.replaced:
         warnings.append(f"{_number(statistics.replaced, 'undecodable place')} {_was(statistics.replaced)} replaced.")
     if statistics.skipped_lines:
@@ -97,9 +105,18 @@ def no_words(files: Sequence[str], counts: WordCounts) -> StudioError:
     return StudioError("There are no words in {names}", "Choose a text to train on.", names=names)
 
 
-def no_unknown_token(unk_token: str) -> str:
+def encoding_summary(statistics: EncodingStatistics, unk_token: str, output: str, seconds: float) -> str:
+    """Return what the encoding of a corpus came to."""
+    megabytes = statistics.corpus.bytes / 1e6
+    figures = f"{_number(statistics.tokens, 'token')} of {_number(statistics.texts, 'text')} in {seconds:.1f} s"
+    share = statistics.unknown / max(statistics.tokens, 1)
+    speed = f"{megabytes / max(seconds, 1e-3):.1f} MB/s, {share:.2%} {unk_token}"
+    return printable(f"{figures} ({speed}), written to {display_name(output)}")
+
+
+def no_unknown_token(unk_token: str, done: str = "printed") -> str:
     """Return what to tell when words have no id."""
-    return f"The vocabulary has no {unk_token}: words that it cannot spell have no id and are printed as {NO_ID}."
+    return f"The vocabulary has no {unk_token}: words that it cannot spell have no id and are {done} as {NO_ID}."
 
 
 def ladder(trace: WordTrace, max_word_length: int) -> str:

@@ -1,0 +1,81 @@
+"""The compiled kernels come back whatever happened to their cache."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from wordpiece_studio.core import kernel_cache
+
+SCRIPT = """
+from wordpiece_studio.core import kernel_cache
+before = kernel_cache.kernels_are_cached("text")
+kernel_cache.load_kernels("text")
+from wordpiece_studio.core.text.chunk_table import ChunkTable
+table = ChunkTable()
+table.add(b"a b a")
+assert table.counts.tolist() == [2, 1]
+assert kernel_cache.kernels_are_cached("text")
+assert not kernel_cache.kernels_are_cached("training")
+assert not kernel_cache.kernels_are_cached()
+print(before, kernel_cache.cache_folder("text"))
+"""
+
+
+def load(cache: Path) -> tuple[bool, Path]:
+    environment = {**os.environ, "XDG_CACHE_HOME": str(cache), "LOCALAPPDATA": str(cache), "HOME": str(cache)}
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, check=True, timeout=300
+    )
+    before, folder = done.stdout.strip().split(" ", 1)
+    return before == "True", Path(folder)
+
+
+def test_cached_then_damaged_then_cached_again(tmp_path: Path) -> None:
+    assert load(tmp_path)[0] is False
+    was_cached, folder = load(tmp_path)
+    assert was_cached
+    if os.name == "posix":
+        assert folder.stat().st_mode & 0o077 == 0
+    files = [path for path in folder.rglob("*") if path.suffix in {".nbi", ".nbc"}]
+    assert files
+    for path in files:
+        path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    load(tmp_path)
+    assert all(path.stat().st_size for path in folder.rglob("*.nbi"))
+    assert load(tmp_path)[0] is True
+
+
+def test_all_are_cached_when_each_package_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel_cache, "cache_folder", lambda package: tmp_path / package)
+    monkeypatch.setattr(kernel_cache, "_loaded", set())
+    assert not kernel_cache.kernels_are_cached()
+    for number, package in enumerate(kernel_cache.KERNEL_PACKAGES, start=1):
+        (tmp_path / package).mkdir()
+        assert not kernel_cache.kernels_are_cached(package)
+        (tmp_path / package / "complete").touch()
+        assert kernel_cache.kernels_are_cached(package)
+        assert kernel_cache.kernels_are_cached() is (number == len(kernel_cache.KERNEL_PACKAGES))
+
+
+@pytest.mark.parametrize("module", ["text.word_table", "encoding.compiled_encoder", "training.compiled"])
+def test_what_needs_kernels_takes_them_from_the_cache(module: str) -> None:
+    script = f"""
+import sys
+import wordpiece_studio.core.{module}
+from numba.core.dispatcher import Dispatcher
+from wordpiece_studio.core import kernel_cache
+folders = [str(kernel_cache.cache_folder(package)) for package in kernel_cache.KERNEL_PACKAGES]
+kernels = [
+    kernel
+    for name, loaded in list(sys.modules.items()) if name.startswith("wordpiece_studio.core.")
+    for kernel in vars(loaded).values() if isinstance(kernel, Dispatcher)
+]
+print(len(kernels) > 3, {{kernel.stats.cache_path.startswith(tuple(folders)) for kernel in kernels}})
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=300)
+    assert done.stdout == "True {True}\n"

@@ -1,0 +1,123 @@
+"""The command line: ``wordpiece-studio`` opens the window, its commands do without one.
+
+Results go to stdout; progress, warnings and errors go to stderr, an error in one line. The exit code is 0, or 1 for an
+error that was told, 2 for a wrong call, 130 after Ctrl-C. Nothing is computed here; each command has a module.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from wordpiece_studio import __version__
+from wordpiece_studio.cli.encode import encode_command
+from wordpiece_studio.cli.messages import error_words
+from wordpiece_studio.cli.terminal import PROGRAM, OutputClosed, print_line, warn
+from wordpiece_studio.cli.tokenize import explain_command, tokenize_command
+from wordpiece_studio.cli.train import train_command
+from wordpiece_studio.errors import StudioError
+
+_STOPPED = 130
+
+_UsageError: type[Exception] = typer.BadParameter.__bases__[0]
+
+app = typer.Typer(
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("train")(train_command)
+app.command("encode")(encode_command)
+app.command("tokenize")(tokenize_command)
+app.command("explain")(explain_command)
+
+
+def main() -> None:
+    """Run the command line and end the program with its exit code."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:  # closed by whoever started us
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))
+        elif hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="backslashreplace")
+    gc.freeze()  # what was loaded stays
+    gc.enable()
+    code = run(sys.argv[1:])
+    if "PySide6.QtCore" in sys.modules:
+        sys.exit(code)
+    # A million words need not be freed one by one.
+    with contextlib.suppress(OSError):
+        sys.stderr.flush()
+    os._exit(code)
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command and return the exit code; errors are told on stderr."""
+    try:
+        code = _dispatch(arguments)
+        sys.stdout.flush()
+    except (OutputClosed, BrokenPipeError):
+        _drop_output()
+        return 0
+    except SystemExit as ended:
+        if isinstance(ended.__context__, BrokenPipeError):  # how rich ends the help that nobody reads
+            return 0
+        raise
+    except _UsageError as error:
+        message = getattr(error, "format_message", error.__str__)()
+        return _fail(f"{message.rstrip('.')}. See {PROGRAM} --help.", 2)
+    except StudioError as error:
+        return _fail(error_words(error, *arguments[:1]), 1)
+    except (KeyboardInterrupt, typer.Abort):
+        code = _STOPPED
+    except MemoryError:
+        return _fail("There is not enough memory for this.", 1)
+    except OSError as error:
+        _drop_output()
+        return _fail(f"{error.filename or 'stdout'}: {error.strerror or error}.", 1)
+    return _fail("Stopped.", code) if code == _STOPPED else code
+
+
+def _dispatch(arguments: list[str]) -> int:
+    commands = {command.name for command in app.registered_commands}
+    if len(arguments) == 1 and arguments[0] not in commands and os.path.isfile(arguments[0]):
+        return _open_window(arguments)
+    code = app(args=arguments, prog_name=PROGRAM, standalone_mode=False)
+    return code if isinstance(code, int) else 0
+
+
+def _open_window(arguments: list[str]) -> int:
+    from wordpiece_studio.ui.app import run_studio
+
+    try:
+        return run_studio(arguments)
+    except BrokenPipeError:
+        raise OutputClosed from None
+
+
+def _drop_output() -> None:
+    """Let what is still to be written to stdout vanish, or the interpreter complains when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@app.callback(invoke_without_command=True)
+def _window(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    """Train WordPiece vocabularies, step through their merges, and tokenize. Without a command: the window."""
+    if version:
+        print_line(f"{PROGRAM} {__version__}")
+    elif context.invoked_subcommand is None:
+        raise typer.Exit(_open_window([]))
+
+
+def _fail(text: str, code: int) -> int:
+    warn(" ".join(text.split()))
+    return code

@@ -1,0 +1,83 @@
+"""``wordpiece-studio encode``."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from wordpiece_studio.cli.messages import encoding_summary, no_unknown_token, reading_warnings
+from wordpiece_studio.cli.options import (
+    EncodingOption,
+    ErrorsOption,
+    GivenOption,
+    JsonOption,
+    RemoveOption,
+    VocabOption,
+    loaded_tokenizer,
+    option,
+)
+from wordpiece_studio.cli.terminal import files_or_stdin, print_line, progress, warn
+from wordpiece_studio.core.encoding.corpus_encoding import write_ids
+from wordpiece_studio.core.text.printable import printable_json
+
+if TYPE_CHECKING:
+    from wordpiece_studio.core.encoding.corpus_encoding import EncodingStatistics
+
+_IDS = "Writing the ids"
+
+
+def encode_command(
+    context: typer.Context,
+    files: Annotated[list[str], typer.Argument(help="Text files, each line a text; or - for stdin.")],
+    output: Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="The .npy file to write the ids to.")],
+    vocab: VocabOption = ".",
+    as_json: JsonOption = False,
+    dtype: Annotated[str, option("int32, or uint16 for at most 65,536 tokens.", _IDS)] = "int32",
+    offsets: Annotated[
+        str | None, option("A .npy file for where each line begins in the ids.", _IDS, metavar="FILE")
+    ] = None,
+    add_special_tokens: Annotated[
+        bool, typer.Option("--add-special-tokens", help="[CLS] and [SEP] around every line.", rich_help_panel=_IDS)
+    ] = False,
+    normalizer: GivenOption = None,
+    pre_tokenizer: GivenOption = None,
+    remove: RemoveOption = "",
+    encoding: EncodingOption = None,
+    errors: ErrorsOption = "strict",
+) -> None:
+    """Write the ids of whole files, line after line, as one array for numpy.load."""
+    started = time.monotonic()
+    tokenizer = loaded_tokenizer(vocab, normalizer, pre_tokenizer, remove)
+    names = ("encoding", "errors", "dtype", "add_special_tokens")
+    with progress() as report:
+        statistics = write_ids(
+            tokenizer,
+            files_or_stdin(files),
+            output,
+            offsets_output=offsets,
+            progress=lambda done, total: report("Encoding", done, total),
+            **{name: context.params[name] for name in names},
+        )
+    seconds = time.monotonic() - started
+    for warning in reading_warnings(statistics.corpus):
+        warn(warning)
+    unknown = tokenizer.vocabulary.unk_token
+    if statistics.unknown and unknown not in tokenizer.vocabulary:
+        warn(no_unknown_token(unknown, "written"))
+    if as_json:
+        print_line(printable_json(_summary(statistics, output, seconds)))
+    else:
+        print_line(encoding_summary(statistics, unknown, output, seconds))
+
+
+def _summary(statistics: EncodingStatistics, output: str, seconds: float) -> dict[str, object]:
+    return {
+        "output": output,
+        "tokens": statistics.tokens,
+        "texts": statistics.texts,
+        "unknown": statistics.unknown,
+        "bytes": statistics.corpus.bytes,
+        "seconds": round(seconds, 3),
+    }

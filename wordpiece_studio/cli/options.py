@@ -1,0 +1,50 @@
+"""Options that several commands have, and what they come to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from wordpiece_studio.core.encoder import Tokenizer
+from wordpiece_studio.core.formats.tokenizer_directory import load_tokenizer
+from wordpiece_studio.core.text.normalizers import RemoveCharacters, Sequence
+from wordpiece_studio.errors import StudioError
+
+if TYPE_CHECKING:
+    from wordpiece_studio.core.text.normalizers import Normalizer
+
+TEXT, CHOICE, STOP, ALPHABET = "Reading the text", "Choosing the merges", "Stopping", "Alphabet and tokens"
+
+
+def option(text: str, panel: str, **more: Any) -> Any:
+    """Return an option that is listed under the heading `panel`."""
+    return typer.Option(help=text, rich_help_panel=panel, **more)
+
+
+VocabOption = Annotated[str, typer.Option(help="A folder that train wrote, or a vocab.txt.", metavar="DIR|FILE")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+GivenOption = Annotated[str | None, option("Instead of what the vocabulary was trained with.", TEXT)]
+RemoveOption = Annotated[str, option("Characters to remove after normalizing.", TEXT, metavar="CHARACTERS")]
+EncodingOption = Annotated[str | None, option("The files' encoding, if not UTF-8.", TEXT)]
+ErrorsOption = Annotated[str, option("For bytes that are no text: strict, replace or skip-line.", TEXT)]
+
+
+def with_removal(normalizer: Normalizer, characters: str) -> Normalizer:
+    """Return a normalizer that also removes `characters`."""
+    return Sequence([normalizer, RemoveCharacters(characters)]) if characters else normalizer
+
+
+def loaded_tokenizer(vocab: str, normalizer: str | None, pre_tokenizer: str | None, remove: str) -> Tokenizer:
+    """Return the tokenizer that the options name.
+
+    Raises
+    ------
+    StudioError
+        If there is none.
+    """
+    if vocab == "." and not Path("vocab.txt").exists():
+        raise StudioError("There is no vocab.txt in this folder", "Name a vocabulary with --vocab.")
+    tokenizer = load_tokenizer(vocab, normalizer, pre_tokenizer)
+    return Tokenizer(tokenizer.vocabulary, with_removal(tokenizer.normalizer, remove), tokenizer.pre_tokenizer)

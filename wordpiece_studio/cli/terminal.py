@@ -1,0 +1,85 @@
+"""What every command shares: printing, warnings, a progress bar, and standard input."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, cast
+
+from wordpiece_studio.core.text.printable import printable
+from wordpiece_studio.errors import StudioError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from io import BufferedIOBase
+
+    from rich.progress import TaskID
+
+    Report = Callable[[str, int, int | None], None]
+
+PROGRAM = "wordpiece-studio"
+
+
+class OutputClosed(Exception):
+    """Whoever read our output wants no more, as in ``| head``."""
+
+
+def print_line(text: str) -> None:
+    """Print a line of the result."""
+    try:
+        sys.stdout.write(text + "\n")
+    except BrokenPipeError:
+        raise OutputClosed from None  # typer would end the program with an error
+
+
+def warn(text: str) -> None:
+    """Print a line on stderr."""
+    sys.stderr.write(f"{PROGRAM}: {printable(text)}\n")
+
+
+def stdin() -> BufferedIOBase:
+    """Return standard input.
+
+    Raises
+    ------
+    StudioError
+        If it is closed.
+    """
+    if sys.stdin is None:  # closed by whoever started us
+        raise StudioError("There is nothing to read: stdin is closed", "Name a file or give a text instead.")
+    return cast("BufferedIOBase", sys.stdin.buffer)
+
+
+def files_or_stdin(files: list[str]) -> list[str] | BufferedIOBase:
+    """Return the files that were named, or standard input if that is ``-``.
+
+    Raises
+    ------
+    StudioError
+        If it is one of several, or closed.
+    """
+    if "-" not in files:
+        return files
+    if len(files) > 1:
+        raise StudioError("Stdin is read alone", "Write the text to a file and name it.")
+    return stdin()
+
+
+@contextmanager
+def progress() -> Iterator[Report]:
+    """Show a progress bar on stderr while the block runs, if someone is there to see it."""
+    if not sys.stderr.isatty():
+        yield lambda *_: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(file=sys.stderr), transient=True) as bars:
+        tasks: dict[str, TaskID] = {}
+
+        def report(what: str, done: int, total: int | None) -> None:
+            if what not in tasks:
+                tasks[what] = bars.add_task(what)
+            bars.update(tasks[what], completed=done, total=total)
+
+        yield report

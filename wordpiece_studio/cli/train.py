@@ -1,0 +1,145 @@
+"""``wordpiece-studio train``."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import threading
+import time
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from wordpiece_studio.cli.messages import STDIN, loss_warnings, no_words, summary_words
+from wordpiece_studio.cli.options import (
+    ALPHABET,
+    CHOICE,
+    STOP,
+    TEXT,
+    EncodingOption,
+    ErrorsOption,
+    JsonOption,
+    RemoveOption,
+    option,
+    with_removal,
+)
+from wordpiece_studio.cli.terminal import files_or_stdin, print_line, progress, warn
+from wordpiece_studio.core.corpus.counting import count_stream, count_words
+from wordpiece_studio.core.formats.atomic_write import check_folder
+from wordpiece_studio.core.formats.tokenizer_directory import save_directory
+from wordpiece_studio.core.kernel_cache import load_kernels
+from wordpiece_studio.core.text.normalizers import resolve_normalizer
+from wordpiece_studio.core.text.printable import printable_json
+from wordpiece_studio.core.training.config import BERT_SPECIAL_TOKENS, TrainingConfig
+from wordpiece_studio.core.training.notices import corpus_notices
+from wordpiece_studio.core.training.trainer import Trainer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wordpiece_studio.cli.terminal import Report
+    from wordpiece_studio.core.corpus.counts import WordCounts
+    from wordpiece_studio.core.text.normalizers import Normalizer
+
+_SLICE = 1000  # merges between two looks at the progress bar
+_BIG = 8 << 20  # bytes of text from which on the compiled engine will be needed for certain
+
+
+def train_command(
+    context: typer.Context,
+    files: Annotated[list[str], typer.Argument(help="Text files, or - for stdin.")],
+    output: Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="The folder to write to.")],
+    as_json: JsonOption = False,
+    normalizer: Annotated[str, option("bert-cased, bert-uncased, lowercase, none, a+b.", TEXT)] = "bert-cased",
+    pre_tokenizer: Annotated[str, option("bert, whitespace or unicode-punctuation.", TEXT)] = "bert",
+    remove: RemoveOption = "",
+    encoding: EncodingOption = None,
+    errors: ErrorsOption = "strict",
+    max_word_length: Annotated[int, option("Longer words are left out.", TEXT)] = 1000,
+    objective: Annotated[str, option("score, likelihood or count.", CHOICE)] = "score",
+    tie: Annotated[str, option("Among equals: first in the corpus, or smallest ids.", CHOICE)] = "first",
+    min_frequency: Annotated[int, option("Rarer pairs are not merged.", CHOICE)] = 0,
+    max_token_length: Annotated[int | None, option("In characters.", CHOICE)] = None,
+    vocab_size: Annotated[int | None, option("At this many tokens.", STOP, metavar="N")] = None,
+    max_merges: Annotated[int | None, option("After this many merges.", STOP)] = None,
+    max_seconds: Annotated[float | None, option("After this time.", STOP)] = None,
+    min_value: Annotated[float | None, option("When the best value is below this.", STOP)] = None,
+    alphabet: Annotated[str, option("Layout: seen or huggingface.", ALPHABET)] = "seen",
+    alphabet_limit: Annotated[int | None, option("At most this many characters.", ALPHABET)] = None,
+    alphabet_overflow: Annotated[str, option("Words with others: unk skips, remove cuts.", ALPHABET)] = "unk",
+    initial_alphabet: Annotated[str, option("Symbols to have at any rate, by blanks.", ALPHABET)] = "",
+    continuing_order: Annotated[str | None, option("Order of continuing symbols, by blanks.", ALPHABET)] = None,
+    special_tokens: Annotated[
+        str, option("The first ids, by blanks; empty for none.", ALPHABET, show_default="BERT's five")
+    ] = " ".join(BERT_SPECIAL_TOKENS),
+    continuing_subword_prefix: Annotated[str, option("Before what begins no word.", ALPHABET)] = "##",
+    end_of_word_suffix: Annotated[str | None, option("After every word, for byte pair encoding.", ALPHABET)] = None,
+    end_of_word: Annotated[str, option("The suffix is a symbol, or attached.", ALPHABET)] = "symbol",
+) -> None:
+    """Learn a vocabulary from text files and write it to a folder."""
+    started = time.monotonic()
+    config = _config(context.params)
+    check_folder(output)
+    normalizing = with_removal(resolve_normalizer(normalizer), remove)
+    with progress() as report:
+        counts = _count(context.params, normalizing, report)
+    for warning in (*loss_warnings(counts), *map(str, corpus_notices(counts, config))):
+        warn(warning)
+    with progress() as report:
+        trainer = Trainer(counts, config)
+        while trainer.run(_SLICE):
+            report("Training", trainer.history.vocabulary_size(trainer.moment), vocab_size)
+    save_directory(output, trainer.vocabulary, counts.normalizer, counts.pre_tokenizer, config=config, counts=counts)
+    told = _summary if as_json else summary_words
+    print_line(told(trainer, output, time.monotonic() - started))
+
+
+def _config(values: Mapping[str, Any]) -> TrainingConfig:
+    """Return the settings; the options of `train` are called as they are, and lists are written with blanks."""
+    lists = ("initial_alphabet", "continuing_order", "special_tokens")
+    fields = [field.name for field in dataclasses.fields(TrainingConfig)]
+    settings = {name: values[name] for name in fields}
+    return TrainingConfig.from_dict(
+        settings | {name: settings[name].split() for name in lists if settings[name] is not None}
+    )
+
+
+def _count(options: Mapping[str, Any], normalizer: Normalizer, report: Report) -> WordCounts:
+    files: list[str] = options["files"]
+    reading = {name: options[name] for name in ("pre_tokenizer", "max_word_length")}
+    decoding = {name: options[name] for name in ("encoding", "errors")}
+
+    def tell(done: int, total: int) -> None:
+        report("Counting", done, total)
+
+    source = files_or_stdin(files)
+    if isinstance(source, list):
+        if sum(map(_size, source)) > _BIG:
+            # Counting leaves the interpreter to others most of the time.
+            threading.Thread(target=load_kernels, args=("training",), daemon=True).start()
+        counts = count_words(source, normalizer, **reading, **decoding, progress=tell)
+    else:
+        counts = count_stream(source, STDIN, normalizer, **reading, **decoding)
+    if not counts:
+        raise no_words(files, counts)
+    return counts
+
+
+def _size(path: str) -> int:
+    """Return the size of a file; 0 if there is none, which counting will tell."""
+    return os.path.getsize(path) if os.path.isfile(path) else 0
+
+
+def _summary(trainer: Trainer, output: str, seconds: float) -> str:
+    counts = trainer.counts
+    summary = {
+        "output": output,
+        "tokens": len(trainer.vocabulary),
+        "merges": len(trainer.history),
+        "stop_reason": trainer.stop_reason,
+        "words": counts.total,
+        "distinct_words": len(counts),
+        "skipped_words": counts.statistics.skipped_words,
+        "seconds": round(seconds, 3),
+    }
+    return printable_json(summary)

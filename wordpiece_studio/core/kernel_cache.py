@@ -1,0 +1,100 @@
+"""Loading the compiled kernels: from a cache that only this user can write to, and anew when it is damaged.
+
+There are two packages of them, each of which is compiled, cached and loaded for itself. Numba's cache files are
+pickles. Reading one runs code, so they lie in a folder of the user's own; and a truncated one fails to load, so on any
+error the folder is emptied and the kernels are compiled again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib
+import os
+import platform
+import shutil
+import sys
+import tempfile
+import threading
+from importlib.metadata import version
+from pathlib import Path
+from typing import Literal
+
+import platformdirs
+
+KernelPackage = Literal["training", "text"]
+KERNEL_PACKAGES: tuple[KernelPackage, ...] = ("training", "text")
+
+_COMPLETE = "complete"
+_loading = threading.Lock()
+_loaded: set[str] = set()
+
+
+def cache_folder(package: KernelPackage) -> Path:
+    """Return the folder of a package's compiled kernels: another one for other sources, Python or numba."""
+    files = [Path(__file__).with_name("kernels.py"), *_modules_of(package)]
+    key = "|".join((platform.machine(), platform.python_version(), version("numba"), version("numpy")))
+    digest = hashlib.sha256(key.encode() + b"".join(path.read_bytes() for path in files)).hexdigest()[:16]
+    return platformdirs.user_cache_path("wordpiece-studio", appauthor=False) / "kernels" / f"{package}-{digest}"
+
+
+def kernels_are_cached(*packages: KernelPackage) -> bool:
+    """Tell whether loading the kernels will take a fraction of a second, and not the seconds of compiling them.
+
+    `packages` are the ones to ask about; all, if none is named.
+    """
+    return all(
+        package in _loaded or (cache_folder(package) / _COMPLETE).is_file() for package in packages or KERNEL_PACKAGES
+    )
+
+
+def load_kernels(package: KernelPackage) -> None:
+    """Import a package of kernels, compiling them if need be. Does nothing when they are loaded."""
+    with _loading:
+        if package in _loaded:
+            return
+        from numba.core import config
+
+        folder = _private(cache_folder(package))
+        before = config.CACHE_DIR  # type: ignore[attr-defined]  # numba makes it from its environment
+        config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]
+        try:
+            _import_kernels(package, folder)
+            _loaded.add(package)
+        finally:
+            config.CACHE_DIR = before  # type: ignore[attr-defined]
+
+
+def _modules_of(package: KernelPackage) -> list[Path]:
+    return sorted(Path(__file__).parent.joinpath(package, "kernels").glob("*.py"))
+
+
+def _import_kernels(package: KernelPackage, folder: Path) -> None:
+    name = f"wordpiece_studio.core.{package}.kernels"
+    modules = [f"{name}.{path.stem}" for path in _modules_of(package) if path.stem != "__init__"]
+    try:
+        for module in modules:
+            importlib.import_module(module)
+    except Exception:  # whatever a damaged pickle raises
+        for module in [module for module in sys.modules if module.startswith(name)]:
+            del sys.modules[module]
+        shutil.rmtree(folder, ignore_errors=True)
+        _private(folder)
+        for module in modules:
+            importlib.import_module(module)
+    with contextlib.suppress(OSError):
+        (folder / _COMPLETE).touch()
+
+
+def _private(folder: Path) -> Path:
+    """Return `folder`, made so that others cannot write to it, or a temporary one if that cannot be had."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if os.name == "posix":
+            status = folder.stat()
+            if status.st_uid != os.getuid() or status.st_mode & 0o022:
+                raise PermissionError(folder)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder
+    except OSError:
+        return Path(tempfile.mkdtemp(prefix="wordpiece-studio-kernels-"))

@@ -1,0 +1,162 @@
+"""How much memory there is for this process, and what is said when it is not enough.
+
+Asks the system itself: Linux (with the limits of control groups), Windows and macOS; all others only say what a limit
+on the address space says. Not here: how much a training needs (`training.memory_forecast`).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wordpiece_studio.errors import StudioError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ADVICE = "Train on a part of the text or to a smaller size, or close other programs."
+
+_HOST_VM_INFO64, _VM_COUNTERS = 4, 38  # of macOS: what to ask for, and how many 32-bit numbers come back
+_FREE, _INACTIVE = 0, 2  # which of them
+
+
+def available_memory() -> int | None:
+    """Return the bytes that this process can still take without anything being pushed out; None if unknown.
+
+    The smallest of what the system has free, what the control groups and what a limit on the address space leave.
+
+    >>> available_memory() is None or available_memory() >= 0
+    True
+    """
+    found = []
+    for ask in (_system_memory, _address_space):
+        try:
+            found.append(ask())
+        except Exception:  # whatever an unusual system raises: not to know is no reason to fail
+            found.append(None)
+    return min((max(0, number) for number in found if number is not None), default=None)
+
+
+def check_memory(needed: int, available: float | None) -> None:
+    """Raise if a training that needs so many bytes does not fit into those that are available; None is unknown.
+
+    Raises
+    ------
+    StudioError
+        If it does not fit, with both figures.
+    """
+    if available is not None and needed > available:
+        raise StudioError(
+            "This training needs about {needed} of memory, but only {available} are free",
+            ADVICE,
+            needed=memory_text(needed),
+            available=memory_text(available),
+        )
+
+
+def out_of_memory() -> StudioError:
+    """Return what to say when memory ran out all the same."""
+    return StudioError("There is not enough memory for this training", ADVICE)
+
+
+def memory_text(size: float) -> str:
+    """Return a number of bytes to read at a glance.
+
+    >>> memory_text(83_000), memory_text(419_800_000), memory_text(1_260_000_000), memory_text(23_400_000_000)
+    ('1 MB', '420 MB', '1.3 GB', '23 GB')
+    """
+    megabytes = max(1, round(size / 1e6))
+    if megabytes < 1000:
+        return f"{megabytes} MB"
+    gigabytes = size / 1e9
+    return f"{gigabytes:.1f} GB" if gigabytes < 9.95 else f"{gigabytes:,.0f} GB"
+
+
+def _system_memory() -> int | None:
+    systems = {"linux": lambda: _linux_memory(Path("/")), "win32": _windows_memory, "darwin": _macos_memory}
+    ask = systems.get(sys.platform)
+    return None if ask is None else ask()
+
+
+def _linux_memory(root: Path) -> int | None:
+    """Return what /proc/meminfo says, or what a control group leaves if that is less; `root` is / but in tests."""
+    fields = _fields(root / "proc/meminfo")
+    free = [fields["MemAvailable"] * 1024] if "MemAvailable" in fields else []
+    return min([*free, *_group_rooms(root)], default=None)
+
+
+def _group_rooms(root: Path) -> Iterator[int]:
+    """Yield what each control group above this process leaves of its limit, those of version 1 and 2."""
+    for line in _text(root / "proc/self/cgroup").splitlines():
+        _, controllers, path = line.split(":", 2)
+        if controllers == "":
+            top, limit, used, idle = "sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"
+        elif "memory" in controllers.split(","):
+            top, limit, used = "sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"
+            idle = "total_inactive_file"
+        else:
+            continue
+        # In a container the path can be one outside of it; then its parents, at last the root, are what is seen here.
+        group = Path(path.lstrip("/"))
+        for level in (group, *group.parents):
+            folder = root / top / level
+            most, now = _text(folder / limit).strip(), _text(folder / used).strip()
+            if most.isdigit() and now.isdigit():  # "max" is no limit
+                # Pages of files that nobody reads count as used, but are given up first.
+                yield int(most) - int(now) + _fields(folder / "memory.stat").get(idle, 0)
+
+
+def _windows_memory() -> int | None:
+    class Status(ctypes.Structure):
+        _fields_ = (
+            ("length", ctypes.c_ulong),
+            ("load", ctypes.c_ulong),
+            *((name, ctypes.c_ulonglong) for name in ("total", "free", "total_commit", "free_commit")),
+            *((name, ctypes.c_ulonglong) for name in ("total_address", "free_address", "free_extended")),
+        )
+
+    status = Status(length=ctypes.sizeof(Status))
+    kernel: ctypes.CDLL = ctypes.windll.kernel32  # type: ignore[attr-defined, unused-ignore]
+    if not kernel.GlobalMemoryStatusEx(ctypes.byref(status)):
+        return None
+    return int(min(status.free, status.free_commit, status.free_address))
+
+
+def _macos_memory() -> int | None:
+    library = ctypes.CDLL("/usr/lib/libSystem.B.dylib")
+    library.mach_host_self.restype = ctypes.c_uint
+    counters, number = (ctypes.c_uint * _VM_COUNTERS)(), ctypes.c_uint(_VM_COUNTERS)
+    host = ctypes.c_uint(library.mach_host_self())
+    if library.host_statistics64(host, _HOST_VM_INFO64, ctypes.byref(counters), ctypes.byref(number)):
+        return None
+    return (counters[_FREE] + counters[_INACTIVE]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _address_space() -> int | None:
+    """Return what a limit on the address space leaves; None without one, or where there are none."""
+    if sys.platform == "win32":
+        return None
+    import resource
+
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    pages = _text(Path("/proc/self/statm")).split()
+    if limit == resource.RLIM_INFINITY or not pages:
+        return None
+    return limit - int(pages[0]) * resource.getpagesize()
+
+
+def _fields(path: Path) -> dict[str, int]:
+    """Return the numbers of a file with a name and a number in each line."""
+    words = (line.replace(":", " ").split() for line in _text(path).splitlines())
+    return {line[0]: int(line[1]) for line in words if len(line) >= 2 and line[1].isdigit()}
+
+
+def _text(path: Path) -> str:
+    """Return what a small file holds; nothing if it cannot be read."""
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
