@@ -9,6 +9,7 @@ import pytest
 
 from tests.model.conftest import random_counts
 from tests.model.fakes import Recorder
+from wordpiece_studio.core.training import history as merge_history
 from wordpiece_studio.core.training.config import TrainingConfig
 from wordpiece_studio.core.training.trainer import Trainer, train
 from wordpiece_studio.errors import StudioError
@@ -17,6 +18,7 @@ from wordpiece_studio.model.training_job import Batch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from pytestqt.qtbot import QtBot
 
@@ -286,6 +288,41 @@ def test_a_broken_engine_is_told_in_words(
     assert "Train again" in str(recorder.errors[1])
     model.request_rivals()
     assert recorder.rivals[-1] == Rivals(7, (), available=False)
+
+
+def test_a_training_that_ran_out_of_memory_can_go_on(
+    qtbot: QtBot, model: TrainerModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = [True]
+
+    def with_room(array: Any, size: int) -> Any:
+        if full[0] and size > 64:
+            raise MemoryError
+        return whole(array, size)
+
+    whole = merge_history._with_room
+    monkeypatch.setattr(merge_history, "_with_room", with_room)
+    recorder = Recorder(model)
+    model.start(random_counts(3), TrainingConfig(max_merges=100))
+    reach(qtbot, model, FAILED)
+    assert "not enough memory for more than" in str(recorder.errors[0])
+    known = model.merge_count
+    assert known == len(model.history) < 100
+    with qtbot.waitSignal(model.rivals_changed):
+        model.request_rivals(1)
+    full[0] = False
+    model.train_further(max_merges=100)
+    reach(qtbot, model, FINISHED)
+    assert recorder.rivals[-1].candidates[0].token == model.history[known].token
+    assert model.merge_count == 100
+
+
+def test_who_starts_a_training_here_has_asked_about_memory(
+    qtbot: QtBot, model: TrainerModel, hugs: WordCounts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("wordpiece_studio.core.training.trainer.available_memory", lambda: 0)
+    trained(qtbot, model, hugs, max_merges=3)
+    assert model.merge_count == 3
 
 
 def test_rivals_are_those_of_the_moment(qtbot: QtBot, model: TrainerModel) -> None:

@@ -8,6 +8,7 @@ when rivals are asked for. It holds no algorithm and no widget.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QCoreApplication, QMetaMethod, QObject, QTimer, Signal
@@ -43,10 +44,13 @@ PROGRESS_INTERVAL_SECONDS = 0.05
 
 
 def default_trainer(counts: WordCounts, config: TrainingConfig) -> Trainer:
-    """Return a trainer with the engine that suits the corpus. Imported here: the window opens before it is needed."""
+    """Return a trainer with the engine that suits the corpus. Imported here: the window opens before it is needed.
+
+    Whether there is enough memory is the affair of those who start the training: they can ask the user.
+    """
     from wordpiece_studio.core.training.trainer import Trainer
 
-    return Trainer(counts, config)
+    return Trainer(counts, config, memory_limit=math.inf)
 
 
 class TrainerModel(QObject):

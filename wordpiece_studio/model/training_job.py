@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from wordpiece_studio.core.memory import out_of_memory
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.model.kernel_child import compile_kernels, must_compile_first
 from wordpiece_studio.model.pacing import MAX_BATCH, Pacer
@@ -241,16 +242,19 @@ class TrainingWorker(QObject):
         try:
             found = self._rivals(trainer, request)
         except Exception as error:
-            self._report(error, engine_lost=True)
+            self._report(error, engine_lost=not isinstance(error, StudioError))
             found = None
         return self._answer(request, found)
 
     def _guarded(self, action: Callable[..., None], *arguments: object) -> None:
-        """Run `action`; whatever it raises becomes a `failed` signal, and the trainer, half changed, is let go."""
+        """Run `action`; whatever it raises becomes a `failed` signal.
+
+        A trainer that raises a `StudioError` is whole; after anything else it may be half changed and is let go.
+        """
         try:
             action(*arguments)
         except Exception as error:
-            self._report(error, engine_lost=True)
+            self._report(error, engine_lost=not isinstance(error, StudioError))
 
     def _report(self, error: Exception, *, engine_lost: bool) -> None:
         if engine_lost:
@@ -327,10 +331,7 @@ def as_studio_error(error: Exception) -> StudioError:
         return error
     _log.error("The training failed", exc_info=error)
     if isinstance(error, MemoryError):
-        return StudioError(
-            "There is not enough memory for this training",
-            "Close other programs, take a smaller corpus, or raise the minimum frequency.",
-        )
+        return out_of_memory()
     return StudioError(
         "The training failed: {kind}: {message}",
         "This is a fault of the program; the log holds the details.",

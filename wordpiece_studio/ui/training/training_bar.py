@@ -32,7 +32,7 @@ class TrainingBar(QFrame):
         self.setAccessibleName(self.tr("Training"))
         self.settings = TrainingSettings(self)
         self._wordy_buttons: list[QToolButton] = []
-        self._progress_text = ""
+        self._progress_forms: tuple[str, ...] = ("",)
         controls = self._controls = QHBoxLayout()
         controls.setContentsMargins(12, 7, 12, 5)
         controls.setSpacing(6)
@@ -65,7 +65,7 @@ class TrainingBar(QFrame):
     @property
     def progress_text(self) -> str:
         """What the bar says about the training now, whole even where it is cut for want of room."""
-        return self._progress_text
+        return self._progress_forms[0]
 
     def focus_first(self) -> None:
         """Give the keyboard to the first button."""
@@ -83,10 +83,13 @@ class TrainingBar(QFrame):
         if button is not None and not self.has_keyboard:
             button.setFocus()
 
-    def show_text(self, text: str) -> None:
-        """Say `text` where the progress stands, and put the moving bar away."""
+    def show_text(self, *forms: str) -> None:
+        """Say a text where the progress stands, and put the moving bar away.
+
+        The first of its `forms` that there is room for is shown; the first one is the whole.
+        """
         self._progress_bar.hide()
-        self._set_text(text)
+        self._set_text(*forms)
 
     def show_busy(self, text: str) -> None:
         """Say `text` beside a bar that moves without an end in sight."""
@@ -175,18 +178,18 @@ class TrainingBar(QFrame):
         button.setToolButtonStyle(style.ToolButtonTextBesideIcon if primary else style.ToolButtonTextOnly)
         return button
 
-    def _set_text(self, text: str) -> None:
-        self._progress_text = text
-        set_plain_tooltip(self._progress_label, text)
-        self._progress_label.setAccessibleName(text)
+    def _set_text(self, *forms: str) -> None:
+        self._progress_forms = forms
+        set_plain_tooltip(self._progress_label, forms[0])
+        self._progress_label.setAccessibleName(forms[0])
         self._cut_text()
 
     def _cut_text(self) -> None:
         width = max(0, self._progress_label.width() - 2)
         metrics = self._progress_label.fontMetrics()
-        set_plain_text(
-            self._progress_label, metrics.elidedText(self._progress_text, Qt.TextElideMode.ElideRight, width)
-        )
+        fitting = (form for form in self._progress_forms if metrics.horizontalAdvance(form) <= width)
+        text = next(fitting, self._progress_forms[-1])
+        set_plain_text(self._progress_label, metrics.elidedText(text, Qt.TextElideMode.ElideRight, width))
 
 
 def duration(seconds: float) -> str:

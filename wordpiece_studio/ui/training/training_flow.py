@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QObject
@@ -12,12 +13,13 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.model.records import Progress, TrainerState
 from wordpiece_studio.ui.look.icons import icon
 from wordpiece_studio.ui.look.plain import set_plain_tooltip
+from wordpiece_studio.ui.training.memory_flow import MemoryFlow
 from wordpiece_studio.ui.training.proposal_flow import ProposalFlow
 from wordpiece_studio.ui.training.run_record import RunRecord
 from wordpiece_studio.ui.training.training_dialogs import FurtherDialog, discard_question, next_size
 from wordpiece_studio.ui.training.training_words import (
-    changed_words,
     further_note,
+    idle_words,
     notice_words,
     outcome_words,
     why_no_words,
@@ -27,6 +29,7 @@ from wordpiece_studio.ui.training.training_words import (
 
 if TYPE_CHECKING:
     from wordpiece_studio.core.corpus.counts import WordCounts
+    from wordpiece_studio.core.training.config import TrainingConfig
     from wordpiece_studio.model.trainer_model import TrainerModel
     from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.corpus.counting_flow import CountingFlow
@@ -65,6 +68,7 @@ class TrainingFlow(QObject):
         self._banner_action: _BannerAction = ""
         self._size_offered = 0
         self.proposal = ProposalFlow(bar.settings, self)
+        self.memory = MemoryFlow(window, bar.settings, banner)
         self.record = RunRecord(model, counting, bar.settings, self)
         self._connect()
         self._show_state()
@@ -136,6 +140,13 @@ class TrainingFlow(QObject):
         dialog.open()
 
     def _on_further_size_chosen(self, size: int) -> None:
+        counts, config = self._model.counts, self._model.config
+        if counts is not None and config is not None:
+            longer = replace(config, vocab_size=size, max_merges=None)
+            go = partial(self._train_further, size)
+            self.memory.confirm(counts, longer, go, merges=self._model.merge_count)
+
+    def _train_further(self, size: int) -> None:
         self._banner.clear()
         self.record.claim()
         self._bar.settings.set_target_size(size)
@@ -181,6 +192,7 @@ class TrainingFlow(QObject):
     def _on_counting_counts_changed(self, counts: WordCounts | None) -> None:
         if counts is not None:
             self.proposal.take_counts(counts)
+        self.memory.take_counts(counts)
         if counts is not None and self._is_waiting:
             self._begin(counts)
         elif counts is not None and self._trains_as_you_type(counts):
@@ -216,6 +228,10 @@ class TrainingFlow(QObject):
         except StudioError as error:
             self._refuse(error)
             return
+        self.memory.confirm(counts, config, partial(self._start, counts, config, one_merge))
+        self._show_state()
+
+    def _start(self, counts: WordCounts, config: TrainingConfig, one_merge: bool) -> None:
         self._banner.clear()
         self.record.note_start(automatic=self._next_is_automatic)
         self._model.start(counts, config, paused=one_merge)
@@ -255,6 +271,7 @@ class TrainingFlow(QObject):
     def _on_settings_changed(self) -> None:
         if self._banner_action == "size":
             self._banner.clear()
+        self.memory.look()
         self._check_size()
         self._show_state()
 
@@ -310,15 +327,7 @@ class TrainingFlow(QObject):
         elif training or paused:
             self._bar.show_progress(self._model.progress, paused)
         else:
-            said = (self._changed_words(), self.proposal.words)
-            self._bar.show_text(" · ".join(filter(None, said)) or outcome_words(self._model))
-
-    def _changed_words(self) -> str:
-        """Say what was changed since the run began, or nothing."""
-        changes = self.record.changes()
-        if self.proposal.words:  # the user knows of those settings
-            changes = replace(changes, settings=False)
-        return changed_words(changes, self.record.corpus_name)
+            self._bar.show_text(*idle_words(self._model, self.record, self.proposal.words, self.memory.words))
 
     def _connect(self) -> None:
         actions, model = self._actions, self._model

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.core.corpus.counts import WordCounts
     from wordpiece_studio.core.training.config import TrainingConfig
     from wordpiece_studio.model.trainer_model import TrainerModel
-    from wordpiece_studio.ui.training.run_record import Changes
+    from wordpiece_studio.ui.training.run_record import Changes, RunRecord
 
 _MOST_WORDS_TO_SEARCH = 100_000
 
@@ -30,7 +30,27 @@ def outcome_words(model: TrainerModel) -> str:
         return ""
     progress = model.progress
     size = _tr("{size:,} tokens").format(size=progress.vocabulary_size)
-    return " · ".join(filter(None, (f"{size}, {merges_words(progress.merges)}", _reason_words(model))))
+    return _joined(f"{size}, {merges_words(progress.merges)}", _reason_words(model))
+
+
+def idle_words(model: TrainerModel, record: RunRecord, proposed: str, needs: tuple[str, str]) -> tuple[str, ...]:
+    """Return what there is to say while nothing trains, the whole and then shorter forms of it.
+
+    `proposed` is said of the settings, or empty; `needs`, what the next training needs, and the same shorter.
+    """
+    changes = record.changes()
+    if proposed:  # the user knows of those settings
+        changes = dataclasses.replace(changes, settings=False)
+    changed = changed_words(changes, record.corpus_name)
+    said = _joined(changed, proposed)
+    if not needs[0] or (model.history is not None and not said):
+        return (said or outcome_words(model),)
+    short = _joined(changed, _tr("proposed") if proposed else "")
+    return _joined(said, needs[0]), _joined(short, needs[0]), _joined(short, needs[1]), changed or needs[1]
+
+
+def _joined(*words: str) -> str:
+    return " · ".join(filter(None, words))
 
 
 def merges_words(merges: int) -> str:

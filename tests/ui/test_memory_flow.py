@@ -1,0 +1,151 @@
+"""What the window says of memory: before a large training, and when it is too much."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtWidgets import QMessageBox
+
+from wordpiece_studio.core.training.memory_forecast import forecast_memory
+from wordpiece_studio.model.records import TrainerState
+from wordpiece_studio.ui.training import memory_flow
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.ui.conftest import Studio
+
+Yes, Cancel = QMessageBox.StandardButton.Yes, QMessageBox.StandardButton.Cancel
+GB = 10**9
+
+
+class Machine:
+    """How much memory is free."""
+
+    def __init__(self) -> None:
+        self.free: int | None = 18 * GB
+
+
+@pytest.fixture
+def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
+    machine = Machine()
+    monkeypatch.setattr(memory_flow, "available_memory", lambda: machine.free)
+    return machine
+
+
+@pytest.fixture
+def large(studio: Studio, machine: Machine, tmp_path: Path) -> Studio:
+    """A window in which a file of more than a megabyte was opened."""
+    path = tmp_path / "large.txt"
+    path.write_text("\n".join(f"hug{number % 20_000} pug" for number in range(120_000)), encoding="utf-8")
+    studio.window.file_flow.open_path(path)
+    studio.wait(lambda: studio.window.counting.counts is not None)
+    return studio
+
+
+def needed(studio: Studio) -> int:
+    counts = studio.window.counting.counts
+    assert counts is not None
+    return forecast_memory(counts, studio.window.bar.settings.config()).peak
+
+
+def test_a_small_text_needs_no_word(studio: Studio, machine: Machine) -> None:
+    machine.free = 1
+    studio.set_text("hug pug " * 10_000)
+    assert "needs" not in studio.window.bar.progress_text
+    assert studio.window.banner.text == ""
+
+
+def test_a_large_text_says_what_it_needs_and_what_there_is(large: Studio, machine: Machine) -> None:
+    bar = large.window.bar
+    megabytes = round(needed(large) / 1e6)
+    figures = f"needs about {megabytes} MB, 18 GB free"
+    assert bar.progress_text == f"size 8,000, min. pairs 2: proposed for this corpus · {figures}"
+    assert bar._progress_label.text() == f"proposed · {figures}"
+    large.window.resize(large.window.minimumSize())
+    assert str(megabytes) in bar._progress_label.text()
+    assert "…" not in bar._progress_label.text()
+    bar.settings.set_target_size(0)  # no longer what was proposed
+    assert bar.progress_text.startswith("needs about")
+    assert round(needed(large) / 1e6) > megabytes
+    machine.free = None
+    bar.settings.set_target_size(8000)
+    assert bar.progress_text == f"needs about {megabytes} MB"
+    bar.settings.set_target_size(9000)
+    large.set_text("hug")
+    assert "needs" not in bar.progress_text
+
+
+def test_nothing_is_said_any_more_when_it_is_trained(large: Studio) -> None:
+    large.window.bar.settings.set_target_size(100)
+    large.window.actions_.train.trigger()
+    large.wait_finished()
+    assert large.window.bar.progress_text.startswith("100 tokens")
+    assert "needs" not in large.window.bar.progress_text
+    large.window.bar.settings.set_target_size(200)
+    assert "settings changed since this training · needs about" in large.window.bar.progress_text
+
+
+def test_a_warning_stands_as_long_as_it_is_much(large: Studio, machine: Machine) -> None:
+    settings, banner = large.window.bar.settings, large.window.banner
+    machine.free = needed(large) * 10 // 7
+    settings.set_target_size(8001)
+    assert banner.text == ""
+    machine.free = needed(large) * 10 // 9
+    settings.set_target_size(8000)
+    assert banner.text.startswith("This training needs about ")
+    assert banner.property("kind") == "warning"
+    first = banner.text
+    machine.free = needed(large) * 9 // 10
+    settings.set_target_size(8001)
+    assert banner.text.startswith("This training needs about ")
+    assert banner.text != first
+    banner.clear()
+    settings.set_target_size(8002)  # it was put away, and nothing is worse than before
+    assert banner.text == ""
+    machine.free = 18 * GB
+    settings.set_target_size(8003)
+    machine.free = needed(large)
+    settings.set_target_size(8000)
+    assert banner.text.startswith("This training needs about ")
+    machine.free = 18 * GB
+    settings.set_target_size(8001)
+    assert banner.text == ""
+
+
+def test_what_does_not_fit_is_asked_about_and_not_started(large: Studio, machine: Machine) -> None:
+    machine.free = needed(large) - 1
+    large.window.actions_.train.trigger()
+    box = large.box()
+    assert "This training needs about " in box.text()
+    assert box.defaultButton() is box.button(Cancel)
+    large.answer(Cancel)
+    assert large.window.model.state is not TrainerState.TRAINING
+    assert large.window.model.history is None
+    assert large.window.actions_.train.isEnabled()
+    large.window.bar.settings.set_target_size(50)
+    machine.free = 1
+    large.window.actions_.train.trigger()
+    large.answer(Yes)
+    large.wait_finished()
+    assert large.window.model.progress.vocabulary_size == 50
+
+
+def test_going_on_asks_for_what_is_still_to_come(large: Studio, machine: Machine) -> None:
+    window = large.window
+    window.bar.settings.set_target_size(50)
+    window.actions_.train.trigger()
+    large.wait_finished()
+    machine.free = 1
+    window.training_flow._on_further_size_chosen(60)
+    large.answer(Cancel)
+    assert window.model.progress.vocabulary_size == 50
+    window.training_flow._on_further_size_chosen(60)
+    large.answer(Yes)
+    large.wait_finished()
+    assert window.model.progress.vocabulary_size == 60
+    machine.free = needed(large) // 2  # less than the whole would need
+    window.training_flow._on_further_size_chosen(70)
+    large.wait_finished()
+    assert window.model.progress.vocabulary_size == 70

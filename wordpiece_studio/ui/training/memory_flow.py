@@ -1,0 +1,112 @@
+"""What the next training will take of the memory: said where its limits are chosen, and asked about if it is too much.
+
+Plain figures, in a millisecond; the forecast itself is the core's affair.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication, QObject
+from PySide6.QtWidgets import QMessageBox, QWidget
+
+from wordpiece_studio.core.memory import ADVICE, available_memory, memory_text
+from wordpiece_studio.core.training.memory_forecast import MemoryForecaster
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.ui.messages import add_button, plain_box
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from wordpiece_studio.core.corpus.counts import WordCounts
+    from wordpiece_studio.core.training.config import TrainingConfig
+    from wordpiece_studio.ui.look.banner import Banner
+    from wordpiece_studio.ui.training.training_settings import TrainingSettings
+
+_LEAST_BYTES = 1_000_000  # of a corpus that is worth a word
+_MUCH = 0.8  # of what is free
+
+
+class MemoryFlow(QObject):
+    """Knows what the corpus that is open would take with the settings as they stand, and warns if that is much."""
+
+    def __init__(self, window: QWidget, settings: TrainingSettings, banner: Banner) -> None:
+        super().__init__(window)
+        self._window = window
+        self._settings = settings
+        self._banner = banner
+        self._forecaster: MemoryForecaster | None = None
+        self._needed = 0  # nothing to speak of
+        self._available: int | None = None
+        self._is_much = False
+        self._warning = ""  # the last one that was shown
+        self._go: Callable[[], None] | None = None  # what to do if the user wants it all the same
+
+    def take_counts(self, counts: WordCounts | None) -> None:
+        """Look at another corpus; None for one that is not counted yet."""
+        self._forecaster = None
+        if counts is not None and max(counts.statistics.bytes, counts.statistics.characters) > _LEAST_BYTES:
+            self._forecaster = MemoryForecaster(counts)
+        self.look()
+
+    def look(self) -> None:
+        """Look at the settings, and at what is free."""
+        self._needed = 0
+        if self._forecaster is not None:
+            try:
+                self._needed = self._forecaster.forecast(self._settings.config()).peak
+            except StudioError:
+                return  # training says what is wrong with the settings
+            self._available = available_memory()
+        was_much, self._is_much = self._is_much, self._needed > _MUCH * (self._available or math.inf)
+        is_shown = self._banner.text == self._warning != ""
+        if self._is_much and self._available is not None and (is_shown or not was_much):
+            self._warning = " ".join((self._figures(self._needed, self._available), _advice()))
+            self._banner.show_message(self._warning, "warning")
+        elif is_shown:
+            self._banner.clear()
+
+    @property
+    def words(self) -> tuple[str, str]:
+        """What the next training needs, and the same shorter; both empty for a small corpus."""
+        if not self._needed:
+            return "", ""
+        needed = memory_text(self._needed)
+        brief = self.tr("needs about {needed}").format(needed=needed)
+        if self._available is None:
+            return brief, brief
+        free = memory_text(self._available)
+        return self.tr("needs about {needed}, {free} free").format(needed=needed, free=free), brief
+
+    def confirm(self, counts: WordCounts, config: TrainingConfig, go: Callable[[], None], *, merges: int = 0) -> None:
+        """Call `go`; if the training does not fit, ask the user first. `merges` of it are there already."""
+        available, forecaster = available_memory(), MemoryForecaster(counts)
+        forecast = forecaster.forecast(config)
+        present = forecaster.forecast(replace(config, max_merges=merges))
+        needed = forecast.beyond(present) if merges else forecast.peak
+        if available is None or needed <= available:
+            go()
+            return
+        risk = self.tr("If it is started all the same, other programs may become slow, or the system may end this one.")
+        figures = self._figures(needed, available)
+        box = plain_box(self._window, QMessageBox.Icon.Warning, figures, f"{risk} {_advice()}")
+        add_button(box, QMessageBox.StandardButton.Yes, self.tr("&Train all the same"))
+        box.setDefaultButton(add_button(box, QMessageBox.StandardButton.Cancel))
+        box.finished.connect(self._on_question_finished)
+        self._go = go
+        box.open()
+
+    def _on_question_finished(self, answer: int) -> None:
+        go, self._go = self._go, None
+        if answer == QMessageBox.StandardButton.Yes.value and go is not None:
+            go()
+
+    def _figures(self, needed: int, available: int) -> str:
+        words = self.tr("This training needs about {needed} of memory, and {free} are free.")
+        return words.format(needed=memory_text(needed), free=memory_text(available))
+
+
+def _advice() -> str:
+    return QCoreApplication.translate("errors", ADVICE)
