@@ -52,9 +52,11 @@ def fails(capsys: pytest.CaptureFixture[str], *arguments: object, code: int = 1)
     return err
 
 
-def process(*arguments: object, **options: object) -> subprocess.Popen[bytes]:
+def process(*arguments: object, env: dict[str, str] | None = None, **options: object) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "wordpiece_studio", *map(str, arguments)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+    # As for most users: output is held back until there is much of it, or the program ends.
+    environment = {name: value for name, value in (env or os.environ).items() if name != "PYTHONUNBUFFERED"}
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, **options)
 
 
 def tokens_in(path: Path) -> list[str]:
@@ -484,3 +486,11 @@ def test_the_demo_in_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     assert lines[0] == "There is no display here."
     assert sum("##full" in line for line in lines) == 2
     assert "→ Th ##i ##s is th ##e Hugg ##i ##n ##g Fac ##e c ##o ##u ##r ##s ##e [UNK]" in lines
+
+
+def test_what_was_done_before_a_fault_is_printed(course: Path) -> None:
+    tokenize = process("tokenize", "--vocab", course, stdin=subprocess.PIPE)
+    out, err = tokenize.communicate(b"hug\n" * 100_000 + b"\xff\n")
+    assert tokenize.returncode == 1
+    assert out.count(b"\n") > 90_000
+    assert err.count(b"\n") == 1

@@ -18,12 +18,15 @@ WITH_EXAMPLES = [
     "wordpiece_studio.errors",
     "wordpiece_studio.core.corpus.counts",
     "wordpiece_studio.core.corpus.files",
+    "wordpiece_studio.core.memory",
     "wordpiece_studio.core.text.alignment",
     "wordpiece_studio.core.text.bert_normalizer",
     "wordpiece_studio.core.text.character_tables",
     "wordpiece_studio.core.text.normalizers",
     "wordpiece_studio.core.text.pre_tokenizers",
     "wordpiece_studio.core.text.printable",
+    "wordpiece_studio.core.training.memory_forecast",
+    "wordpiece_studio.core.training.trainer",
 ]
 
 

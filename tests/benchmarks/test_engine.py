@@ -53,7 +53,7 @@ def test_a_report_is_printed_and_written_with_every_measurement(tmp_path: Path) 
 def test_a_process_is_measured(tmp_path: Path) -> None:
     run = run_module("tests.benchmarks.corpus", 0.01, tmp_path / "tiny.txt", "--only-write")
     assert run.output.startswith(str(tmp_path))
-    assert 0 < run.seconds < 60
+    assert run.seconds > 0
     assert run.peak_bytes is None or run.peak_bytes > 10_000_000
 
 

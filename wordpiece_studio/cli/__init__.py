@@ -52,8 +52,9 @@ def main() -> None:
     if "PySide6.QtCore" in sys.modules:
         sys.exit(code)
     # A million words need not be freed one by one.
-    with contextlib.suppress(OSError):
-        sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError):
+            stream.flush()
     os._exit(code)
 
 

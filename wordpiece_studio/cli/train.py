@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 import threading
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.core.text.normalizers import Normalizer
 
 _SLICE = 1000  # merges between two looks at the progress bar
-_BIG = 8 << 20  # bytes of text from which on the compiled engine will be needed for certain
+_BIG = 8 << 20  # bytes of text from which on the compiled engine will be needed, most probably
 
 
 def train_command(
@@ -116,13 +117,18 @@ def _count(options: Mapping[str, Any], normalizer: Normalizer, report: Report) -
     if isinstance(source, list):
         if sum(map(_size, source)) > _BIG:
             # Counting leaves the interpreter to others most of the time.
-            threading.Thread(target=load_kernels, args=("training",), daemon=True).start()
+            threading.Thread(target=_load_engine, daemon=True).start()
         counts = count_words(source, normalizer, **reading, **decoding, progress=tell)
     else:
         counts = count_stream(source, STDIN, normalizer, **reading, **decoding)
     if not counts:
         raise no_words(files, counts)
     return counts
+
+
+def _load_engine() -> None:
+    with contextlib.suppress(Exception):  # training loads it again, and tells
+        load_kernels("training")
 
 
 def _size(path: str) -> int:

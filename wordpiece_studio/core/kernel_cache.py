@@ -75,6 +75,8 @@ def _import_kernels(package: KernelPackage, folder: Path) -> None:
     try:
         for module in modules:
             importlib.import_module(module)
+    except MemoryError:
+        raise
     except Exception:  # whatever a damaged pickle raises
         for module in [module for module in sys.modules if module.startswith(name)]:
             del sys.modules[module]

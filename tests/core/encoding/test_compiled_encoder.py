@@ -26,7 +26,7 @@ TOKENS = [
     *SPECIAL, *"abceσς中é.[]!#k", "##a", "##b", "##c", "##e", "##é", "##σ", "##ς", "##k", "##kk", "ab", "##bc",
     "##cab", "abc", "[m", "mas", "##k]", "##中", "ab##c", "###", "\ud800",
 ]  # fmt: skip
-COURSES = sorted((Path(__file__).resolve().parents[3] / "shared" / "corpora").glob("course-*.txt"))
+COURSES = sorted((Path(__file__).resolve().parents[4] / "shared" / "corpora").glob("course-*.txt"))
 
 # What is hard: special tokens and parts of them, marks, white space of every kind, two to four bytes, the final sigma.
 PARTS = [

@@ -15,6 +15,7 @@ from tokenizers import models, normalizers, pre_tokenizers, processors
 
 import wordpiece_studio as wps
 from wordpiece_studio.core.corpus import blocks
+from wordpiece_studio.core.corpus.files import TextFile
 from wordpiece_studio.core.encoding import block_encoders
 from wordpiece_studio.core.text.normalizers import RemoveCharacters
 
@@ -32,6 +33,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None
     """Encode in each of the ways that the size of a corpus chooses among."""
     if request.param != "plain":
         monkeypatch.setattr(block_encoders, "_FEW_BYTES", 0)
+        monkeypatch.setattr(block_encoders, "_FEW_BYTES_UNCOMPILED", 0)
     if request.param == "tiny blocks":
         monkeypatch.setattr(blocks, "BLOCK_BYTES", 1)
         monkeypatch.setattr("wordpiece_studio.core.encoding.corpus_encoding.BLOCK_BYTES", 1)
@@ -64,7 +66,7 @@ def test_each_line_is_encoded_as_hugging_face_does(tmp_path: Path, add_special_t
 
 @pytest.mark.usefixtures("way")
 def test_a_long_line_is_one_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wordpiece_studio.core.corpus.files.PIECE_BYTES", 16)
+    monkeypatch.setattr(TextFile.pieces, "__defaults__", (16,))
     (tmp_path / "a").write_bytes(b"ab a " * 40 + b"\nb")
     encoded = wps.encode_files(tokenizer(), tmp_path / "a", add_special_tokens=True)
     assert lists(encoded) == [[1, *[8, 4] * 40, 2], [1, 5, 2]]

@@ -255,6 +255,7 @@ LIMITED = """
 """
 
 
+@pytest.mark.slow  # where the limit is met depends on the C library
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not hold to the limit")
 def test_a_process_that_may_take_no_more() -> None:
     order = [sys.executable, "-c", textwrap.dedent(LIMITED)]

@@ -304,3 +304,33 @@ def test_no_boundary_disappears_twice(sample_words: Any) -> None:
     trainer.run()
     gone = np.count_nonzero(trainer.history.segmentations.boundary_steps != NEVER)
     assert gone == sum(len(trainer.history.positions(index)) for index in range(len(trainer.history)))
+
+
+def test_interrupted_between_engine_and_history(
+    engine: Any, sample_words: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    straight, trainer = (wps.Trainer(sample_words, wps.TrainingConfig(max_merges=30), engine=engine) for _ in range(2))
+    straight.run()
+    trainer.run(10)
+    monkeypatch.setattr(trainer.history, "extend", raise_interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        trainer.run(10)
+    monkeypatch.undo()
+    assert trainer.moment == len(trainer.history) == 10
+    trainer.run()
+    assert contents(trainer) == contents(straight)
+
+
+def raise_interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("config", [{"min_frequency": 10**19}, {"max_token_length": 2**70}])
+def test_settings_beyond_all_numbers(engine: Any, sample_words: Any, config: dict[str, Any]) -> None:
+    trainer = wps.Trainer(sample_words, wps.TrainingConfig(max_merges=3, **config), engine=engine)
+    assert trainer.run() == (0 if "min_frequency" in config else 3)
+
+
+def test_no_merge_at_all_is_not_done_word_by_word(sample_words: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wordpiece_studio.core.training.trainer.PLAIN_WORK", 100)
+    assert not isinstance(wps.Trainer(sample_words, wps.TrainingConfig(max_merges=0))._engine, PlainEngine)

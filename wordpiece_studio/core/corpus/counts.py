@@ -164,8 +164,10 @@ class WordCounts:
         """Return a SHA-256 in hexadecimal of the words, their order and their counts."""
         lengths = np.fromiter(map(len, self.words), dtype="<i8", count=len(self))
         # With the lengths no two different lists give the same bytes.
-        parts = (lengths, self.counts.astype("<i8"), "".join(self.words).encode("utf-8", "surrogatepass"))
-        return hashlib.sha256(b"".join(bytes(part) for part in parts)).hexdigest()
+        result = hashlib.sha256(lengths.data)
+        result.update(self.counts.astype("<i8").data)
+        result.update("".join(self.words).encode("utf-8", "surrogatepass"))
+        return result.hexdigest()
 
     def __len__(self) -> int:
         return len(self.words)

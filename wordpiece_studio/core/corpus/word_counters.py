@@ -1,7 +1,7 @@
 """What counts the words of pieces of text: the plain way, right for every pipeline and at once for small texts.
 
 Not here: the compiled way for large corpora (`compiled_counter`), which gives the same words in the same order, and
-what else is noted of a text (`counting`).
+what else is noted of a text (`corpus_count`).
 """
 
 from __future__ import annotations

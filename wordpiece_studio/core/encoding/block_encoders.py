@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from wordpiece_studio.core.kernel_cache import kernels_are_cached
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from wordpiece_studio.core.encoder import Tokenizer
 
-_FEW_BYTES = 1 << 17  # are encoded before the kernels would be loaded
+# So much text is encoded before the kernels would be loaded; and before they would be compiled.
+_FEW_BYTES, _FEW_BYTES_UNCOMPILED = 1 << 17, 16 << 20
 _MOST_CHUNKS = 1 << 18
 
 
@@ -41,19 +44,18 @@ class EncodedBlock(NamedTuple):
 
 def encoded_blocks(tokenizer: Tokenizer, blocks: Iterable[bytes]) -> Iterator[EncodedBlock]:
     """Yield the ids of blocks of UTF-8, each of whose lines, without its LF, is a text."""
-    encode: Callable[[bytes], EncodedBlock] | None = None
+    encode, is_plain, seen = PlainEncoder(tokenizer).encode_lines, True, 0
     for block in blocks:
-        if encode is None:
-            encode = _encoder_for(tokenizer, block)
+        seen += len(block)
+        if is_plain and tokenizer.is_local and _is_much(seen):
+            from wordpiece_studio.core.encoding.compiled_encoder import CompiledEncoder
+
+            encode, is_plain = CompiledEncoder(tokenizer).encode_lines, False
         yield encode(block)
 
 
-def _encoder_for(tokenizer: Tokenizer, first_block: bytes) -> Callable[[bytes], EncodedBlock]:
-    if tokenizer.is_local and len(first_block) > _FEW_BYTES:
-        from wordpiece_studio.core.encoding.compiled_encoder import CompiledEncoder
-
-        return CompiledEncoder(tokenizer).encode_lines
-    return PlainEncoder(tokenizer).encode_lines
+def _is_much(size: int) -> bool:
+    return size > _FEW_BYTES and (size > _FEW_BYTES_UNCOMPILED or kernels_are_cached("text"))
 
 
 class PlainEncoder:

@@ -67,7 +67,10 @@ def atomic_write_all(files: Mapping[str | os.PathLike[str], Content]) -> None:
     try:
         for path, data in files.items():
             name = display_name(path)
-            replacements.append(_prepared(path))
+            try:
+                replacements.append(_prepared(path))
+            except ValueError as error:  # such as a NUL in the path
+                raise OSError(str(error)) from error
             _write_new_file(replacements[-1].new, data, replacements[-1].mode)
         for replacement in replacements[:-1]:
             name = replacement.name
@@ -82,8 +85,8 @@ def atomic_write_all(files: Mapping[str | os.PathLike[str], Content]) -> None:
             if lost:
                 raise _not_put_back(lost, kept) from None
             raise
-    except (OSError, ValueError) as error:
-        reason = (isinstance(error, OSError) and error.strerror) or str(error)
+    except OSError as error:
+        reason = error.strerror or str(error)
         raise StudioError(
             "{path} cannot be written: {reason}", "What was there before is unchanged.", path=name, reason=reason
         ) from error

@@ -72,8 +72,8 @@ class CompiledEngine:
         scalars = self._state.scalars
         scalars[columns.OBJECTIVE] = _OBJECTIVES[config.objective]
         scalars[columns.TIE_BY_IDS] = config.tie == "ids"
-        scalars[columns.MIN_FREQUENCY] = max(1, config.min_frequency)
-        scalars[columns.LONGEST] = config.max_token_length or _NO_LIMIT
+        scalars[columns.MIN_FREQUENCY] = min(max(1, config.min_frequency), _NO_LIMIT)
+        scalars[columns.LONGEST] = min(config.max_token_length or _NO_LIMIT, _NO_LIMIT)
         scalars[columns.NAMES_COLLIDE] = self._names_collide
         scalars[columns.MARGIN] = _MARGINS[config.objective]
         self._count_pairs()
@@ -185,10 +185,10 @@ class CompiledEngine:
 
     def _choose_hot_pairs(self, wanted: int) -> None:
         """Make about `wanted` of the best pairs hot, with all that tie with the last of them."""
-        values = self._values(np.arange(self._scalar(columns.PAIRS)))
+        values = self._values(np.arange(self._scalar(columns.PAIRS), dtype=np.int64))
         threshold = _threshold(values, wanted)
         bounds = _upper_bounds(values, self._state.counts[: len(values)], self._input.config.objective)
-        rows = np.flatnonzero((bounds >= threshold) & (values > -np.inf))
+        rows = np.flatnonzero((bounds >= threshold) & (values > -np.inf)).astype(np.int64, copy=False)
         hot = self._state.hot[: self._scalar(columns.HOT)]
         self._state.pairs[hot[:, columns.HOT_ROW], columns.SLOT] = columns.NOTHING
         capacity = 2 * max(len(rows), wanted)

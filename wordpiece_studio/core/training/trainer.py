@@ -86,7 +86,9 @@ class Trainer:
         self._may_choose_engine = engine == "auto"
         self._seconds = 0.0  # spent on new merges
         self._memory_limit = memory_limit
-        check_memory(forecast_memory(counts, self.config).peak, self._memory_left())
+        check_memory(
+            forecast_memory(counts, self.config).peak, available_memory() if memory_limit is None else memory_limit
+        )
         try:
             input_ = prepare(counts, self.config)
             self.history = MergeHistory(input_)
@@ -106,7 +108,12 @@ class Trainer:
 
     def step(self) -> Merge | None:
         """Carry out the next merge and return it; None if a stop rule holds, see `stop_reason`."""
-        return self.history[self.moment - 1] if self.run(1) else None
+        before = self.moment
+        self._advance(1)
+        try:
+            return self.history[before] if self.moment > before else None
+        except MemoryError as error:
+            raise out_of_memory() from error
 
     def run(self, n: int | None = None, should_stop: Callable[[], bool] | None = None) -> int:
         """Carry out `n` merges, or all until a stop rule holds, and return how many were done.
@@ -194,8 +201,12 @@ class Trainer:
             self.config, vocab_size=vocab_size, max_merges=max_merges, max_seconds=max_seconds, min_value=min_value
         )
         forecaster = MemoryForecaster(self.counts)
-        present = forecaster.forecast(dataclasses.replace(config, max_merges=len(self.history)))
-        check_memory(forecaster.forecast(config).beyond(present), self._memory_left())
+        forecast = forecaster.forecast(config)
+        if self._memory_limit is None:
+            present = forecaster.forecast(dataclasses.replace(config, max_merges=len(self.history)))
+            check_memory(forecast.beyond(present), available_memory())
+        else:
+            check_memory(forecast.peak, self._memory_limit)
         if self._may_choose_engine and isinstance(self._engine, PlainEngine):
             try:
                 self._change_engine(config)
@@ -204,9 +215,6 @@ class Trainer:
         self.config = config
         self.stop_reason = None
         self._seconds = 0.0
-
-    def _memory_left(self) -> float | None:
-        return available_memory() if self._memory_limit is None else self._memory_limit
 
     def _change_engine(self, config: TrainingConfig) -> None:
         """Take the compiled engine, brought to the same moment, if there is now too much to do for the plain one."""
@@ -220,13 +228,14 @@ class Trainer:
 
     def _advance(self, merges: int) -> None:
         """Carry out at most `merges` merges and note why it ended before."""
-        behind = len(self.history) - self.moment
+        moment = self.moment
+        behind = len(self.history) - moment
         if not behind:
             self.stop_reason = self._limit_reached()
             if self.stop_reason is not None:
                 return
             if self.config.max_merges is not None:
-                merges = min(merges, self.config.max_merges - self.moment)
+                merges = min(merges, self.config.max_merges - moment)
         else:
             merges = min(merges, behind)
         started = time.monotonic()
@@ -234,9 +243,11 @@ class Trainer:
             batch, reason = self._engine.advance(merges, Limits(self.config.vocab_size, self.config.min_value))
             if len(batch.position_counts):
                 self.history.extend(batch)
-        except MemoryError as error:
+        except BaseException as error:  # Ctrl-C too: the engine must not be ahead of the history
             known = len(self.history)
             self._engine.forget(known, self.history.vocabulary_size(known))
+            if not isinstance(error, MemoryError):
+                raise
             raise StudioError(
                 "There is not enough memory for more than {merges:,} merges", ADVICE, merges=known
             ) from error
@@ -298,7 +309,8 @@ def _cheapest(input_: TrainingInput, config: TrainingConfig) -> Literal["plain",
         merges = min(merges, config.vocab_size - len(input_.vocabulary_tokens))
     if config.max_merges is not None:
         merges = min(merges, config.max_merges)
-    return "plain" if len(input_.cells) * merges <= PLAIN_WORK else "compiled"
+    # Even for no merge at all the plain engine has to be made.
+    return "plain" if len(input_.cells) * max(1, merges) <= PLAIN_WORK else "compiled"
 
 
 def _make_engine(input_: TrainingInput, name: Literal["plain", "compiled"]) -> Engine:

@@ -42,6 +42,7 @@ class MemoryFlow(QObject):
         self._available: int | None = None
         self._is_much = False
         self._warning = ""  # the last one that was shown
+        self._question: QMessageBox | None = None
         self._go: Callable[[], None] | None = None  # what to do if the user wants it all the same
 
     def take_counts(self, counts: WordCounts | None) -> None:
@@ -95,11 +96,13 @@ class MemoryFlow(QObject):
         add_button(box, QMessageBox.StandardButton.Yes, self.tr("&Train all the same"))
         box.setDefaultButton(add_button(box, QMessageBox.StandardButton.Cancel))
         box.finished.connect(self._on_question_finished)
-        self._go = go
+        if self._question is not None:
+            self._question.reject()  # about what is no longer asked for
+        self._question, self._go = box, go
         box.open()
 
     def _on_question_finished(self, answer: int) -> None:
-        go, self._go = self._go, None
+        go, self._go, self._question = self._go, None, None
         if answer == QMessageBox.StandardButton.Yes.value and go is not None:
             go()
 

@@ -1,7 +1,7 @@
 """The compiled engine's inner loops: pairs, the best of them, and merges forth and back. Numbers only, no text.
 
-Importing this package imports numba and compiles (or loads from its cache) every kernel below. The kernels release the
-GIL, allocate nothing and return after a bounded piece of work.
+Importing a module of it imports numba and compiles its kernels, or loads them from their cache. They release the GIL,
+allocate nothing and return after a bounded piece of work.
 
 **Cells.** `cells` holds the corpus as :mod:`~wordpiece_studio.core.training.preparation` lays it out. A token of
 length L that starts at q is written at its first and its last cell; the cells strictly inside hold INSIDE. So the next
