@@ -494,3 +494,24 @@ def test_what_was_done_before_a_fault_is_printed(course: Path) -> None:
     assert tokenize.returncode == 1
     assert out.count(b"\n") > 90_000
     assert err.count(b"\n") == 1
+
+
+def test_the_vocabulary_is_not_written_over(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = (course / "vocab.txt").read_bytes()
+    assert "is the vocabulary itself" in fails(capsys, "encode", COURSE, "--vocab", course, "-o", course / "vocab.txt")
+    assert (course / "vocab.txt").read_bytes() == before
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_being_terminated_leaves_no_temporary_file(course: Path, tmp_path: Path) -> None:
+    encode = process("encode", "-", "--vocab", course, "-o", tmp_path / "ids.npy", stdin=subprocess.PIPE)
+    assert encode.stdin is not None
+    encode.stdin.write(b"hug\n" * 500_000)
+    encode.stdin.flush()
+    waiting = time.monotonic() + 30
+    while not list(tmp_path.glob(".ids.npy*")) and time.monotonic() < waiting:
+        time.sleep(0.02)
+    encode.send_signal(signal.SIGTERM)
+    encode.communicate()
+    assert encode.returncode == 143
+    assert [path.name for path in tmp_path.iterdir()] == ["course"]

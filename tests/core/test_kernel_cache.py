@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from wordpiece_studio.core import kernel_cache
+from wordpiece_studio.errors import StudioError
 
 SCRIPT = """
 from wordpiece_studio.core import kernel_cache
@@ -48,6 +50,36 @@ def test_cached_then_damaged_then_cached_again(tmp_path: Path) -> None:
     load(tmp_path)
     assert all(path.stat().st_size for path in folder.rglob("*.nbi"))
     assert load(tmp_path)[0] is True
+
+
+@pytest.mark.skipif(os.name != "posix", reason="how folders are protected")
+def test_what_cannot_be_kept_in_the_cache_is_kept_among_temporary_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    monkeypatch.setattr(kernel_cache.platformdirs, "user_cache_path", lambda *_, **__: tmp_path / "cache")
+    (tmp_path / "temporary").mkdir()
+    kept = kernel_cache.cache_folder("text")
+    assert kept.is_relative_to(tmp_path / "cache")
+    (tmp_path / "cache" / "kernels").chmod(0o777)
+    other = kernel_cache.cache_folder("text")
+    assert other.is_relative_to(tmp_path / "temporary")
+    assert other.stat().st_mode & 0o077 == 0
+    assert kernel_cache.cache_folder("text") == other
+    other.parent.chmod(0o777)
+    assert not kernel_cache.kernels_are_cached()
+    with pytest.raises(StudioError, match="no place to keep the compiled kernels"):
+        kernel_cache.cache_folder("text")
+
+
+def test_a_full_disk_keeps_no_new_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel_cache.platformdirs, "user_cache_path", lambda *_, **__: tmp_path)
+    folder = kernel_cache.cache_folder("text")
+    monkeypatch.setattr(kernel_cache.shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(1, 1, 0))
+    with pytest.raises(StudioError, match="Make room"):
+        kernel_cache.cache_folder("text")
+    (folder / "complete").touch()
+    assert kernel_cache.cache_folder("text") == folder
 
 
 def test_all_are_cached_when_each_package_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import signal
 import sys
 from typing import Annotated
 
@@ -22,7 +23,7 @@ from wordpiece_studio.cli.tokenize import explain_command, tokenize_command
 from wordpiece_studio.cli.train import train_command
 from wordpiece_studio.errors import StudioError
 
-_STOPPED = 130
+_STOPPED, _TERMINATED = 130, 143
 
 _UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 
@@ -46,6 +47,7 @@ def main() -> None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))
         elif hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="backslashreplace")
+    signal.signal(signal.SIGTERM, _terminate)
     gc.freeze()  # what was loaded stays
     gc.enable()
     code = run(sys.argv[1:])
@@ -56,6 +58,11 @@ def main() -> None:
         with contextlib.suppress(OSError):
             stream.flush()
     os._exit(code)
+
+
+def _terminate(*_: object) -> None:
+    """End in an orderly way: no temporary file stays behind."""
+    raise SystemExit(_TERMINATED)
 
 
 def run(arguments: list[str]) -> int:
@@ -96,6 +103,7 @@ def _dispatch(arguments: list[str]) -> int:
 def _open_window(arguments: list[str]) -> int:
     from wordpiece_studio.ui.app import run_studio
 
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # Qt does not let an exception end it
     try:
         return run_studio(arguments)
     except BrokenPipeError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,8 +20,11 @@ from wordpiece_studio.cli.options import (
     option,
 )
 from wordpiece_studio.cli.terminal import files_or_stdin, print_line, progress, warn
+from wordpiece_studio.core.corpus.files import display_name
 from wordpiece_studio.core.encoding.corpus_encoding import write_ids
+from wordpiece_studio.core.formats.tokenizer_directory import VOCABULARY_FILE
 from wordpiece_studio.core.text.printable import printable_json
+from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:
     from wordpiece_studio.core.encoding.corpus_encoding import EncodingStatistics
@@ -50,6 +54,9 @@ def encode_command(
     """Write the ids of whole files, line after line, as one array for numpy.load."""
     started = time.monotonic()
     tokenizer = loaded_tokenizer(vocab, normalizer, pre_tokenizer, remove)
+    vocabulary = os.path.join(vocab, VOCABULARY_FILE) if os.path.isdir(vocab) else vocab
+    if any(os.path.realpath(vocabulary) == os.path.realpath(path) for path in (output, offsets) if path):
+        raise StudioError("{path} is the vocabulary itself", "Write to another file.", path=display_name(vocabulary))
     names = ("encoding", "errors", "dtype", "add_special_tokens")
     with progress() as report:
         statistics = write_ids(

@@ -13,6 +13,7 @@ import importlib
 import os
 import platform
 import shutil
+import stat
 import sys
 import tempfile
 import threading
@@ -22,20 +23,50 @@ from typing import Literal
 
 import platformdirs
 
+from wordpiece_studio.errors import StudioError
+
 KernelPackage = Literal["training", "text"]
 KERNEL_PACKAGES: tuple[KernelPackage, ...] = ("training", "text")
 
 _COMPLETE = "complete"
+_ROOM = 20 << 20  # bytes; all kernels take a quarter of it
 _loading = threading.Lock()
 _loaded: set[str] = set()
 
 
 def cache_folder(package: KernelPackage) -> Path:
-    """Return the folder of a package's compiled kernels: another one for other sources, Python or numba."""
-    files = [Path(__file__).with_name("kernels.py"), *_modules_of(package)]
+    """Return the folder of a package's compiled kernels: another one for other sources, Python or numba.
+
+    It lies in the user's cache, or, if nothing can be kept there, in a folder of the user's own among the temporary
+    ones.
+
+    Raises
+    ------
+    StudioError
+        If nothing can be kept in either.
+    """
+    core = Path(__file__).parent
+    files = [core / "kernels.py", *sorted((core / package / "kernels").glob("*.py"))]
     key = "|".join((platform.machine(), platform.python_version(), version("numba"), version("numpy")))
     digest = hashlib.sha256(key.encode() + b"".join(path.read_bytes() for path in files)).hexdigest()[:16]
-    return platformdirs.user_cache_path("wordpiece-studio", appauthor=False) / "kernels" / f"{package}-{digest}"
+    user = str(os.getuid()) if os.name == "posix" else "user"
+    homes = [
+        platformdirs.user_cache_path("wordpiece-studio", appauthor=False) / "kernels",
+        Path(tempfile.gettempdir()) / f"wordpiece-studio-kernels-{user}",
+    ]
+    for home in homes:
+        folder = home / f"{package}-{digest}"
+        with contextlib.suppress(OSError):
+            _make_private(home)
+            _make_private(folder)
+            if (folder / _COMPLETE).is_file() or _has_room(folder):
+                return folder
+    raise StudioError(
+        "There is no place to keep the compiled kernels: not in {folder} and not in {other}",
+        "Make room for some 20 MB in one of them, and let only yourself write to it.",
+        folder=homes[0],
+        other=homes[1],
+    )
 
 
 def kernels_are_cached(*packages: KernelPackage) -> bool:
@@ -43,9 +74,13 @@ def kernels_are_cached(*packages: KernelPackage) -> bool:
 
     `packages` are the ones to ask about; all, if none is named.
     """
-    return all(
-        package in _loaded or (cache_folder(package) / _COMPLETE).is_file() for package in packages or KERNEL_PACKAGES
-    )
+    try:
+        return all(
+            package in _loaded or (cache_folder(package) / _COMPLETE).is_file()
+            for package in packages or KERNEL_PACKAGES
+        )
+    except StudioError:  # loading them will say so
+        return False
 
 
 def load_kernels(package: KernelPackage) -> None:
@@ -55,7 +90,7 @@ def load_kernels(package: KernelPackage) -> None:
             return
         from numba.core import config
 
-        folder = _private(cache_folder(package))
+        folder = cache_folder(package)
         before = config.CACHE_DIR  # type: ignore[attr-defined]  # numba makes it from its environment
         config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]
         try:
@@ -81,22 +116,23 @@ def _import_kernels(package: KernelPackage, folder: Path) -> None:
         for module in [module for module in sys.modules if module.startswith(name)]:
             del sys.modules[module]
         shutil.rmtree(folder, ignore_errors=True)
-        _private(folder)
+        _make_private(folder)
         for module in modules:
             importlib.import_module(module)
     with contextlib.suppress(OSError):
         (folder / _COMPLETE).touch()
 
 
-def _private(folder: Path) -> Path:
-    """Return `folder`, made so that others cannot write to it, or a temporary one if that cannot be had."""
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if os.name == "posix":
-            status = folder.stat()
-            if status.st_uid != os.getuid() or status.st_mode & 0o022:
-                raise PermissionError(folder)
-        with tempfile.TemporaryFile(dir=folder):
-            return folder
-    except OSError:
-        return Path(tempfile.mkdtemp(prefix="wordpiece-studio-kernels-"))
+def _make_private(folder: Path) -> None:
+    """Make a folder, unless it is there, that others cannot write to; raises `OSError` if that cannot be had."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if os.name == "posix":
+        status = folder.lstat()
+        if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o022:
+            raise PermissionError(folder)
+
+
+def _has_room(folder: Path) -> bool:
+    """Tell whether kernels can be written; raises `OSError` if nothing can."""
+    with tempfile.TemporaryFile(dir=folder):
+        return shutil.disk_usage(folder).free > _ROOM

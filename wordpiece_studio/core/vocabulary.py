@@ -32,9 +32,9 @@ class TokenTable:
         """
         if token in self.ids:
             raise StudioError("The vocabulary holds {token!r} twice", "Every token must be there once.", token=token)
-        self.ids[token] = len(self.tokens)
-        self.tokens.append(token)
         self.longest = max(self.longest, len(token))
+        self.tokens.append(token)
+        self.ids[token] = len(self.tokens) - 1
 
 
 class Vocabulary:

@@ -146,3 +146,22 @@ def test_what_is_counted_can_be_read(sample_words: Any) -> None:
             sys.settrace(before)
         look()
     assert seen == {0, 1, 4, 100, 150}
+
+
+def test_an_interrupt_while_tokens_are_spelled_out_spoils_nothing(
+    sample_words: wps.WordCounts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = wps.train(sample_words, wps.TrainingConfig(max_merges=20))
+    expected = wps.train(sample_words, wps.TrainingConfig(max_merges=20)).vocabulary.tokens
+    table = run.history._table
+
+    class Interrupted(dict[str, int]):
+        def __setitem__(self, token: str, token_id: int) -> None:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(table, "ids", Interrupted(table.ids))
+        with pytest.raises(KeyboardInterrupt):
+            run.vocabulary.tokens  # noqa: B018
+    assert run.vocabulary.tokens == expected
+    assert all(run.vocabulary.id_of(token) == index for index, token in enumerate(expected))

@@ -94,7 +94,6 @@ class CompiledEngine:
         size = _NO_LIMIT if limits.vocab_size is None else limits.vocab_size
         lowest = -np.inf if limits.min_value is None else limits.min_value
         reason: StopReason | None = None
-        places = self._scalar(columns.PLACES)
         while True:
             answer = merging.advance(self._state, target, size, lowest)
             if answer == columns.DONE:
@@ -108,9 +107,7 @@ class CompiledEngine:
             else:
                 reason = self._why_none() if answer == columns.STOP_NONE else _STOPS[answer]
                 break
-        if first < self.known:
-            places = int(self._state.merges[first, columns.MERGE_PLACES])
-        return self._batch(first, places), reason
+        return self._batch(first), reason
 
     def retreat(self, merges: int) -> None:
         """Undo the last `merges` merges."""
@@ -187,6 +184,8 @@ class CompiledEngine:
         """Make about `wanted` of the best pairs hot, with all that tie with the last of them."""
         values = self._values(np.arange(self._scalar(columns.PAIRS), dtype=np.int64))
         threshold = _threshold(values, wanted)
+        if self._input.config.objective == "likelihood":
+            threshold -= abs(threshold) / 64  # every merge lowers all values a little, equal ones at once
         bounds = _upper_bounds(values, self._state.counts[: len(values)], self._input.config.objective)
         rows = np.flatnonzero((bounds >= threshold) & (values > -np.inf)).astype(np.int64, copy=False)
         hot = self._state.hot[: self._scalar(columns.HOT)]
@@ -229,16 +228,17 @@ class CompiledEngine:
         best.values_of(self._state, rows, values)
         return values
 
-    def _batch(self, first: int, first_place: int) -> MergeBatch:
+    def _batch(self, first: int) -> MergeBatch:
         """Return the merges from `first` to the last one known."""
         state, known, end = self._state, self.known, self._scalar(columns.PLACES)
         merges = state.merges[first:known]
+        begin = int(merges[0, columns.MERGE_PLACES]) if len(merges) else end
         facts: dict[str, NDArray[Any]] = {name: merges[:, column] for name, column in _RECORDED.items()}
         facts["value"] = state.values[first:known]
         return MergeBatch(
             columns=facts,
             position_counts=merges[:, columns.MERGE_COUNT],
-            positions=state.places[first_place:end] if len(merges) else state.places[:0],
+            positions=state.places[begin:end],
             left_lengths=merges[:, columns.MERGE_LEFT_LENGTH],
         )
 

@@ -200,12 +200,15 @@ class MergeHistory:
         with self._naming:
             count = self._count
             prefix = self.input.config.continuing_subword_prefix
-            columns = (self._columns[name][self._named : count].tolist() for name in ("left_id", "right_id", "is_new"))
-            for left, right, is_new in zip(*columns, strict=True):
-                if is_new:
-                    tokens = self._table.tokens
+            names = ("left_id", "right_id", "new_id")
+            columns = (self._columns[name][self._named : count].tolist() for name in names)
+            tokens, ids = self._table.tokens, self._table.ids
+            for left, right, new in zip(*columns, strict=True):
+                # Memory may run out and Ctrl-C may come between any two of these lines.
+                if new == len(tokens):
                     self._table.append(tokens[left] + tokens[right].removeprefix(prefix))
-                self._named += 1  # one by one: memory may run out
+                ids.setdefault(tokens[new], new)
+                self._named += 1
 
     # Words.
 

@@ -164,7 +164,7 @@ class Trainer:
         prefix = self.config.continuing_subword_prefix
         tied = len(ranked) > 1 and ranked[0].value == ranked[1].value
         candidates = []
-        for pair in ranked[:k]:
+        for pair in ranked[: max(k, 0)]:
             left, right = self.history.token(pair.left_id), self.history.token(pair.right_id)
             candidates.append(
                 Candidate(
