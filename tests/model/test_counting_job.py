@@ -74,6 +74,7 @@ def test_counts_survive_the_journey(pairs: list[tuple[str, int]]) -> None:
     back = joined_parts(dict(parts_of(counts)), normalizer, pre_tokenizer)
     assert back == counts
     assert (back.statistics, back.skipped) == (statistics, skipped)
+    assert back.alphabet_size == len({word[0] for word in words}) + len({part for word in words for part in word[1:]})
 
 
 def test_a_small_text_is_counted_at_once(qtbot: QtBot, job: CountingJob) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+import threading
+from typing import TYPE_CHECKING, ClassVar
 
 import pytest
 
@@ -16,6 +17,8 @@ from wordpiece_studio.model.progress_meter import ProgressMeter
 from wordpiece_studio.model.reach import sure_size
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pytestqt.qtbot import QtBot
 
 
@@ -133,6 +136,78 @@ def test_closing_ends_the_compiling(qtbot: QtBot, monkeypatch: pytest.MonkeyPatc
     qtbot.wait(200)
     warmup.close()
     assert kernels.loads == []
+
+
+class Compiler:
+    """In place of a child process: it takes until `finish` is set, and then its package is cached."""
+
+    begun: ClassVar[list[str]] = []
+    cached: ClassVar[set[str]] = set()
+    finish: ClassVar[threading.Event] = threading.Event()
+
+    def __init__(self, work: object, package: str, *, name: str) -> None:
+        self.package = package
+        self.begun.append(package)
+
+    def messages(self, stop: threading.Event) -> Iterator[tuple[bytes, memoryview]]:
+        while not stop.is_set():
+            if self.finish.wait(0.01):
+                self.cached.add(self.package)
+                return
+        yield from ()
+
+    def end(self) -> None:
+        pass
+
+
+@pytest.fixture
+def compiler(monkeypatch: pytest.MonkeyPatch) -> type[Compiler]:
+    kernels = Kernels()
+    monkeypatch.setattr(kernels, "kernels_are_cached", lambda *packages: Compiler.cached.issuperset(packages))
+    put_in_place(monkeypatch, kernels)
+    monkeypatch.setattr(kernel_child, "ChildProcess", Compiler)
+    Compiler.begun.clear()
+    Compiler.cached.clear()
+    Compiler.finish.clear()
+    return Compiler
+
+
+def begin_compiling(stop: threading.Event) -> threading.Thread:
+    thread = threading.Thread(target=kernel_child.compile_kernels, args=(stop,))
+    thread.start()
+    return thread
+
+
+def test_who_comes_while_they_are_compiled_only_waits(qtbot: QtBot, compiler: type[Compiler]) -> None:
+    first = begin_compiling(threading.Event())
+    qtbot.waitUntil(lambda: len(compiler.begun) == 2)
+    second = begin_compiling(threading.Event())
+    second.join(0.1)
+    assert second.is_alive()
+    compiler.finish.set()
+    first.join(5)
+    second.join(5)
+    assert not second.is_alive()
+    assert compiler.begun == ["training", "text"]
+
+
+def test_who_waits_can_be_stopped_and_who_compiles_too(qtbot: QtBot, compiler: type[Compiler]) -> None:
+    stops = threading.Event(), threading.Event()
+    first = begin_compiling(stops[0])
+    qtbot.waitUntil(lambda: len(compiler.begun) == 2)
+    second = begin_compiling(stops[1])
+    stops[1].set()
+    second.join(5)
+    assert not second.is_alive()
+    assert first.is_alive()
+    heir = begin_compiling(threading.Event())
+    stops[0].set()  # it leaves the work to the one that waits
+    first.join(5)
+    compiler.finish.set()
+    heir.join(5)
+    assert not heir.is_alive()
+    assert compiler.begun == ["training", "text"] * 2
+    assert compiler.cached == {"training", "text"}
 
 
 def wait_in_child(connection: object, package: str) -> None:

@@ -114,6 +114,13 @@ def test_pause_and_resume_change_nothing(qtbot: QtBot, make_model: MakeModel, hu
     assert [merge.step for merge in recorder.merges] == list(range(1, 101))
 
 
+def test_the_worker_leaves_the_index_of_words_to_the_window(
+    qtbot: QtBot, model: TrainerModel, hugs: WordCounts
+) -> None:
+    trained(qtbot, model, hugs)
+    assert "_hashes" in vars(model.history.segmentations)  # of a million words it takes long to make
+
+
 def test_pause_and_resume_at_once(qtbot: QtBot, make_model: MakeModel, hugs: WordCounts) -> None:
     model = make_model(seconds_per_merge=0.0005)
     model.start(hugs, TrainingConfig(max_merges=300))

@@ -37,11 +37,15 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
 @pytest.fixture
 def large(studio: Studio, machine: Machine, tmp_path: Path) -> Studio:
     """A window in which a file of more than a megabyte was opened."""
+    open_large(studio, tmp_path)
+    return studio
+
+
+def open_large(studio: Studio, tmp_path: Path) -> None:
     path = tmp_path / "large.txt"
     path.write_text("\n".join(f"hug{number % 20_000} pug" for number in range(120_000)), encoding="utf-8")
     studio.window.file_flow.open_path(path)
     studio.wait(lambda: studio.window.counting.counts is not None)
-    return studio
 
 
 def needed(studio: Studio) -> int:
@@ -61,8 +65,8 @@ def test_a_large_text_says_what_it_needs_and_what_there_is(large: Studio, machin
     bar = large.window.bar
     megabytes = round(needed(large) / 1e6)
     figures = f"needs about {megabytes} MB, 18 GB free"
-    assert bar.progress_text == f"size 8,000, min. pairs 2: proposed for this corpus · {figures}"
-    assert bar._progress_label.text() == f"proposed · {figures}"
+    assert bar.progress_text == f"{figures} · size 8,000, min. pairs 2: proposed for this corpus"
+    assert bar._progress_label.text() == f"{figures} · proposed"
     large.window.resize(large.window.minimumSize())
     assert str(megabytes) in bar._progress_label.text()
     assert "…" not in bar._progress_label.text()
@@ -84,7 +88,26 @@ def test_nothing_is_said_any_more_when_it_is_trained(large: Studio) -> None:
     assert large.window.bar.progress_text.startswith("100 tokens")
     assert "needs" not in large.window.bar.progress_text
     large.window.bar.settings.set_target_size(200)
-    assert "settings changed since this training · needs about" in large.window.bar.progress_text
+    text = large.window.bar.progress_text
+    assert text.startswith("needs about")
+    assert text.endswith("settings changed since this training")
+
+
+def test_it_is_said_beside_the_merges_of_another_corpus(studio: Studio, machine: Machine, tmp_path: Path) -> None:
+    with studio.qtbot.waitSignal(studio.window.model.run_reset):
+        studio.window.sample_flow.open_sample("korean.txt")
+    studio.wait_finished()
+    studio.window.actions_.train.trigger()  # the user's own run is kept when another corpus is opened
+    studio.wait_finished()
+    open_large(studio, tmp_path)
+    bar = studio.window.bar
+    assert bar.progress_text.startswith("needs about")
+    assert "the merges are those of “" in bar.progress_text
+    for width in (2400, 1440, studio.window.minimumWidth()):
+        studio.window.resize(width, 900)
+        assert bar._progress_label.text().startswith("needs about")
+    studio.window.resize(2400, 900)
+    assert "18 GB free · the merges are those of “" in bar._progress_label.text()
 
 
 def test_a_warning_stands_as_long_as_it_is_much(large: Studio, machine: Machine) -> None:

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wordpiece_studio.core.corpus.counts import CorpusStatistics, SkippedWord, WordCounts
+from wordpiece_studio.core.corpus.counts import CorpusStatistics, SkippedWord
 from wordpiece_studio.core.text import normalizers, pre_tokenizers
+from wordpiece_studio.model.alphabet import CountsWithAlphabet, alphabet_size
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
+    from wordpiece_studio.core.corpus.counts import WordCounts
     from wordpiece_studio.core.text.normalizers import Normalizer
     from wordpiece_studio.core.text.pre_tokenizers import PreTokenizer
 
@@ -73,6 +75,7 @@ def parts_of(counts: WordCounts) -> list[tuple[bytes, bytes]]:
     rest = {
         "statistics": dataclasses.asdict(counts.statistics),
         "skipped": [dataclasses.asdict(word) for word in counts.skipped],
+        "alphabet_size": alphabet_size(counts.words),
     }
     return [
         (b"w", "".join(counts.words).encode("utf-8", "surrogatepass")),
@@ -82,7 +85,7 @@ def parts_of(counts: WordCounts) -> list[tuple[bytes, bytes]]:
     ]
 
 
-def joined_parts(parts: dict[bytes, bytes], normalizer: Normalizer, pre_tokenizer: PreTokenizer) -> WordCounts:
+def joined_parts(parts: dict[bytes, bytes], normalizer: Normalizer, pre_tokenizer: PreTokenizer) -> CountsWithAlphabet:
     """Return the word counts that `parts_of` took apart."""
     text = parts[b"w"].decode("utf-8", "surrogatepass")
     words: list[str] = []
@@ -96,7 +99,9 @@ def joined_parts(parts: dict[bytes, bytes], normalizer: Normalizer, pre_tokenize
     statistics = rest["statistics"]
     statistics["changed_files"] = tuple(statistics["changed_files"])
     skipped = [SkippedWord(**word) for word in rest["skipped"]]
-    return WordCounts(words, counts, normalizer, pre_tokenizer, CorpusStatistics(**statistics), skipped)
+    result = CountsWithAlphabet(words, counts, normalizer, pre_tokenizer, CorpusStatistics(**statistics), skipped)
+    result.alphabet_size = rest["alphabet_size"]
+    return result
 
 
 def _received_text(connection: Connection) -> str:

@@ -1,23 +1,26 @@
 """Compiling the kernels in child processes, so that neither the window nor its threads are held up by it.
 
 Each package of kernels has a child of its own, at the same time as the other. They leave them in the user's cache.
-Loading them from there is quick and is the caller's affair.
+Loading them from there is quick and is the caller's affair. Who asks while they are being compiled waits for that.
 """
 
 from __future__ import annotations
 
 import gc
+import threading
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.model.child_process import ChildProcess
+from wordpiece_studio.model.child_process import POLL_SECONDS, ChildProcess
 
 if TYPE_CHECKING:
-    import threading
     from multiprocessing.connection import Connection
 
     from wordpiece_studio.core.corpus.counts import WordCounts
     from wordpiece_studio.core.kernel_cache import KernelPackage
     from wordpiece_studio.core.training.config import TrainingConfig
+
+
+_compiling = threading.Lock()
 
 
 def compile_in_child(connection: Connection, package: KernelPackage) -> None:
@@ -31,11 +34,23 @@ def compile_in_child(connection: Connection, package: KernelPackage) -> None:
 def compile_kernels(stop: threading.Event) -> None:
     """Compile the kernels that are not in the cache, in child processes; leaves off early if `stop` is set.
 
+    One caller at a time compiles: the others wait, and then compile only what is still missing.
+
     Raises
     ------
     StudioError
         If a child fails or dies.
     """
+    while not _compiling.acquire(timeout=POLL_SECONDS):
+        if stop.is_set():
+            return
+    try:
+        _compile_missing(stop)
+    finally:
+        _compiling.release()
+
+
+def _compile_missing(stop: threading.Event) -> None:
     from wordpiece_studio.core.kernel_cache import KERNEL_PACKAGES, kernels_are_cached
 
     children: list[ChildProcess] = []

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from wordpiece_studio.core.training.preparation import minimum_vocab_size
+from wordpiece_studio.model.alphabet import CountsWithAlphabet, alphabet_size
 
 if TYPE_CHECKING:
     from wordpiece_studio.core.corpus.counts import WordCounts
@@ -21,7 +22,7 @@ _MANY_BYTES = 1_000_000
 _BOOK_BYTES, _BOOK_SIZE = 900_000, 8000  # about a megabyte
 _LIBRARY_BYTES, _LIBRARY_SIZE = 10_000_000, 30_000
 _MOST_WORDS = 20_000
-"""So many distinct words are laid out as for a training to know the least size; of more the letters are gathered."""
+"""So many distinct words are laid out as for a training to know the least size; of more the characters are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,5 @@ def _usual_size(size: int) -> int:
 def _least_size(counts: WordCounts, config: TrainingConfig) -> int:
     if len(counts) <= _MOST_WORDS:
         return minimum_vocab_size(counts, config)
-    first = {word[0] for word in counts.words}
-    later = set("".join(word[1:] for word in counts.words))
-    return len(config.special_tokens) + len(first) + len(later)
+    size = counts.alphabet_size if isinstance(counts, CountsWithAlphabet) else alphabet_size(counts.words)
+    return len(config.special_tokens) + size

@@ -50,7 +50,9 @@ def default_trainer(counts: WordCounts, config: TrainingConfig) -> Trainer:
     """
     from wordpiece_studio.core.training.trainer import Trainer
 
-    return Trainer(counts, config, memory_limit=math.inf)
+    trainer = Trainer(counts, config, memory_limit=math.inf)
+    trainer.history.segmentations.index_of(counts.words[0])  # what the window would wait for when it asks for a word
+    return trainer
 
 
 class TrainerModel(QObject):

@@ -222,6 +222,7 @@ class MainWindow(QMainWindow):
         self.file_flow.text_saved.connect(self._on_text_saved)
         self.vocabulary_flow.saved.connect(self._on_vocabulary_saved)
         self.leave_flow.agreed.connect(self.leave_at_once)
+        self.warm_up.status_changed.connect(self.training_flow.engine.take_status)
         self.warm_up.failed.connect(self._on_warm_up_failed)
         self.moment_flow.first_run_needed.connect(self.training_flow.learn_first_merge)
         self.moment_flow.end_reached.connect(self.training_flow.say_end_reached)

@@ -194,7 +194,7 @@ def test_byte_pair_encoding(pairs: Pairs, config: Any, growth: int, scale: int, 
 
 
 @pytest.mark.slow
-@settings(max_examples=3000)
+@settings(max_examples=1000)
 @given(
     corpora, configs, growths, scales, st.sampled_from([("WordPiece", "##", None), *(("BPE", *m) for m in BYTE_PAIRS)])
 )

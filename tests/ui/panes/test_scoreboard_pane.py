@@ -11,6 +11,7 @@ from PySide6.QtCore import Qt
 from wordpiece_studio.core.corpus.counting import count_texts
 from wordpiece_studio.core.training.config import TrainingConfig
 from wordpiece_studio.model.records import Focus, TrainerState
+from wordpiece_studio.ui.scoreboard.pair_words import words_of_merge
 from wordpiece_studio.ui.scoreboard.rivals_model import PAIR
 from wordpiece_studio.ui.scoreboard.scoreboard_pane import ScoreboardPane
 
@@ -89,14 +90,26 @@ def test_the_words_of_the_merge_come_back_at_another_moment(bench: Bench) -> Non
 
 def test_the_words_of_a_merge_are_those_that_it_touched(bench: Bench) -> None:
     pane = bench.show(ScoreboardPane)
-    history = bench.model.history
+    history, counts = bench.model.history, dict(bench.model.counts.items())
     for moment in (1, 9, 25):
         seek(bench, pane, moment)
         words = pane._words_view.words.words
         assert {row.word for row in words.words} == set(history.words_touched(moment - 1))
+        assert [row.count for row in words.words] == sorted((counts[row.word] for row in words.words), reverse=True)
         for row in words.words:
             assert list(row.before) == history.segmentation(row.word, moment - 1)
             assert list(row.after) == history.segmentation(row.word, moment)
+
+
+def test_the_most_frequent_words_come_first_and_among_equals_the_first_of_the_corpus(empty_bench: Bench) -> None:
+    empty_bench.train(["xya xyb xyc xyb xyd xyc xyc " * 3 + " ".join(f"xy{n}" for n in range(200))], objective="count")
+    words = words_of_merge(empty_bench.model.history, 1)
+    assert [(row.word, row.count) for row in words.words[:5]] == [
+        ("xyc", 9), ("xyb", 6), ("xya", 3), ("xyd", 3), ("xy0", 1),
+    ]  # fmt: skip
+    assert (len(words.words), words.total) == (100, 204)
+    assert words.words[0].before == ("x", "##y", "##c")
+    assert words.words[0].after == ("xy", "##c")
 
 
 def test_enter_on_a_rival_does_what_a_click_does(bench: Bench) -> None:

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from heapq import nlargest
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from wordpiece_studio.core.training.history import MergeHistory
 
@@ -38,19 +40,22 @@ class PairWords:
 NO_WORDS = PairWords((), 0)
 
 
-def words_of_merge(history: MergeHistory, step: int, counts: Mapping[str, int]) -> PairWords:
-    """Return the words that the merge `step` (from 1) changed.
-
-    Parameters
-    ----------
-    counts
-        The weight of each word of the corpus.
-    """
-    touched = history.words_touched(step - 1)
-    frequent = _most_frequent((word, counts.get(word, 0)) for word in touched)
+def words_of_merge(history: MergeHistory, step: int) -> PairWords:
+    """Return the words that the merge `step` (from 1) changed."""
+    # By number and not by text: a table of a million words and their counts would hold up the window.
+    segmentations = history.segmentations
+    touched = segmentations.words_at(history.positions(step - 1))
+    touched = touched[np.diff(touched, prepend=-1) > 0]
+    weights = history.input.weights[touched]
+    frequent = np.argsort(-weights, kind="stable")[:_SHOWN]
     words = (
-        PairWord(word, count, tuple(history.segmentation(word, step - 1)), tuple(history.segmentation(word, step)))
-        for word, count in frequent
+        PairWord(
+            history.input.words[index],
+            weight,
+            tuple(segmentations.tokens(index, step - 1)),
+            tuple(segmentations.tokens(index, step)),
+        )
+        for index, weight in zip(touched[frequent].tolist(), weights[frequent].tolist(), strict=True)
     )
     return PairWords(tuple(words), len(touched))
 

@@ -45,7 +45,6 @@ class ScoreboardPane(Pane):
     def __init__(self, model: TrainerModel, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._model = model
-        self._counts: dict[str, int] | None = None
         self._rivals: Rivals | None = None
         self._focused_at = 0
         self._is_low = False
@@ -252,7 +251,7 @@ class ScoreboardPane(Pane):
         if merge is None:
             return "", "", "", NO_WORDS
         if self._model.moment:
-            words = words_of_merge(history, self._model.moment, self._count_of_words())
+            words = words_of_merge(history, self._model.moment)
         else:
             words = words_of_pair(history, merge.left, merge.right, merge.token, 0)
         return merge.left, merge.right, merge.token, words
@@ -262,19 +261,12 @@ class ScoreboardPane(Pane):
         prefix = config.continuing_subword_prefix if config is not None else ""
         return pair.left + pair.right.removeprefix(prefix)
 
-    def _count_of_words(self) -> dict[str, int]:
-        if self._counts is None:
-            counts = self._model.counts
-            self._counts = dict(counts.items()) if counts is not None else {}
-        return self._counts
-
     # -- what happens
 
     def _on_model_moment_changed(self, _moment: object) -> None:
         self.refresh_later(_BUSY_DELAY_MS if self._model.state is TrainerState.TRAINING else 0)
 
     def _on_model_run_reset(self) -> None:
-        self._counts = None
         self._rivals = None
         self.refresh_later()
 

@@ -13,6 +13,7 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.model.records import Progress, TrainerState
 from wordpiece_studio.ui.look.icons import icon
 from wordpiece_studio.ui.look.plain import set_plain_tooltip
+from wordpiece_studio.ui.training.engine_notice import EngineNotice
 from wordpiece_studio.ui.training.memory_flow import MemoryFlow
 from wordpiece_studio.ui.training.proposal_flow import ProposalFlow
 from wordpiece_studio.ui.training.run_record import RunRecord
@@ -67,6 +68,7 @@ class TrainingFlow(QObject):
         self._question: QMessageBox | None = None
         self._banner_action: _BannerAction = ""
         self._size_offered = 0
+        self.engine = EngineNotice(self)
         self.proposal = ProposalFlow(bar.settings, self)
         self.memory = MemoryFlow(window, bar.settings, banner)
         self.record = RunRecord(model, counting, bar.settings, self)
@@ -323,11 +325,12 @@ class TrainingFlow(QObject):
         if self._is_waiting:
             self._bar.show_busy(self.tr("Counting the words…"))
         elif training and self._model.history is None:
-            self._bar.show_busy(self.tr("Getting ready…"))
+            self._bar.show_busy(self.engine.waiting_words)
         elif training or paused:
             self._bar.show_progress(self._model.progress, paused)
         else:
-            self._bar.show_text(*idle_words(self._model, self.record, self.proposal.words, self.memory.words))
+            words = idle_words(self._model, self.record, self.proposal.words, self.memory.words)
+            self._bar.show_text(*self.engine.beside(*words))
 
     def _connect(self) -> None:
         actions, model = self._actions, self._model
@@ -338,6 +341,7 @@ class TrainingFlow(QObject):
         actions.special_tokens.triggered.connect(self._on_special_tokens_triggered)
         self._banner.action_requested.connect(self._on_banner_action_requested)
         self._bar.settings.changed.connect(self._on_settings_changed)
+        self.engine.changed.connect(self._show_state)
         self._counting.counts_changed.connect(self._on_counting_counts_changed)
         self._counting.failed.connect(self._on_counting_failed)
         model.run_reset.connect(self._on_model_run_reset)

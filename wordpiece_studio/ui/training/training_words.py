@@ -36,7 +36,8 @@ def outcome_words(model: TrainerModel) -> str:
 def idle_words(model: TrainerModel, record: RunRecord, proposed: str, needs: tuple[str, str]) -> tuple[str, ...]:
     """Return what there is to say while nothing trains, the whole and then shorter forms of it.
 
-    `proposed` is said of the settings, or empty; `needs`, what the next training needs, and the same shorter.
+    `proposed` is said of the settings, or empty; `needs`, what the next training needs, and the same shorter. It comes
+    first: without it nobody knows whether to begin.
     """
     changes = record.changes()
     if proposed:  # the user knows of those settings
@@ -46,7 +47,10 @@ def idle_words(model: TrainerModel, record: RunRecord, proposed: str, needs: tup
     if not needs[0] or (model.history is not None and not said):
         return (said or outcome_words(model),)
     short = _joined(changed, _tr("proposed") if proposed else "")
-    return _joined(said, needs[0]), _joined(short, needs[0]), _joined(short, needs[1]), changed or needs[1]
+    forms = (
+        _joined(needs[0], said), _joined(needs[0], short), _joined(needs[1], short), _joined(needs[1], changed), *needs,
+    )  # fmt: skip
+    return tuple(dict.fromkeys(forms))
 
 
 def _joined(*words: str) -> str:

@@ -1,0 +1,68 @@
+"""What the window says of the fast engine while it is compiled, and after."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wordpiece_studio.model.records import TrainerState
+
+if TYPE_CHECKING:
+    from tests.ui.conftest import Studio
+
+PREPARING = "Preparing the fast engine (only at the first start)…"
+
+
+def test_it_is_said_that_the_engine_is_prepared_and_then_that_it_is_ready(studio: Studio) -> None:
+    window = studio.window
+    bar, status = window.bar, window.warm_up.status_changed
+    usual = bar.progress_text
+    status.emit("compiling")
+    assert bar.progress_text == f"{PREPARING} · {usual}"
+    assert "reparing the fast engine" in bar._progress_label.text()
+    status.emit("loading")
+    assert bar.progress_text == f"{PREPARING} · {usual}"
+    status.emit("ready")
+    assert bar.progress_text == f"The fast engine is ready · {usual}"
+    timer = window.training_flow.engine._timer
+    assert timer.isActive()
+    timer.setInterval(0)
+    studio.wait(lambda: bar.progress_text == usual)
+
+
+def test_it_is_said_in_a_small_window_too(studio: Studio) -> None:
+    studio.window.resize(studio.window.minimumSize())
+    studio.window.warm_up.status_changed.emit("compiling")
+    assert "reparing the fast" in studio.window.bar._progress_label.text()
+
+
+def test_nothing_is_said_where_the_engine_was_there_already(studio: Studio) -> None:
+    usual = studio.window.bar.progress_text
+    for status in ("loading", "ready"):
+        studio.window.warm_up.status_changed.emit(status)
+        assert studio.window.bar.progress_text == usual
+
+
+def test_an_engine_that_cannot_be_had_is_not_prepared_any_more(studio: Studio) -> None:
+    usual = studio.window.bar.progress_text
+    studio.window.warm_up.status_changed.emit("compiling")
+    studio.window.warm_up.status_changed.emit("failed")
+    assert studio.window.bar.progress_text == usual
+
+
+def test_a_training_that_waits_for_it_says_so(studio: Studio) -> None:
+    window = studio.window
+    window.training_flow.take_corpus("another one", keeps_run=False)
+    window.warm_up.status_changed.emit("compiling")
+    window.actions_.train.trigger()
+    assert window.model.state is TrainerState.TRAINING
+    assert window.bar.progress_text == "Preparing the fast engine…"
+    window.warm_up.status_changed.emit("ready")
+    studio.wait_finished()
+    assert window.bar.progress_text.startswith("The fast engine is ready · ")
+
+
+def test_a_training_that_does_not_wait_for_it_is_just_getting_ready(studio: Studio) -> None:
+    studio.window.training_flow.take_corpus("another one", keeps_run=False)
+    studio.window.actions_.train.trigger()
+    assert studio.window.bar.progress_text == "Getting ready…"
+    studio.wait_finished()
