@@ -57,6 +57,7 @@ def test_what_cannot_be_kept_in_the_cache_is_kept_among_temporary_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    monkeypatch.setattr(kernel_cache, "_loaded", set())
     monkeypatch.setattr(kernel_cache.platformdirs, "user_cache_path", lambda *_, **__: tmp_path / "cache")
     (tmp_path / "temporary").mkdir()
     kept = kernel_cache.cache_folder("text")
