@@ -15,6 +15,9 @@ from wordpiece_studio.core.text.pre_tokenizers import BertPreTokenizer, Whitespa
 tokenizers = pytest.importorskip("tokenizers")
 from tokenizers import Regex, normalizers, pre_tokenizers  # noqa: E402 (only if it is installed)
 
+from tests.benchmarks.parity import Pair, other_pairs  # noqa: E402
+from tests.benchmarks.parity import random_texts as parity_texts  # noqa: E402
+
 CODE_POINTS = [code_point for code_point in range(0x110000) if not 0xD800 <= code_point <= 0xDFFF]
 # In short texts with letters between them, so that a fault names its neighbourhood.
 EVERY_CHARACTER = ["a".join(map(chr, CODE_POINTS[start : start + 512])) for start in range(0, len(CODE_POINTS), 512)]
@@ -79,6 +82,13 @@ def test_random_texts_are_normalized_and_aligned_alike(flags: tuple[bool, bool, 
         result = ours.align(text)
         assert ours.normalize(text) == result.text == expected
         assert (list(result.starts), list(result.ends)) == (starts, ends), ascii(text)
+
+
+@pytest.mark.parametrize("pair", [pair for pair in other_pairs() if pair.normalizer], ids=lambda pair: pair.name)
+def test_other_normalizers_align_every_character_alike(pair: Pair) -> None:
+    for text in parity_texts(500, seed=3):
+        result = pair.ours.normalizer.align(text)
+        assert (result.text, list(result.starts), list(result.ends)) == aligned(text, pair.normalizer), ascii(text)
 
 
 @pytest.mark.parametrize("lowercase", [False, True])

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 from hypothesis import given
@@ -13,11 +14,14 @@ from wordpiece_studio.core.text.normalizers import (
     Normalizer,
     RemoveCharacters,
     Sequence,
+    StripAccents,
     Unchanged,
+    UnicodeForm,
     from_spec,
     resolve_normalizer,
     to_spec,
 )
+from wordpiece_studio.core.text.unicode_form import FORM_NAMES
 from wordpiece_studio.errors import StudioError
 
 BUILT_IN = [
@@ -29,7 +33,17 @@ BUILT_IN = [
     BertNormalizer(clean_text=False, handle_chinese_chars=False, strip_accents=True),
     BertNormalizer(lowercase=True, strip_accents=False),
     Sequence([Lowercase(), RemoveCharacters(".+%25"), BertNormalizer()]),
+    StripAccents(),
+    *map(UnicodeForm, FORM_NAMES),
+    resolve_normalizer("language-friendly"),
+    resolve_normalizer("language-friendly:keep-chinese"),
+    Sequence([UnicodeForm("nfkd"), StripAccents(), Lowercase()]),
+    Sequence([resolve_normalizer("language-friendly"), RemoveCharacters("!")]),
 ]
+# Marks that change places or are composed, Hangul whole and in jamo, letters with more than one part, controls, blanks.
+HARD = "aeΣİéÅ\u212b\u0344\u0301\u0323\u0345\u094d\u0915\u093c\u0958\u09c7\u09be한"
+HARD += "\u1112\u1161\u11abﬁ\ufdfa\u1fbd中\0\xad .\n"
+TEXTS = st.text(st.sampled_from(HARD) | st.characters(exclude_categories=["Cs"]), max_size=30)
 
 
 class Shouting(Normalizer):
@@ -53,12 +67,14 @@ def test_bert_names() -> None:
     assert resolve_normalizer(None) == Unchanged()
 
 
-@pytest.mark.parametrize("name", ["", "bert", "BERT-cased", "bert-cased:", "bert-cased:x", "remove:", "lowercase+"])
+@pytest.mark.parametrize(
+    "name", ["", "bert", "BERT-cased", "bert-cased:", "bert-cased:x", "remove:", "lowercase+", "NFC"]
+)
 def test_unknown_names_are_told_with_the_known_ones(name: str) -> None:
     if name == "bert-cased:":
         assert resolve_normalizer(name) == BertNormalizer()
         return
-    with pytest.raises(StudioError, match="bert-uncased, lowercase"):
+    with pytest.raises(StudioError, match="bert-uncased, language-friendly, nfc"):
         resolve_normalizer(name)
 
 
@@ -73,6 +89,8 @@ def test_unknown_names_are_told_with_the_known_ones(name: str) -> None:
         {"type": "remove"},
         {"type": "remove", "characters": 1},
         {"type": "sequence", "normalizers": [{}]},
+        {"type": "nfc", "form": "nfc"},
+        {"type": "none"},
         {"type": "bert", "lowercase": True},
         to_spec(BertNormalizer()) | {"lowercase": 1},
         to_spec(BertNormalizer()) | {"lowercase": None},
@@ -91,7 +109,7 @@ def test_a_normalizer_of_ones_own_works_but_is_not_written() -> None:
 
 
 @pytest.mark.parametrize("normalizer", BUILT_IN)
-@given(text=st.text(max_size=30))
+@given(text=st.text(max_size=30) | TEXTS)
 def test_aligned_text_is_the_normalized_text(normalizer: Normalizer, text: str) -> None:
     aligned = normalizer.align(text)
     assert aligned.text == normalizer.normalize(text)
@@ -100,7 +118,7 @@ def test_aligned_text_is_the_normalized_text(normalizer: Normalizer, text: str) 
 
 
 @pytest.mark.parametrize("normalizer", [n for n in BUILT_IN if n.is_local])
-@given(parts=st.lists(st.text(max_size=8), max_size=4), separator=st.sampled_from([" ", "\n"]))
+@given(parts=st.lists(st.text(max_size=8) | TEXTS, max_size=4), separator=st.sampled_from([" ", "\n"]))
 def test_local_means_that_stretches_stand_alone(normalizer: Normalizer, parts: list[str], separator: str) -> None:
     whole = normalizer.normalize(separator.join(parts))
     alone = [normalizer.normalize(part) for part in parts]
@@ -149,10 +167,47 @@ def test_who_goes_by_character_but_for_some() -> None:
             Sequence([Lowercase(), BertNormalizer(strip_accents=True)]),
         )
     }
-    assert list(regarding.values()) == [
-        "Σ",
-        "",
-        "\ua9c0\U0001d15e",
-        "Σ",
-        "Σ\ua9c0\U0001d15e",
-    ]
+    assert list(regarding.values()) == ["", "", "\ua9c0\U0001d15e", "", "\ua9c0\U0001d15e"]
+
+
+def test_which_characters_regard_their_neighbours_in_a_form() -> None:
+    # A composed letter; a mark; one that takes up two; a virama, and what another character becomes that ends above it;
+    # two that follow others: a vowel of a syllable, and of Hangul.
+    characters = "é\u0301\u0344\u094d\ufb1d\u09be\u1161"
+    regarding = {form: "".join(filter(UnicodeForm(form).regards_neighbours, characters)) for form in FORM_NAMES}
+    assert regarding["nfc"] == regarding["nfkc"] == "\u0301\u0344\ufb1d\u09be\u1161"
+    assert regarding["nfd"] == regarding["nfkd"] == "\u0301\u0344\u094d"
+    friendly = resolve_normalizer("language-friendly")
+    assert "".join(filter(friendly.regards_neighbours, characters)) == regarding["nfc"]
+
+
+def test_lower_case_regards_no_neighbours() -> None:
+    assert Lowercase().normalize("ΣΟΦΟΣ İ") == "σοφοσ i\u0307"
+
+
+def test_language_friendly_keeps_what_makes_a_language() -> None:
+    isolating, keeping = map(resolve_normalizer, ["language-friendly", "language-friendly:keep-chinese"])
+    text = "El NIN\u0303O\u200b, \u1112\u1161\u11ab국, 中文"
+    assert isolating.normalize(text) == "el niño, 한국,  中  文 "
+    assert keeping.normalize(text) == "el niño, 한국, 中文"
+    assert keeping == Sequence([UnicodeForm("nfc"), BertNormalizer(True, False, strip_accents=False, lowercase=True)])
+    assert resolve_normalizer("nfc+bert-uncased:keep-accents").name == isolating.name == "language-friendly"
+
+
+def test_accents_are_stripped_where_they_stand_apart() -> None:
+    assert StripAccents().normalize("é e\u0301 \u20dd का") == "é e  क"
+    assert resolve_normalizer("nfd+strip-accents").normalize("Él vio") == "El vio"
+
+
+def test_a_composed_character_has_the_place_of_its_first_part() -> None:
+    assert UnicodeForm("nfc").align("xe\u0301y") == AlignedText("xéy", [0, 1, 3], [1, 2, 4])
+    assert UnicodeForm("nfkd").align("ﬁé") == AlignedText("fie\u0301", [0, 0, 1, 1], [1, 1, 2, 2])
+
+
+@pytest.mark.parametrize("form", FORM_NAMES)
+def test_long_runs_take_no_longer_than_their_length(form: str) -> None:
+    normalizer, text = UnicodeForm(form), "a" + "\u0301\u0323" * 20_000
+    started = time.process_time()
+    assert len(normalizer.normalize(text)) >= len(text) - 2
+    assert len(normalizer.align(text).text) >= len(text) - 2
+    assert time.process_time() - started < 2

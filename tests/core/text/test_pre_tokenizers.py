@@ -11,9 +11,13 @@ from wordpiece_studio.core.text.normalizers import RemoveCharacters, Unchanged, 
 from wordpiece_studio.core.text.pipeline import Pipeline
 from wordpiece_studio.core.text.pre_tokenizers import (
     BertPreTokenizer,
+    PatternPreTokenizer,
     PreTokenizer,
+    PreTokenizerSequence,
+    Punctuation,
     Span,
     UnicodePunctuation,
+    Whitespace,
     WhitespaceSplit,
     from_spec,
     resolve_pre_tokenizer,
@@ -21,7 +25,16 @@ from wordpiece_studio.core.text.pre_tokenizers import (
 )
 from wordpiece_studio.errors import StudioError
 
-BUILT_IN = [BertPreTokenizer(), WhitespaceSplit(), UnicodePunctuation()]
+BUILT_IN = [
+    BertPreTokenizer(),
+    Whitespace(),
+    WhitespaceSplit(),
+    Punctuation(),
+    UnicodePunctuation(),
+    PatternPreTokenizer(r"\p{L}+|(\d)|\+"),
+    PreTokenizerSequence([Punctuation(), WhitespaceSplit()]),
+    PreTokenizerSequence([UnicodePunctuation(), Whitespace(), PatternPreTokenizer(".b?")]),
+]
 TEXTS = st.text(
     st.one_of(st.characters(), st.sampled_from("ab .,-'\t\n\r\x0b\x1c\x85\xa0中ひカ한。、々〇ー·")), max_size=30
 )
@@ -50,10 +63,20 @@ def test_names_and_specs_lead_back(pre_tokenizer: PreTokenizer) -> None:
 
 
 def test_unknown_ones_are_refused() -> None:
-    with pytest.raises(StudioError, match="bert, whitespace and unicode-punctuation"):
+    with pytest.raises(
+        StudioError, match="bert, whitespace, whitespace-split, punctuation, unicode-punctuation and pattern:REGEX"
+    ):
         resolve_pre_tokenizer("spaces")
-    with pytest.raises(StudioError, match="does not describe"):
-        from_spec({"type": "spaces"})
+    for spec in (
+        None,
+        {"type": "spaces"},
+        {"type": "bert", "more": 1},
+        {"type": "pattern", "pattern": 1},
+        {"type": "sequence", "pre_tokenizers": []},
+        {"type": "sequence", "pre_tokenizers": [{}]},
+    ):
+        with pytest.raises(StudioError, match="does not describe"):
+            from_spec(spec)
     with pytest.raises(StudioError, match="halves"):
         to_spec(Halves())
 
@@ -89,6 +112,32 @@ def test_dropped_controls_leave_offsets_right() -> None:
         ("ab", (2, 4), (3, 5)),
         ("中", (7,), (8,)),
     ]
+
+
+def test_the_four_ways_to_split() -> None:
+    text = "Don't stop... _now_ ½ हिन्दी"
+    assert Whitespace().split(text) == ["Don", "'", "t", "stop", "...", "_now_", "½", "हिन्दी"]
+    assert WhitespaceSplit().split(text) == text.split()
+    assert Punctuation().split("a b, c") == ["a b", ",", " c"]
+    assert BertPreTokenizer().split(text) == [
+        *["Don", "'", "t", "stop", ".", ".", ".", "_", "now", "_", "½", "हिन्दी"]
+    ]  # fmt: skip
+
+
+def test_which_are_local() -> None:
+    names = ["whitespace", "punctuation", "pattern:a", "punctuation+whitespace-split", "punctuation+whitespace"]
+    names += ["whitespace+pattern:a", "unicode-punctuation+punctuation"]
+    flags = [(it.is_local, it.is_by_character) for it in map(resolve_pre_tokenizer, names)]
+    assert flags == [
+        *[(True, False), (False, True), (False, False), (True, True), (False, False), (True, False), (True, True)]
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("pre_tokenizer", [it for it in BUILT_IN if it.is_local])
+@given(text=TEXTS)
+def test_local_means_that_stretches_stand_alone(pre_tokenizer: PreTokenizer, text: str) -> None:
+    alone = [word for part in text.replace("\n", " ").split(" ") for word in pre_tokenizer.split(part)]
+    assert pre_tokenizer.split(text) == alone
 
 
 def test_whitespace_is_unicodes_not_pythons() -> None:

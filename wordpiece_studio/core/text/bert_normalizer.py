@@ -9,11 +9,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
-from itertools import groupby
+from typing import TYPE_CHECKING
 
 from wordpiece_studio.core.text.alignment import AlignedText
-from wordpiece_studio.core.text.character_tables import BertTables, CharacterMap, bert_tables
+from wordpiece_studio.core.text.character_tables import BertTables, CharacterMap, bert_tables, rough_pattern
 from wordpiece_studio.core.text.normalizer import Normalizer
+from wordpiece_studio.core.text.unicode_form import decomposed, positions_of, put_in_order, text_in_order
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _OPTIONS = {"keep-controls": "clean_text", "keep-chinese": "handle_chinese_chars"}
 
@@ -74,24 +78,20 @@ class BertNormalizer(Normalizer):
 
     def align(self, text: str) -> AlignedText:
         """Return the normalized text, aligned with `text`."""
+        if self.normalize(text) == text:  # nothing that is removed or taken apart is ever put back
+            return AlignedText.identity(text)
         maps = self._maps()
-        # Each character of every stage, and the original position that it came from.
-        characters = [
-            (piece, position)
-            for position, character in enumerate(text)
-            for piece in maps.look_up(maps.clean, character)
-        ]
-        if maps.decompose is not None:
-            characters = maps.decompose_in_order(characters)
+        # The characters of every stage, and the original position that each came from.
+        characters, positions = _each_replaced(text, range(len(text)), maps.clean)
+        if maps.decompose is not None and (
+            maps.combining.search(characters) or characters.translate(maps.decompose) != characters
+        ):
+            items = list(put_in_order(decomposed(characters, maps.decompose)))
+            positions = [positions[position] for position in positions_of(items)]
+            characters = "".join(character for character, _ in items)
         if maps.finish is not None:
-            characters = [
-                (piece, position)
-                for character, position in characters
-                for piece in maps.look_up(maps.finish, character)
-            ]
-        positions = [position for _, position in characters]
-        normalized = "".join(character for character, _ in characters)
-        return AlignedText(normalized, positions, [position + 1 for position in positions])
+            characters, positions = _each_replaced(characters, positions, maps.finish)
+        return AlignedText(characters, positions, [position + 1 for position in positions])
 
     @classmethod
     def from_name(cls, name: str) -> BertNormalizer:
@@ -123,7 +123,6 @@ class _Maps:
 
     def __init__(self, clean_text: bool, handle_chinese: bool, strip: bool, lowercase: bool) -> None:
         tables = bert_tables()
-        self._classes = tables.combining
         self.clean = CharacterMap(lambda code_point: _cleaned(tables, code_point, clean_text, handle_chinese))
         self.decompose = CharacterMap(tables.decompose) if strip else None
         self.finish: CharacterMap | None = None
@@ -131,57 +130,35 @@ class _Maps:
             self.finish = CharacterMap(lambda code_point: _finished(tables, code_point, strip, lowercase))
         # All stages in one table: right unless a character combines with the one before it, which may reorder them.
         self.whole = CharacterMap(lambda code_point: self.normalize_in_stages(chr(code_point)))
-        combining = "".join(map(re.escape, tables.combining))
-        decomposed = (chr(code) for code, text in tables.decompositions.items() if text[0] in tables.combining)
-        self.combining = re.compile(f"[{combining}{''.join(map(re.escape, decomposed))}]")
+        marks = rough_pattern(tables.combining)
+        beginning = {chr(code) for code, text in tables.decompositions.items() if text[0] in tables.combining}
+        self.combining = re.compile(f"[{rough_pattern(beginning.union(tables.combining))}]")
+        self._disorder = re.compile(f"[{marks}][{marks}]+")
         # Characters that leave a combining one which stays, if combining ones are put in order at all.
         self.unsteady = frozenset(filter(self._leaves_combining, {*tables.combining, *map(chr, tables.decompositions)}))
-        self._disorder = re.compile(f"[{combining}]{{2,}}")
 
     def normalize_in_stages(self, text: str) -> str:
         """Return the normalized text, one step after the other."""
         text = text.translate(self.clean)
         if self.decompose is not None:
-            text = self._disorder.sub(self._put_in_order, text.translate(self.decompose))
+            text = self._disorder.sub(text_in_order, text.translate(self.decompose))
         return text if self.finish is None else text.translate(self.finish)
 
     def _leaves_combining(self, character: str) -> bool:
         if self.decompose is None or self.finish is None:
             return False
         pieces = self.decompose[ord(character)] or ""
-        return any(piece in self._classes and self.finish[ord(piece)] for piece in pieces)
+        return any(piece in bert_tables().combining and self.finish[ord(piece)] for piece in pieces)
 
-    def _put_in_order(self, run: re.Match[str]) -> str:
-        """Return a run of combining characters in canonical order."""
-        return "".join(sorted(run[0], key=self._classes.__getitem__))
 
-    @staticmethod
-    def look_up(table: CharacterMap, character: str) -> str:
-        """Return what `table` makes of a character."""
-        return table[ord(character)] or ""
-
-    def decompose_in_order(self, characters: list[tuple[str, int]]) -> list[tuple[str, int]]:
-        """Return the canonical decomposition of a text whose characters carry their original position.
-
-        Where combining characters change places Hugging Face gives the original positions out in the old
-        order: the first character of a decomposition takes the next position, the others share the one just
-        taken.
-        """
-        if self.decompose is None:
-            return characters
-        pieces = [
-            (piece, number > 0)
-            for character, _ in characters
-            for number, piece in enumerate(self.look_up(self.decompose, character))
-        ]
-        taken = 0
-        result = []
-        for _, group in groupby(pieces, key=lambda piece: piece[0] in self._classes):
-            # The sort is stable, and characters that do not combine all have class 0.
-            for piece, shares in sorted(group, key=lambda piece: self._classes.get(piece[0], 0)):
-                taken += not shares
-                result.append((piece, characters[max(taken - 1, 0)][1]))
-        return result
+def _each_replaced(text: str, positions: Sequence[int], table: CharacterMap) -> tuple[str, Sequence[int]]:
+    """Return what `table` makes of the characters of a text, and the position that each result came from."""
+    if text.translate(table) == text:
+        return text, positions
+    pieces = [table[ord(character)] or "" for character in text]
+    return "".join(pieces), [
+        position for piece, position in zip(pieces, positions, strict=True) for _ in range(len(piece))
+    ]
 
 
 def _cleaned(tables: BertTables, code_point: int, clean_text: bool, handle_chinese: bool) -> str:

@@ -1,7 +1,8 @@
 """BERT's character classes, for every code point, from ``resources/unicode/bert.json``.
 
 They are tables and not calls of `unicodedata` because BERT's classes are those of old Unicode versions with a
-few faults of their own, and must not change with the Python that runs them.
+few faults of their own, and must not change with the Python that runs them. Not here: what the Unicode normalization
+forms and the other steps need beyond BERT (`form_tables`).
 """
 
 from __future__ import annotations
@@ -11,16 +12,18 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, Any, Self
 
 from wordpiece_studio.resources import resource_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
-_FIRST_SYLLABLE, _LAST_SYLLABLE = 0xAC00, 0xD7A3  # Hangul
-_LEADING, _VOWEL, _TRAILING = 0x1100, 0x1161, 0x11A7
-_VOWELS, _TRAILINGS = 21, 28
+# Hangul, whose syllables are put together by arithmetic
+FIRST_SYLLABLE, LAST_SYLLABLE = 0xAC00, 0xD7A3
+LEADING, VOWEL, TRAILING = 0x1100, 0x1161, 0x11A7
+LEADINGS, VOWELS, TRAILINGS = 19, 21, 28
 
 
 class CodePoints:
@@ -40,12 +43,69 @@ class CodePoints:
         # behind.
         self._bounds = [bound for first, last in self.ranges for bound in (first, last + 1)]
 
+    @classmethod
+    def of(cls, characters: Iterable[str]) -> Self:
+        """Return the set of some characters."""
+        return cls(" ".join(f"{first:X}-{last:X}" for first, last in _ranges(characters, bridging=1)))
+
     def __contains__(self, code_point: int) -> bool:
         return bisect_right(self._bounds, code_point) % 2 == 1
 
     def pattern(self) -> str:
         """Return the set as the inside of a regular expression's brackets."""
-        return "".join(f"{re.escape(chr(first))}-{re.escape(chr(last))}" for first, last in self.ranges)
+        return _pattern(self.ranges)
+
+
+def ranges_outside(*sets: CodePoints) -> list[tuple[int, int]]:
+    """Return the ranges of the code points that are in none of the sets."""
+    inside = sorted(pair for members in sets for pair in members.ranges)
+    starts = [0, *(last + 1 for _, last in inside)]
+    ends = [*(first - 1 for first, _ in inside), 0x10FFFF]
+    return [(start, end) for start, end in zip(accumulate(starts, max), ends, strict=True) if start <= end]
+
+
+def rough_pattern(characters: Iterable[str]) -> str:
+    """Return some characters, and a few too many beyond U+FFFF, as the inside of a regular expression's brackets.
+
+    There one range is tried after the other: few of them are worth a look at some characters more.
+    """
+    return _pattern(_ranges(characters, bridging=0x1000))
+
+
+def _pattern(ranges: Iterable[tuple[int, int]]) -> str:
+    return "".join(f"{re.escape(chr(first))}-{re.escape(chr(last))}" for first, last in ranges)
+
+
+def _ranges(characters: Iterable[str], bridging: int) -> list[tuple[int, int]]:
+    """Return ranges of the characters, joined where beyond U+FFFF at most `bridging` lies between them."""
+    codes = sorted(map(ord, characters))
+    gaps = [
+        (before, after) for before, after in pairwise(codes) if after - before > (bridging if before > 0xFFFF else 1)
+    ]
+    return list(zip(codes[:1] + [after for _, after in gaps], [before for before, _ in gaps] + codes[-1:], strict=True))
+
+
+def one_pattern(ranges: Iterable[tuple[int, int]]) -> str:
+    """Return a regular expression for a character in any of the ranges.
+
+    Same as their inside of brackets, but faster for most characters that are in none: beyond U+FFFF a regular
+    expression tries one range after the other, and here it does so only for characters that are beyond.
+    """
+    low, beyond = _low_and_beyond(ranges)
+    return f"[{low}]|{beyond}"
+
+
+def run_pattern(ranges: Iterable[tuple[int, int]]) -> str:
+    """Return a regular expression for a run of such characters."""
+    low, beyond = _low_and_beyond(ranges)
+    return f"[{low}]+(?:{beyond}[{low}]*)*|(?:{beyond}[{low}]*)+"
+
+
+def _low_and_beyond(ranges: Iterable[tuple[int, int]]) -> tuple[str, str]:
+    pairs = list(ranges)
+    low = _pattern((first, min(last, 0xFFFF)) for first, last in pairs if first <= 0xFFFF)
+    high = _pattern((max(first, 0x10000), last) for first, last in pairs if last > 0xFFFF)
+    return low, f"[\U00010000-\U0010ffff](?<=[{high}])"
 
 
 class CharacterMap(dict[int, str | None]):
@@ -96,16 +156,16 @@ class BertTables:
 
     def decompose(self, code_point: int) -> str:
         """Return the full canonical decomposition of a character, itself if there is none."""
-        if _FIRST_SYLLABLE <= code_point <= _LAST_SYLLABLE:
+        if FIRST_SYLLABLE <= code_point <= LAST_SYLLABLE:
             return _decompose_syllable(code_point)
         return self.decompositions.get(code_point) or chr(code_point)
 
 
 def _decompose_syllable(code_point: int) -> str:
-    leading_and_vowel, trailing = divmod(code_point - _FIRST_SYLLABLE, _TRAILINGS)
-    leading, vowel = divmod(leading_and_vowel, _VOWELS)
-    jamo = chr(_LEADING + leading) + chr(_VOWEL + vowel)
-    return jamo + chr(_TRAILING + trailing) if trailing else jamo
+    leading_and_vowel, trailing = divmod(code_point - FIRST_SYLLABLE, TRAILINGS)
+    leading, vowel = divmod(leading_and_vowel, VOWELS)
+    jamo = chr(LEADING + leading) + chr(VOWEL + vowel)
+    return jamo + chr(TRAILING + trailing) if trailing else jamo
 
 
 @cache
@@ -126,10 +186,11 @@ def bert_tables() -> BertTables:
             for first, last in members.ranges
             for code_point in range(first, last + 1)
         },
-        decompositions=_texts(data["decompose"]),
-        lower_case=_texts(data["lower"]),
+        decompositions=texts_of(data["decompose"]),
+        lower_case=texts_of(data["lower"]),
     )
 
 
-def _texts(entries: dict[str, str]) -> dict[int, str]:
+def texts_of(entries: dict[str, str]) -> dict[int, str]:
+    """Return a table of code points and texts as a data file writes it: ``{"00C9": "0045 0301"}``."""
     return {int(key, 16): "".join(chr(int(part, 16)) for part in text.split()) for key, text in entries.items()}

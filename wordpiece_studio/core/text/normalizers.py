@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from wordpiece_studio.core.text.alignment import AlignedText
 from wordpiece_studio.core.text.bert_normalizer import BertNormalizer
+from wordpiece_studio.core.text.character_normalizers import Lowercase, RemoveCharacters, StripAccents, Unchanged
 from wordpiece_studio.core.text.normalizer import Normalizer
+from wordpiece_studio.core.text.unicode_form import FORM_NAMES, UnicodeForm
 from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:
@@ -22,114 +24,25 @@ __all__ = [
     "Normalizer",
     "RemoveCharacters",
     "Sequence",
+    "StripAccents",
     "Unchanged",
+    "UnicodeForm",
     "from_spec",
     "resolve_normalizer",
     "to_spec",
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Unchanged(Normalizer):
-    """Leaves a text as it is."""
-
-    @property
-    def name(self) -> str:
-        """``"none"``."""
-        return "none"
-
-    @property
-    def is_local(self) -> bool:
-        """Always."""
-        return True
-
-    @property
-    def is_by_character(self) -> bool:
-        """Always."""
-        return True
-
-    def normalize(self, text: str) -> str:
-        """Return `text`."""
-        return text
-
-    def align(self, text: str) -> AlignedText:
-        """Return `text`, aligned with itself."""
-        return AlignedText.identity(text)
-
-
-@dataclass(frozen=True, slots=True)
-class Lowercase(Normalizer):
-    """Python's `str.lower`, as the notebooks use it."""
-
-    @property
-    def name(self) -> str:
-        """``"lowercase"``."""
-        return "lowercase"
-
-    @property
-    def is_local(self) -> bool:
-        """Always: the one rule that looks around, the final sigma's, stops at blanks and line ends."""
-        return True
-
-    @property
-    def is_by_character(self) -> bool:
-        """But for the capital sigma, which looks around."""
-        return True
-
-    def regards_neighbours(self, character: str) -> bool:
-        """Return whether it is the capital sigma, which becomes another letter at the end of a word."""
-        return character == "Σ"
-
-    def normalize(self, text: str) -> str:
-        """Return `text` in lower case."""
-        return text.lower()
-
-    def align(self, text: str) -> AlignedText:
-        """Return `text` in lower case, aligned with `text`."""
-        # A character may become two, but how many does not depend on its neighbours.
-        starts = [index for index, character in enumerate(text) for _ in character.lower()]
-        return AlignedText(text.lower(), starts, [start + 1 for start in starts])
-
-
-@dataclass(frozen=True, slots=True)
-class RemoveCharacters(Normalizer):
-    """Removes every occurrence of some characters; their neighbours touch.
-
-    >>> RemoveCharacters(",.").normalize("Well, well.")
-    'Well well'
-    """
-
-    characters: str
-
-    @property
-    def name(self) -> str:
-        """``"remove:"`` and the characters; ``%`` and ``+`` are written ``%25`` and ``%2B``."""
-        return "remove:" + self.characters.replace("%", "%25").replace("+", "%2B")
-
-    @property
-    def is_local(self) -> bool:
-        """Unless blanks or line ends are among the characters."""
-        return not set(self.characters) & {" ", "\n"}
-
-    @property
-    def is_by_character(self) -> bool:
-        """Always."""
-        return True
-
-    def normalize(self, text: str) -> str:
-        """Return `text` without the characters."""
-        return text.translate(dict.fromkeys(map(ord, self.characters)))
-
-    def align(self, text: str) -> AlignedText:
-        """Return `text` without the characters, aligned with `text`."""
-        starts = [index for index, character in enumerate(text) if character not in self.characters]
-        kept = "".join(text[start] for start in starts)
-        return AlignedText(kept, starts, [start + 1 for start in starts])
-
-
 @dataclass(frozen=True, slots=True, init=False)
 class Sequence(Normalizer):
-    """Several normalizers, one after the other."""
+    """Several normalizers, one after the other.
+
+    Two such have a name of their own, `"language-friendly"`, and the same ``":keep-chinese"``: control characters are
+    removed, composed characters put together (NFC) and lower-cased, but accents and Hangul syllables stay whole.
+
+    >>> Sequence([UnicodeForm("nfc"), BertNormalizer(lowercase=True, strip_accents=False)]).name
+    'language-friendly'
+    """
 
     normalizers: tuple[Normalizer, ...]
 
@@ -138,7 +51,10 @@ class Sequence(Normalizer):
 
     @property
     def name(self) -> str:
-        """The names, joined by ``+``; ``"none"`` if there are none."""
+        """The names, joined by ``+``, or the name of its own; ``"none"`` if there are none."""
+        for name, preset in _PRESETS.items():
+            if self == preset:
+                return name
         return "+".join(normalizer.name for normalizer in self.normalizers) or "none"
 
     @property
@@ -194,10 +110,8 @@ def resolve_normalizer(value: str | Normalizer | None) -> Normalizer:
 
 
 def _normalizer_named(name: str) -> Normalizer:
-    if name == "none":
-        return Unchanged()
-    if name == "lowercase":
-        return Lowercase()
+    if name in _NAMED:
+        return _NAMED[name]
     if name.startswith("remove:") and name != "remove:":
         return RemoveCharacters(name.removeprefix("remove:").replace("%2B", "+").replace("%25", "%"))
     try:
@@ -205,8 +119,8 @@ def _normalizer_named(name: str) -> Normalizer:
     except ValueError:
         raise StudioError(
             'There is no normalizer called "{name}"',
-            "The normalizers are bert-cased, bert-uncased, lowercase, remove:CHARACTERS and none;"
-            " several are joined by a plus sign.",
+            "The normalizers are bert-cased, bert-uncased, language-friendly, nfc, nfd, nfkc, nfkd, lowercase,"
+            " strip-accents, remove:CHARACTERS and none; several are joined by a plus sign.",
             name=name,
         ) from None
 
@@ -220,9 +134,13 @@ def to_spec(normalizer: Normalizer) -> dict[str, Any]:
         If it is not one of the built-in normalizers.
     """
     match normalizer:
-        case Sequence(normalizers=parts):
+        case Sequence(normalizers=parts) if type(normalizer) is Sequence:
             return {"type": "sequence", "normalizers": [to_spec(part) for part in parts]}
-        case BertNormalizer() | Lowercase() | RemoveCharacters() | Unchanged():
+        case UnicodeForm(form=form) if type(normalizer) is UnicodeForm:
+            return {"type": form}
+        case BertNormalizer() | Lowercase() | RemoveCharacters() | StripAccents() | Unchanged() if (
+            type(normalizer) in _TYPE_NAMES
+        ):
             return {"type": _TYPE_NAMES[type(normalizer)]} | asdict(normalizer)
     raise StudioError(
         'The normalizer "{name}" is not built in, so it cannot be written to a file',
@@ -240,10 +158,8 @@ def from_spec(spec: Any) -> Normalizer:
         If `spec` is not such a description.
     """
     match spec:
-        case {"type": "unchanged"} if len(spec) == 1:
-            return Unchanged()
-        case {"type": "lowercase"} if len(spec) == 1:
-            return Lowercase()
+        case {"type": str(name)} if len(spec) == 1 and name in _BY_TYPE:
+            return _BY_TYPE[name]
         case {"type": "remove", "characters": str(characters)} if len(spec) == 2:
             return RemoveCharacters(characters)
         case {"type": "sequence", "normalizers": list(parts)} if len(spec) == 2:
@@ -257,7 +173,26 @@ _TYPE_NAMES: Mapping[type[Normalizer], str] = {
     BertNormalizer: "bert",
     Lowercase: "lowercase",
     RemoveCharacters: "remove",
+    StripAccents: "strip-accents",
     Unchanged: "unchanged",
+}
+_FORMS: Mapping[str, Normalizer] = {form: UnicodeForm(form) for form in FORM_NAMES}
+_BY_TYPE: Mapping[str, Normalizer] = {
+    **_FORMS,
+    "lowercase": Lowercase(),
+    "strip-accents": StripAccents(),
+    "unchanged": Unchanged(),
+}
+_PRESETS: Mapping[str, Sequence] = {
+    name: Sequence([UnicodeForm("nfc"), BertNormalizer(True, is_isolating, strip_accents=False, lowercase=True)])
+    for name, is_isolating in (("language-friendly", True), ("language-friendly:keep-chinese", False))
+}
+_NAMED: Mapping[str, Normalizer] = {
+    **_PRESETS,
+    **_FORMS,
+    "lowercase": Lowercase(),
+    "none": Unchanged(),
+    "strip-accents": StripAccents(),
 }
 
 

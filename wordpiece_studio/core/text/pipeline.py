@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from wordpiece_studio.core.text.pattern_pre_tokenizer import PatternOverrunError
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from wordpiece_studio.core.text.normalizer import Normalizer
-    from wordpiece_studio.core.text.pre_tokenizers import PreTokenizer, Span
+    from wordpiece_studio.core.text.pre_tokenizer import PreTokenizer, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,37 +64,54 @@ class Pipeline:
 
     def words(self, text: str) -> list[str]:
         """Return the words of `text`, from left to right."""
-        split, normalize = self.pre_tokenizer.split, self.normalizer.normalize
         if self.is_local:
-            return split(normalize(text))
-        return [word for line in text.split("\n") for word in split(normalize(line))]
+            return self.pre_tokenizer.split(self.normalizer.normalize(text))
+        return list(self.iterate(text))
 
     def iterate(self, text: str) -> Iterator[str]:
         """Yield the words of `text`; for a long one, whose list of words would need much memory."""
-        for part in (text,) if self.is_local else text.split("\n"):
-            yield from self.pre_tokenizer.iterate(self.normalizer.normalize(part))
+        if self.is_local:
+            yield from self.pre_tokenizer.iterate(self.normalizer.normalize(text))
+            return
+        for number, _, line in self._lines(text):
+            try:
+                yield from self.pre_tokenizer.iterate(self.normalizer.normalize(line))
+            except PatternOverrunError as error:
+                raise error.in_line(number) from None
 
     def aligned_words(self, text: str) -> list[Word]:
         """Return the words of `text` with the way back to it; their texts are those of ``words(text)``."""
         if self.is_local:
             return self._aligned_words(text, 0)
         words = []
-        line_start = 0
-        for line in text.split("\n"):
-            words += self._aligned_words(line, line_start)
-            line_start += len(line) + 1
+        for number, start, line in self._lines(text):
+            try:
+                words += self._aligned_words(line, start)
+            except PatternOverrunError as error:
+                raise error.in_line(number) from None
         return words
+
+    @staticmethod
+    def _lines(text: str) -> Iterator[tuple[int, int, str]]:
+        """Yield the number, from 1, the beginning and the text of each line."""
+        start = 0
+        for number, line in enumerate(text.split("\n"), start=1):
+            yield number, start, line
+            start += len(line) + 1
 
     def _aligned_words(self, text: str, first: int) -> list[Word]:
         aligned = self.normalizer.align(text)
         words = []
         for span in self.pre_tokenizer.spans(aligned.text):
-            positions = _positions(span)
-            starts = tuple(first + aligned.starts[position] for position in positions)
-            ends = tuple(first + aligned.ends[position] for position in positions)
+            starts, ends = _taken(aligned.starts, span), _taken(aligned.ends, span)
+            if first:
+                starts, ends = tuple(map(first.__add__, starts)), tuple(map(first.__add__, ends))
             words.append(Word(span.text, starts, ends))
         return words
 
 
-def _positions(span: Span) -> range | tuple[int, ...]:
-    return range(span.start, span.end) if span.positions is None else span.positions
+def _taken(positions: Sequence[int], span: Span) -> tuple[int, ...]:
+    """Return the positions that belong to the characters of a word."""
+    if span.positions is None:
+        return tuple(positions[span.start : span.end])
+    return tuple(positions[position] for position in span.positions)

@@ -1,228 +1,146 @@
-"""The pre-tokenizers that are built in: they cut a normalized text into words.
+"""The pre-tokenizers that are built in, by name and as plain data: they cut a normalized text into words.
 
 Not here: what happens to the text before (`normalizers`) and to the words afterwards.
 """
 
 from __future__ import annotations
 
-import re
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
-import regex
-
-from wordpiece_studio.core.text.character_tables import bert_tables
+from wordpiece_studio.core.text.class_pre_tokenizers import (
+    BertPreTokenizer,
+    Punctuation,
+    Whitespace,
+    WhitespaceSplit,
+)
+from wordpiece_studio.core.text.pattern_pre_tokenizer import PATTERN_PREFIX, PatternPreTokenizer
+from wordpiece_studio.core.text.pre_tokenizer import PreTokenizer, Span
+from wordpiece_studio.core.text.unicode_punctuation import UnicodePunctuation
 from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
+
+__all__ = [
+    "BertPreTokenizer",
+    "PatternPreTokenizer",
+    "PreTokenizer",
+    "PreTokenizerSequence",
+    "Punctuation",
+    "Span",
+    "UnicodePunctuation",
+    "Whitespace",
+    "WhitespaceSplit",
+    "from_spec",
+    "resolve_pre_tokenizer",
+    "to_spec",
+]
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
-    """A word and where it stands in the normalized text.
-
-    Attributes
-    ----------
-    text
-        The word.
-    start, end
-        Its first code point in the normalized text, and the one after its last.
-    positions
-        Where each character of the word stands, if characters between them were dropped; else None.
-    """
-
-    text: str
-    start: int
-    end: int
-    positions: tuple[int, ...] | None = None
-
-
-class PreTokenizer(ABC):
-    """Cuts a normalized text into words.
-
-    A pre-tokenizer of one's own need only define `name` and `spans`.
-    """
-
-    __slots__ = ()
-
-    @property
-    @abstractmethod
-    def name(self) -> str:
-        """What it is called in messages and on the command line."""
-
-    @property
-    def is_local(self) -> bool:
-        """Whether each stretch between blanks and line ends may be cut by itself.
-
-        If so, equal stretches of a corpus need be cut only once. Leave it False when in doubt.
-        """
-        return False
-
-    @property
-    def is_by_character(self) -> bool:
-        """Whether each character by itself parts words, is one, stands in one or goes, and white space never stands.
-
-        If so, what becomes of each need be found out only once. Leave it False when in doubt.
-        """
-        return False
-
-    @abstractmethod
-    def spans(self, text: str) -> list[Span]:
-        """Return the words of `text` and where they stand, from left to right."""
-
-    def split(self, text: str) -> list[str]:
-        """Return the words alone; the same as the texts of ``spans(text)``, but it may be faster."""
-        return [span.text for span in self.spans(text)]
-
-    def iterate(self, text: str) -> Iterator[str]:
-        """Yield the words alone; the same as ``split(text)``, but it may need less memory."""
-        yield from self.split(text)
-
-
-@dataclass(frozen=True, slots=True)
-class BertPreTokenizer(PreTokenizer):
-    """Splits at white space, and makes every punctuation character a word of its own.
-
-    >>> BertPreTokenizer().split("Don't stop.")
-    ['Don', "'", 't', 'stop', '.']
-    """
-
-    @property
-    def name(self) -> str:
-        """``"bert"``."""
-        return "bert"
-
-    @property
-    def is_local(self) -> bool:
-        """Always."""
-        return True
-
-    @property
-    def is_by_character(self) -> bool:
-        """Always."""
-        return True
-
-    def spans(self, text: str) -> list[Span]:
-        """Return the words of `text` and where they stand."""
-        return _matches(_bert_words(), text)
-
-    def split(self, text: str) -> list[str]:
-        """Return the words of `text`."""
-        words: list[str] = _bert_words().findall(text)
-        return words
-
-    def iterate(self, text: str) -> Iterator[str]:
-        """Yield the words of `text`."""
-        for match in _bert_words().finditer(text):
-            yield match[0]
-
-
-@dataclass(frozen=True, slots=True)
-class WhitespaceSplit(PreTokenizer):
-    """Splits at white space and nowhere else.
-
-    White space is what Unicode calls so. Python's `str.split` would also split at the separators U+001C to
-    U+001F.
-    """
-
-    @property
-    def name(self) -> str:
-        """``"whitespace"``."""
-        return "whitespace"
-
-    @property
-    def is_local(self) -> bool:
-        """Always."""
-        return True
-
-    @property
-    def is_by_character(self) -> bool:
-        """Always."""
-        return True
-
-    def spans(self, text: str) -> list[Span]:
-        """Return the words of `text` and where they stand."""
-        return _matches(_blank_separated_words(), text)
-
-    def split(self, text: str) -> list[str]:
-        """Return the words of `text`."""
-        words: list[str] = _blank_separated_words().findall(text)
-        return words
-
-
-@dataclass(frozen=True, slots=True)
-class UnicodePunctuation(PreTokenizer):
-    """The pre-tokenizer of the Simplified Chinese notebook, which reads a text line by line.
-
-    Of each line the control characters are dropped, tabs among them, so that their neighbours touch; every
-    Han, kana or Hangul character and every Unicode punctuation mark becomes a word of its own; the rest is
-    split at white space. Lower-casing, an option there, is a normalizer here. Lines end at LF, CR or both.
-    """
-
-    @property
-    def name(self) -> str:
-        """``"unicode-punctuation"``."""
-        return "unicode-punctuation"
-
-    @property
-    def is_local(self) -> bool:
-        """Always."""
-        return True
-
-    @property
-    def is_by_character(self) -> bool:
-        """Always."""
-        return True
-
-    def spans(self, text: str) -> list[Span]:
-        """Return the words of `text` and where they stand."""
-        patterns = _unicode_patterns()
-        spans = []
-        for match in patterns.word_with_controls.finditer(text):
-            positions = [
-                match.start() + offset
-                for offset, character in enumerate(match[0])
-                if not patterns.control.match(character)
-            ]
-            if positions:
-                word = "".join(text[position] for position in positions)
-                start, end = positions[0], positions[-1] + 1
-                spans.append(Span(word, start, end, tuple(positions) if len(word) < end - start else None))
-        return spans
-
-    def split(self, text: str) -> list[str]:
-        """Return the words of `text`."""
-        patterns = _unicode_patterns()
-        words: list[str] = []
-        for line in patterns.line_end.split(text):
-            line = patterns.control.sub("", line)
-            line = patterns.ideograph.sub(r" \1 ", line)
-            line = patterns.punctuation.sub(r" \1 ", line)
-            words += [word for word in patterns.blanks.split(line.strip()) if word]
-        return words
-
-
-def resolve_pre_tokenizer(value: str | PreTokenizer) -> PreTokenizer:
-    """Return the pre-tokenizer that `value` is or names.
+@dataclass(frozen=True, slots=True, init=False)
+class PreTokenizerSequence(PreTokenizer):
+    """Several pre-tokenizers, each of which cuts the words of the one before it.
 
     Raises
     ------
     StudioError
-        If there is no pre-tokenizer of that name; the message lists the names.
+        If there are none; or if a pattern stands before another, because in a name it goes on to the end.
+
+    >>> PreTokenizerSequence([WhitespaceSplit(), PatternPreTokenizer(r"[a-z]+|.")]).split("to B2B")
+    ['to', 'B', '2', 'B']
+    """
+
+    pre_tokenizers: tuple[PreTokenizer, ...]
+
+    def __init__(self, pre_tokenizers: Iterable[PreTokenizer]) -> None:
+        parts = tuple(
+            part
+            for given in pre_tokenizers
+            for part in (given.pre_tokenizers if isinstance(given, PreTokenizerSequence) else (given,))
+        )
+        if not parts:
+            raise StudioError("A sequence of pre-tokenizers is empty", "Name at least one.")
+        if any(isinstance(part, PatternPreTokenizer) for part in parts[:-1]):
+            raise StudioError(
+                "A pattern stands before another pre-tokenizer",
+                "Put the pattern last, or let it do what the other one does.",
+            )
+        object.__setattr__(self, "pre_tokenizers", parts)
+
+    @property
+    def name(self) -> str:
+        """The names, joined by ``+``."""
+        return "+".join(pre_tokenizer.name for pre_tokenizer in self.pre_tokenizers)
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the first is, or any of them if all go by character."""
+        return self.pre_tokenizers[0].is_local or (
+            self.is_by_character and any(pre_tokenizer.is_local for pre_tokenizer in self.pre_tokenizers)
+        )
+
+    @property
+    def is_by_character(self) -> bool:
+        """Whether all of them are."""
+        return all(pre_tokenizer.is_by_character for pre_tokenizer in self.pre_tokenizers)
+
+    def spans(self, text: str) -> list[Span]:
+        """Return the words of `text` and where they stand."""
+        spans = [Span(text, 0, len(text))]
+        for pre_tokenizer in self.pre_tokenizers:
+            spans = [_within(outer, inner) for outer in spans for inner in pre_tokenizer.spans(outer.text)]
+        return spans
+
+    def split(self, text: str) -> list[str]:
+        """Return the words of `text`."""
+        words = [text]
+        for pre_tokenizer in self.pre_tokenizers:
+            words = [part for word in words for part in pre_tokenizer.split(word)]
+        return words
+
+    def iterate(self, text: str) -> Iterator[str]:
+        """Yield the words of `text`."""
+        words: Iterator[str] = iter((text,))
+        for pre_tokenizer in self.pre_tokenizers:
+            words = _iterated(pre_tokenizer, words)
+        return words
+
+
+def resolve_pre_tokenizer(value: str | PreTokenizer) -> PreTokenizer:
+    """Return the pre-tokenizer that `value` is or names; several names are joined by ``+``.
+
+    What stands behind ``pattern:`` is a regular expression, up to the end.
+
+    Raises
+    ------
+    StudioError
+        If there is no pre-tokenizer of that name, the message lists the names; or if a pattern is invalid.
+
+    >>> resolve_pre_tokenizer("whitespace-split+pattern:[a-z]+|.").split("to B2B")
+    ['to', 'B', '2', 'B']
     """
     if isinstance(value, PreTokenizer):
         return value
-    if value in _BUILT_IN:
-        return _BUILT_IN[value]()
+    before, has_pattern, pattern = f"+{value}".partition(f"+{PATTERN_PREFIX}")
+    parts: list[PreTokenizer] = [_pre_tokenizer_named(name) for name in before.split("+")[1:]]
+    if has_pattern:
+        parts.append(PatternPreTokenizer(pattern))
+    return parts[0] if len(parts) == 1 else PreTokenizerSequence(parts)
+
+
+def _pre_tokenizer_named(name: str) -> PreTokenizer:
+    if name in _BUILT_IN:
+        return _BUILT_IN[name]()
     raise StudioError(
-        'There is no pre-tokenizer called "{name}"', "The pre-tokenizers are {names}.", name=value, names=_names()
+        'There is no pre-tokenizer called "{name}"',
+        "The pre-tokenizers are {names} and pattern:REGEX; several are joined by a plus sign.",
+        name=name,
+        names=", ".join(_BUILT_IN),
     )
 
 
-def to_spec(pre_tokenizer: PreTokenizer) -> dict[str, str]:
+def to_spec(pre_tokenizer: PreTokenizer) -> dict[str, Any]:
     """Return a built-in pre-tokenizer as plain data that JSON can hold.
 
     Raises
@@ -230,6 +148,11 @@ def to_spec(pre_tokenizer: PreTokenizer) -> dict[str, str]:
     StudioError
         If it is not one of the built-in pre-tokenizers.
     """
+    match pre_tokenizer:
+        case PreTokenizerSequence(pre_tokenizers=parts) if type(pre_tokenizer) is PreTokenizerSequence:
+            return {"type": "sequence", "pre_tokenizers": [to_spec(part) for part in parts]}
+        case PatternPreTokenizer(pattern=pattern) if type(pre_tokenizer) is PatternPreTokenizer:
+            return {"type": "pattern", "pattern": pattern}
     if type(pre_tokenizer) in _BUILT_IN.values():
         return {"type": pre_tokenizer.name}
     raise StudioError(
@@ -248,6 +171,10 @@ def from_spec(spec: Any) -> PreTokenizer:
         If `spec` is not such a description.
     """
     match spec:
+        case {"type": "sequence", "pre_tokenizers": [_, *_] as parts} if len(spec) == 2:
+            return PreTokenizerSequence(map(from_spec, parts))
+        case {"type": "pattern", "pattern": str(pattern)} if len(spec) == 2:
+            return PatternPreTokenizer(pattern)
         case {"type": str(name)} if len(spec) == 1 and name in _BUILT_IN:
             return _BUILT_IN[name]()
     raise StudioError("{spec} does not describe a pre-tokenizer", spec=repr(spec)[:200])
@@ -255,51 +182,24 @@ def from_spec(spec: Any) -> PreTokenizer:
 
 _BUILT_IN: Mapping[str, type[PreTokenizer]] = {
     "bert": BertPreTokenizer,
-    "whitespace": WhitespaceSplit,
+    "whitespace": Whitespace,
+    "whitespace-split": WhitespaceSplit,
+    "punctuation": Punctuation,
     "unicode-punctuation": UnicodePunctuation,
 }
 
 
-def _names() -> str:
-    *others, last = _BUILT_IN
-    return f"{', '.join(others)} and {last}"
+def _within(outer: Span, inner: Span) -> Span:
+    """Return a word of a word's text as a word of the text that the outer one stands in."""
+    places = range(outer.start, outer.end) if outer.positions is None else outer.positions
+    positions = None
+    if outer.positions is not None or inner.positions is not None:
+        inside = range(inner.start, inner.end) if inner.positions is None else inner.positions
+        positions = tuple(places[position] for position in inside)
+    start, end = places[inner.start], places[inner.end - 1] + 1
+    return Span(inner.text, start, end, positions if len(inner.text) < end - start else None)
 
 
-def _matches(pattern: re.Pattern[str], text: str) -> list[Span]:
-    return [Span(match[0], match.start(), match.end()) for match in pattern.finditer(text)]
-
-
-@cache
-def _bert_words() -> re.Pattern[str]:
-    tables = bert_tables()
-    punctuation, whitespace = tables.punctuation.pattern(), tables.whitespace.pattern()
-    return re.compile(f"[^{punctuation}{whitespace}]+|[{punctuation}]")
-
-
-@cache
-def _blank_separated_words() -> re.Pattern[str]:
-    return re.compile(f"[^{bert_tables().whitespace.pattern()}]+")
-
-
-@dataclass(frozen=True, slots=True)
-class _UnicodePatterns:
-    line_end: regex.Pattern[str]
-    control: regex.Pattern[str]
-    ideograph: regex.Pattern[str]
-    punctuation: regex.Pattern[str]
-    blanks: regex.Pattern[str]
-    word_with_controls: regex.Pattern[str]
-
-
-@cache
-def _unicode_patterns() -> _UnicodePatterns:
-    alone = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{P}"
-    return _UnicodePatterns(
-        line_end=regex.compile(r"\r\n|\r|\n"),
-        control=regex.compile(r"[\u0000-\u001F\u007F]"),
-        ideograph=regex.compile(r"([\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}])"),
-        punctuation=regex.compile(r"([\p{P}])"),
-        blanks=regex.compile(r"\s+"),
-        # What the other patterns make of a line, in one: controls are inside a word, line ends are not.
-        word_with_controls=regex.compile(rf"[{alone}]|(?:[^\s{alone}]|[\u0000-\u0009\u000B\u000C\u000E-\u001F])+"),
-    )
+def _iterated(pre_tokenizer: PreTokenizer, words: Iterable[str]) -> Iterator[str]:
+    for word in words:
+        yield from pre_tokenizer.iterate(word)

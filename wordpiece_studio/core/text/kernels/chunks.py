@@ -10,25 +10,39 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import types
 
-from wordpiece_studio.core.kernels import BOOL, BYTES, I4, I8, I8_2, INT, NONE, U1, U8, UNSIGNED, kernel
-from wordpiece_studio.core.text.kernels.lanes import LANE, bytes_before_blank, lane, mask_of, prefetch
+from wordpiece_studio.core.kernels import BYTES, I4, I8, I8_2, INT, NONE, U1, U8, UNSIGNED, kernel
+from wordpiece_studio.core.text.kernels.lanes import (
+    LANE,
+    SPAN,
+    lane,
+    lowest_bit,
+    mask_of,
+    prefetch,
+    put_lane,
+    separators,
+)
 
 BLANK, LINE_END = 32, 10
 
-PENDING = 32
+PENDING = 96  # chunks in hand; a span of bytes adds half as many as it has bytes
+_ENOUGH = PENDING - SPAN // 2
 
-# Columns of `entries`. One row more than there are entries is in use: its BEGIN is where the next entry begins.
-BEGIN, COUNT, ENTRY_COLUMNS = range(3)
+# Columns of `entries`. One row more than there are entries is in use: its SHAPE is where the next entry begins.
+SHAPE, COUNT, FIRST_LANE, SECOND_LANE, ENTRY_COLUMNS = range(5)
+# SHAPE: where the entry begins, and in the lowest bits its length, or that it is longer than they can tell.
+LENGTH_BITS = 20
+LENGTHS = (1 << LENGTH_BITS) - 1
 # Entries of `scalars`.
 (
     SIZE,  # entries in the table
     NEEDED,  # bytes of the entry that there was no room for
     POSITION,  # where in the block to go on
     RECORDED,  # occurrences recorded
+    TOUCHED,  # entries in `touched`
     LONG_BEGIN,  # where in the block the long chunk begins
     LONG_ROW,  # its entry
     SCALARS,
-) = range(7)
+) = range(8)
 # What a scan answers.
 DONE, FULL, RECORD_FULL, LONG = range(4)
 
@@ -40,66 +54,73 @@ class Table(NamedTuple):
     """The arrays of a table."""
 
     entries: Any  # int64 (capacity + 1, ENTRY_COLUMNS)
-    store: Any  # uint8 (capacity in bytes + LANE,)
+    store: Any  # uint8 (capacity in bytes + 2 * LANE,)
     slots: Any  # uint64 (power of two, at least twice the capacity,)
-    pending: Any  # int64 (PENDING, 3): begin, length and hash of the chunks in hand
+    touched: Any  # int32 (capacity + 1,): the rows whose count is not 0, in the order in which it became so
+    pending: Any  # int64 (PENDING, 3): begin, length and tag of the chunks in hand
     key: Any  # uint64 (2,): what hashes begin with, and an odd factor
     scalars: Any  # int64 (SCALARS,)
 
 
-TABLE = types.NamedTuple((I8_2, U1, U8, I8_2, U8, I8), Table)  # type: ignore[no-untyped-call]
-
-
-@kernel(BOOL(TABLE, INT), inline=True)
-def has_room(t: Table, length: int) -> bool:
-    """Tell whether an entry of `length` bytes can be added; if not, say in `scalars` how long it is."""
-    size = t.scalars[SIZE]
-    if size + 1 < t.entries.shape[0] and t.entries[size, BEGIN] + length + LANE < t.store.size:
-        return True
-    t.scalars[NEEDED] = length
-    return False
+TABLE = types.NamedTuple((I8_2, U1, U8, I4, I8_2, U8, I8), Table)  # type: ignore[no-untyped-call]
 
 
 @kernel(UNSIGNED(U8, BYTES, INT, INT), inline=True)
 def tag_of(key: Any, source: Any, begin: int, length: int) -> Any:
     """Return 32 bits of the hash of the bytes ``source[begin:begin + length]``."""
-    hashed, factor = key[0], key[1]
-    for index in range(0, length, LANE):
+    factor = key[1]
+    hashed = (key[0] ^ lane(source, begin) & mask_of(length)) * factor
+    hashed ^= hashed >> _HALF
+    hashed = (hashed ^ lane(source, begin + LANE) & mask_of(length - LANE)) * factor
+    hashed ^= hashed >> _HALF
+    for index in range(2 * LANE, length, LANE):
         hashed = (hashed ^ lane(source, begin + index) & mask_of(length - index)) * factor
         hashed ^= hashed >> _HALF
     return ((hashed ^ np.uint64(length)) * factor) >> _HALF
 
 
-@kernel(INT(TABLE, BYTES, INT, INT, UNSIGNED, INT), inline=True)
-def add(t: Table, source: Any, begin: int, length: int, tag: Any, count: int) -> Any:
-    """Add `count` to the entry with the bytes ``source[begin:begin + length]`` and return its row.
+@kernel(INT(TABLE, BYTES, INT, INT, UNSIGNED), inline=True)
+def row_of(t: Table, source: Any, begin: int, length: int, tag: Any) -> Any:
+    """Return the row of the entry with the bytes ``source[begin:begin + length]``; if there is none it is made.
 
-    If there is none it is made; there must be room for it.
+    -1 if there is no room for it; `scalars` then tells how long it is.
     """
     mask = np.uint64(t.slots.size - 1)
+    short = min(length, LENGTHS)
+    first_lane = np.int64(lane(source, begin) & mask_of(length))
+    second_lane = np.int64(lane(source, begin + LANE) & mask_of(length - LANE))
     slot = tag & mask
     while t.slots[slot] != _ZERO:
         if t.slots[slot] >> _HALF == tag:
             row = np.int64(t.slots[slot] & _LOWER_HALF) - 1
-            first = t.entries[row, BEGIN]
-            if t.entries[row + 1, BEGIN] - first == length + 1:
-                index, differing = 0, _ZERO
+            shape = t.entries[row, SHAPE]
+            is_alike = (shape & LENGTHS == short) & (t.entries[row, FIRST_LANE] == first_lane)
+            if is_alike & (t.entries[row, SECOND_LANE] == second_lane):
+                first = shape >> LENGTH_BITS
+                if short == LENGTHS and (t.entries[row + 1, SHAPE] >> LENGTH_BITS) - first != length + 1:
+                    length_differs = _ONE
+                else:
+                    length_differs = _ZERO
+                index, differing = 2 * LANE, length_differs
                 while index < length and differing == _ZERO:
                     differing = (lane(t.store, first + index) ^ lane(source, begin + index)) & mask_of(length - index)
                     index += LANE
                 if differing == _ZERO:
-                    t.entries[row, COUNT] += count
                     return row
         slot = (slot + _ONE) & mask
     row = t.scalars[SIZE]
+    first = t.entries[row, SHAPE] >> LENGTH_BITS
+    if row + 1 >= t.entries.shape[0] or first + length + 2 * LANE >= t.store.size:
+        t.scalars[NEEDED] = length
+        return -1
     t.scalars[SIZE] += 1
     t.slots[slot] = tag << _HALF | np.uint64(row + 1)
-    first = t.entries[row, BEGIN]
-    for index in range(length):
-        t.store[first + index] = source[begin + index]
+    for index in range(0, length, LANE):
+        put_lane(t.store, first + index, lane(source, begin + index))
     t.store[first + length] = BLANK
-    t.entries[row, COUNT] = count
-    t.entries[row + 1, BEGIN] = first + length + 1
+    t.entries[row, SHAPE] = first << LENGTH_BITS | short
+    t.entries[row, FIRST_LANE], t.entries[row, SECOND_LANE] = first_lane, second_lane
+    t.entries[row + 1, SHAPE] = (first + length + 1) << LENGTH_BITS
     return row
 
 
@@ -115,6 +136,42 @@ def rehash(slots: Any, larger: Any) -> None:
             larger[slot] = entry
 
 
+@kernel(INT(TABLE, INT))
+def fetch(t: Table, found: int) -> int:
+    """Have the entries that `pending` may stand for, the first `found`, fetched into the processor's cache."""
+    mask = np.uint64(t.slots.size - 1)
+    for index in range(found):
+        slot = t.slots[np.uint64(t.pending[index, 2]) & mask]
+        if slot != _ZERO:
+            prefetch(t.entries, (np.int64(slot & _LOWER_HALF) - 1) * ENTRY_COLUMNS)
+    return found
+
+
+@kernel(INT(TABLE, BYTES, I8, INT, I4))
+def add_all(t: Table, source: Any, ends: Any, first: int, rows: Any) -> int:
+    """Enter the strings of `source` from the one numbered `first` on, and put the row of each into `rows`.
+
+    A string ends before one of `ends`, and the next begins there. Returns for which there was no room, or their number.
+    """
+    mask = np.uint64(t.slots.size - 1)
+    while first < ends.size:
+        found = min(PENDING, ends.size - first)
+        for index in range(found):
+            begin = ends[first + index - 1] if first + index > 0 else 0
+            length = ends[first + index] - begin
+            tag = tag_of(t.key, source, begin, length)
+            prefetch(t.slots, np.int64(tag & mask))
+            t.pending[index, 0], t.pending[index, 1], t.pending[index, 2] = begin, length, np.int64(tag)
+        fetch(t, found)
+        for index in range(found):
+            row = row_of(t, source, t.pending[index, 0], t.pending[index, 1], np.uint64(t.pending[index, 2]))
+            if row < 0:
+                return first + index
+            rows[first + index] = row
+        first += found
+    return ends.size
+
+
 @kernel(INT(TABLE, BYTES, INT, INT, INT, I4))
 def scan(t: Table, block: Any, size: int, count: int, longest: int, record: Any) -> int:
     """Add the chunks of the block's first `size` bytes from POSITION on, `count` each; their end ends a chunk.
@@ -123,50 +180,55 @@ def scan(t: Table, block: Any, size: int, count: int, longest: int, record: Any)
     is no room for the next chunk; or LONG after a chunk of more than `longest` characters.
     """
     mask = np.uint64(t.slots.size - 1)
-    position = t.scalars[POSITION]
+    position, begin, before = t.scalars[POSITION], 0, _ONE  # before: whether no chunk goes on here
     while True:
         # Several chunks at once, and each look-up in steps: what is not in the processor's cache comes meanwhile.
         found = 0
-        while found < PENDING:
-            while position < size and (block[position] == BLANK or block[position] == LINE_END):
-                position += 1
-            if position >= size:
-                break
-            begin, step = position, LANE
-            while step == LANE and position < size:
-                step = bytes_before_blank(lane(block, position))
-                position += step
-            position = min(position, size)
-            tag = tag_of(t.key, block, begin, position - begin)
-            prefetch(t.slots, np.int64(tag & mask))
-            t.pending[found, 0], t.pending[found, 1], t.pending[found, 2] = begin, position - begin, np.int64(tag)
-            found += 1
+        while found < _ENOUGH and position <= size:
+            blanks = separators(block, position)
+            if size - position < SPAN:
+                blanks |= ~_ZERO << np.uint64(size - position)
+            shifted = blanks << _ONE | before
+            begins, ends = ~blanks & shifted, blanks & ~shifted
+            if before == _ZERO or begins != _ZERO:
+                if before != _ZERO:
+                    begin = position + lowest_bit(begins)
+                    begins &= begins - _ONE
+                while ends != _ZERO:
+                    length = position + lowest_bit(ends) - begin
+                    ends &= ends - _ONE
+                    tag = tag_of(t.key, block, begin, length)
+                    prefetch(t.slots, np.int64(tag & mask))
+                    t.pending[found, 0], t.pending[found, 1], t.pending[found, 2] = begin, length, np.int64(tag)
+                    found += 1
+                    if begins != _ZERO:
+                        begin = position + lowest_bit(begins)
+                        begins &= begins - _ONE
+            before = blanks >> np.uint64(SPAN - 1)
+            position += SPAN
         if found == 0:
             t.scalars[POSITION] = position
             return DONE
+        fetch(t, found)
         for index in range(found):
-            slot = t.slots[np.uint64(t.pending[index, 2]) & mask]
-            if slot != _ZERO:
-                prefetch(t.entries, (np.int64(slot & _LOWER_HALF) - 1) * ENTRY_COLUMNS)
-        for index in range(found):
-            slot = t.slots[np.uint64(t.pending[index, 2]) & mask]
-            if slot != _ZERO:
-                prefetch(t.store, t.entries[np.int64(slot & _LOWER_HALF) - 1, BEGIN])
-        for index in range(found):
-            begin, length = t.pending[index, 0], t.pending[index, 1]
-            t.scalars[POSITION] = begin
-            if not has_room(t, length):
-                return FULL
+            place, length = t.pending[index, 0], t.pending[index, 1]
+            t.scalars[POSITION] = place
             if record.size > 0 and t.scalars[RECORDED] >= record.size:
                 return RECORD_FULL
-            row = add(t, block, begin, length, np.uint64(t.pending[index, 2]), count)
+            row = row_of(t, block, place, length, np.uint64(t.pending[index, 2]))
+            if row < 0:
+                return FULL
+            if t.entries[row, COUNT] == 0:
+                t.touched[t.scalars[TOUCHED]] = row
+                t.scalars[TOUCHED] += 1
+            t.entries[row, COUNT] += count
             if record.size > 0:
                 record[t.scalars[RECORDED]] = row
                 t.scalars[RECORDED] += 1
             if length > longest:
                 characters = 0
-                for place in range(begin, begin + length):
-                    characters += block[place] & 0xC0 != 0x80
+                for byte in range(place, place + length):
+                    characters += block[byte] & 0xC0 != 0x80
                 if characters > longest:
-                    t.scalars[POSITION], t.scalars[LONG_BEGIN], t.scalars[LONG_ROW] = begin + length, begin, row
+                    t.scalars[POSITION], t.scalars[LONG_BEGIN], t.scalars[LONG_ROW] = place + length, place, row
                     return LONG

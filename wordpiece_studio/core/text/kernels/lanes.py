@@ -1,4 +1,4 @@
-"""Eight bytes at once, as a number whose lowest byte is the first: loading, masking, finding blanks."""
+"""Eight bytes at once, as a number whose lowest byte is the first: loading, masking; and finding blanks, 64 at once."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from numba.extending import intrinsic
 from wordpiece_studio.core.kernels import INT, UNSIGNED, kernel
 
 LANE = 8
+SPAN = 64
 
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
 _ONES, _HIGHS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
@@ -54,6 +55,29 @@ def _prefetch(context: Any, array: Any, index: Any) -> Any:
     return types.void(array, types.int64), generate
 
 
+def _separators(context: Any, array: Any, index: Any) -> Any:
+    """Return a bit for each of the SPAN bytes of `array` from `index` on: 1 for a blank or a line end."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind = ir.VectorType(ir.IntType(8), SPAN)
+        place = builder.bitcast(_place(context, builder, signature, arguments), kind.as_pointer())
+        loaded = builder.load(place, align=1)
+        found = [builder.icmp_unsigned("==", loaded, ir.Constant(kind, [byte] * SPAN)) for byte in b" \n"]
+        bits = builder.bitcast(builder.or_(*found), ir.IntType(SPAN))
+        return bits if sys.byteorder == "little" else builder.bitreverse(bits)
+
+    return types.uint64(array, types.int64), generate
+
+
+def _lowest_bit(context: Any, bits: Any) -> Any:
+    """Return the place of the lowest bit that is set, from 0; one must be."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.uint64), generate
+
+
 def _place(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     """Return a pointer to eight bytes at an index, the second argument, of an array, the first."""
     data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
@@ -63,13 +87,17 @@ def _place(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
 lane: Any = intrinsic(_lane)
 put_lane: Any = intrinsic(_put_lane)
 prefetch: Any = intrinsic(_prefetch)
+separators: Any = intrinsic(_separators)
+lowest_bit: Any = intrinsic(_lowest_bit)
 
 
 @kernel(UNSIGNED(INT), inline=True)
 def mask_of(length: int) -> Any:
-    """Return the bits of the first `length` bytes; of all, if there are more than eight."""
+    """Return the bits of the first `length` bytes; of all, if there are more than eight; of none below one."""
     if length >= 8:
         return ~_ZERO
+    if length <= 0:
+        return _ZERO
     return (_ONE << np.uint64(8 * length)) - _ONE
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from wordpiece_studio.core.kernels import BOOL, BYTES, I8, INT, kernel
-from wordpiece_studio.core.text.kernels.chunks import BEGIN, COUNT, SIZE, TABLE, Table, add, has_room, tag_of
+from wordpiece_studio.core.kernels import BOOL, BYTES, I4, I8, INT, U1, kernel
+from wordpiece_studio.core.text.kernels.chunks import COUNT, LENGTH_BITS, SHAPE, TABLE, TOUCHED, Table
 from wordpiece_studio.core.text.kernels.lanes import LANE, lane, put_lane
 
 LONGEST_TEXT = 2 * LANE
@@ -19,30 +19,45 @@ _SHORT_BITS = 31
 # Entries of `cursor`.
 (
     ROW,  # the chunk in hand
-    POSITION,  # where in `source` its word in hand begins
+    POSITION,  # where in the chunks' store its word in hand begins
     WORDS,  # how many words of the chunk are done
+    SPELLED,  # how many words stand in `spelled`
+    BASE,  # how many words there were before these
     CODE_POINT,  # the one that is UNKNOWN
     LENGTH,  # of the word that is LONG, in characters
     CURSOR,
-) = range(6)
+) = range(8)
 # What `cut` answers, besides UNKNOWN and HARD.
 DONE, FULL, LONG = range(6, 9)
 
 
-@kernel(INT(TABLE, TABLE, INT, I8, BYTES, INT, BOOL, I8))
-def cut(t: Table, chunks: Table, last: int, actions: Any, texts: Any, longest: int, is_dry: bool, cursor: Any) -> int:
-    """Add the words of `chunks` from the row of `cursor` to before row `last`, each as often as its chunk was seen.
+@kernel(INT(TABLE, INT, I8, BYTES, INT, U1, I8, I8, I8, BOOL))
+def cut(
+    chunks: Table,
+    last: int,
+    actions: Any,
+    texts: Any,
+    longest: int,
+    spelled: Any,
+    ends: Any,
+    cursor: Any,
+    chunk_ends: Any,
+    is_dry: bool,
+) -> int:
+    """Spell out the words of `chunks` from the row of `cursor` to before row `last`, one after the other.
 
-    Answers DONE; FULL if there is no room for the next word; LONG after a word of more than `longest` characters, which
-    is not added; UNKNOWN at a code point whose action must be found out; HARD at a chunk whose next words depend on
-    more than single characters: they are the driver's affair. If `is_dry` nothing is added, only the answers count.
+    `ends` receives where each ends in `spelled`, and ``chunk_ends[row + 1]`` how many words there are by the end of the
+    chunk, the BASE ones before these included. Answers DONE; FULL if there is no room for the next word; LONG after a
+    word of more than `longest` characters, which is left out; UNKNOWN at a code point whose action must be found out;
+    HARD at a chunk whose next words depend on more than single characters: they are the driver's affair. If
+    `is_dry` nothing is spelled out, only the answers count.
     """
     source = chunks.store
-    row, begin = cursor[ROW], cursor[POSITION]
+    row, begin, count = cursor[ROW], cursor[POSITION], cursor[SPELLED]
+    place = ends[count - 1] if count > 0 else 0
     while row < last:
-        end = chunks.entries[row + 1, BEGIN] - 1
+        end = (chunks.entries[row + 1, SHAPE] >> LENGTH_BITS) - 1
         position = begin
-        place = t.entries[t.scalars[SIZE], BEGIN]
         length = characters = 0
         while position <= end:
             code_point, width = source[position], 1
@@ -58,15 +73,14 @@ def cut(t: Table, chunks: Table, last: int, actions: Any, texts: Any, longest: i
             kind = action & KIND_BITS
             if kind == LETTERS or (kind == ALONE and characters == 0):
                 if characters <= longest and not is_dry:
-                    is_tight = characters == 0 or place + length + LONGEST_TEXT + LANE >= t.store.size
-                    if is_tight and not has_room(t, length + LONGEST_TEXT):
-                        cursor[ROW], cursor[POSITION] = row, begin
+                    if count >= ends.size or place + length + LONGEST_TEXT > spelled.size:
+                        cursor[ROW], cursor[POSITION], cursor[SPELLED] = row, begin, count
                         return FULL
                     text = action >> TEXT_SHIFT
-                    put_lane(t.store, place + length, lane(texts, text))
+                    put_lane(spelled, place + length, lane(texts, text))
                     size = action >> BYTES_SHIFT & _SHORT_BITS
                     if size > LANE:
-                        put_lane(t.store, place + length + LANE, lane(texts, text + LANE))
+                        put_lane(spelled, place + length + LANE, lane(texts, text + LANE))
                     length += size
                 characters += action >> CHARACTERS_SHIFT & _SHORT_BITS
                 position += width
@@ -76,21 +90,46 @@ def cut(t: Table, chunks: Table, last: int, actions: Any, texts: Any, longest: i
                 position += width
                 begin = position
             elif kind == UNKNOWN or kind == HARD:
-                cursor[ROW], cursor[POSITION], cursor[CODE_POINT] = row, begin, code_point
+                cursor[ROW], cursor[POSITION], cursor[CODE_POINT], cursor[SPELLED] = row, begin, code_point, count
                 return kind
             if (kind == ALONE or kind == BLANK) and characters > 0:
                 begin = position
                 cursor[WORDS] += 1
                 if characters > longest:
-                    cursor[ROW], cursor[POSITION], cursor[LENGTH] = row, begin, characters
+                    cursor[ROW], cursor[POSITION], cursor[LENGTH], cursor[SPELLED] = row, begin, characters, count
                     return LONG
                 if not is_dry:
-                    tag = tag_of(t.key, t.store, place, length)
-                    add(t, t.store, place, length, tag, chunks.entries[row, COUNT])
-                    place = t.entries[t.scalars[SIZE], BEGIN]
+                    place += length
+                    ends[count] = place
+                    count += 1
                 length = characters = 0
         row += 1
+        chunk_ends[row] = cursor[BASE] + count
         begin = end + 1
         cursor[WORDS] = 0
-    cursor[ROW], cursor[POSITION] = row, begin
+    cursor[ROW], cursor[POSITION], cursor[SPELLED] = row, begin, count
     return DONE
+
+
+@kernel(INT(TABLE, I4, I8, I4, I4, I8, INT))
+def tally(chunks: Table, words: Any, chunk_ends: Any, places: Any, rows: Any, counts: Any, size: int) -> int:
+    """Add the counts of the chunks that were touched to those of their words, and make them 0.
+
+    The words of chunk i are ``words[chunk_ends[i]:chunk_ends[i + 1]]``. Of the words that have a count, `rows` and
+    `counts` hold the first `size`, in order of first appearance, and ``places[word]`` where it stands among them, from
+    1. Returns how many there are now.
+    """
+    for index in range(chunks.scalars[TOUCHED]):
+        row = chunks.touched[index]
+        count = chunks.entries[row, COUNT]
+        chunks.entries[row, COUNT] = 0
+        for position in range(chunk_ends[row], chunk_ends[row + 1]):
+            word = words[position]
+            if places[word] == 0:
+                rows[size], counts[size] = word, count
+                size += 1
+                places[word] = size
+            else:
+                counts[places[word] - 1] += count
+    chunks.scalars[TOUCHED] = 0
+    return size

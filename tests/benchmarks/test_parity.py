@@ -1,0 +1,54 @@
+"""The comparison with the `tokenizers` library, in small; the whole takes minutes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+pytest.importorskip("tokenizers")
+from tests.benchmarks.parity import (
+    SCALARS,
+    Pair,
+    bert_pairs,
+    code_point_differences,
+    other_pairs,
+    random_differences,
+    random_texts,
+)
+from tests.benchmarks.unicode_tables import read_off
+from wordpiece_studio.core.text.normalizers import Lowercase
+from wordpiece_studio.core.text.pipeline import Pipeline
+from wordpiece_studio.resources import resource_path
+
+PAIRS = bert_pairs() + other_pairs()
+# Every code point where scripts have marks and cases, and one in 61 of all.
+SOME = SCALARS[0xA0:0x250] + SCALARS[0x900:0x980] + SCALARS[0x1E00:0x2030] + SCALARS[::61]
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: ascii(pair.name))
+@pytest.mark.parametrize("characters", [SOME[:: len(PAIRS) // 4], pytest.param(SCALARS, marks=pytest.mark.slow)])
+def test_code_points(pair: Pair, characters: str) -> None:
+    assert list(code_point_differences(pair, characters)) == []
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: ascii(pair.name))
+@pytest.mark.parametrize("count", [150, pytest.param(20_000, marks=pytest.mark.slow)])
+def test_random_texts(pair: Pair, count: int) -> None:
+    assert list(random_differences(pair, random_texts(count, seed=PAIRS.index(pair)))) == []
+
+
+def test_a_difference_is_found() -> None:
+    pair = PAIRS[0]
+    broken = Pair("broken", Pipeline(Lowercase(), pair.ours.pre_tokenizer), pair.normalizer, pair.pre_tokenizer)
+    found = list(code_point_differences(broken, "aé\u200b"))
+    assert {line.partition(": ours")[0] for line in found} >= {r"broken: '\xe9'", r"broken: 'e\u200ba \u200b e'"}
+    assert not any("'ea" in line.partition(": ours")[0] for line in found)
+    assert list(random_differences(broken, ["a", "\xe9"])) == [
+        "broken: '\\xe9': ours [('\\xe9', 0, 1)], theirs [('e', 0, 1)]"
+    ]
+
+
+@pytest.mark.slow
+def test_the_tables_are_the_librarys() -> None:
+    assert read_off() == json.loads(resource_path("unicode/forms.json").read_text(encoding="ascii"))

@@ -1,0 +1,78 @@
+"""Distinct words, numbered from 0 in the order in which they are first met.
+
+Not here: how often they occur, and the numbers of a large corpus's words (`word_table`).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+
+class WordNumbers(ABC):
+    """Words and their numbers."""
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """How many words have a number."""
+
+    @abstractmethod
+    def words(self) -> list[str]:
+        """Return all words in the order of their numbers."""
+
+    @abstractmethod
+    def spelled(self, first: int) -> tuple[bytes, NDArray[np.int64]]:
+        """Return the words from number `first` on in UTF-8, one after the other, and where each ends: int64."""
+
+    @abstractmethod
+    def numbers_of(self, spelled: bytes, ends: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Return the numbers of words that `spelled` gave, perhaps in another process; new ones for those not met."""
+
+
+class PlainWordNumbers(WordNumbers):
+    """The numbers in a dictionary."""
+
+    def __init__(self) -> None:
+        self.by_word: dict[str, int] = {}
+
+    def __len__(self) -> int:
+        return len(self.by_word)
+
+    def words(self) -> list[str]:
+        """Return all words."""
+        return list(self.by_word)
+
+    def number(self, word: str) -> int:
+        """Return the number of a word, a new one if it was not met."""
+        return self.by_word.setdefault(word, len(self.by_word))
+
+    def spelled(self, first: int) -> tuple[bytes, NDArray[np.int64]]:
+        """Return the words from number `first` on."""
+        return spelled_out(self.words()[first:])
+
+    def numbers_of(self, spelled: bytes, ends: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Return the numbers of words."""
+        words = words_in(spelled, ends)
+        return np.fromiter(map(self.number, words), dtype=np.int32, count=len(words))
+
+
+def spelled_out(words: Sequence[str]) -> tuple[bytes, NDArray[np.int64]]:
+    """Return words in UTF-8, one after the other, and where each ends: int64, shape ``(n_words,)``."""
+    parts = [word.encode("utf-8", "surrogatepass") for word in words]
+    return b"".join(parts), np.cumsum(np.fromiter(map(len, parts), dtype=np.int64, count=len(parts)))
+
+
+def words_in(spelled: bytes, ends: NDArray[np.int64]) -> list[str]:
+    """Return the words that `spelled_out` took."""
+    words, start = [], 0
+    for end in ends.tolist():
+        words.append(spelled[start:end].decode("utf-8", "surrogatepass"))
+        start = end
+    return words
