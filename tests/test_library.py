@@ -16,8 +16,15 @@ HUG = [("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)]
 WITH_EXAMPLES = [
     "wordpiece_studio",
     "wordpiece_studio.errors",
+    "wordpiece_studio.core.corpus.compression",
+    "wordpiece_studio.core.corpus.corpus_file",
     "wordpiece_studio.core.corpus.counts",
+    "wordpiece_studio.core.corpus.delimited_rows",
     "wordpiece_studio.core.corpus.files",
+    "wordpiece_studio.core.corpus.linter.damage",
+    "wordpiece_studio.core.corpus.linter.linter",
+    "wordpiece_studio.core.corpus.linter.repairs",
+    "wordpiece_studio.core.corpus.listing",
     "wordpiece_studio.core.memory",
     "wordpiece_studio.core.text.alignment",
     "wordpiece_studio.core.text.bert_normalizer",
@@ -77,7 +84,7 @@ def test_the_published_example() -> None:
 
 def test_counts_run_and_tokenizer_carry_how_text_is_read(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("Été, été")
-    counts = wps.count_words([tmp_path / "a.txt"], normalizer="bert-uncased", pre_tokenizer="whitespace")
+    counts = wps.count_words([tmp_path / "a.txt"], normalizer="bert-uncased", pre_tokenizer="whitespace-split")
     run = wps.train(counts, wps.TrainingConfig(max_merges=10))
     tokenizer = run.tokenizer()
     assert tokenizer.normalizer == run.counts.normalizer == wps.BertNormalizer(lowercase=True)

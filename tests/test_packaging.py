@@ -39,7 +39,7 @@ def imported() -> set[str]:
 
 
 def test_what_is_required_is_imported_and_the_other_way_round() -> None:
-    optional = {"sentencepiece", "tokenizers"}  # the extra "compare"
+    optional = {"dask", "distributed", "fsspec", "pyarrow", "sentencepiece", "tokenizers"}  # these are extras
     known = {module: name for name in required() for module in IMPORTED_AS.get(name, {name})}
     assert {known.get(module, module) for module in imported()} - optional == required()
 

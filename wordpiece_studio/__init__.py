@@ -14,8 +14,11 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from wordpiece_studio.core.corpus.corpus_file import CorpusFile
     from wordpiece_studio.core.corpus.counting import CountingStopped, count_texts, count_words
     from wordpiece_studio.core.corpus.counts import CorpusStatistics, SkippedWord, WordCounts
+    from wordpiece_studio.core.corpus.linter.finding import Finding
+    from wordpiece_studio.core.corpus.linter.linter import lint
     from wordpiece_studio.core.encoder import Encoding, Tokenizer, UnknownReason, WordTrace
     from wordpiece_studio.core.encoding.corpus_encoding import (
         EncodedTexts,
@@ -27,18 +30,25 @@ if TYPE_CHECKING:
     )
     from wordpiece_studio.core.formats.tokenizer_directory import load_tokenizer, save_directory
     from wordpiece_studio.core.formats.vocab_txt import read_vocabulary, write_vocabulary
+    from wordpiece_studio.core.formats.word_counts import read_word_counts, write_word_counts
     from wordpiece_studio.core.text.normalizers import (
         BertNormalizer,
         Lowercase,
         Normalizer,
         RemoveCharacters,
         Sequence,
+        StripAccents,
         Unchanged,
+        UnicodeForm,
     )
     from wordpiece_studio.core.text.pre_tokenizers import (
         BertPreTokenizer,
+        PatternPreTokenizer,
         PreTokenizer,
+        PreTokenizerSequence,
+        Punctuation,
         UnicodePunctuation,
+        Whitespace,
         WhitespaceSplit,
     )
     from wordpiece_studio.core.training.config import TrainingConfig
@@ -55,29 +65,37 @@ __all__ = [
     "BertNormalizer",
     "BertPreTokenizer",
     "Candidate",
+    "CorpusFile",
     "CorpusStatistics",
     "CountingStopped",
     "EncodedTexts",
     "Encoding",
     "EncodingStatistics",
     "EncodingStopped",
+    "Finding",
     "Lowercase",
     "Merge",
     "MergeHistory",
     "Normalizer",
+    "PatternPreTokenizer",
     "PreTokenizer",
+    "PreTokenizerSequence",
+    "Punctuation",
     "RemoveCharacters",
     "Sequence",
     "SkippedWord",
+    "StripAccents",
     "StudioError",
     "Tokenizer",
     "Trainer",
     "TrainingConfig",
     "TrainingRun",
     "Unchanged",
+    "UnicodeForm",
     "UnicodePunctuation",
     "UnknownReason",
     "Vocabulary",
+    "Whitespace",
     "WhitespaceSplit",
     "WordCounts",
     "WordTrace",
@@ -86,19 +104,25 @@ __all__ = [
     "count_words",
     "encode_files",
     "encode_texts",
+    "lint",
     "load_tokenizer",
     "minimum_vocab_size",
     "read_vocabulary",
+    "read_word_counts",
     "save_directory",
     "train",
     "write_ids",
     "write_vocabulary",
+    "write_word_counts",
 ]
 
 # Which module of the package holds which names; the same as the imports above, which only type checkers see.
 _HOMES = {
+    "core.corpus.corpus_file": ("CorpusFile",),
     "core.corpus.counting": ("CountingStopped", "count_texts", "count_words"),
     "core.corpus.counts": ("CorpusStatistics", "SkippedWord", "WordCounts"),
+    "core.corpus.linter.finding": ("Finding",),
+    "core.corpus.linter.linter": ("lint",),
     "core.encoding.corpus_encoding": (
         "EncodedTexts",
         "EncodingStatistics",
@@ -110,15 +134,27 @@ _HOMES = {
     "core.encoder": ("Encoding", "Tokenizer", "UnknownReason", "WordTrace"),
     "core.formats.tokenizer_directory": ("load_tokenizer", "save_directory"),
     "core.formats.vocab_txt": ("read_vocabulary", "write_vocabulary"),
+    "core.formats.word_counts": ("read_word_counts", "write_word_counts"),
     "core.text.normalizers": (
         "BertNormalizer",
         "Lowercase",
         "Normalizer",
         "RemoveCharacters",
         "Sequence",
+        "StripAccents",
         "Unchanged",
+        "UnicodeForm",
     ),
-    "core.text.pre_tokenizers": ("BertPreTokenizer", "PreTokenizer", "UnicodePunctuation", "WhitespaceSplit"),
+    "core.text.pre_tokenizers": (
+        "BertPreTokenizer",
+        "PatternPreTokenizer",
+        "PreTokenizer",
+        "PreTokenizerSequence",
+        "Punctuation",
+        "UnicodePunctuation",
+        "Whitespace",
+        "WhitespaceSplit",
+    ),
     "core.training.config": ("TrainingConfig",),
     "core.training.history": ("MergeHistory",),
     "core.training.preparation": ("minimum_vocab_size",),

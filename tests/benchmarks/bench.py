@@ -90,14 +90,14 @@ class Bench:
         else:
             result = run_module("tests.benchmarks.peers", name, corpus.path, folder, size)
         times = {"seconds": result.seconds, "cpu_seconds": result.cpu_seconds, "peak_bytes": result.peak_bytes}
-        self._note({"program": name, "corpus": corpus.name, "size": size, "run": run, **times})
+        self.note({"program": name, "corpus": corpus.name, "size": size, "run": run, **times})
         return result
 
     def probe(self, name: str, *arguments: object, environment: dict[str, str] | None = None) -> dict[str, Any]:
         """Measure something inside a fresh process and return what it found."""
         result = run_module("tests.benchmarks.probes", name, *arguments, environment=environment)
         answer = {**result.answer(), "cpu_seconds": result.cpu_seconds, "peak_bytes": result.peak_bytes}
-        self._note({"probe": name, "arguments": [str(argument) for argument in arguments], **answer})
+        self.note({"probe": name, "arguments": [str(argument) for argument in arguments], **answer})
         return answer
 
     def peers(self, *names: str) -> list[str]:
@@ -131,7 +131,8 @@ class Bench:
                 shutil.copyfileobj(source, file)
         return target
 
-    def _note(self, measurement: dict[str, Any]) -> None:
+    def note(self, measurement: dict[str, Any]) -> None:
+        """Keep a measurement and say so."""
         self.report.measurements.append(measurement)
         words = {key: value for key, value in measurement.items() if not isinstance(value, (list, dict))}
         sys.stderr.write(" ".join(f"{key}={_short(value)}" for key, value in words.items()) + "\n")

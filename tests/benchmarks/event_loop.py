@@ -34,7 +34,8 @@ class GapProbe(QObject):
     def __init__(self) -> None:
         super().__init__()
         self.gaps_ms: list[float] = []
-        self._last = time.perf_counter()
+        self.own_ms: list[float] = []  # the processor time that the window's thread took in each
+        self._last, self._last_own = time.perf_counter(), time.thread_time()
         timer = QTimer(self)
         timer.setTimerType(Qt.TimerType.PreciseTimer)
         timer.timeout.connect(self._on_timer_timeout)
@@ -43,12 +44,14 @@ class GapProbe(QObject):
     def restart(self) -> None:
         """Forget what was measured."""
         self.gaps_ms.clear()
-        self._last = time.perf_counter()
+        self.own_ms.clear()
+        self._last, self._last_own = time.perf_counter(), time.thread_time()
 
     def _on_timer_timeout(self) -> None:
-        now = time.perf_counter()
+        now, own = time.perf_counter(), time.thread_time()
         self.gaps_ms.append((now - self._last) * 1000)
-        self._last = now
+        self.own_ms.append((own - self._last_own) * 1000)
+        self._last, self._last_own = now, own
 
 
 def measure(path: Path, size: int, drags: bool) -> tuple[float, list[float], int]:
@@ -56,7 +59,7 @@ def measure(path: Path, size: int, drags: bool) -> tuple[float, list[float], int
     with tempfile.TemporaryDirectory() as folder:
         theme = Theme("light")
         window = MainWindow(SettingsStore(Path(folder)), theme)
-        window.open_first(path)
+        window.open_first([path])
         window.resize(1440, 900)
         window.show()
         wait(lambda: window.counting.counts is not None)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import glob
 import os
 import signal
 import sys
@@ -16,6 +17,7 @@ from typing import Annotated
 import typer
 
 from wordpiece_studio import __version__
+from wordpiece_studio.cli.count import count_command
 from wordpiece_studio.cli.encode import encode_command
 from wordpiece_studio.cli.messages import error_words
 from wordpiece_studio.cli.terminal import PROGRAM, OutputClosed, print_line, warn
@@ -34,6 +36,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("train")(train_command)
+app.command("count")(count_command)
 app.command("encode")(encode_command)
 app.command("tokenize")(tokenize_command)
 app.command("explain")(explain_command)
@@ -94,10 +97,14 @@ def run(arguments: list[str]) -> int:
 
 def _dispatch(arguments: list[str]) -> int:
     commands = {command.name for command in app.registered_commands}
-    if len(arguments) == 1 and arguments[0] not in commands and os.path.isfile(arguments[0]):
+    if arguments and arguments[0] not in commands and all(map(_is_place, arguments)):
         return _open_window(arguments)
     code = app(args=arguments, prog_name=PROGRAM, standalone_mode=False)
     return code if isinstance(code, int) else 0
+
+
+def _is_place(argument: str) -> bool:
+    return os.path.exists(argument) or (not argument.startswith("-") and glob.has_magic(argument))
 
 
 def _open_window(arguments: list[str]) -> int:

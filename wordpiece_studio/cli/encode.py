@@ -10,16 +10,20 @@ import typer
 
 from wordpiece_studio.cli.messages import encoding_summary, no_unknown_token, reading_warnings
 from wordpiece_studio.cli.options import (
+    FILES,
+    ColumnOption,
     EncodingOption,
     ErrorsOption,
     GivenOption,
     JsonOption,
+    KindOption,
     RemoveOption,
     VocabOption,
     loaded_tokenizer,
     option,
 )
-from wordpiece_studio.cli.terminal import files_or_stdin, print_line, progress, warn
+from wordpiece_studio.cli.sources import listed_sources, opened_stdin
+from wordpiece_studio.cli.terminal import print_line, progress, warn
 from wordpiece_studio.core.corpus.files import display_name
 from wordpiece_studio.core.encoding.corpus_encoding import write_ids
 from wordpiece_studio.core.formats.tokenizer_directory import VOCABULARY_FILE
@@ -34,7 +38,7 @@ _IDS = "Writing the ids"
 
 def encode_command(
     context: typer.Context,
-    files: Annotated[list[str], typer.Argument(help="Text files, each line a text; or - for stdin.")],
+    files: Annotated[list[str], typer.Argument(help=f"{FILES} Each line is a text.")],
     output: Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="The .npy file to write the ids to.")],
     vocab: VocabOption = ".",
     as_json: JsonOption = False,
@@ -48,6 +52,8 @@ def encode_command(
     normalizer: GivenOption = None,
     pre_tokenizer: GivenOption = None,
     remove: RemoveOption = "",
+    kind: KindOption = None,
+    column: ColumnOption = None,
     encoding: EncodingOption = None,
     errors: ErrorsOption = "strict",
 ) -> None:
@@ -57,11 +63,12 @@ def encode_command(
     vocabulary = os.path.join(vocab, VOCABULARY_FILE) if os.path.isdir(vocab) else vocab
     if any(os.path.realpath(vocabulary) == os.path.realpath(path) for path in (output, offsets) if path):
         raise StudioError("{path} is the vocabulary itself", "Write to another file.", path=display_name(vocabulary))
-    names = ("encoding", "errors", "dtype", "add_special_tokens")
-    with progress() as report:
+    names = ("dtype", "add_special_tokens")
+    sources = listed_sources(context.params)
+    with progress(of_bytes=True) as report:
         statistics = write_ids(
             tokenizer,
-            files_or_stdin(files),
+            opened_stdin(context.params) if sources is None else sources,
             output,
             offsets_output=offsets,
             progress=lambda done, total: report("Encoding", done, total),

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wordpiece_studio.core.corpus.decoding import BINARY_ADVICE, UNDECODABLE_ADVICE
+from wordpiece_studio.core.corpus.encodings import DETECT
 from wordpiece_studio.core.corpus.files import display_name
+from wordpiece_studio.core.corpus.rows import NAME_COLUMN_ADVICE, SKIP_ADVICE
 from wordpiece_studio.core.encoder import NO_ID
 from wordpiece_studio.core.text.printable import printable
 from wordpiece_studio.errors import StudioError
@@ -13,20 +15,23 @@ from wordpiece_studio.errors import StudioError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wordpiece_studio.core.corpus.counts import CorpusStatistics, WordCounts
+    from wordpiece_studio.core.corpus.counts import CorpusStatistics, FileStatistics, WordCounts
     from wordpiece_studio.core.encoder import WordTrace
     from wordpiece_studio.core.encoding.corpus_encoding import EncodingStatistics
     from wordpiece_studio.core.training.config import TrainingConfig
     from wordpiece_studio.core.training.trainer import Trainer
 
 STDIN = "stdin"
+_MOST_FILES = 100
 
 # How an error's template begins -> the option that it is about.
 _OPTIONS = {
     "A vocabulary of {size": "--vocab-size",
     "No word is left": "--alphabet-limit",
+    "No word occurs": "--min-count",
     "The ids of": "--dtype",
     "The longest word": "--max-word-length",
+    "The scheduler {address}": "--cluster",
     "The special token": "--special-tokens",
     "The {token} of unknown words": "--dtype",
     "There is no {token} to add": "--add-special-tokens",
@@ -34,6 +39,8 @@ _OPTIONS = {
     "There is no normalizer": "--normalizer",
     "There is no pre-tokenizer": "--pre-tokenizer",
     "There is no text encoding": "--encoding",
+    "There is no kind of file": "--kind",
+    '{path} has no column "': "--column",
     "There is no type of ids": "--dtype",
     "{path} does not begin with a byte order mark": "--encoding",
 }
@@ -41,6 +48,8 @@ _ADVICE_WITH_OPTIONS = {
     UNDECODABLE_ADVICE: "Give the encoding with --encoding, or use --errors replace or --errors skip-line.",
     BINARY_ADVICE: "If it is text in UTF-16, use --encoding utf-16-le or utf-16-be; or leave out such lines with "
     "--errors skip-line.",
+    SKIP_ADVICE: "Mend it, or leave out such lines with --errors skip-line.",
+    NAME_COLUMN_ADVICE: "Name the one to read with --column.",
 }
 _ADVICE_WITHOUT = {
     UNDECODABLE_ADVICE: "Convert the text to UTF-8.",
@@ -50,8 +59,10 @@ _ADVICE_WITHOUT = {
 
 def error_words(error: StudioError, command: str = "") -> str:
     """Return an error in one line; settings and advice are called by the options of the command."""
-    advice_of = _ADVICE_WITH_OPTIONS if command in ("train", "encode") else _ADVICE_WITHOUT
-    advice = advice_of.get(error.advice_template, error.advice)
+    has_options = command in ("train", "count", "encode")
+    advice = (_ADVICE_WITH_OPTIONS if has_options else _ADVICE_WITHOUT).get(error.advice_template, error.advice)
+    if has_options and (guess := error.values.get("guess")):
+        advice = f"Then use --encoding {str(guess).lower()}; or --errors replace or --errors skip-line."
     what = error.what
     if error.what_template.startswith("The setting {name}"):
         what = what.removeprefix("The setting ").replace(str(error.values["name"]), _option(error), 1)
@@ -72,7 +83,12 @@ def summary_words(trainer: Trainer, output: str, seconds: float) -> str:
 
 def loss_warnings(counts: WordCounts) -> list[str]:
     """Return a sentence on everything that was not counted as it stands."""
-    left_out = [f"{_left_out(counts)}."] if counts.statistics.skipped_words else []
+    statistics = counts.statistics
+    left_out = [f"{_left_out(counts)}."] if statistics.skipped_words else []
+    if statistics.rare_words:
+        share = statistics.rare_occurrences / max(counts.total + statistics.rare_occurrences, 1)
+        rare = f"{_number(statistics.rare_words, 'distinct word')} {_was(statistics.rare_words)}"
+        left_out.append(f"{rare} left out as too rare, {share:.2%} of all words.")
     return left_out + reading_warnings(counts.statistics)
 
 
@@ -83,12 +99,40 @@ def reading_warnings(statistics: CorpusStatistics) -> list[str]:
         warnings.append(f"{_number(statistics.replaced, 'undecodable place')} {_was(statistics.replaced)} replaced.")
     if statistics.skipped_lines:
         lines = statistics.skipped_lines
-        warnings.append(f"{_number(lines, 'undecodable line')} {_was(lines)} left out.")
+        warnings.append(f"{_number(lines, 'faulty line')} {_was(lines)} left out.")
     for name, encoding in statistics.marked_files.items():
         warnings.append(f"{name} was read as {encoding.upper()}, because it begins with that byte order mark.")
     for name in statistics.changed_files:
         warnings.append(f"{name} changed while it was read.")
     return warnings
+
+
+def detected_encodings(statistics: CorpusStatistics, encoding: str | None) -> list[str]:
+    """Return a sentence on every file that was read in another encoding than UTF-8 because it looks like it."""
+    files = statistics.files if encoding == DETECT else ()
+    return [f"{file.name} was read as {file.encoding.upper()}." for file in files if file.encoding != "utf-8"]
+
+
+def table_of_files(files: Sequence[FileStatistics]) -> list[str]:
+    """Return the lines of a table with the figures of each file; of very many only the first."""
+    rows: list[tuple[str, ...]] = [("file", "encoding", "bytes", "lines", "words", "distinct")]
+    for file in files[:_MOST_FILES]:
+        figures = (file.bytes, file.lines, file.words, file.distinct_words)
+        rows.append((printable(file.name), file.encoding, *(f"{figure:,}" for figure in figures)))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [
+        f"{name:<{widths[0]}}  {encoding:<{widths[1]}}  "
+        + "  ".join(f"{figure:>{width}}" for figure, width in zip(figures, widths[2:], strict=True))
+        for name, encoding, *figures in rows
+    ]
+    more = len(files) - _MOST_FILES
+    return [*lines, f"and {_number(more, 'more file')}"] if more > 0 else lines if files else []
+
+
+def count_summary(counts: WordCounts, output: str | None, seconds: float) -> str:
+    """Return what counting came to."""
+    figures = f"{_number(counts.total, 'word')}, {len(counts):,} distinct, in {seconds:.1f} s"
+    return f"{figures}, written to {display_name(output)}" if output else figures
 
 
 def no_words(files: Sequence[str], counts: WordCounts) -> StudioError:

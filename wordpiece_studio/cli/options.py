@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
+from wordpiece_studio.core.corpus.corpus_file import FileKind
 from wordpiece_studio.core.encoder import Tokenizer
 from wordpiece_studio.core.formats.tokenizer_directory import load_tokenizer
 from wordpiece_studio.core.text.normalizers import RemoveCharacters, Sequence
@@ -15,6 +16,11 @@ from wordpiece_studio.errors import StudioError
 if TYPE_CHECKING:
     from wordpiece_studio.core.text.normalizers import Normalizer
 
+NORMALIZERS = (
+    "bert-cased, bert-uncased, language-friendly, nfc, nfd, nfkc, nfkd, lowercase, strip-accents, remove:CHARACTERS,"
+    " none; joined by +."
+)
+PRE_TOKENIZERS = "bert, whitespace, whitespace-split, punctuation, unicode-punctuation, pattern:REGEX; joined by +."
 TEXT, CHOICE, STOP, ALPHABET = "Reading the text", "Choosing the merges", "Stopping", "Alphabet and tokens"
 
 
@@ -27,8 +33,32 @@ VocabOption = Annotated[str, typer.Option(help="A folder that train wrote, or a 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 GivenOption = Annotated[str | None, option("Instead of what the vocabulary was trained with.", TEXT)]
 RemoveOption = Annotated[str, option("Characters to remove after normalizing.", TEXT, metavar="CHARACTERS")]
-EncodingOption = Annotated[str | None, option("The files' encoding, if not UTF-8.", TEXT)]
-ErrorsOption = Annotated[str, option("For bytes that are no text: strict, replace or skip-line.", TEXT)]
+FILES = "Files, folders and patterns: text, jsonl, csv, tsv or parquet, maybe compressed; or - for stdin."
+KindOption = Annotated[
+    str | None,
+    option(f"{', '.join(get_args(FileKind))}; if not what the names end in.", TEXT, metavar="KIND"),
+]
+WordCountsOption = Annotated[
+    bool, typer.Option("--word-counts", help="The files are tables of words and counts.", rich_help_panel=TEXT)
+]
+ColumnOption = Annotated[
+    str | None, option("The column or field with the text, or the column's number.", TEXT, metavar="NAME")
+]
+EncodingOption = Annotated[
+    str | None, option("The files' encoding, if not UTF-8; or detect.", TEXT, metavar="NAME|detect")
+]
+ErrorsOption = Annotated[str, option("For lines that are faulty: strict, replace or skip-line.", TEXT)]
+ProcessesOption = Annotated[
+    int | None, option("How many count at the same time.", TEXT, metavar="N", show_default="as many as pay")
+]
+ClusterOption = Annotated[
+    str | None,
+    option("Count on a Dask cluster: its scheduler's, tcp://host:8786.", TEXT, metavar="ADDRESS"),
+]
+MinCountOption = Annotated[int, option("Rarer words are left out.", TEXT, metavar="N", min=1)]
+NormalizerOption = Annotated[str, option(NORMALIZERS, TEXT)]
+PreTokenizerOption = Annotated[str, option(PRE_TOKENIZERS, TEXT)]
+LongestWordOption = Annotated[int, option("Longer words are left out.", TEXT)]
 
 
 def with_removal(normalizer: Normalizer, characters: str) -> Normalizer:

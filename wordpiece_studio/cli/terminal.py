@@ -66,15 +66,17 @@ def files_or_stdin(files: list[str]) -> list[str] | BufferedIOBase:
 
 
 @contextmanager
-def progress() -> Iterator[Report]:
+def progress(*, of_bytes: bool = False) -> Iterator[Report]:
     """Show a progress bar on stderr while the block runs, if someone is there to see it."""
     if not sys.stderr.isatty():
         yield lambda *_: None
         return
     from rich.console import Console
-    from rich.progress import Progress
+    from rich.progress import BarColumn, DownloadColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-    with Progress(console=Console(file=sys.stderr), transient=True) as bars:
+    amount = DownloadColumn() if of_bytes else TaskProgressColumn()
+    columns = (TextColumn("{task.description}"), BarColumn(), amount, TimeRemainingColumn())
+    with Progress(*columns, console=Console(file=sys.stderr), transient=True) as bars:
         tasks: dict[str, TaskID] = {}
 
         def report(what: str, done: int, total: int | None) -> None:

@@ -4,28 +4,37 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import os
 import threading
 import time
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from wordpiece_studio.cli.messages import STDIN, loss_warnings, no_words, summary_words
+from wordpiece_studio.cli.messages import detected_encodings, loss_warnings, summary_words
 from wordpiece_studio.cli.options import (
     ALPHABET,
     CHOICE,
+    FILES,
     STOP,
-    TEXT,
+    ClusterOption,
+    ColumnOption,
     EncodingOption,
     ErrorsOption,
     JsonOption,
+    KindOption,
+    LongestWordOption,
+    MinCountOption,
+    NormalizerOption,
+    PreTokenizerOption,
+    ProcessesOption,
     RemoveOption,
+    WordCountsOption,
     option,
     with_removal,
 )
-from wordpiece_studio.cli.terminal import files_or_stdin, print_line, progress, warn
-from wordpiece_studio.core.corpus.counting import count_stream, count_words
+from wordpiece_studio.cli.sources import counted_words, listed_sources
+from wordpiece_studio.cli.terminal import print_line, progress, warn
+from wordpiece_studio.core.corpus.files import FileOnDisk
 from wordpiece_studio.core.formats.atomic_write import check_folder
 from wordpiece_studio.core.formats.tokenizer_directory import save_directory
 from wordpiece_studio.core.kernel_cache import load_kernels
@@ -38,25 +47,27 @@ from wordpiece_studio.core.training.trainer import Trainer
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from wordpiece_studio.cli.terminal import Report
-    from wordpiece_studio.core.corpus.counts import WordCounts
-    from wordpiece_studio.core.text.normalizers import Normalizer
-
 _SLICE = 1000  # merges between two looks at the progress bar
 _BIG = 8 << 20  # bytes of text from which on the compiled engine will be needed, most probably
 
 
 def train_command(
     context: typer.Context,
-    files: Annotated[list[str], typer.Argument(help="Text files, or - for stdin.")],
+    files: Annotated[list[str], typer.Argument(help=FILES)],
     output: Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="The folder to write to.")],
     as_json: JsonOption = False,
-    normalizer: Annotated[str, option("bert-cased, bert-uncased, lowercase, none, a+b.", TEXT)] = "bert-cased",
-    pre_tokenizer: Annotated[str, option("bert, whitespace or unicode-punctuation.", TEXT)] = "bert",
+    normalizer: NormalizerOption = "bert-cased",
+    pre_tokenizer: PreTokenizerOption = "bert",
     remove: RemoveOption = "",
+    kind: KindOption = None,
+    word_counts: WordCountsOption = False,
+    column: ColumnOption = None,
     encoding: EncodingOption = None,
     errors: ErrorsOption = "strict",
-    max_word_length: Annotated[int, option("Longer words are left out.", TEXT)] = 1000,
+    max_word_length: LongestWordOption = 1000,
+    min_count: MinCountOption = 1,
+    processes: ProcessesOption = None,
+    cluster: ClusterOption = None,
     objective: Annotated[str, option("score, likelihood or count.", CHOICE)] = "score",
     tie: Annotated[str, option("Among equals: first in the corpus, or smallest ids.", CHOICE)] = "first",
     min_frequency: Annotated[int, option("Rarer pairs are not merged.", CHOICE)] = 0,
@@ -77,14 +88,19 @@ def train_command(
     end_of_word_suffix: Annotated[str | None, option("After every word, for byte pair encoding.", ALPHABET)] = None,
     end_of_word: Annotated[str, option("The suffix is a symbol, or attached.", ALPHABET)] = "symbol",
 ) -> None:
-    """Learn a vocabulary from text files and write it to a folder."""
+    """Learn a vocabulary from texts and write it to a folder."""
     started = time.monotonic()
     config = _config(context.params)
     check_folder(output)
     normalizing = with_removal(resolve_normalizer(normalizer), remove)
-    with progress() as report:
-        counts = _count(context.params, normalizing, report)
-    for warning in (*loss_warnings(counts), *map(str, corpus_notices(counts, config))):
+    sources = listed_sources(context.params)
+    if sum(FileOnDisk(source.path).size for source in sources or ()) > _BIG:
+        # Counting leaves the interpreter to others most of the time.
+        threading.Thread(target=_load_engine, daemon=True).start()
+    with progress(of_bytes=True) as report:
+        counts = counted_words(context.params, sources, normalizing, report)
+    notices = map(str, corpus_notices(counts, config))
+    for warning in (*loss_warnings(counts), *detected_encodings(counts.statistics, encoding), *notices):
         warn(warning)
     with progress() as report:
         trainer = Trainer(counts, config)
@@ -105,35 +121,9 @@ def _config(values: Mapping[str, Any]) -> TrainingConfig:
     )
 
 
-def _count(options: Mapping[str, Any], normalizer: Normalizer, report: Report) -> WordCounts:
-    files: list[str] = options["files"]
-    reading = {name: options[name] for name in ("pre_tokenizer", "max_word_length")}
-    decoding = {name: options[name] for name in ("encoding", "errors")}
-
-    def tell(done: int, total: int) -> None:
-        report("Counting", done, total)
-
-    source = files_or_stdin(files)
-    if isinstance(source, list):
-        if sum(map(_size, source)) > _BIG:
-            # Counting leaves the interpreter to others most of the time.
-            threading.Thread(target=_load_engine, daemon=True).start()
-        counts = count_words(source, normalizer, **reading, **decoding, progress=tell)
-    else:
-        counts = count_stream(source, STDIN, normalizer, **reading, **decoding)
-    if not counts:
-        raise no_words(files, counts)
-    return counts
-
-
 def _load_engine() -> None:
     with contextlib.suppress(Exception):  # training loads it again, and tells
         load_kernels("training")
-
-
-def _size(path: str) -> int:
-    """Return the size of a file; 0 if there is none, which counting will tell."""
-    return os.path.getsize(path) if os.path.isfile(path) else 0
 
 
 def _summary(trainer: Trainer, output: str, seconds: float) -> str:
@@ -146,6 +136,7 @@ def _summary(trainer: Trainer, output: str, seconds: float) -> str:
         "words": counts.total,
         "distinct_words": len(counts),
         "skipped_words": counts.statistics.skipped_words,
+        "rare_words": counts.statistics.rare_words,
         "seconds": round(seconds, 3),
     }
     return printable_json(summary)

@@ -83,6 +83,11 @@ def kernels_are_cached(*packages: KernelPackage) -> bool:
         return False
 
 
+def kernels_are_loaded(package: KernelPackage) -> bool:
+    """Tell whether a package of kernels can be used at once."""
+    return package in _loaded
+
+
 def load_kernels(package: KernelPackage) -> None:
     """Import a package of kernels, compiling them if need be. Does nothing when they are loaded."""
     with _loading:
@@ -121,6 +126,19 @@ def _import_kernels(package: KernelPackage, folder: Path) -> None:
             importlib.import_module(module)
     with contextlib.suppress(OSError):
         (folder / _COMPLETE).touch()
+
+
+def private_folder(name: str) -> Path:
+    """Return a folder of this name in the user's cache, made unless it is there, that others cannot write to.
+
+    Raises
+    ------
+    OSError
+        If that cannot be had.
+    """
+    folder = platformdirs.user_cache_path("wordpiece-studio", appauthor=False) / name
+    _make_private(folder)
+    return folder
 
 
 def _make_private(folder: Path) -> None:

@@ -74,3 +74,14 @@ def test_equality_and_digest_see_order_and_counts() -> None:
 def test_counts_cannot_be_written_to() -> None:
     with pytest.raises(ValueError, match="read-only"):
         WordCounts.from_pairs(HUG).counts[0] = 1
+
+
+def test_at_least() -> None:
+    counts = WordCounts.from_pairs([("b", 1), ("a", 3), ("c", 2), ("d", 1)])
+    common = counts.at_least(2)
+    assert common.items() == [("a", 3), ("c", 2)]
+    assert (common.statistics.rare_words, common.statistics.rare_occurrences) == (2, 2)
+    rarer = common.at_least(3)
+    assert (rarer.statistics.rare_words, rarer.statistics.rare_occurrences) == (3, 4)
+    assert counts.at_least(1) is counts
+    assert len(counts.at_least(4)) == 0

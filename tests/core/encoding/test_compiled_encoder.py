@@ -75,10 +75,10 @@ def check(encoder: CompiledEncoder | PlainEncoder, plain: Tokenizer, text: str) 
 PIPELINES = [
     ("bert-uncased", "bert"),
     ("bert-cased", "bert"),
-    ("bert-uncased:keep-controls,keep-accents", "whitespace"),
+    ("bert-uncased:keep-controls,keep-accents", "whitespace-split"),
     ("bert-cased:strip-accents,keep-chinese", "bert"),
     ("lowercase+remove:b.", "unicode-punctuation"),
-    ("none", "whitespace"),
+    ("none", "whitespace-split"),
 ]
 
 

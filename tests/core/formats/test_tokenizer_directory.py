@@ -57,8 +57,8 @@ def test_the_settings_tell_how_it_was_made(folder: Path) -> None:
 
 
 def test_what_is_named_goes_before_the_settings(folder: Path) -> None:
-    tokenizer = load_tokenizer(folder, "none", "whitespace")
-    assert (tokenizer.normalizer.name, tokenizer.pre_tokenizer.name) == ("none", "whitespace")
+    tokenizer = load_tokenizer(folder, "none", "whitespace-split")
+    assert (tokenizer.normalizer.name, tokenizer.pre_tokenizer.name) == ("none", "whitespace-split")
 
 
 def test_a_vocabulary_alone_is_read_as_cased_bert_reads_it(folder: Path, tmp_path: Path) -> None:

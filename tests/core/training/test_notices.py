@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import wordpiece_studio as wps
+from wordpiece_studio.core.training import notices
 from wordpiece_studio.core.training.notices import corpus_notices
+
+if TYPE_CHECKING:
+    import pytest
 
 
 def said(text: str, pre_tokenizer: str = "bert", **settings: object) -> str:
@@ -17,7 +23,7 @@ def test_nothing_unusual() -> None:
 
 def test_special_token_in_the_text_however_it_is_split() -> None:
     assert "special token [UNK] (2×)" in said("an [UNK] and an x[UNK]")
-    assert "special token [UNK] (1×)" in said("an [UNK]", "whitespace")
+    assert "special token [UNK] (1×)" in said("an [UNK]", "whitespace-split")
 
 
 def test_special_token_that_is_a_word() -> None:
@@ -25,8 +31,17 @@ def test_special_token_that_is_a_word() -> None:
 
 
 def test_words_that_begin_with_the_prefix() -> None:
-    assert "begin with the prefix ##, such as ##a (1 in all)" in said("##a b ##", "whitespace")
+    assert "begin with the prefix ##, such as ##a (1 in all)" in said("##a b ##", "whitespace-split")
 
 
 def test_no_unknown_token() -> None:
     assert "[UNK] is not among the special tokens" in said("a", special_tokens=[])
+
+
+def test_words_are_searched_in_parts_and_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(notices, "_SEARCHED_AT_ONCE", 3)
+    counts = wps.WordCounts.from_pairs([*((f"word{n}", 1) for n in range(10)), ("##a", 2), ("x[MINE]y", 4), ("##b", 3)])
+    found = notices.corpus_notices(counts, wps.TrainingConfig(special_tokens=("[UNK]", "[MINE]")))
+    assert [notice.values for notice in found] == [
+        {"token": "[MINE]", "times": 4}, {"number": 2, "prefix": "##", "word": "##a"},
+    ]  # fmt: skip

@@ -241,6 +241,7 @@ def test_training_further_goes_on_where_it_stopped(engine: Any, sample_words: An
 
 def test_training_much_further_takes_the_fast_engine(sample_words: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("wordpiece_studio.core.training.trainer.PLAIN_WORK", 30_000)
+    monkeypatch.setattr("wordpiece_studio.core.training.trainer.kernels_are_loaded", lambda _package: False)
     grown = wps.Trainer(sample_words, wps.TrainingConfig(max_merges=10))
     assert isinstance(grown._engine, PlainEngine)
     grown.run()

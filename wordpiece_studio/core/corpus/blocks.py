@@ -9,14 +9,19 @@ from io import BufferedIOBase
 from typing import TYPE_CHECKING
 
 from wordpiece_studio.core.corpus.counts import CorpusStatistics
-from wordpiece_studio.core.corpus.files import TextFile, listed_paths
+from wordpiece_studio.core.corpus.listing import listed_files
+from wordpiece_studio.core.corpus.reading_notes import ReadingNotes
+from wordpiece_studio.core.corpus.rows import RowSource
+from wordpiece_studio.core.corpus.sources import opened
 from wordpiece_studio.core.corpus.streams import TextStream
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable, Iterator
 
+    from wordpiece_studio.core.corpus.corpus_file import CorpusFile
     from wordpiece_studio.core.corpus.decoding import ErrorHandling, TextPiece
+    from wordpiece_studio.core.corpus.sources import Source
 
     Path = str | os.PathLike[str]
 
@@ -29,8 +34,8 @@ class CorpusBlocks:
     Parameters
     ----------
     source
-        The files, in order; or a stream of bytes.
-    encoding, errors
+        The files, as `listed_files` takes them; or a stream of bytes, or what `opened_stream` made of one.
+    column, encoding, errors
         As for :func:`~wordpiece_studio.count_words`.
     splits_at_blanks
         Whether a block may end at a blank too, when there is no line end for long.
@@ -45,8 +50,9 @@ class CorpusBlocks:
 
     def __init__(
         self,
-        source: Path | Iterable[Path] | BufferedIOBase,
+        source: Path | CorpusFile | Iterable[Path | CorpusFile] | BufferedIOBase | TextStream | RowSource,
         *,
+        column: str | None = None,
         encoding: str | None = None,
         errors: ErrorHandling = "strict",
         splits_at_blanks: bool = False,
@@ -54,35 +60,28 @@ class CorpusBlocks:
     ) -> None:
         self._given_encoding = encoding
         self._progress = progress
-        self._texts: list[TextFile | TextStream]
+        self.paths: list[str] = []
+        self._texts: list[Source]
         if isinstance(source, BufferedIOBase):
             name = str(getattr(source, "name", "stream")).strip("<>")
-            self._texts = [
-                TextStream(source, name, encoding=encoding, errors=errors, splits_at_blanks=splits_at_blanks)
-            ]
+            source = TextStream(source, name, encoding=encoding, errors=errors, splits_at_blanks=splits_at_blanks)
+        if isinstance(source, TextStream | RowSource):
+            self._texts = [source]
         else:
-            self._texts = [
-                TextFile(path, encoding=encoding, errors=errors, splits_at_blanks=splits_at_blanks)
-                for path in listed_paths(source)
-            ]
-        self.paths = [text.path for text in self._texts if isinstance(text, TextFile)]
-        self._size = sum(text.size for text in self._texts if isinstance(text, TextFile))
-        self._lines = self._characters = self._bytes = self._replaced = self._skipped_lines = 0
+            files = listed_files(source, column=column, encoding=encoding, errors=errors)
+            self._texts = [opened(file, splits_at_blanks=splits_at_blanks) for file in files]
+            self.paths = [file.path for file in files]
+        self._size = sum(text.size for text in self._texts)
+        self._bytes_on_disk = 0  # of the files that are over
+        self._notes: list[ReadingNotes] = []  # of each, up to the one in hand
         self._changed_files: list[str] = []
         self._marked_files: dict[str, str] = {}
 
     @property
     def statistics(self) -> CorpusStatistics:
         """What was read so far."""
-        return CorpusStatistics(
-            lines=self._lines,
-            characters=self._characters,
-            bytes=self._bytes,
-            replaced=self._replaced,
-            skipped_lines=self._skipped_lines,
-            changed_files=tuple(self._changed_files),
-            marked_files=self._marked_files,
-        )
+        read = [notes.statistics(text.name) for notes, text in zip(self._notes, self._texts, strict=False)]
+        return CorpusStatistics.summed(read, changed_files=tuple(self._changed_files), marked_files=self._marked_files)
 
     def __iter__(self) -> Iterator[bytes]:
         """Yield the text in blocks of some size, none empty.
@@ -105,26 +104,24 @@ class CorpusBlocks:
 
     def _whole_lines(self) -> Iterator[bytes]:
         for source in self._texts:
-            bytes_before, is_inside_line = self._bytes, False
+            notes, is_inside_line = ReadingNotes(), False
+            self._notes.append(notes)
             for piece in source.pieces():
-                self._note(piece, bytes_before)
+                notes.add(piece)
+                self._note(piece, source)
                 if piece.text:
                     is_inside_line = not piece.text.endswith("\n")
                     yield piece.utf8
+            notes.end_text()
             if is_inside_line:
-                self._lines += 1
                 yield b"\n"
-            if isinstance(source, TextFile) and source.has_changed():
+            self._bytes_on_disk += source.size
+            if source.has_changed():
                 self._changed_files.append(source.name)
 
-    def _note(self, piece: TextPiece, bytes_before: int) -> None:
-        self._lines += piece.text.count("\n")
-        self._characters += len(piece.text)
-        self._bytes = bytes_before + piece.end_byte
-        self._replaced += piece.replaced
-        self._skipped_lines += piece.skipped_lines
+    def _note(self, piece: TextPiece, source: Source) -> None:
         if self._given_encoding is None and piece.encoding != "utf-8":
             self._marked_files[piece.source] = piece.encoding
         if self._progress is not None and self.paths:
             # A file may grow while it is read; the progress never passes the end.
-            self._progress(min(self._bytes, self._size), self._size)
+            self._progress(min(self._bytes_on_disk + source.bytes_read, self._size), self._size)

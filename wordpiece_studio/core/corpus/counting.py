@@ -3,19 +3,24 @@
 A corpus is read line by line, a line ends at LF. Where the normalizer and the pre-tokenizer allow it, the stretches
 between blanks are counted first, and each distinct stretch is normalized and cut once; that gives the very same
 counts in the same order.
-Not here: reading and decoding (`files`, `streams`, `decoding`), and how the words of a piece of text are counted
-(`word_counters`, `compiled_counter`).
+Not here: how files are counted by one process or several (`file_counting`), reading and decoding (`sources`), and how
+the words of a piece of text are counted (`word_counters`, `compiled_counter`).
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.core.corpus.corpus_count import CorpusCount, CountingStopped
+from wordpiece_studio.core.corpus import count_cache
+from wordpiece_studio.core.corpus.counting_progress import CountingProgress, ProgressMeter
+from wordpiece_studio.core.corpus.counts import CountingStopped
 from wordpiece_studio.core.corpus.decoding import TextPiece
-from wordpiece_studio.core.corpus.files import TextFile, listed_paths
-from wordpiece_studio.core.corpus.streams import TextStream
+from wordpiece_studio.core.corpus.file_counting import count_files
+from wordpiece_studio.core.corpus.listing import listed_files
+from wordpiece_studio.core.corpus.sources import opened_stream
+from wordpiece_studio.core.corpus.text_counting import TextCounting
 from wordpiece_studio.core.text.normalizers import resolve_normalizer
 from wordpiece_studio.core.text.pipeline import Pipeline
 from wordpiece_studio.core.text.pre_tokenizers import resolve_pre_tokenizer
@@ -26,48 +31,73 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from io import BufferedIOBase
 
+    from wordpiece_studio.core.corpus.corpus_file import CorpusFile, FileKind
     from wordpiece_studio.core.corpus.counts import WordCounts
     from wordpiece_studio.core.corpus.decoding import ErrorHandling
     from wordpiece_studio.core.text.normalizers import Normalizer
     from wordpiece_studio.core.text.pre_tokenizers import PreTokenizer
 
-    Path = str | os.PathLike[str]
+    Place = str | bytes | os.PathLike[str]
 
-__all__ = ["CountingStopped", "count_stream", "count_texts", "count_words"]
+__all__ = ["CountingProgress", "CountingStopped", "count_stream", "count_texts", "count_words"]
 
 _PIECE_CHARACTERS = 1 << 20
 
 
 def count_words(
-    paths: Path | Iterable[Path],
+    paths: Place | CorpusFile | Iterable[Place | CorpusFile],
     normalizer: str | Normalizer | None = "bert-cased",
     pre_tokenizer: str | PreTokenizer = "bert",
     *,
+    column: str | None = None,
     encoding: str | None = None,
     errors: ErrorHandling = "strict",
     max_word_length: int = 1000,
-    progress: Callable[[int, int], None] | None = None,
+    min_count: int = 1,
+    processes: int | None = 1,
+    cluster: str | None = None,
+    cache: bool = False,
+    progress: Callable[[CountingProgress], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
+    keeps_when_stopped: bool = False,
 ) -> WordCounts:
     """Count the words of text files, in the order given.
 
     Parameters
     ----------
     paths
-        The files.
+        The files, folders and patterns, as :func:`~wordpiece_studio.core.corpus.listing.listed_files` takes them.
     normalizer, pre_tokenizer
         What turns the text into words: names, or objects of one's own.
+    column
+        Where in a file of rows the text is, see `CorpusFile`.
     encoding
-        The files' encoding; None means UTF-8, or what a byte order mark says.
+        The files' encoding; None means UTF-8, or what a byte order mark says; ``"detect"`` finds it out.
     errors
         What to do about bytes that cannot be decoded: ``"strict"`` raises, ``"replace"`` puts U+FFFD in their place,
         ``"skip-line"`` leaves the line out. The statistics tell how often that happened.
     max_word_length
         Words of more characters than this are left out; the result lists them.
+    min_count
+        Words that occur less often than this in all files together are left out; the statistics tell how many.
+    processes
+        How many processes count at the same time, this one included; None for as many as pay. The result is the same
+        for any number. A pipeline of one's own is counted in this process alone.
+    cluster
+        The address of the scheduler of a Dask cluster, such as ``"tcp://host:8786"``, to count there and not here; its
+        workers must find the files by the same paths or URLs. The result is the same. Tables of words and their counts
+        are read here all the same.
+    cache
+        Whether the counts are kept in the user's cache, and taken from there if the same files were counted in the same
+        way before.
     progress
-        Called now and then with the bytes read so far and the bytes there are.
+        Called now and then, at most twenty times a second and at the end, in the caller's thread.
     should_stop
-        Called now and then; if it returns True, `CountingStopped` is raised.
+        Called now and then, in the caller's thread; if it returns True, counting stops. While it does not return, all
+        counting rests.
+    keeps_when_stopped
+        What stopping does: raise `CountingStopped`, or return what was counted so far, which is the beginning of the
+        corpus.
 
     Returns
     -------
@@ -79,23 +109,33 @@ def count_words(
     StudioError
         If a file cannot be read or decoded; the message names the file, the line and the byte. Or if `paths` are none.
     """
-    pipeline = Pipeline(resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer))
-    files = [
-        TextFile(path, encoding=encoding, errors=errors, splits_at_blanks=pipeline.is_local)
-        for path in listed_paths(paths)
-    ]
-    bytes_total = sum(file.size for file in files)
+    pipeline = _pipeline(normalizer, pre_tokenizer, max_word_length)
+    files = listed_files(paths, column=column, encoding=encoding, errors=errors)
+    if all(file.kind == "word-counts" for file in files):
+        from wordpiece_studio.core.formats.word_counts import read_word_counts
 
-    def tell(bytes_read: int) -> None:
-        if progress is not None:
-            # A file may grow while it is read; the progress never passes the end.
-            progress(min(bytes_read, bytes_total), bytes_total)
+        return read_word_counts(files, pipeline.normalizer, pipeline.pre_tokenizer).at_least(min_count)
+    key = count_cache.key_of(files, pipeline, max_word_length) if cache else None
+    if key is not None and (kept := count_cache.find(key, pipeline)) is not None:
+        return kept.at_least(min_count)
+    if cluster is None:
+        count = functools.partial(count_files, processes=processes)
+    else:
+        from wordpiece_studio.core.corpus.cluster import count_on_cluster
 
-    count = CorpusCount(pipeline, max_word_length, should_stop, encoding)
-    for file in files:
-        count.add_file(file, tell)
-    count.changed_files += [file.name for file in files if file.has_changed()]
-    return count.result()
+        count = functools.partial(count_on_cluster, cluster, min_count=min_count)
+    counts = count(
+        files,
+        pipeline,
+        max_word_length,
+        progress=progress,
+        should_stop=should_stop,
+        keeps_when_stopped=keeps_when_stopped,
+    )
+    statistics = counts.statistics
+    if key is not None and not (statistics.is_partial or statistics.changed_files or statistics.rare_words):
+        count_cache.keep(key, counts)
+    return counts.at_least(min_count)
 
 
 def count_stream(
@@ -104,6 +144,8 @@ def count_stream(
     normalizer: str | Normalizer | None = "bert-cased",
     pre_tokenizer: str | PreTokenizer = "bert",
     *,
+    kind: FileKind = "text",
+    column: str | None = None,
     encoding: str | None = None,
     errors: ErrorHandling = "strict",
     max_word_length: int = 1000,
@@ -111,16 +153,16 @@ def count_stream(
 ) -> WordCounts:
     """Count the words of a stream of bytes, such as standard input; `name` is what messages call it.
 
-    Takes, returns and raises what `count_words` does.
+    Takes, returns and raises what `count_words` does; `kind` is what it holds, see `CorpusFile`.
     """
-    pipeline = Pipeline(resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer))
-    text = TextStream(stream, name, encoding=encoding, errors=errors, splits_at_blanks=pipeline.is_local)
-    count = CorpusCount(pipeline, max_word_length, should_stop, encoding)
-    bytes_read = 0
+    pipeline = _pipeline(normalizer, pre_tokenizer, max_word_length)
+    text = opened_stream(
+        stream, name, kind, column=column, encoding=encoding, errors=errors, splits_at_blanks=pipeline.is_local
+    )
+    count = TextCounting(pipeline, max_word_length, should_stop, given_encoding=encoding)
     for piece in text.pieces():
         count.add(piece)
-        bytes_read = piece.end_byte
-    count.end_source(bytes_read)
+    count.end_text()
     return count.result()
 
 
@@ -130,13 +172,13 @@ def count_texts(
     pre_tokenizer: str | PreTokenizer = "bert",
     *,
     max_word_length: int = 1000,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[CountingProgress], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> WordCounts:
     """Count the words of texts, in the order given; no word reaches from one text into the next.
 
-    Takes and returns what `count_words` does. `progress` is called with the UTF-8 bytes counted so far and those there
-    are, as far as the texts are known by then.
+    Takes and returns what `count_words` does. `progress` is told the UTF-8 bytes counted so far and those there are, as
+    far as the texts are known by then; texts stand in the place of files.
 
     Raises
     ------
@@ -147,20 +189,24 @@ def count_texts(
         raise StudioError("One text was given where several are expected", "Put it into a list.")
     if not isinstance(texts, Iterable):
         raise StudioError("Texts are expected, not {value}", "Give a list of texts.", value=repr(texts)[:100])
-    count = CorpusCount(
-        Pipeline(resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer)), max_word_length, should_stop
-    )
+    count = TextCounting(_pipeline(normalizer, pre_tokenizer, max_word_length), max_word_length, should_stop)
     known = texts if isinstance(texts, list | tuple) else ()
     bytes_total = sum(len(text.encode("utf-8", "replace")) for text in known if isinstance(text, str))
+    meter, bytes_before = ProgressMeter(progress, bytes_total, len(known)), 0
     for number, text in enumerate(texts, start=1):
         size = _checked_size(text, number)
         for piece in _pieces_of(text, f"text {number}"):
             count.add(piece)
-            if progress is not None:
-                done = count.bytes_read + piece.end_byte
-                progress(done, max(bytes_total, done))
-        count.end_source(size)
+            meter.note(bytes_before + piece.end_byte, number if piece.end_byte == size else number - 1, 0)
+        count.end_text()
+        bytes_before += size
     return count.result()
+
+
+def _pipeline(normalizer: str | Normalizer | None, pre_tokenizer: str | PreTokenizer, max_word_length: int) -> Pipeline:
+    if max_word_length < 1:
+        raise StudioError("The longest word must have at least one character, not {n}", n=max_word_length)
+    return Pipeline(resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer))
 
 
 def _checked_size(text: object, number: int) -> int:

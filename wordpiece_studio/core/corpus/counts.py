@@ -5,10 +5,12 @@ Not here: how they are counted (`counting`).
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
+import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -22,6 +24,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LARGEST_COUNT = 2**63 - 1
+
+
+class CountingStopped(StudioError):
+    """Raised when the caller's `should_stop` said so; nothing of the count is kept."""
+
+    def __init__(self) -> None:
+        super().__init__("Counting was stopped")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +56,37 @@ class SkippedWord:
 
 
 @dataclass(frozen=True, slots=True)
+class FileStatistics:
+    """What was read of one file.
+
+    Attributes
+    ----------
+    name
+        The file, as it is shown.
+    bytes, lines
+        The size of its text as it was read, out of a compressed file the text that was in it; a last line without line
+        end is a line too.
+    words, distinct_words
+        How many words were counted in it, and how many different ones; those that are too long are left out.
+    encoding
+        The encoding that it was read in.
+    replaced, skipped_lines, characters, most_line_bytes
+        As for all files together, see `CorpusStatistics`.
+    """
+
+    name: str
+    bytes: int = 0
+    lines: int = 0
+    words: int = 0
+    distinct_words: int = 0
+    encoding: str = "utf-8"
+    replaced: int = 0
+    skipped_lines: int = 0
+    characters: int = 0
+    most_line_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class CorpusStatistics:
     """What was read when the words were counted.
 
@@ -66,6 +106,16 @@ class CorpusStatistics:
         The files whose byte order mark alone said that they are in UTF-16 or UTF-32, and the encoding of each.
     spelled_out
         How often each of BERT's special tokens is written out in the text; those that are not are left out.
+    files
+        What was read of each file, in order; none for texts.
+    is_partial
+        Whether counting was stopped before the end, and this is what had been counted by then: the beginning of the
+        corpus.
+    most_line_bytes
+        How long the longest line is in UTF-8, its line end included.
+    rare_words, rare_occurrences
+        How many distinct words were left out because they are too rare, see `WordCounts.at_least`, and how often they
+        occur together. The words of single files are counted with them.
     """
 
     lines: int = 0
@@ -77,6 +127,30 @@ class CorpusStatistics:
     changed_files: tuple[str, ...] = ()
     marked_files: dict[str, str] = field(default_factory=dict)
     spelled_out: dict[str, int] = field(default_factory=dict)
+    files: tuple[FileStatistics, ...] = ()
+    is_partial: bool = False
+    most_line_bytes: int = 0
+    rare_words: int = 0
+    rare_occurrences: int = 0
+
+    @classmethod
+    def summed(cls, read: Sequence[FileStatistics], **others: Any) -> Self:
+        """Return the statistics of all that was read; `others` are the fields that do not follow from it."""
+        return cls(
+            lines=sum(file.lines for file in read),
+            characters=sum(file.characters for file in read),
+            bytes=sum(file.bytes for file in read),
+            replaced=sum(file.replaced for file in read),
+            skipped_lines=sum(file.skipped_lines for file in read),
+            most_line_bytes=max((file.most_line_bytes for file in read), default=0),
+            **others,
+        )
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """Return the statistics of which ``dataclasses.asdict``, perhaps by way of JSON, made plain data."""
+        files = tuple(FileStatistics(**file) for file in values["files"])
+        return cls(**{**values, "files": files, "changed_files": tuple(values["changed_files"])})
 
 
 class WordCounts:
@@ -159,6 +233,25 @@ class WordCounts:
     def items(self) -> list[tuple[str, int]]:
         """Return each word with its count, in order of first appearance."""
         return list(zip(self.words, self.counts.tolist(), strict=True))
+
+    def at_least(self, count: int) -> WordCounts:
+        """Return the words that occur `count` times or more, in the same order; the statistics tell what was left out.
+
+        >>> WordCounts.from_pairs([("hug", 10), ("pug", 5), ("bun", 4)]).at_least(5).words
+        ['hug', 'pug']
+        """
+        is_common = self.counts >= count
+        if is_common.all():
+            return self
+        rare = self.counts[~is_common]
+        statistics = dataclasses.replace(
+            self.statistics,
+            rare_words=self.statistics.rare_words + len(rare),
+            rare_occurrences=self.statistics.rare_occurrences + int(rare.sum()),
+        )
+        words = list(itertools.compress(self.words, is_common.tolist()))
+        counts = self.counts[is_common]
+        return WordCounts(words, counts, self.normalizer, self.pre_tokenizer, statistics, self.skipped)
 
     def digest(self) -> str:
         """Return a SHA-256 in hexadecimal of the words, their order and their counts."""

@@ -7,34 +7,47 @@ Not here: where the bytes come from (`files`, `streams`) and what becomes of the
 
 from __future__ import annotations
 
-import codecs
+import re
+from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
+from wordpiece_studio.core.corpus.encodings import DETECT, marked_encoding
 from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 ErrorHandling = Literal["strict", "replace", "skip-line"]
 
 PIECE_BYTES = 1 << 20
 LONGEST_STRETCH_BYTES = 256 << 20
+AROUND_BYTES = 64 << 10
+"""So many bytes around a fault are looked at to guess the encoding."""
+_TELLING_WORDS = 3  # from so many on a guess is told
 
 # Named, so that the command line can tell its options instead.
 UNDECODABLE_ADVICE = "Give the file's encoding, or ask for such bytes to be replaced or such lines to be skipped."
 BINARY_ADVICE = "If it is text in UTF-16, give the encoding; or ask for such lines to be skipped."
 
-# The longer marks first: UTF-32's begins with UTF-16's.
-_BYTE_ORDER_MARKS = (
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
-# Python's codecs for other things than text files, and one that cannot be cut at line ends.
-_NO_TEXT_FILE_ENCODINGS = ("idna", "punycode", "raw-unicode-escape", "unicode-escape", "utf-7")
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Where the rows of a table or the like stand in a piece of text made of them.
+
+    Attributes
+    ----------
+    starts
+        The index of the first character of each row's text in the piece.
+    lines
+        The line of the file that each row begins in, or the number of the row; from 1.
+    bytes
+        The byte of the file that each row begins at, from 0.
+    """
+
+    starts: Sequence[int]
+    lines: Sequence[int]
+    bytes: Sequence[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +73,11 @@ class TextPiece:
     skipped_lines
         How many lines were left out just before it.
     raw
-        Its bytes, if they are the text's UTF-8; else empty.
+        The text's UTF-8, if it is at hand; else empty.
+    rows
+        Where its rows stand in the file, if it was not a stretch of the file as it is.
+    unrepaired
+        Its bytes in the file, if something was replaced in UTF-8.
     """
 
     text: str
@@ -72,6 +89,8 @@ class TextPiece:
     replaced: int = 0
     skipped_lines: int = 0
     raw: bytes = b""
+    rows: Rows | None = None
+    unrepaired: bytes = b""
 
     @property
     def utf8(self) -> bytes:
@@ -79,8 +98,18 @@ class TextPiece:
         return self.raw or self.text.encode("utf-8", "surrogatepass")
 
     def locate(self, index: int) -> tuple[int, int]:
-        """Return the line, from 1, and the byte offset in the file, from 0, of a character of the text."""
+        """Return the line, from 1, and the byte offset in the file, from 0, of a character or of its row."""
+        if self.rows is not None:
+            row = bisect_right(self.rows.starts, index) - 1
+            return self.rows.lines[row], self.rows.bytes[row]
         before = self.text[:index]
+        if self.unrepaired:
+            # What was replaced took other bytes, but blanks and line ends stand in both.
+            blanks = [match.end() for match in re.finditer(rb"[ \n]", self.unrepaired)]
+            passed = before.count(" ") + before.count("\n")
+            start = blanks[passed - 1] if passed else 0
+            rest = before[max(before.rfind(" "), before.rfind("\n")) + 1 :]
+            return self.line + before.count("\n"), self.byte + start + len(rest.encode("utf-8", "surrogatepass"))
         return self.line + before.count("\n"), self.byte + len(before.encode(self.encoding, "replace"))
 
 
@@ -108,6 +137,9 @@ def decoded_pieces(
     errors: ErrorHandling = "strict",
     splits_at_blanks: bool = False,
     piece_bytes: int = PIECE_BYTES,
+    line: int = 1,
+    byte: int = 0,
+    around: Callable[[int], bytes] | None = None,
 ) -> Iterator[TextPiece]:
     """Yield the text of a source of bytes in pieces, each ending at a line end or with the source.
 
@@ -121,12 +153,18 @@ def decoded_pieces(
         What the source is called.
     encoding
         Its encoding, from `known_encoding`; None for UTF-8 or what a byte order mark says.
+        `DETECT` for what `head` looks like, if nobody knows more.
     errors
         What to do about bytes that cannot be decoded and about NUL characters.
     splits_at_blanks
         Whether a piece may end at a blank too, when there is no line end in it.
     piece_bytes
         About how long a piece is.
+    line, byte
+        The line, from 1, and the byte of the file, from 0, that reading begins at.
+    around
+        Returns what stands around a byte of the file, to guess the encoding from when something cannot be decoded; it
+        then does not depend on how the file is divided.
 
     Raises
     ------
@@ -134,10 +172,10 @@ def decoded_pieces(
         With ``errors="strict"``, if something cannot be decoded; the message says where.
     """
     known, mark_length = _encoding_of(head, encoding, name)
-    decoder = _Decoder(name, known, errors)
+    decoder = _Decoder(name, known, errors, around)
     # Only whole lines can be left out.
     splits_at_blanks = splits_at_blanks and errors != "skip-line"
-    byte, line = mark_length, 1
+    byte += mark_length
     for data in _blocks_of(read, head[mark_length:], known, name, splits_at_blanks, piece_bytes):
         yield from decoder.pieces(data, line, byte)
         line += decoder.count_line_ends(data)
@@ -146,9 +184,9 @@ def decoded_pieces(
 
 def _encoding_of(head: bytes, given: str | None, name: str) -> tuple[str, int]:
     """Return the encoding and the length of the byte order mark."""
-    for mark, encoding in _BYTE_ORDER_MARKS:
-        if head.startswith(mark) and given in (None, encoding, encoding.removesuffix("-le").removesuffix("-be")):
-            return encoding, len(mark)
+    marked = marked_encoding(head)
+    if marked and given in (None, DETECT, marked[0], marked[0].removesuffix("-le").removesuffix("-be")):
+        return marked
     if given in ("utf-16", "utf-32"):
         raise StudioError(
             "{path} does not begin with a byte order mark",
@@ -156,6 +194,11 @@ def _encoding_of(head: bytes, given: str | None, name: str) -> tuple[str, int]:
             path=name,
             name=given,
         )
+    if given == DETECT:
+        from wordpiece_studio.core.corpus.encoding_guess import guessed_encoding
+
+        guess = guessed_encoding(head)
+        return (guess.name if guess else "utf-8"), 0
     return given or "utf-8", 0
 
 
@@ -190,7 +233,8 @@ def _blocks_of(
 class _Decoder:
     """Decodes blocks of whole lines of one file."""
 
-    def __init__(self, name: str, encoding: str, errors: ErrorHandling) -> None:
+    def __init__(self, name: str, encoding: str, errors: ErrorHandling, around: Callable[[int], bytes] | None) -> None:
+        self._around = around
         self._name = name
         self._encoding = encoding
         self._errors = errors
@@ -208,6 +252,9 @@ class _Decoder:
             text = data.decode(self._encoding)
         except UnicodeDecodeError as error:
             if self._errors == "strict":
+                before = data[: error.start].decode(self._encoding, "ignore")
+                if "\0" in before:  # what comes first is told, however the text is divided into blocks
+                    raise self._binary(before, data, line, byte) from None
                 raise self._undecodable(error, data, line, byte) from None
         else:
             if "\0" not in text:
@@ -215,7 +262,7 @@ class _Decoder:
                 yield TextPiece(text, self._name, line, byte, byte + len(data), self._encoding, raw=raw)
                 return
             if self._errors == "strict":
-                raise self._binary(text, line, byte)
+                raise self._binary(text, data, line, byte)
         skipped = 0
         for raw in self._lines(data):
             piece = self._repaired(raw, line, byte, skipped)
@@ -240,49 +287,55 @@ class _Decoder:
         faults = text.count("\ufffd") - raw.decode(self._encoding, "ignore").count("\ufffd")
         if faults and self._errors == "skip-line":
             return None
-        return TextPiece(text, self._name, line, byte, byte + len(raw), self._encoding, faults, skipped)
+        unrepaired = raw if faults and self._encoding == "utf-8" else b""
+        end = byte + len(raw)
+        return TextPiece(text, self._name, line, byte, end, self._encoding, faults, skipped, unrepaired=unrepaired)
 
     def _undecodable(self, error: UnicodeDecodeError, data: bytes, line: int, byte: int) -> StudioError:
         line += self.count_line_ends(data[: error.start])
+        guess, what = self._guess(data, error.start, byte)
         return StudioError(
-            "{path}, line {line}: the bytes {bytes} at byte {byte} are not {encoding}",
+            "{path}, line {line}: the bytes {bytes} at byte {byte} are not {encoding}" + what,
             UNDECODABLE_ADVICE,
             path=self._name,
             line=line,
             bytes=data[error.start : max(error.end, error.start + 1)][:8].hex(" ").upper(),
             byte=byte + error.start,
             encoding=self._encoding.upper(),
+            guess=guess,
         )
 
-    def _binary(self, text: str, line: int, byte: int) -> StudioError:
+    def _guess(self, data: bytes, fault: int, byte: int) -> tuple[str | None, str]:
+        """Return what encoding there is in place of UTF-8 around a fault, and how to say so."""
+        if self._encoding != "utf-8":
+            return None, ""
+        from wordpiece_studio.core.corpus.encoding_guess import guessed_encoding
+
+        if self._around is not None:
+            sample = self._around(byte + fault)
+        else:
+            start = max(0, fault - AROUND_BYTES // 2)
+            start += min(-(byte + start) % 4, fault - start) if start else 0
+            sample = data[start : start + AROUND_BYTES]
+        guess = guessed_encoding(sample)
+        if guess is not None and guess.how == "mixed":
+            return None, "; what is around is, so encodings seem to be mixed"
+        if guess is None or guess.name == "utf-8" or (guess.how == "guess" and guess.telling < _TELLING_WORDS):
+            return None, ""
+        return guess.name.upper(), "; it may be {guess}"
+
+    def _binary(self, text: str, data: bytes, line: int, byte: int) -> StudioError:
         before = text[: text.index("\0")]
+        start = len(before.encode(self._encoding))
+        guess, what = self._guess(data, start, byte)
         return StudioError(
-            "{path}, line {line}: there is a NUL character at byte {byte}, as in a binary file",
+            "{path}, line {line}: there is a NUL character at byte {byte}, as in a binary file" + what,
             BINARY_ADVICE,
             path=self._name,
             line=line + before.count("\n"),
-            byte=byte + len(before.encode(self._encoding)),
+            byte=byte + start,
+            guess=guess,
         )
-
-
-def known_encoding(name: str) -> str:
-    """Return Python's name of a text encoding.
-
-    Raises
-    ------
-    StudioError
-        If there is none of that name, or text files are never in it.
-    """
-    try:
-        known = codecs.lookup(name).name
-        line_end = "\n".encode(known)  # which a codec from bytes to bytes refuses
-        if line_end.endswith((b"\n", b"\n\0", b"\n\0\0\0")) and known not in _NO_TEXT_FILE_ENCODINGS:
-            return "utf-8" if known == "utf-8-sig" else known
-    except (LookupError, ValueError):
-        pass
-    raise StudioError(
-        'There is no text encoding called "{name}"', "Usual ones are utf-8, utf-16, cp1252 and gb18030.", name=name
-    )
 
 
 def _end_of_last(data: bytes, separator: bytes, start: int) -> int:

@@ -1,7 +1,7 @@
 """What counts the words of pieces of text: the plain way, right for every pipeline and at once for small texts.
 
 Not here: the compiled way for large corpora (`compiled_counter`), which gives the same words in the same order, and
-what else is noted of a text (`corpus_count`).
+what else is noted of a text (`reading_notes`).
 """
 
 from __future__ import annotations
@@ -10,24 +10,28 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from wordpiece_studio.core.corpus.counts import SkippedWord
+from wordpiece_studio.core.corpus.part_counts import MOST_SKIPPED_WORDS, PartCounts
+from wordpiece_studio.core.text.word_numbers import PlainWordNumbers
 from wordpiece_studio.core.training.config import BERT_SPECIAL_TOKENS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable
 
-    import numpy as np
     from numpy.typing import NDArray
 
+    from wordpiece_studio.core.corpus.counts import FileStatistics
     from wordpiece_studio.core.corpus.decoding import TextPiece
     from wordpiece_studio.core.text.pipeline import Pipeline
+    from wordpiece_studio.core.text.word_numbers import WordNumbers
 
-_MOST_SKIPPED_WORDS = 1000
 _STOP_CHECK_CHUNKS = 20_000
 
 
 class WordCounter(ABC):
-    """Counts the words of pieces of text.
+    """Counts the words of pieces of text, part by part.
 
     Parameters
     ----------
@@ -37,11 +41,6 @@ class WordCounter(ABC):
         Words of more characters than this are left out.
     check_stop
         Called now and then; it raises if the count is to be given up.
-
-    Attributes
-    ----------
-    skipped, skipped_words
-        The first words that were left out, and how many there were.
     """
 
     def __init__(self, pipeline: Pipeline, longest: int, check_stop: Callable[[], None]) -> None:
@@ -51,42 +50,86 @@ class WordCounter(ABC):
         # it is decomposed. Of longer ones it must be known where they are.
         self._longest_stretch = max(longest // 4, 1)
         self._check_stop = check_stop
-        self.skipped: list[SkippedWord] = []
-        self.skipped_words = 0
+        self._skipped: list[SkippedWord] = []
+        self._skipped_words = 0
+        self._spelled_out: Counter[str] = Counter()
+
+    @property
+    @abstractmethod
+    def numbers(self) -> WordNumbers:
+        """The words met so far, and their numbers."""
 
     @abstractmethod
     def add(self, piece: TextPiece) -> None:
         """Count a piece, which begins and ends where words do."""
 
-    @abstractmethod
-    def result(self) -> tuple[list[str], Sequence[int] | NDArray[np.int64]]:
-        """Return the words of all pieces in order of first appearance, and how often each occurs; call it once."""
+    def end_part(self, read: FileStatistics, bytes_read: int = 0) -> PartCounts:
+        """Return what was counted since the last part, and begin anew; `read` and `bytes_read` become part of it."""
+        numbers, counts = self._tally()
+        part = PartCounts(
+            numbers, counts, read, tuple(self._skipped), self._skipped_words, dict(+self._spelled_out), bytes_read
+        )
+        self._forget_notes()
+        return part
 
     @abstractmethod
-    def spelled_out(self) -> dict[str, int]:
-        """Return how often each of BERT's special tokens was written out; call it after `result`."""
+    def abandon_part(self) -> None:
+        """Forget what was counted since the last part."""
+
+    @abstractmethod
+    def _tally(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Return the numbers of the words of the part in order of first appearance, and how often each occurs."""
+
+    def _forget_notes(self) -> None:
+        self._skipped, self._skipped_words = [], 0
+        self._spelled_out.clear()
 
     @property
     def _is_listing(self) -> bool:
         """Whether the next word to be left out will be listed."""
-        return len(self.skipped) < _MOST_SKIPPED_WORDS
+        return len(self._skipped) < MOST_SKIPPED_WORDS
 
     def _skip(self, length: int, piece: TextPiece, start: int) -> None:
         """Leave out a word; the stretch that holds it begins at the character `start` of the piece."""
-        self.skipped_words += 1
+        self._skipped_words += 1
         if self._is_listing:
             line, byte = piece.locate(start)
-            self.skipped.append(SkippedWord(piece.source, line, byte, length))
+            self._skipped.append(SkippedWord(piece.source, line, byte, length))
 
 
 class PlainCounter(WordCounter):
-    """Counts the stretches between blanks first, or the lines where a pipeline looks across blanks."""
+    """Counts the stretches between blanks first, or the lines where a pipeline looks across blanks.
 
-    def __init__(self, pipeline: Pipeline, longest: int, check_stop: Callable[[], None]) -> None:
+    Parameters
+    ----------
+    pipeline, longest, check_stop
+        As for `WordCounter`.
+    most_characters
+        When the distinct stretches have more characters than this they are cut and forgotten.
+    """
+
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        longest: int,
+        check_stop: Callable[[], None],
+        *,
+        most_characters: int = 8 << 20,
+    ) -> None:
         super().__init__(pipeline, longest, check_stop)
-        # Distinct stretches; a word that was cut from a long one stands in a tuple of its own.
-        self._stretches: Counter[str | tuple[str]] = Counter()
-        self._spelled_out: Counter[str] = Counter()
+        self._most_characters = most_characters
+        self._stretches: Counter[str] = Counter()
+        self._characters = 0  # that the stretches may have
+        # The numbers of the words of stretches that were cut before; of lines hardly any comes again.
+        self._cut: dict[str, list[int]] = {}
+        self._cut_characters = 0
+        self._numbers = PlainWordNumbers()
+        self._tallied: dict[int, int] = {}
+
+    @property
+    def numbers(self) -> PlainWordNumbers:
+        """The words met so far, and their numbers."""
+        return self._numbers
 
     def add(self, piece: TextPiece) -> None:
         """Count the stretches of a piece."""
@@ -94,38 +137,71 @@ class PlainCounter(WordCounter):
         self._spelled_out.update({token: text.count(token) for token in BERT_SPECIAL_TOKENS})
         stretches = text.replace("\n", " ").split(" ") if self._pipeline.is_local else text.split("\n")
         if max(map(len, stretches)) > self._longest_stretch:
-            # Cut at once, while it is known where they are, and not kept.
-            self._stretches.update(self._long_ones_cut(stretches, piece))
-        else:
-            self._stretches.update(stretches)
+            self._cut_stretches()
+            self._add_with_long_ones(stretches, piece)
+            return
+        self._stretches.update(stretches)
+        self._characters += len(text)
+        if self._characters > self._most_characters:
+            self._cut_stretches()
 
-    def result(self) -> tuple[list[str], Sequence[int]]:
-        """Return the words, each distinct stretch cut once, and their counts."""
-        words: dict[str, int] = {}
-        cut, longest = self._pipeline.words, self._longest
-        for number, (stretch, count) in enumerate(self._stretches.items()):
+    def abandon_part(self) -> None:
+        """Forget what was counted since the last part."""
+        self._stretches.clear()
+        self._tallied.clear()
+        self._characters = 0
+        self._forget_notes()
+
+    def _tally(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        self._cut_stretches()
+        tallied, self._tallied = self._tallied, {}
+        numbers = np.fromiter(tallied, dtype=np.int32, count=len(tallied))
+        return numbers, np.fromiter(tallied.values(), dtype=np.int64, count=len(tallied))
+
+    def _cut_stretches(self) -> None:
+        """Make words of the stretches."""
+        stretches, self._stretches, self._characters = self._stretches, Counter(), 0
+        cut = self._cut
+        for number, (stretch, count) in enumerate(stretches.items()):
             if number % _STOP_CHECK_CHUNKS == 0:
                 self._check_stop()
-            for word in stretch if isinstance(stretch, tuple) else cut(stretch):
-                if len(word) <= longest:
-                    words[word] = words.get(word, 0) + count
-                else:
-                    self.skipped_words += count
-        return list(words), list(words.values())
+            numbers = cut.get(stretch)
+            if numbers is None:
+                words = self._pipeline.words(stretch)
+                if max(map(len, words), default=0) > self._longest:
+                    self._skipped_words += count * sum(len(word) > self._longest for word in words)
+                    self._count((word for word in words if len(word) <= self._longest), count)
+                    continue
+                numbers = list(map(self._numbers.number, words))
+                self._remember(stretch, numbers)
+            for word_number in numbers:
+                self._tallied[word_number] = self._tallied.get(word_number, 0) + count
 
-    def spelled_out(self) -> dict[str, int]:
-        """Return how often each special token was written out."""
-        return dict(+self._spelled_out)
+    def _remember(self, stretch: str, numbers: list[int]) -> None:
+        if not self._pipeline.is_local:
+            return
+        if self._cut_characters > self._most_characters:
+            self._cut.clear()
+            self._cut_characters = 0
+        self._cut[stretch] = numbers
+        self._cut_characters += len(stretch)
 
-    def _long_ones_cut(self, stretches: list[str], piece: TextPiece) -> Iterator[str | tuple[str]]:
+    def _count(self, words: Iterable[str], count: int = 1) -> None:
+        for word in words:
+            number = self._numbers.number(word)
+            self._tallied[number] = self._tallied.get(number, 0) + count
+
+    def _add_with_long_ones(self, stretches: list[str], piece: TextPiece) -> None:
+        """Count stretches of which some are long: those are cut at once, while it is known where they are."""
         start = 0
         for stretch in stretches:
             if len(stretch) <= self._longest_stretch:
-                yield stretch
+                self._stretches[stretch] += 1
             else:
+                self._cut_stretches()
                 for word in self._pipeline.iterate(stretch):
                     if len(word) <= self._longest:
-                        yield (word,)
+                        self._count((word,))
                     else:
                         self._skip(len(word), piece, start)
             start += len(stretch) + 1

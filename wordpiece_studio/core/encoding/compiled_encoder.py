@@ -74,8 +74,9 @@ class CompiledEncoder:
         first, last = self._rows, len(self._table)
         self._rows = last
         self._spans = _with_room(self._spans, last)
-        begins = self._table.begins[first:last] - self._table.begins[first]
-        chunks = self._table.joined[self._table.begins[first] :]
+        begins = self._table.begins_from(first)
+        chunks = self._table.joined[begins[0] :]
+        begins = begins[:-1] - begins[0]
         by_hand = np.ones(last - first, np.uint8)
         if self._matcher is not None:
             ids, ends = self._matcher.match(chunks, by_hand)

@@ -29,12 +29,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from wordpiece_studio.core.corpus.corpus_file import CorpusFile
     from wordpiece_studio.core.corpus.decoding import ErrorHandling
+    from wordpiece_studio.core.corpus.rows import RowSource
+    from wordpiece_studio.core.corpus.streams import TextStream
     from wordpiece_studio.core.encoder import Tokenizer
     from wordpiece_studio.core.vocabulary import Vocabulary
 
     Path = str | os.PathLike[str]
-    Source = Path | Iterable[Path] | BufferedIOBase
+    Source = Path | CorpusFile | Iterable[Path | CorpusFile] | BufferedIOBase | TextStream | RowSource
     Ids = NDArray[np.int32 | np.uint16]
 
 IdType = Literal["int32", "uint16"]
@@ -132,6 +135,7 @@ def encode_files(
     tokenizer: Tokenizer,
     source: Source,
     *,
+    column: str | None = None,
     encoding: str | None = None,
     errors: ErrorHandling = "strict",
     dtype: IdType = "int32",
@@ -146,8 +150,9 @@ def encode_files(
     tokenizer
         What encodes them.
     source
-        The files, in order; or a stream of bytes such as ``sys.stdin.buffer``.
-    encoding, errors
+        The files, as `listed_files` takes them; or a stream of bytes such as ``sys.stdin.buffer``, or what
+        `opened_stream` made of one.
+    column, encoding, errors
         As for :func:`~wordpiece_studio.count_words`. A line that ``errors="skip-line"`` leaves out is no text.
     dtype, add_special_tokens
         As for `encode_texts`.
@@ -163,7 +168,12 @@ def encode_files(
     """
     run = _Run(tokenizer, dtype, add_special_tokens, should_stop)
     blocks = CorpusBlocks(
-        source, encoding=encoding, errors=errors, splits_at_blanks=tokenizer.is_local, progress=progress
+        source,
+        column=column,
+        encoding=encoding,
+        errors=errors,
+        splits_at_blanks=tokenizer.is_local,
+        progress=progress,
     )
     return run.collected(encoded_blocks(tokenizer, blocks), blocks)
 
@@ -174,6 +184,7 @@ def write_ids(
     output: Path,
     *,
     offsets_output: Path | None = None,
+    column: str | None = None,
     encoding: str | None = None,
     errors: ErrorHandling = "strict",
     dtype: IdType = "int32",
@@ -194,7 +205,12 @@ def write_ids(
     """
     run = _Run(tokenizer, dtype, add_special_tokens, should_stop)
     blocks = CorpusBlocks(
-        source, encoding=encoding, errors=errors, splits_at_blanks=tokenizer.is_local, progress=progress
+        source,
+        column=column,
+        encoding=encoding,
+        errors=errors,
+        splits_at_blanks=tokenizer.is_local,
+        progress=progress,
     )
     _check_outputs([path for path in (output, offsets_output) if path is not None], blocks.paths)
     with tempfile.SpooledTemporaryFile(max_size=_MOST_HELD_BYTES) as offsets:

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from wordpiece_studio.core.corpus.counts import WordCounts
     from wordpiece_studio.core.training.config import TrainingConfig
 
@@ -93,6 +95,29 @@ class MemoryForecast:
         return self.engine + self.history + self.passing - present.engine - present.history
 
 
+@dataclass(frozen=True, slots=True)
+class TrainingExtent:
+    """How much there is to do: computed, or estimated as the module's docstring says.
+
+    Attributes
+    ----------
+    words, characters
+        Of the distinct words.
+    cells, adjacent
+        Cells of their layout, and pairs of neighbours at the beginning.
+    merges, places, pairs
+        How many merges there may be, in how many places, and how many distinct pairs there are by then.
+    """
+
+    words: int
+    characters: float
+    cells: float
+    adjacent: float
+    merges: float
+    places: float
+    pairs: float
+
+
 class MemoryForecaster:
     """Forecasts for one corpus with any settings; each takes microseconds.
 
@@ -109,9 +134,10 @@ class MemoryForecaster:
         self._lengths = np.fromiter(map(len, sample), dtype=np.int64, count=len(sample))
         self._weights = counts.counts[::stride]
         self._scale = self._words / max(1, len(sample))
+        self._alphabet = _alphabet_size(sample, self._lengths)
 
-    def forecast(self, config: TrainingConfig) -> MemoryForecast:
-        """Return what a training with these settings will take."""
+    def extent(self, config: TrainingConfig) -> TrainingExtent:
+        """Return how much a training with these settings will have to do."""
         suffix = config.end_of_word_suffix or ""
         own = bool(suffix) and config.end_of_word == "symbol"
         characters = self._scale * float(self._lengths.sum())
@@ -120,6 +146,14 @@ class MemoryForecaster:
         merges = self._merges(config, own)
         places = _places(config, adjacent, merges)
         pairs = min(_DISTINCT_PAIRS * (merges * places**2) ** (1 / 3), _MOST_DISTINCT_PAIRS * places)
+        return TrainingExtent(self._words, characters, cells, adjacent, merges, places, pairs)
+
+    def forecast(self, config: TrainingConfig) -> MemoryForecast:
+        """Return what a training with these settings will take."""
+        suffix = config.end_of_word_suffix or ""
+        extent = self.extent(config)
+        characters, cells, adjacent = extent.characters, extent.cells, extent.adjacent
+        merges, places, pairs = extent.merges, extent.places, extent.pairs
         weighted_cells = cells * (_CELL + _WEIGHT)  # the engine has a copy of the cells
         table = _table(cells, pairs)
         names = _NAME if suffix or not config.continuing_subword_prefix else 0
@@ -151,10 +185,22 @@ class MemoryForecaster:
         could = self._scale * float(((self._lengths - (not own)) * shares).sum())
         limits = [could * _MERGES[config.objective][floor > 1]]
         if config.vocab_size is not None:
-            limits.append(config.vocab_size - len(config.special_tokens))
+            limits.append(config.vocab_size - len(config.special_tokens) - self._alphabet)
         if config.max_merges is not None:
             limits.append(config.max_merges)
         return max(0.0, min(limits))
+
+
+def _alphabet_size(words: list[str], lengths: NDArray[np.int64]) -> int:
+    """Return the number of symbols in these words; a character at the beginning is another one than inside."""
+    if not words:
+        return 0
+    characters = np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), dtype=np.int32)
+    keys = characters * 2
+    keys[np.cumsum(lengths) - lengths] += 1
+    occurs = np.zeros(int(keys.max()) + 1, dtype=np.bool_)
+    occurs[keys] = True
+    return int(occurs.sum())
 
 
 def _places(config: TrainingConfig, adjacent: float, merges: float) -> float:

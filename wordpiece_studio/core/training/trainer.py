@@ -16,6 +16,7 @@ import time
 from typing import TYPE_CHECKING, Literal, get_args
 
 from wordpiece_studio.core.encoder import Tokenizer
+from wordpiece_studio.core.kernel_cache import kernels_are_loaded
 from wordpiece_studio.core.memory import ADVICE, available_memory, check_memory, out_of_memory
 from wordpiece_studio.core.training.config import TrainingConfig
 from wordpiece_studio.core.training.engine import Limits, StopReason
@@ -304,6 +305,8 @@ def train(
 
 def _cheapest(input_: TrainingInput, config: TrainingConfig) -> Literal["plain", "compiled"]:
     """Return the engine that is done first: a toy corpus is trained before the kernels are loaded."""
+    if kernels_are_loaded("training"):
+        return "compiled"
     merges = len(input_.cells)
     if config.vocab_size is not None:
         merges = min(merges, config.vocab_size - len(input_.vocabulary_tokens))

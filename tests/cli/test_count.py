@@ -1,0 +1,204 @@
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.calls import COURSE, POSIX, fails, process, run
+from wordpiece_studio.core.corpus.counting import count_words
+from wordpiece_studio.core.formats.word_counts import read_word_counts
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> Path:
+    """Return a folder of files of several kinds."""
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    (folder / "a.txt").write_text("hug pug hugs\nhug\n")
+    (folder / "b.jsonl").write_text('{"text": "hug bun"}\n{"text": "bun"}\n')
+    (folder / "c.csv.gz").write_bytes(gzip.compress(b"id,text\n1,pun\n"))
+    return folder
+
+
+def without_time(out: str) -> str:
+    return re.sub(r"in [0-9.]+ s", "in 0.0 s", out)
+
+
+def test_figures_of_each_file_and_of_all(texts: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, "count", texts)
+    assert (code, err) == (0, "")
+    rows = [line.split() for line in out.splitlines()]
+    assert rows[0] == ["file", "encoding", "bytes", "lines", "words", "distinct"]
+    assert [(row[0].rpartition(os.sep)[2], row[1], *row[3:]) for row in rows[1:4]] == [
+        ("a.txt", "utf-8", "2", "4", "3"),
+        ("b.jsonl", "utf-8", "2", "3", "2"),
+        ("c.csv.gz", "utf-8", "1", "1", "1"),
+    ]
+    assert without_time(out.splitlines()[-1]) == "8 words, 5 distinct, in 0.0 s"
+
+
+def test_json_and_the_commonest_words(texts: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = run(capsys, "count", texts, "--top", 2)[1]
+    assert [line.split() for line in out.splitlines()[-3:-1]] == [["3", "hug"], ["2", "bun"]]
+    summary = json.loads(run(capsys, "count", texts, "--top", 2, "--json")[1])
+    assert (summary["words"], summary["distinct_words"], summary["top"]) == (8, 5, [["hug", 3], ["bun", 2]])
+    assert [file["words"] for file in summary["files"]] == [4, 3, 1]
+    assert [file["encoding"] for file in summary["files"]] == ["utf-8"] * 3
+
+
+@pytest.mark.parametrize("suffix", ["tsv", "csv", "parquet"])
+def test_a_table_is_written_and_trained_on(
+    texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], suffix: str
+) -> None:
+    if suffix == "parquet":
+        pytest.importorskip("pyarrow")
+    table = tmp_path / f"counts.{suffix}"
+    code, out, err = run(capsys, "count", texts, "-o", table)
+    assert (code, err) == (0, "")
+    assert out.endswith(f", written to {table}\n")
+    assert read_word_counts(table).items() == count_words(texts).items()
+    options = ["--max-merges", 3, "-o"]
+    assert run(capsys, "train", texts, *options, tmp_path / "1")[0] == 0
+    assert run(capsys, "train", table, "--word-counts", *options, tmp_path / "2")[0] == 0
+    assert run(capsys, "train", table, "--kind", "word-counts", *options, tmp_path / "3")[0] == 0
+    vocabularies = {(tmp_path / name / "vocab.txt").read_bytes() for name in "123"}
+    assert len(vocabularies) == 1
+    assert json.loads(run(capsys, "count", table, "--word-counts", "--json")[1])["words"] == 8
+
+
+def test_patterns_columns_and_kinds(texts: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def words(*arguments: object) -> int:
+        return json.loads(run(capsys, "count", *arguments, "--json")[1])["words"]  # type: ignore[no-any-return]
+
+    assert words(f"{texts}/*.txt", texts / "c.csv.gz") == 5
+    assert words(texts / "c.csv.gz", "--column", "id") == 1
+    assert words(texts / "b.jsonl", "--kind", "text", "--pre-tokenizer", "whitespace-split") == 5
+    (texts / "d.data").write_text('{"body": "one two three", "x": "y"}\n')
+    assert words(texts / "d.data", "--kind", "jsonl", "--column", "body") == 3
+
+
+def test_encodings_are_detected_only_when_that_is_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes("Les élèves ont déjà préparé leurs modèles à l'école, où êtes-vous allés ?\n".encode("cp1252") * 9)
+    error = fails(capsys, "count", path)
+    assert "are not UTF-8; it may be CP1252. Then use --encoding cp1252; or --errors replace" in error
+    code, out, err = run(capsys, "count", path, "--encoding", "detect")
+    assert (code, "cp1252" in out) == (0, True)
+    assert err == f"wordpiece-studio: {path} was read as CP1252.\n"
+    assert run(capsys, "count", path, "--encoding", "cp1252")[2] == ""
+
+
+def test_faulty_lines_are_refused_or_left_out_and_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"text": "good"}\nbroken\n')
+    assert "line 2, column 1, byte 17: this is no JSON" in fails(capsys, "count", path)
+    assert "Mend it, or leave out such lines with --errors skip-line." in fails(capsys, "count", path)
+    code, out, err = run(capsys, "count", path, "--errors", "skip-line", "--json")
+    assert (code, json.loads(out)["skipped_lines"]) == (0, 1)
+    assert err == "wordpiece-studio: 1 faulty line was left out.\n"
+
+
+def test_wrong_calls_name_the_option(texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "b.jsonl").write_text('{"a": "x", "b": "y"}\n')
+    for arguments, message in [
+        ([texts / "c.csv.gz", "--column", "x"], "--column: "),
+        ([tmp_path / "b.jsonl"], "may hold the text: a, b. Name the one to read with --column."),
+        ([texts, "--kind", "xml"], '--kind: There is no kind of file called "xml"'),
+        ([texts, "-"], "Stdin is read alone"),
+        ([texts, "-o", texts / "a.txt"], "is one of the files to count"),
+        ([texts, "-o", tmp_path / "b.jsonl" / "x.tsv"], "is not a folder"),
+        ([tmp_path / "no.txt"], "does not exist"),
+        ([f"{tmp_path}/*.x"], "No file matches"),
+    ]:
+        assert message in fails(capsys, "count", *arguments)
+    assert (texts / "a.txt").read_text() == "hug pug hugs\nhug\n"
+
+
+def test_stdin_of_any_kind() -> None:
+    for data, options, words in [
+        (b"a b\n", [], 2),
+        (gzip.compress(b"a b\n"), [], 2),
+        (b'{"text": "a b c"}\n', ["--kind", "jsonl"], 3),
+        (b"id;text\n1;a b\n", ["--kind", "csv"], 2),
+    ]:
+        with process("count", "-", "--json", *options, stdin=subprocess.PIPE) as count:
+            out, err = count.communicate(data)
+        assert (count.returncode, err, json.loads(out)["words"]) == (0, b"", words)
+
+
+def test_names_and_words_are_printed_escaped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "a\u202e.txt"
+    path.write_text("x\x9by x\x9by", encoding="utf-8")
+    options = ["--normalizer", "none", "--pre-tokenizer", "whitespace-split", "--top", 1]
+    for more in ([], ["--json"]):
+        out = run(capsys, "count", path, *options, *more)[1]
+        assert not {"\u202e", "\x9b"} & set(out)
+
+
+def test_of_many_files_the_first_are_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for number in range(103):
+        (tmp_path / f"{number}.txt").write_text("a\n")
+    lines = run(capsys, "count", tmp_path)[1].splitlines()
+    assert len(lines) == 1 + 100 + 2
+    assert lines[-2] == "and 3 more files"
+
+
+def test_the_course_is_counted_alike_by_any_number_of_processes(capsys: pytest.CaptureFixture[str]) -> None:
+    one, two = (json.loads(run(capsys, "count", COURSE, "--processes", n, "--json", "--top", 5)[1]) for n in (1, 2))
+    assert {**one, "seconds": 0} == {**two, "seconds": 0}
+
+
+def test_encode_reads_what_count_reads(texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(capsys, "train", texts, "-o", tmp_path / "vocabulary")
+    encode = ["encode", "--vocab", tmp_path / "vocabulary", "-o", tmp_path / "ids.npy", "--json"]
+    assert json.loads(run(capsys, *encode, texts)[1])["texts"] == 5
+    assert json.loads(run(capsys, *encode, texts / "c.csv.gz", "--column", "1")[1])["texts"] == 2
+    with process(*encode, "-", "--kind", "jsonl", stdin=subprocess.PIPE) as encoding:
+        out, err = encoding.communicate(b'{"text": "hug"}\n')
+    assert (json.loads(out)["texts"], err) == (1, b"")
+
+
+@POSIX
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_stopping_writes_nothing(tmp_path: Path, number: int, code: int) -> None:
+    with process("count", "-", "-o", tmp_path / "counts.tsv", stdin=subprocess.PIPE) as count:
+        assert count.stdin is not None
+        assert count.stderr is not None
+        count.stdin.write(b"some words\n" * 100_000)
+        count.stdin.flush()
+        count.send_signal(number)
+        started = time.monotonic()
+        assert count.wait(timeout=60) == code
+        assert time.monotonic() - started < 5
+        assert count.stderr.read() == (b"wordpiece-studio: Stopped.\n" if code == 130 else b"")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_rare_words_can_be_left_out(texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, "count", texts, "--min-count", 2, "--json")
+    assert code == 0
+    assert err == "wordpiece-studio: 3 distinct words were left out as too rare, 37.50% of all words.\n"
+    assert [json.loads(out)[name] for name in ("words", "distinct_words", "rare_words")] == [5, 2, 3]
+    assert run(capsys, "train", texts, "--min-count", 2, "-o", tmp_path / "out", "--json")[0] == 0
+    tokens = (tmp_path / "out" / "vocab.txt").read_text().split()
+    assert "hug" in tokens
+    assert "##s" not in tokens
+    message = fails(capsys, "count", texts, "--min-count", 4)
+    assert "--min-count: No word occurs 4 times or more. Leave out fewer words." in message
+
+
+def test_a_cluster_that_is_not_there(texts: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("distributed")
+    message = fails(capsys, "count", texts, "--cluster", "nonsense")
+    assert "--cluster: The scheduler nonsense cannot be reached" in message
+    assert "Stdin cannot be counted on a cluster" in fails(capsys, "count", "-", "--cluster", "tcp://localhost:8786")

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from tests.cli.calls import COURSE, fails, process, run, tokens_in
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_encode_writes_ids(course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.txt").write_text("is a\n\nThis HOgging [MASK]")
+    output, offsets = tmp_path / "ids.npy", tmp_path / "offsets.npy"
+    arguments = ["encode", tmp_path / "a.txt", "--vocab", course, "-o", output]
+    code, out, err = run(capsys, *arguments, "--offsets", offsets)
+    assert (code, err) == (0, "")
+    assert tokens_in(output) == ["is", "a", "Th", "##i", "##s", "[UNK]", "[MASK]"]
+    assert np.load(offsets).tolist() == [0, 2, 2, 7]
+    said = re.sub(r"in [0-9.]+ s \([0-9.]+ MB/s", "in 0.0 s (0.0 MB/s", out)
+    assert said == f"7 tokens of 3 texts in 0.0 s (0.0 MB/s, 14.29% [UNK]), written to {output}\n"
+    arguments += ["--dtype", "uint16", "--add-special-tokens", "--normalizer", "lowercase", "--json"]
+    summary = json.loads(run(capsys, *arguments)[1])
+    words = ["is", "a", "[SEP]", "[CLS]", "[SEP]", "[CLS]", "th", "##i", "##s", "h", "##o"]
+    assert tokens_in(output) == ["[CLS]", *words, "##g", "##g", "##i", "##n", "##g", "[MASK]", "[SEP]"]
+    assert {key: summary[key] for key in ("tokens", "texts", "unknown", "bytes")} == {
+        "tokens": 19,
+        "texts": 3,
+        "unknown": 0,
+        "bytes": 25,
+    }
+
+
+def test_encode_tells_what_is_unusual(course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.txt").write_bytes(b"is\nx\xff\n")
+    encode = ["encode", tmp_path / "a.txt", "--vocab", course, "-o", tmp_path / "ids.npy"]
+    assert "use --errors replace" in fails(capsys, *encode)
+    assert not (tmp_path / "ids.npy").exists()
+    assert run(capsys, *encode, "--errors", "skip-line")[2].endswith(": 1 faulty line was left out.\n")
+    assert "--dtype: There is no type of ids" in fails(capsys, *encode, "--dtype", "int8")
+    (tmp_path / "vocab.txt").write_text("is\n")
+    encode = ["encode", tmp_path / "a.txt", "--encoding", "latin-1", "--vocab", tmp_path / "vocab.txt", "-o"]
+    encode.append(tmp_path / "ids.npy")
+    code, out, err = run(capsys, *encode)
+    assert (code, np.load(tmp_path / "ids.npy").tolist()) == (0, [0, -1])
+    assert "50.00% [UNK]" in out
+    assert "The vocabulary has no [UNK]: words that it cannot spell have no id and are written as -1." in err
+    assert "--dtype: The [UNK] of unknown words" in fails(capsys, *encode, "--dtype", "uint16")
+    assert "--add-special-tokens: There is no [SEP]" in fails(capsys, *encode, "--add-special-tokens")
+    assert "Stdin is read alone" in fails(capsys, *encode, "-")
+
+
+def test_encode_reads_stdin(course: Path, tmp_path: Path) -> None:
+    with process("encode", "-", "--vocab", course, "-o", tmp_path / "ids.npy", stdin=subprocess.PIPE) as encode:
+        out, err = encode.communicate(b"is\nis is")
+    assert (encode.returncode, err) == (0, b"")
+    assert out.startswith(b"3 tokens of 2 texts")
+    assert np.load(tmp_path / "ids.npy").tolist() == [65, 65, 65]
+    with process("encode", "-", "--vocab", course, "-o", tmp_path / "ids.npy", stdin=subprocess.PIPE) as encode:
+        out, err = encode.communicate(b"is\nb\xff\n")
+    assert encode.returncode == 1
+    assert b"stdin, line 2: the bytes FF at byte 4 are not UTF-8. Give the encoding with --encoding" in err
+
+
+def test_the_vocabulary_is_not_written_over(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = (course / "vocab.txt").read_bytes()
+    assert "is the vocabulary itself" in fails(capsys, "encode", COURSE, "--vocab", course, "-o", course / "vocab.txt")
+    assert (course / "vocab.txt").read_bytes() == before
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_being_terminated_leaves_no_temporary_file(course: Path, tmp_path: Path) -> None:
+    encode = process("encode", "-", "--vocab", course, "-o", tmp_path / "ids.npy", stdin=subprocess.PIPE)
+    assert encode.stdin is not None
+    encode.stdin.write(b"hug\n" * 500_000)
+    encode.stdin.flush()
+    waiting = time.monotonic() + 30
+    while not list(tmp_path.glob(".ids.npy*")) and time.monotonic() < waiting:
+        time.sleep(0.02)
+    encode.send_signal(signal.SIGTERM)
+    encode.communicate()
+    assert encode.returncode == 143
+    assert [path.name for path in tmp_path.iterdir()] == ["course"]

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import json
+import subprocess
+from typing import TYPE_CHECKING
+
+from tests.cli.calls import COURSE_VOCABULARY, KOREAN_VOCABULARY, SENTENCE, fails, process, run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+
+def test_the_courses_vocabulary_and_its_sentence(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert (course / "vocab.txt").read_text(encoding="utf-8").split("\n") == [*COURSE_VOCABULARY, ""]
+    code, out, err = run(capsys, "tokenize", "--vocab", course, SENTENCE)
+    expected = "Th ##i ##s is th ##e Hugg ##i ##n ##g Fac ##e c ##o ##u ##r ##s ##e [UNK]\n"
+    assert (code, out, err) == (0, expected, "")
+    assert run(capsys, "tokenize", "--vocab", course / "vocab.txt", "HOgging")[1] == "[UNK]\n"
+
+
+def test_the_korean_notebooks_vocabulary_and_its_sentence(korean: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert (korean / "vocab.txt").read_text(encoding="utf-8").split("\n") == [*KOREAN_VOCABULARY, ""]
+    # The notebook does not lower-case when it tokenizes.
+    _, out, _ = run(capsys, "tokenize", "--vocab", korean, "--normalizer", "none", SENTENCE)
+    assert out == "[UNK] is t ##h ##e [UNK] [UNK] c ##o ##u ##r ##s ##e [UNK]\n"
+    _, out, _ = run(capsys, "tokenize", "--vocab", korean, "This, is.")
+    assert out == "t ##h ##i ##s is\n"
+
+
+def test_ids_and_json(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "tokenize", "--vocab", course, "--ids", "is a\nis")[1] == "65 34\n65\n"
+    out = run(capsys, "tokenize", "--vocab", course, "--json", "Hugging\x1b\nis")[1]
+    assert [json.loads(line) for line in out.splitlines()] == [
+        {
+            "text": "Hugging\x1b",
+            "tokens": ["Hugg", "##i", "##n", "##g"],
+            "ids": [62, 13, 17, 11],
+            "offsets": [[0, 4], [4, 5], [5, 6], [6, 7]],
+        },
+        {"text": "is", "tokens": ["is"], "ids": [65], "offsets": [[0, 2]]},
+    ]
+    assert "\x1b" not in out
+
+
+def test_explain_shows_the_ladder(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = run(capsys, "explain", "--vocab", course, "isH")[1]
+    assert out == "isH\n  at 0: isH ✗  is ✓\n  at 2: ##H ✗\n  → [UNK]: ##H at 2 is not in the vocabulary\n"
+    traces = [json.loads(line) for line in run(capsys, "explain", "--vocab", course, "--json", "is.")[1].splitlines()]
+    assert [trace["tokens"] for trace in traces] == [["is"], ["."]]
+    assert traces[0]["positions"] == [{"start": 0, "tried": [{"candidate": "is", "matched": True}], "token": "is"}]
+    assert "more than 100 characters" in run(capsys, "explain", "--vocab", course, "i" * 101)[1]
+
+
+def test_a_missing_vocabulary_is_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, course: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "--vocab" in fails(capsys, "tokenize", "a")
+    monkeypatch.chdir(course)
+    assert run(capsys, "tokenize", "is")[1] == "is\n"
+
+
+def test_words_without_an_id_are_told_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "vocab.txt").write_text("a\nb\n")
+    options = ["tokenize", "--vocab", tmp_path / "vocab.txt"]
+    code, out, err = run(capsys, *options, "--ids", "a x\nx b")
+    assert (code, out) == (0, "0 -1\n-1 1\n")
+    assert err.startswith("wordpiece-studio: The vocabulary has no [UNK]: ")
+    assert err.count("\n") == 1
+    assert run(capsys, *options, "--ids", "a")[2] == run(capsys, *options, "x")[2] == ""
+
+
+def test_text_in_utf_16_is_tokenized(course: Path) -> None:
+    with process("tokenize", "--vocab", course, stdin=subprocess.PIPE) as tokenize:
+        out, err = tokenize.communicate("is the\r\nis".encode("utf-16"))
+    assert (out.decode().splitlines(), err) == (["is th ##e", "is"], b"")
+
+
+def test_what_was_done_before_a_fault_is_printed(course: Path) -> None:
+    tokenize = process("tokenize", "--vocab", course, stdin=subprocess.PIPE)
+    out, err = tokenize.communicate(b"hug\n" * 100_000 + b"\xff\n")
+    assert tokenize.returncode == 1
+    assert out.count(b"\n") > 90_000
+    assert err.count(b"\n") == 1

@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+import wordpiece_studio
+from tests.cli.calls import COURSE, POSIX, fails, process, run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_train_tells_what_it_did(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["train", COURSE, "--max-merges", 3, "--json", "-o", tmp_path / "a" / "b"]
+    summary = json.loads(run(capsys, *arguments)[1])
+    assert {key: summary[key] for key in ("tokens", "merges", "stop_reason", "words")} == {
+        "tokens": 48,
+        "merges": 3,
+        "stop_reason": "max_merges",
+        "words": 36,
+    }
+    assert sorted(path.name for path in (tmp_path / "a" / "b").iterdir()) == ["vocab.txt", "wordpiece-studio.json"]
+
+
+def test_every_setting_is_an_option(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = {
+        "objective": "count", "vocab_size": 80, "max_merges": 9, "max_seconds": 60.0, "min_frequency": 2,
+        "min_value": 1.5, "max_token_length": 4, "tie": "ids", "alphabet": "huggingface",
+        "continuing_order": ["##b", "##a"], "initial_alphabet": ["q", "##q"], "alphabet_limit": 90,
+        "alphabet_overflow": "remove", "special_tokens": ["[UNK]", "[X]"], "continuing_subword_prefix": "@",
+        "end_of_word_suffix": "</w>", "end_of_word": "attached",
+    }  # fmt: skip
+    given["continuing_order"], given["initial_alphabet"] = ["@b", "@a"], ["q", "@q"]
+    options: list[object] = []
+    for name, value in given.items():
+        options += [f"--{name.replace('_', '-')}", " ".join(value) if isinstance(value, list) else value]
+    assert run(capsys, "train", COURSE, *options, "-o", tmp_path)[0] == 0
+    assert json.loads((tmp_path / "wordpiece-studio.json").read_text())["training"] == given
+
+
+def test_the_defaults_are_the_librarys(course: Path) -> None:
+    settings = json.loads((course / "wordpiece-studio.json").read_text())
+    assert settings["training"] == wordpiece_studio.TrainingConfig(vocab_size=70).to_dict()
+    assert (settings["normalizer"]["type"], settings["pre_tokenizer"]["type"]) == ("bert", "bert")
+
+
+def test_wrong_settings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for option, value, message in [
+        ("--objective", "bpe", "--objective must be one of"),
+        ("--max-token-length", "0", "--max-token-length must be"),
+        ("--normalizer", "bert", 'no normalizer called "bert"'),
+        ("--pre-tokenizer", "spaces", 'no pre-tokenizer called "spaces"'),
+        ("--errors", "ignore", "strict, replace and skip-line"),
+        ("--encoding", "klingon", "no text encoding"),
+        ("--vocab-size", "7", "--vocab-size: A vocabulary of 7 tokens is too small"),
+        ("--special-tokens", "[A] [A]", "--special-tokens: The special token '[A]' is named twice"),
+        ("--max-word-length", "0", "--max-word-length: The longest word must have at least one character"),
+    ]:
+        assert message in fails(capsys, "train", COURSE, option, value, "-o", tmp_path / "out")
+    assert "'--vocab-size'" in fails(capsys, "train", COURSE, "--vocab-size", "x", "-o", tmp_path / "out", code=2)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "no words in"),
+        (b"x" * 5000, "1 word was left out as too long: 5,000 characters"),
+        (b"x" * 5000, "line 1, byte 0. Allow longer words with --max-word-length"),
+        (b"\xff", "use --errors replace"),
+        (b" \n\t\n", "no words in"),
+        (b"a\n\xff\n", "line 2: the bytes FF at byte 2 are not UTF-8"),
+        (b"\x7fELF\0\0", "as in a binary file"),
+    ],
+)
+def test_bad_files(tmp_path: Path, capsys: pytest.CaptureFixture[str], data: bytes, message: str) -> None:
+    (tmp_path / "a.txt").write_bytes(data)
+    error = fails(capsys, "train", tmp_path / "a.txt", "--vocab-size", 100, "-o", tmp_path / "out")
+    assert message in error
+    assert "a.txt" in error
+    assert not (tmp_path / "out").exists()
+
+
+def test_losses_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.txt").write_bytes(b"a b\nab " + b"x" * 2000 + b"\nc\xff\n")
+    code, _, err = run(capsys, "train", tmp_path / "a.txt", "--errors", "replace", "-o", tmp_path / "out")
+    assert code == 0
+    assert "1 word was left out as too long: 2,000 characters in" in err
+    assert "line 2, byte 7" in err
+    assert "1 undecodable place was replaced" in err
+
+
+def test_what_is_unusual_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.txt").write_bytes("ab [MASK] ab".encode("utf-16"))
+    code, out, err = run(capsys, "train", tmp_path / "a.txt", "--special-tokens", "[MASK]", "-o", tmp_path / "out")
+    assert code == 0
+    assert "no pair is left" in out
+    assert "a.txt was read as UTF-16-" in err
+    assert "spells out the special token [MASK]" in err
+    assert "[UNK] is not among the special tokens" in err
+    assert err.count("wordpiece-studio: ") == err.count("\n") == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (["--vocab-size", "45"], "0 merges in 0.0 s (the vocabulary has the size asked for, so nothing was merged)"),
+        (["--vocab-size", "46"], "46 tokens after 1 merge in 0.0 s (the vocabulary has the size asked for)"),
+        (["--min-frequency", "100000"], "(no pair occurs 100,000 times or more, so nothing was merged)"),
+        (["--max-merges", "2"], "(as many merges as asked for)"),
+        (["--min-value", "7"], "(no pair has a value of 7.0 or more, so nothing was merged)"),
+        (["--max-seconds", "0"], "(the time is over, so nothing was merged)"),
+        ([], "(no pair is left)"),
+    ],
+)
+def test_why_it_ended_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], reason: str
+) -> None:
+    assert reason in re.sub(r"in [0-9.]+ s", "in 0.0 s", run(capsys, "train", COURSE, *options, "-o", tmp_path)[1])
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "message"),
+    [
+        (b"", [], b"There are no words in stdin."),
+        (b"a\0b\n", [], b"stdin, line 1: there is a NUL character at byte 1, as in a binary file. If it is text"),
+        (b"\xff", [], b"stdin, line 1: the bytes FF at byte 0 are not UTF-8. Give the encoding with --encoding"),
+        (b"\xffa b", ["--errors", "replace"], b"1 undecodable place was replaced"),
+        ("a b".encode("utf-16"), [], b"stdin was read as UTF-16"),
+        (b"\xe4b", ["--encoding", "latin-1"], b""),
+    ],
+)
+def test_stdin_is_read_like_a_file(tmp_path: Path, data: bytes, options: list[str], message: bytes) -> None:
+    with process("train", "-", *options, "-o", tmp_path / "out", stdin=subprocess.PIPE) as train:
+        _, err = train.communicate(data)
+    assert message in err
+    assert err.count(b"\n") == bool(message)
+    assert train.returncode == (0 if options or data.startswith(b"\xff\xfe") else 1)
+
+
+@POSIX
+def test_ctrl_c_ends_at_once_and_writes_nothing(tmp_path: Path) -> None:
+    with process("train", "-", "-o", tmp_path / "out", stdin=subprocess.PIPE) as train:
+        assert train.stdin is not None
+        assert train.stderr is not None
+        train.stdin.write(b"some words\n" * 100_000)  # returns when most was read, so it is at work
+        train.stdin.flush()
+        train.send_signal(signal.SIGINT)
+        started = time.monotonic()
+        assert (train.wait(timeout=60), train.stderr.read()) == (130, b"wordpiece-studio: Stopped.\n")
+        assert time.monotonic() - started < 5
+    assert not (tmp_path / "out").exists()

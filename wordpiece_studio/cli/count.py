@@ -1,0 +1,124 @@
+"""``wordpiece-studio count``."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import typer
+
+from wordpiece_studio.cli.messages import count_summary, detected_encodings, loss_warnings, table_of_files
+from wordpiece_studio.cli.options import (
+    FILES,
+    ClusterOption,
+    ColumnOption,
+    EncodingOption,
+    ErrorsOption,
+    JsonOption,
+    KindOption,
+    LongestWordOption,
+    MinCountOption,
+    NormalizerOption,
+    PreTokenizerOption,
+    ProcessesOption,
+    RemoveOption,
+    WordCountsOption,
+    with_removal,
+)
+from wordpiece_studio.cli.sources import counted_words, listed_sources
+from wordpiece_studio.cli.terminal import print_line, progress, warn
+from wordpiece_studio.core.corpus.files import display_name
+from wordpiece_studio.core.corpus.remote_files import is_url
+from wordpiece_studio.core.formats.atomic_write import check_folder
+from wordpiece_studio.core.formats.word_counts import write_word_counts
+from wordpiece_studio.core.text.normalizers import resolve_normalizer
+from wordpiece_studio.core.text.printable import printable, printable_json
+from wordpiece_studio.errors import StudioError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from wordpiece_studio.core.corpus.corpus_file import CorpusFile
+    from wordpiece_studio.core.corpus.counts import WordCounts
+
+
+def count_command(
+    context: typer.Context,
+    files: Annotated[list[str], typer.Argument(help=FILES)],
+    output: Annotated[
+        str | None, typer.Option("-o", "--output", metavar="FILE", help="The .tsv, .csv or .parquet file to write.")
+    ] = None,
+    top: Annotated[int, typer.Option(help="Print so many of the commonest words.", metavar="N", min=0)] = 0,
+    as_json: JsonOption = False,
+    kind: KindOption = None,
+    word_counts: WordCountsOption = False,
+    column: ColumnOption = None,
+    encoding: EncodingOption = None,
+    errors: ErrorsOption = "strict",
+    normalizer: NormalizerOption = "bert-cased",
+    pre_tokenizer: PreTokenizerOption = "bert",
+    remove: RemoveOption = "",
+    max_word_length: LongestWordOption = 1000,
+    min_count: MinCountOption = 1,
+    processes: ProcessesOption = None,
+    cluster: ClusterOption = None,
+) -> None:
+    """Count the words of texts, print figures of each file, and write the words as a table."""
+    started = time.monotonic()
+    normalizing = with_removal(resolve_normalizer(normalizer), remove)
+    sources = listed_sources(context.params)
+    if output is not None:
+        _check_output(output, sources or [])
+    with progress(of_bytes=True) as report:
+        counts = counted_words(context.params, sources, normalizing, report)
+    if output is not None:
+        write_word_counts(output, counts)
+    for warning in (*loss_warnings(counts), *detected_encodings(counts.statistics, encoding)):
+        warn(warning)
+    commonest = _commonest(counts, top)
+    seconds = time.monotonic() - started
+    if as_json:
+        print_line(printable_json(_summary(counts, commonest, output, seconds)))
+        return
+    for line in table_of_files(counts.statistics.files):
+        print_line(line)
+    for word, number in commonest:
+        print_line(f"{number:>12,}  {printable(word)}")
+    print_line(count_summary(counts, output, seconds))
+
+
+def _check_output(output: str, sources: Sequence[CorpusFile]) -> None:
+    """Check before counting that the table can probably be written, and not over one of the files."""
+    path = Path(output)
+    check_folder(path.parent)
+    if path.exists() and any(not is_url(source.path) and path.samefile(source.path) for source in sources):
+        raise StudioError("{path} is one of the files to count", "Write to another one.", path=display_name(output))
+
+
+def _commonest(counts: WordCounts, number: int) -> list[tuple[str, int]]:
+    """Return the commonest words; among equals the first in the text."""
+    order = np.argsort(-counts.counts, kind="stable")[:number]
+    return [(counts.words[index], int(counts.counts[index])) for index in order]
+
+
+def _summary(
+    counts: WordCounts, commonest: list[tuple[str, int]], output: str | None, seconds: float
+) -> dict[str, Any]:
+    statistics = counts.statistics
+    names = ("name", "bytes", "lines", "words", "distinct_words", "encoding", "replaced", "skipped_lines")
+    return {
+        "output": output,
+        "files": [{name: getattr(file, name) for name in names} for file in statistics.files],
+        "bytes": statistics.bytes,
+        "lines": statistics.lines,
+        "words": counts.total,
+        "distinct_words": len(counts),
+        "skipped_words": statistics.skipped_words,
+        "rare_words": statistics.rare_words,
+        "replaced": statistics.replaced,
+        "skipped_lines": statistics.skipped_lines,
+        "top": commonest,
+        "seconds": round(seconds, 3),
+    }

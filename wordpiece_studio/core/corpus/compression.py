@@ -1,0 +1,229 @@
+"""Compressed files, told by their first bytes and read as a stream, so that memory does not depend on their size.
+
+Several compressed streams in one file, one after the other, are one text; a stream that ends too early or is damaged
+is an error. Text that shrank to less than a thousandth is no text: beyond a gigabyte of it such a file is refused.
+Not here: what the bytes mean (`decoding`).
+"""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from wordpiece_studio.errors import StudioError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Compression = Literal["gzip", "xz", "bzip2", "zstd"]
+
+MAGIC_BYTES = 10
+"""How many of a file's first bytes tell whether it is compressed."""
+
+LARGEST_RATIO, UNSUSPICIOUS_BYTES = 1000, 1 << 30
+_READ_BYTES = 64 << 10
+# One byte can become 32 KB, and this decompressor gives out all that comes of what it is given.
+_ZSTD_READ_BYTES = 4 << 10
+# More than any level of the usual programs asks for.
+_LARGEST_WINDOW = 128 << 20
+_LARGEST_XZ_MEMORY = 256 << 20
+
+_MAGIC: tuple[tuple[bytes, int, Compression], ...] = (
+    (b"\x1f\x8b\x08", 0, "gzip"),
+    (b"\xfd7zXZ\0", 0, "xz"),
+    (b"\x28\xb5\x2f\xfd", 0, "zstd"),
+    (b"1AY&SY", 4, "bzip2"),  # after "BZh" and the level
+    (b"\x17\x72\x45\x38\x50\x90", 4, "bzip2"),  # the same with nothing in it
+)
+
+
+class _Decompressor(Protocol):
+    """What the standard library's decompressors of bzip2 and xz have in common."""
+
+    @property
+    def eof(self) -> bool: ...
+
+    @property
+    def needs_input(self) -> bool: ...
+
+    @property
+    def unused_data(self) -> bytes: ...
+
+    def decompress(self, data: bytes, max_length: int = -1) -> bytes: ...
+
+
+def compression_of(head: bytes) -> Compression | None:
+    """Return how a file is compressed that begins with `head`, or None.
+
+    >>> compression_of(bytes.fromhex("1f8b0800"))
+    'gzip'
+    """
+    for magic, offset, compression in _MAGIC:
+        if head[offset : offset + len(magic)] == magic and (compression != "bzip2" or head.startswith(b"BZh")):
+            return compression
+    if head[1:4] == b"*M\x18" and 0x50 <= head[0] <= 0x5F:  # what zstd skips may come first
+        return "zstd"
+    return None
+
+
+class DecompressedStream:
+    """The content of a compressed file.
+
+    Parameters
+    ----------
+    read
+        Returns the next bytes of the file, at most as many as it is asked for; none at the end.
+    compression
+        How it is compressed.
+    name
+        What messages call it.
+    """
+
+    def __init__(self, read: Callable[[int], bytes], compression: Compression, name: str) -> None:
+        self._read_file = read
+        self._compression = compression
+        self._name = name
+        self._faults: tuple[type[Exception], ...] = (OSError, EOFError, ValueError, zlib.error)
+        self._decompressor: _Decompressor | None = self._new_decompressor()
+        self._rest = b""  # read from the file and not yet decompressed
+        self._bytes_in = self._bytes_out = 0
+
+    def read(self, size: int) -> bytes:
+        """Return about `size` bytes of the content; none at its end.
+
+        Raises
+        ------
+        StudioError
+            If the file ends in the middle, is damaged, or is nothing but a bomb.
+        """
+        parts: list[bytes] = []
+        while size > 0 and (data := self._next(size)):
+            parts.append(data)
+            size -= len(data)
+        return b"".join(parts)
+
+    def _next(self, size: int) -> bytes:
+        """Return some bytes of the content, as many as come; none at the end."""
+        while True:
+            decompressor = self._decompressor
+            if decompressor is None:
+                return b""
+            if not self._rest and decompressor.needs_input and not self._read_more():
+                raise self._fault("it ends in the middle")
+            given, self._rest = self._rest, b""
+            try:
+                data = decompressor.decompress(given, size)
+            except self._faults as error:
+                raise self._fault(str(error)) from error
+            self._bytes_out += len(data)
+            if decompressor.eof:
+                self._rest = decompressor.unused_data
+                self._decompressor = self._following()
+            self._check_ratio()
+            if data:
+                return data
+
+    def _read_more(self) -> bool:
+        data = self._read_file(_ZSTD_READ_BYTES if self._compression == "zstd" else _READ_BYTES)
+        self._bytes_in += len(data)
+        self._rest += data
+        return bool(data)
+
+    def _following(self) -> _Decompressor | None:
+        """Return what reads the stream after this one; None if the file is over but for padding."""
+        while not self._rest.strip(b"\0"):
+            self._rest = b""
+            if not self._read_more():
+                return None
+        self._rest = self._rest.lstrip(b"\0")
+        while len(self._rest) < MAGIC_BYTES and self._read_more():
+            pass
+        if compression_of(self._rest) != self._compression:
+            raise self._fault("something else follows after its end")
+        return self._new_decompressor()
+
+    def _new_decompressor(self) -> _Decompressor:
+        # Some builds of Python lack one or the other, which matters only to such files.
+        match self._compression:
+            case "gzip":
+                return _Gzip()
+            case "xz":
+                import lzma
+
+                self._faults = (*self._faults[:4], lzma.LZMAError)
+                return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_LARGEST_XZ_MEMORY)
+            case "bzip2":
+                import bz2
+
+                return bz2.BZ2Decompressor()
+            case "zstd":
+                return _Zstd()
+
+    def _check_ratio(self) -> None:
+        if self._bytes_out > UNSUSPICIOUS_BYTES and self._bytes_out > LARGEST_RATIO * self._bytes_in:
+            raise StudioError(
+                "{path} holds more than {n} MB in {size} KB, which no text does",
+                "Decompress it yourself if you trust it.",
+                path=self._name,
+                n=self._bytes_out >> 20,
+                size=max(self._bytes_in >> 10, 1),
+            )
+
+    def _fault(self, reason: str) -> StudioError:
+        return StudioError(
+            "{path} cannot be decompressed ({compression}) beyond {n} bytes of its content: {reason}",
+            "Get it again; it is damaged or was not copied whole.",
+            path=self._name,
+            compression=self._compression,
+            n=f"{self._bytes_out:,}",
+            reason=reason,
+        )
+
+
+class _Gzip:
+    """Makes zlib's decompressor look like the others."""
+
+    def __init__(self) -> None:
+        self._object = zlib.decompressobj(wbits=31)
+
+    @property
+    def eof(self) -> bool:
+        return self._object.eof
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._object.unconsumed_tail
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._object.unused_data
+
+    def decompress(self, data: bytes, max_length: int = -1) -> bytes:
+        return self._object.decompress(self._object.unconsumed_tail + data, max_length)
+
+
+class _Zstd:
+    """Makes zstandard's decompressor look like the others; it gives out all there is at once."""
+
+    needs_input = True
+
+    def __init__(self) -> None:
+        import zstandard
+
+        self._error: type[Exception] = zstandard.ZstdError
+        self._object = zstandard.ZstdDecompressor(max_window_size=_LARGEST_WINDOW).decompressobj()
+
+    @property
+    def eof(self) -> bool:
+        return self._object.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._object.unused_data
+
+    def decompress(self, data: bytes, max_length: int = -1) -> bytes:
+        del max_length
+        try:
+            return self._object.decompress(data)
+        except self._error as error:
+            raise ValueError(str(error)) from error

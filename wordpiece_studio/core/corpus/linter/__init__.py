@@ -1,0 +1,1 @@
+"""What in a corpus would spoil a vocabulary without anybody noticing, and what mends it."""

@@ -1,0 +1,148 @@
+"""Which files a corpus is made of: files, folders and patterns become a list in an order that is always the same.
+
+Not here: what is in them (`detection`) and how they are read (`sources`).
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wordpiece_studio.core.corpus.corpus_file import FOLDER_SUFFIXES, CorpusFile, is_taken_from_folders, kind_of_name
+from wordpiece_studio.core.corpus.files import display_name, regular_file_status, unreadable
+from wordpiece_studio.core.corpus.remote_files import is_url, listed_urls
+from wordpiece_studio.errors import StudioError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from wordpiece_studio.core.corpus.corpus_file import FileKind
+    from wordpiece_studio.core.corpus.decoding import ErrorHandling
+
+    Place = str | bytes | os.PathLike[str]
+
+_ONE = (str, bytes, os.PathLike, CorpusFile)
+
+
+def listed_files(
+    paths: Place | CorpusFile | Iterable[Place | CorpusFile],
+    *,
+    kind: FileKind | None = None,
+    column: str | None = None,
+    encoding: str | None = None,
+    errors: ErrorHandling = "strict",
+) -> list[CorpusFile]:
+    """Return the files that paths stand for, in order.
+
+    Parameters
+    ----------
+    paths
+        Files, folders and patterns such as ``"texts/**/*.jsonl.gz"``; one or several.
+        Of a folder, every file with a usual ending is taken, those in folders below it too, in natural order
+        (``2.txt`` before ``10.txt``), but for hidden ones. Links to folders are followed, to each folder once.
+        A pattern stands for files only, with any ending.
+        What was listed already is not taken again from a folder or a pattern; what is named twice is read twice.
+        A `CorpusFile` stays as it is.
+    kind
+        What is in all others; None for what the ending says, or text.
+    column, encoding, errors
+        How all others are read, see `CorpusFile`.
+
+    Raises
+    ------
+    StudioError
+        If there is no such file, or it is none that can be read, or a folder or a pattern yields none.
+    """
+    one_or_many = [paths] if isinstance(paths, _ONE) or not isinstance(paths, Iterable) else paths
+    found: list[CorpusFile] = []
+    listed: set[str] = set()
+
+    def as_file(path: str) -> CorpusFile:
+        return CorpusFile(path, kind or kind_of_name(path) or "text", column, encoding, errors)
+
+    for entry in one_or_many:
+        if not isinstance(entry, _ONE):
+            raise StudioError("Files are expected, not {value}", "Give their paths.", value=repr(entry)[:100])
+        names = [] if isinstance(entry, CorpusFile) else _files_of(os.fsdecode(entry), listed)
+        files = [entry] if isinstance(entry, CorpusFile) else list(map(as_file, names))
+        found += files
+        listed.update(file.path for file in files)
+    if not found:
+        raise StudioError("There is no file to read", "Name at least one.")
+    return found
+
+
+def natural_order(name: str) -> tuple[object, ...]:
+    """Return a key that sorts names as people do, numbers by their value.
+
+    >>> sorted(["b10", "b9", "a"], key=natural_order)
+    ['a', 'b9', 'b10']
+    """
+    parts: list[object] = re.split(r"([0-9]+)", name)
+    parts[1::2] = [int(part) for part in parts[1::2] if isinstance(part, str)]
+    return (*parts, name)  # "01" and "1" are equal by their value
+
+
+def _files_of(path: str, listed: set[str]) -> list[str]:
+    if is_url(path):
+        files = listed_urls(path)
+        if files == [path]:
+            return files
+    elif os.path.isdir(path):
+        files = _in_folder(path)
+    elif glob.has_magic(path) and not os.path.lexists(path):
+        files = _matching(path)
+    else:
+        regular_file_status(path)
+        return [path]
+    return [name for name in files if name not in listed]
+
+
+def _in_folder(path: str) -> list[str]:
+    files = list(_walk(path, set()))
+    if not files:
+        raise StudioError(
+            "There is no file in the folder {path} that ends in {suffixes}",
+            "Name files with other endings one by one, or by a pattern such as *.log.",
+            path=display_name(path),
+            suffixes=", ".join(FOLDER_SUFFIXES),
+        )
+    return files
+
+
+def _matching(pattern: str) -> list[str]:
+    files = [path for path in glob.iglob(pattern, recursive=True) if os.path.isfile(path)]
+    if not files:
+        raise StudioError("No file matches {pattern}", "Check the pattern.", pattern=display_name(pattern))
+    return sorted(files, key=lambda path: [natural_order(part) for part in Path(path).parts])
+
+
+def _kind_of(entry: os.DirEntry[str]) -> tuple[bool, bool]:
+    """Return whether it is a folder, and whether it is a file; a link that leads nowhere or to itself is neither."""
+    try:
+        return entry.is_dir(), entry.is_file()
+    except OSError:
+        return False, False
+
+
+def _walk(folder: str, seen: set[tuple[int, int]]) -> Iterator[str]:
+    """Yield the files of a folder and of those below it."""
+    try:
+        status = os.stat(folder)
+        if (status.st_dev, status.st_ino) in seen:
+            return
+        seen.add((status.st_dev, status.st_ino))
+        with os.scandir(folder) as entries:
+            visible = [(entry.name, *_kind_of(entry)) for entry in entries if entry.name[0] != "."]
+    except OSError as error:
+        raise unreadable(folder, error) from error
+    for name, is_folder, is_file in sorted(visible, key=lambda entry: natural_order(entry[0])):
+        path = os.path.join(folder, name)
+        if is_folder:
+            yield from _walk(path, seen)
+        elif is_file and is_taken_from_folders(name):
+            yield path
