@@ -26,7 +26,7 @@ def picture(name: str, sample: str, moment: int, *, dark: bool) -> None:
         assert isinstance(application, QApplication)
         theme.apply_to(application)
         window = MainWindow(SettingsStore(Path(folder)), theme)
-        window.open_first(None)
+        window.open_first()
         window.resize(1440, 900)
         window.show()
         wait(lambda: window.model.state is TrainerState.FINISHED)

@@ -92,7 +92,7 @@ from wordpiece_studio.ui.main_window import MainWindow
 from wordpiece_studio.ui.look.theme import Theme
 application = QApplication([])
 window = MainWindow(SettingsStore(Path(sys.argv[1])), Theme("light"))
-window.open_first(None)
+window.open_first()
 deadline = time.monotonic() + 20
 while window.model.merge_count < 25 and time.monotonic() < deadline:
     application.processEvents()

@@ -33,12 +33,18 @@ class FakeHistory:
     def vocabulary_size(self, step: int) -> int:
         return 10 + step
 
+    def vocabulary(self, step: int) -> list[str]:
+        return ["x"] * self.vocabulary_size(step)
+
     def symbols_after(self, step: int) -> int:
         return 10**6 - step
 
 
 class FakeTrainer:
-    """Learns `max_merges` merges, each after a pause; raises `error` before merge `broken_at`."""
+    """Learns `max_merges` merges, each after a pause; raises `error` before merge `broken_at`.
+
+    After merge `held_at` it learns nothing until it has been told once to leave off.
+    """
 
     def __init__(
         self,
@@ -47,6 +53,7 @@ class FakeTrainer:
         *,
         seconds_per_merge: float = 0.0,
         broken_at: int | None = None,
+        held_at: int | None = None,
         error: Exception | None = None,
     ) -> None:
         self.config = config
@@ -56,11 +63,15 @@ class FakeTrainer:
         self.seeks: list[int] = []
         self._seconds_per_merge = seconds_per_merge
         self._broken_at = broken_at
+        self._held_at = held_at
         self._error = error
 
     def run(self, n: int, should_stop: Callable[[], bool] | None = None) -> int:
         start = self.moment
         while self.moment < start + n and not (should_stop and should_stop()):
+            if self.moment == self._held_at and should_stop:
+                self._hold(should_stop)
+                break
             if self.moment == self.config.max_merges:
                 self.stop_reason = "max_merges"
                 break
@@ -71,6 +82,11 @@ class FakeTrainer:
             self.moment += 1
             self.history.count = max(self.history.count, self.moment)
         return self.moment - start
+
+    def _hold(self, should_stop: Callable[[], bool]) -> None:
+        self._held_at = None
+        while not should_stop():
+            time.sleep(0.001)
 
     def step(self) -> Merge | None:
         return self.history[self.moment - 1] if self.run(1) else None

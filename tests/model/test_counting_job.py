@@ -13,12 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from wordpiece_studio.core.corpus.corpus_file import CorpusFile
 from wordpiece_studio.core.corpus.counting import count_texts
 from wordpiece_studio.core.corpus.counts import CorpusStatistics, SkippedWord, WordCounts
 from wordpiece_studio.core.text.normalizers import BertNormalizer, Lowercase
 from wordpiece_studio.core.text.pre_tokenizers import BertPreTokenizer
 from wordpiece_studio.model import counting_job
-from wordpiece_studio.model.counting_child import joined_parts, parts_of
+from wordpiece_studio.model.counting_child import PartsReader, parts_of
 from wordpiece_studio.model.counting_job import CountingJob
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytestqt.qtbot import QtBot
+
+    from wordpiece_studio.model.counts_with_figures import CountsWithFigures
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
 # Every line new, so that a child has work for a while.
@@ -64,6 +67,13 @@ def children() -> list[int]:
 needs_proc = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks for processes in /proc")
 
 
+def travelled(counts: WordCounts) -> CountsWithFigures:
+    reader = PartsReader(counts.normalizer, counts.pre_tokenizer)
+    for kind, content in parts_of(counts):
+        reader.take(kind, content)
+    return reader.counts()
+
+
 @given(st.lists(st.tuples(st.text(min_size=1, max_size=5), st.integers(1, 2**50)), max_size=20))
 def test_counts_survive_the_journey(pairs: list[tuple[str, int]]) -> None:
     words = dict(pairs)
@@ -71,15 +81,18 @@ def test_counts_survive_the_journey(pairs: list[tuple[str, int]]) -> None:
     skipped = (SkippedWord("a", 1, 2, 3),)
     normalizer, pre_tokenizer = BertNormalizer(), BertPreTokenizer()
     counts = WordCounts(list(words), list(words.values()), normalizer, pre_tokenizer, statistics, skipped)
-    back = joined_parts(dict(parts_of(counts)), normalizer, pre_tokenizer)
+    back = travelled(counts)
     assert back == counts
     assert (back.statistics, back.skipped) == (statistics, skipped)
-    assert back.alphabet_size == len({word[0] for word in words}) + len({part for word in words for part in word[1:]})
+    alphabet = len({word[0] for word in words}) + len({part for word in words for part in word[1:]})
+    symbols = sum(len(word) * count for word, count in words.items())
+    assert (back.figures.alphabet, back.figures.symbols, back.figures.lines) == (alphabet, symbols, 1)
+    assert back.figures.digest == counts.digest()
 
 
 def test_a_small_text_is_counted_at_once(qtbot: QtBot, job: CountingJob) -> None:
     with qtbot.waitSignal(job.finished, timeout=2000) as caught:
-        job.count_text("Hug pug hug", Lowercase(), "whitespace")
+        job.count_text("Hug pug hug", Lowercase(), "whitespace-split")
     assert caught.args[0].items() == [("hug", 2), ("pug", 1)]
     assert not job.is_running
 
@@ -87,7 +100,7 @@ def test_a_small_text_is_counted_at_once(qtbot: QtBot, job: CountingJob) -> None
 @pytest.mark.usefixtures("always_in_a_child")
 def test_a_child_counts_the_same(qtbot: QtBot, job: CountingJob) -> None:
     text = "Hug, pug!\r\nniño 안녕하세요 \U0001f917 hug\n" * 3
-    with qtbot.waitSignals([job.progress, job.finished], timeout=20_000):
+    with qtbot.waitSignals([job.reported, job.finished], timeout=20_000):
         job.finished.connect(lambda counts: results.append(counts))
         results: list[WordCounts] = []
         job.count_text(text, "bert-uncased", "bert")
@@ -101,14 +114,14 @@ def test_files_are_counted_in_a_child(qtbot: QtBot, job: CountingJob, tmp_path: 
     path = tmp_path / "한글 \udcff.txt"  # a name that is not UTF-8
     path.write_text("hug pug", encoding="utf-16")
     with qtbot.waitSignal(job.finished, timeout=20_000) as caught:
-        job.count_files([path])
+        job.count_files([CorpusFile(str(path))])
     assert caught.args[0].words == ["hug", "pug"]
 
 
 def test_an_error_in_the_child_is_told_here(qtbot: QtBot, job: CountingJob, tmp_path: Path) -> None:
     (tmp_path / "bad.txt").write_bytes(b"ok\n\xff")
     with qtbot.waitSignal(job.failed, timeout=20_000) as caught:
-        job.count_files([tmp_path / "bad.txt"])
+        job.count_files([CorpusFile(str(tmp_path / "bad.txt"))])
     assert "bad.txt, line 2" in str(caught.args[0])
 
 

@@ -36,10 +36,14 @@ def test_open_and_save_is_identical_to_the_byte(tmp_path: Path, text: str, codec
     assert after.read_bytes() == before.read_bytes()
 
 
+def open_file(document: Document, path: Path) -> None:
+    document.take_text(read_text_file(path), path)
+
+
 def test_a_document_saves_the_eight_kinds_as_they_were(document: Document, tmp_path: Path) -> None:
     path = tmp_path / "kinds.txt"
     path.write_bytes(b"\xef\xbb\xbf" + EIGHT_KINDS.encode())
-    document.open_file(path)
+    open_file(document, path)
     assert document.text == EIGHT_KINDS
     document.save_text(tmp_path / "copy.txt")
     assert (tmp_path / "copy.txt").read_bytes() == path.read_bytes()
@@ -67,9 +71,9 @@ def test_a_file_that_cannot_be_read_leaves_the_text(document: Document, tmp_path
     document.set_text("mine")
     (tmp_path / "binary").write_bytes(b"a\n\0")
     with pytest.raises(StudioError, match="line 2"):
-        document.open_file(tmp_path / "binary")
+        open_file(document, tmp_path / "binary")
     with pytest.raises(StudioError, match="does not exist"):
-        document.open_file(tmp_path / "nothing")
+        open_file(document, tmp_path / "nothing")
     assert document.text == "mine"
 
 
@@ -96,7 +100,7 @@ def test_typing_is_undone_by_words(document: Document) -> None:
 
 def test_new_lines_are_those_of_the_file(document: Document, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(b"one\r\ntwo\r\n")
-    document.open_file(tmp_path / "a.txt")
+    open_file(document, tmp_path / "a.txt")
     document.take_view_edit(8, 0, "three\nfour")
     assert document.text == "one\r\ntwo\r\nthree\r\nfour"
     assert document.view_text == "one\ntwo\nthree\nfour"
@@ -176,11 +180,11 @@ def test_a_text_read_with_losses_says_so_until_it_is_saved_elsewhere(
 ) -> None:
     path = tmp_path / "latin.txt"
     path.write_bytes(b"hug\ncaf\xe9\n")
-    document.open_file(path, errors=errors)
+    document.take_text(read_text_file(path, errors=errors), path)
     assert document.text == text
     assert document.is_lossy
     document.save_text(tmp_path / "other.txt")
     assert not document.is_lossy
     assert (tmp_path / "other.txt").read_text(encoding="utf-8") == text
-    document.open_file(path, "latin-1")
+    document.take_text(read_text_file(path, "latin-1"), path)
     assert (document.text, document.encoding, document.is_lossy) == ("hug\ncaf\xe9\n", "iso8859-1", False)

@@ -8,8 +8,8 @@ from wordpiece_studio.core.corpus.counting import count_texts
 from wordpiece_studio.core.corpus.counts import WordCounts
 from wordpiece_studio.core.training.config import TrainingConfig
 from wordpiece_studio.core.training.preparation import minimum_vocab_size
-from wordpiece_studio.model import alphabet, proposal
-from wordpiece_studio.model.counting_child import joined_parts, parts_of
+from wordpiece_studio.model import counts_with_figures
+from wordpiece_studio.model.counts_with_figures import with_figures
 from wordpiece_studio.model.proposal import Proposal, propose
 
 COURSE = (
@@ -35,29 +35,31 @@ def test_it_grows_with_the_corpus(repeats: int, expected: Proposal) -> None:
 
 def test_it_is_never_below_special_tokens_and_alphabet() -> None:
     text = " ".join(chr(0xAC00 + number) + chr(0xAC00 + number) for number in range(6000))
-    counts = count_texts([text], pre_tokenizer="whitespace", normalizer=None)
+    counts = count_texts([text], pre_tokenizer="whitespace-split", normalizer=None)
     assert propose(counts, TrainingConfig()).vocab_size > minimum_vocab_size(counts, TrainingConfig())
 
 
 def test_the_size_of_the_alphabet_is_that_of_a_training() -> None:
     counts = count_texts([COURSE, "汉字 😀x x😀 ab\U00010400"])
     specials = len(TrainingConfig().special_tokens)
-    assert alphabet.alphabet_size(counts.words) + specials == minimum_vocab_size(counts, TrainingConfig())
-    assert alphabet.alphabet_size([]) == 0
+    assert counts_with_figures.alphabet_size(counts.words) + specials == minimum_vocab_size(counts, TrainingConfig())
+    assert counts_with_figures.alphabet_size([]) == 0
 
 
 def test_the_alphabet_does_not_depend_on_how_the_words_are_cut_into_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     words = count_texts([COURSE]).words
-    whole = alphabet.alphabet_size(words)
-    monkeypatch.setattr(alphabet, "_BLOCK", 3)
-    assert alphabet.alphabet_size(words) == whole
+    whole = counts_with_figures.alphabet_size(words)
+    monkeypatch.setattr(counts_with_figures, "_BLOCK", 3)
+    assert counts_with_figures.alphabet_size(words) == whole
 
 
 def test_what_was_counted_beside_the_window_is_not_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:
     words = [f"{chr(0x4E00 + number % 20_000)}{number}" for number in range(30_000)]
     plain = WordCounts.from_pairs([(word, 1) for word in words])
-    counts = joined_parts(dict(parts_of(plain)), plain.normalizer, plain.pre_tokenizer)
+    counts = with_figures(plain)
     expected = propose(plain, TrainingConfig())
     assert expected.vocab_size > 20_000
-    monkeypatch.setattr(proposal, "alphabet_size", lambda words: pytest.fail("counted in the window's thread"))
+    monkeypatch.setattr(
+        counts_with_figures, "alphabet_size", lambda words: pytest.fail("counted in the window's thread")
+    )
     assert propose(counts, TrainingConfig()) == expected

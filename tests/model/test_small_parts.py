@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import pytest
 
 from wordpiece_studio.core.corpus.counts import WordCounts
+from wordpiece_studio.core.training import time_forecast
 from wordpiece_studio.core.training.config import TrainingConfig
 from wordpiece_studio.model import kernel_child
 from wordpiece_studio.model.kernel_warmup import KernelWarmup
@@ -81,6 +82,7 @@ class Kernels:
 def put_in_place(monkeypatch: pytest.MonkeyPatch, kernels: Kernels) -> None:
     name = "wordpiece_studio.core.kernel_cache"
     monkeypatch.setitem(sys.modules, name, kernels)
+    monkeypatch.setattr(time_forecast, "measured_pace", lambda: 2.5)  # it would ask for the real ones
 
 
 def test_cached_kernels_are_loaded_once(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,6 +96,7 @@ def test_cached_kernels_are_loaded_once(qtbot: QtBot, monkeypatch: pytest.Monkey
         warmup.start()
     assert statuses == ["loading", "ready"]
     assert kernels.loads == ["training", "text"]
+    assert warmup.pace == 2.5
     warmup.close()
 
 

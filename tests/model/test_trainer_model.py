@@ -14,7 +14,7 @@ from wordpiece_studio.core.training.config import TrainingConfig
 from wordpiece_studio.core.training.trainer import Trainer, train
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.model.records import Focus, Rivals, TrainerState
-from wordpiece_studio.model.training_job import Batch
+from wordpiece_studio.model.training_messages import Batch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -102,13 +102,13 @@ def test_progress_comes_at_most_twenty_times_a_second(qtbot: QtBot, make_model: 
 
 @pytest.mark.parametrize("merges", [1, 2, 5, 20, 80])
 def test_pause_and_resume_change_nothing(qtbot: QtBot, make_model: MakeModel, hugs: WordCounts, merges: int) -> None:
-    model = make_model(seconds_per_merge=0.001)
+    model = make_model(held_at=merges)
     recorder = Recorder(model)
     model.start(hugs, TrainingConfig(max_merges=100))
-    qtbot.waitUntil(lambda: model.merge_count >= merges)
+    qtbot.waitUntil(lambda: model.history is not None and len(model.history) == merges)
     model.pause()
     reach(qtbot, model, PAUSED)
-    assert model.merge_count == len(model.history) < 100
+    assert model.merge_count == len(model.history) == merges
     model.resume()
     reach(qtbot, model, FINISHED)
     assert [merge.step for merge in recorder.merges] == list(range(1, 101))

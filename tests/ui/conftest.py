@@ -34,6 +34,14 @@ class Studio:
     def wait(self, condition: object, timeout_ms: int = 5000) -> None:
         self.qtbot.waitUntil(condition, timeout=timeout_ms)
 
+    def open(self, *paths: Path) -> None:
+        """Open files or folders and wait until they are read or listed."""
+        self.window.file_flow.open_paths(paths)
+        self.wait_opened()
+
+    def wait_opened(self) -> None:
+        self.wait(lambda: not self.window.file_flow.opening.is_running, 20_000)
+
     def set_text(self, text: str) -> None:
         """Replace the corpus as one edit and wait for its counts."""
         self.window.document.set_text(text)
@@ -75,7 +83,7 @@ def empty_studio(qtbot: QtBot, tmp_path: Path, theme: Theme) -> Iterator[Studio]
 def studio(empty_studio: Studio) -> Studio:
     """A shown window on the sample corpus, trained."""
     window = empty_studio.window
-    window.open_first(None)
+    window.open_first()
     window.resize(1440, 900)
     window.show()
     empty_studio.wait_finished()

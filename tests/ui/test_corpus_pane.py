@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QMimeData, Qt, QUrl
+from PySide6.QtCore import QMimeData, Qt
 from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QMessageBox
 
+from tests.ui.drops import drop
 from wordpiece_studio.core.text.normalizers import resolve_normalizer
 from wordpiece_studio.core.text.pipeline import Pipeline
 from wordpiece_studio.core.text.pre_tokenizers import resolve_pre_tokenizer
-from wordpiece_studio.ui.corpus.corpus_editor import _local_file
 from wordpiece_studio.ui.corpus.corpus_search import find_places, next_place, previous_place
 from wordpiece_studio.ui.corpus.line_view import LineView, jamo_apart
 
@@ -84,7 +84,7 @@ def test_editor_and_document_stay_the_same_through_edits(studio: Studio, text: s
 def test_windows_line_ends_survive_an_edit(studio: Studio, tmp_path: Path) -> None:
     path = tmp_path / "crlf.txt"
     path.write_bytes(b"one\r\ntwo\r\n")
-    studio.window.file_flow.open_path(path)
+    studio.open(path)
     place_cursor(studio, 3)
     type_into_editor(studio, "!")
     studio.qtbot.keyClick(studio.window.corpus_pane.editor, Qt.Key.Key_Return)
@@ -118,10 +118,8 @@ def test_typing_on_in_a_line_that_gets_too_long_loses_nothing(studio: Studio) ->
 def test_a_dropped_file_is_opened(studio: Studio, tmp_path: Path) -> None:
     path = tmp_path / "dropped.txt"
     path.write_text("dropped", encoding="utf-8")
-    data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(str(path))])
-    assert _local_file(data) == path
-    studio.window.corpus_pane.editor.file_dropped.emit(path)
+    drop(studio.window.corpus_pane.editor.viewport(), path)
+    studio.wait_opened()
     assert studio.window.document.text == "dropped"
 
 

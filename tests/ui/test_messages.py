@@ -70,12 +70,23 @@ def test_a_fault_in_another_thread_is_told_by_the_window(studio: Studio) -> None
     studio.answer(_OK)
 
 
-def test_diagnostics_are_copied_without_the_corpus(studio: Studio) -> None:
-    studio.set_text("a very secret corpus")
+def test_diagnostics_say_what_is_shown(studio: Studio) -> None:
     studio.window.actions_.copy_diagnostics.trigger()
     report = QGuiApplication.clipboard().text()
     assert "PySide6" in report
-    assert '"merges": 25' in report
+    assert '"merges": 25, "moment": 12' in report
+    assert '"train_as_you_type": true' in report
+    studio.answer(_OK)
+
+
+def test_diagnostics_are_copied_without_the_corpus(studio: Studio) -> None:
+    model = studio.window.model
+    studio.set_text("a very secret corpus")
+    studio.wait(lambda: model.counts is not None and "secret" in model.counts.words)  # trained as it was typed
+    studio.window.actions_.copy_diagnostics.trigger()
+    report = QGuiApplication.clipboard().text()
+    assert f'"merges": {model.merge_count}, "moment": {model.moment}' in report
+    assert model.merge_count < 25
     assert "secret" not in report
     studio.answer(_OK)
 

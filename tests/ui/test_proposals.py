@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def open_text(studio: Studio, path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
-    studio.window.file_flow.open_path(path)
+    studio.open(path)
     studio.wait(lambda: studio.window.counting.counts is not None)
 
 

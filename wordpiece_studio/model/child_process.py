@@ -7,11 +7,13 @@ the work's own.
 
 from __future__ import annotations
 
+import ctypes
 import json
 import logging
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from typing import TYPE_CHECKING
 
@@ -28,6 +30,7 @@ _log = logging.getLogger(__name__)
 POLL_SECONDS = 0.05
 _END_SECONDS = 5.0
 _ORPHAN_EXIT_CODE = 3
+_NICER, _BELOW_NORMAL = 5, 0x4000
 
 
 class ChildProcess:
@@ -41,16 +44,18 @@ class ChildProcess:
         Plain values.
     name
         What the work is called in an error: "The counting".
+    has_children
+        Whether the work begins processes of its own; those must end by themselves when the child is killed.
     """
 
-    def __init__(self, work: ChildWork, *arguments: object, name: str) -> None:
+    def __init__(self, work: ChildWork, *arguments: object, name: str, has_children: bool = False) -> None:
         context = multiprocessing.get_context("spawn")
         self._name = name
         self.connection, theirs = context.Pipe()
         # Nothing is ever written to the lifeline: the child sees its end when this process is gone, however it went.
         lifeline, self._lifeline = context.Pipe(duplex=False)
         self._process = context.Process(
-            target=_run_in_child, args=(lifeline, theirs, work, arguments), name=name, daemon=True
+            target=_run_in_child, args=(lifeline, theirs, work, arguments), name=name, daemon=not has_children
         )
         self._process.start()
         theirs.close()
@@ -116,6 +121,16 @@ class ChildProcess:
         self._lifeline.close()
         if self._process.exitcode is not None:
             self._process.close()
+
+
+def lower_priority() -> None:
+    """Let this process, and those that it begins, stand back behind the window; where that cannot be, nothing."""
+    if hasattr(os, "nice"):
+        os.nice(_NICER)
+    elif sys.platform == "win32":
+        kernel = ctypes.windll.kernel32
+        kernel.GetCurrentProcess.restype = ctypes.c_void_p
+        kernel.SetPriorityClass(ctypes.c_void_p(kernel.GetCurrentProcess()), _BELOW_NORMAL)
 
 
 def _how_ended(code: int | None) -> str:

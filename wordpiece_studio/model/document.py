@@ -1,7 +1,8 @@
-"""The corpus that the user edits: its text, where it is saved, and how edits are undone.
+"""The corpus: a text that the user edits, or a list of files; where it is saved, and how edits are undone.
 
-The Python string here is the truth, with every character that the file had; an editor shows `view_text`, a copy in
-Qt's manner, and reports what is typed in its own coordinates. Counting words is handed to a `CountingJob`.
+Of a text, the Python string here is the truth, with every character that the file had; an editor shows `view_text`, a
+copy in Qt's manner, and reports what is typed in its own coordinates. Of files (`corpus_files`) nothing is kept here
+but how they are read. Finding and reading files is `corpus_opening`; counting words is handed to a `CountingJob`.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoStack
 
+from wordpiece_studio.core.corpus.counting_progress import CountingProgress
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.model.commands import Edit, EditCommand
+from wordpiece_studio.model.corpus_files import CorpusFiles
 from wordpiece_studio.model.counting_job import CountingJob
 from wordpiece_studio.model.text_file import TextFile, read_text_file, write_text_file
 from wordpiece_studio.model.view_edit import ViewEdit, placed_edit
@@ -31,7 +34,7 @@ from wordpiece_studio.resources import resource_path
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from wordpiece_studio.core.corpus.decoding import ErrorHandling
+    from wordpiece_studio.core.corpus.counts import WordCounts
     from wordpiece_studio.core.text.normalizers import Normalizer
     from wordpiece_studio.core.text.pre_tokenizers import PreTokenizer
 
@@ -39,12 +42,12 @@ UNDO_STEPS = 500
 
 
 class Document(QObject):
-    """The text of the corpus.
+    """The text of the corpus, or its files.
 
     Signals
     -------
     text_changed()
-        After every change, whoever made it.
+        After every change of text or files, whoever made it.
     view_edited(ViewEdit)
         The editor must make this change to what it shows (undo, redo, an edit that it did not make itself).
     reset()
@@ -54,6 +57,8 @@ class Document(QObject):
         What is so now.
     counting_finished(WordCounts), counting_failed(StudioError), counting_progress(CountingProgress)
         Of the latest `count_words`.
+    counting_state_changed()
+        A counting runs now, is held, or runs no more.
     """
 
     text_changed = Signal()
@@ -64,6 +69,7 @@ class Document(QObject):
     counting_finished = Signal(object)
     counting_failed = Signal(object)
     counting_progress = Signal(object)
+    counting_state_changed = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -79,10 +85,15 @@ class Document(QObject):
         self.undo_stack = QUndoStack(self)
         self.undo_stack.setUndoLimit(UNDO_STEPS)
         self.undo_stack.cleanChanged.connect(self._on_undo_stack_clean_changed)
+        self._is_files = False
+        self.files = CorpusFiles(self.undo_stack, self)
+        self.files.changed.connect(self.text_changed)
         self._counting = CountingJob(self)
-        self._counting.finished.connect(self.counting_finished)
-        self._counting.failed.connect(self.counting_failed)
-        self._counting.progress.connect(self.counting_progress)
+        self._counting.finished.connect(self._on_counting_finished)
+        self._counting.failed.connect(self._on_counting_failed)
+        self._counting.reported.connect(self._on_counting_reported)
+        self._counting.running_changed.connect(self._on_counting_state_changed)
+        self._counting.paused_changed.connect(self._on_counting_state_changed)
 
     # What is so.
 
@@ -112,21 +123,26 @@ class Document(QObject):
         return self._file.is_lossy
 
     @property
+    def is_files(self) -> bool:
+        """Whether the corpus is a list of files; the text is empty then."""
+        return self._is_files
+
+    @property
     def is_modified(self) -> bool:
-        """Whether it differs from what was opened or saved last."""
-        return not self.undo_stack.isClean()
+        """Whether there is a text that differs from what was opened or saved last."""
+        return not self._is_files and not self.undo_stack.isClean()
 
     # Other texts.
 
-    def open_file(self, path: Path, encoding: str | None = None, errors: ErrorHandling = "strict") -> None:
-        """Take the text of a file; see `text_file.read_text_file`.
+    def take_text(self, file: TextFile, path: Path | None) -> None:
+        """Take a text that was read, and the file that it came from."""
+        self._take(file, path)
 
-        Raises
-        ------
-        StudioError
-            If it cannot be read as text; the text then stays as it was.
-        """
-        self._take(read_text_file(path, encoding, errors), path)
+    def take_files(self) -> None:
+        """Begin an empty list of files in the place of what there is."""
+        self._is_files = True
+        self.files.table.set_rows([])
+        self._take_content(TextFile(""), None)
 
     def load_sample(self, name: str) -> None:
         """Take one of the texts that the program brings along, for example ``"course-en.txt"``."""
@@ -228,15 +244,37 @@ class Document(QObject):
         """Whether a counting runs."""
         return self._counting.is_running
 
+    @property
+    def is_counting_paused(self) -> bool:
+        """Whether a counting is held."""
+        return self._counting.is_paused
+
     def count_words(
         self, normalizer: str | Normalizer | None = "bert-cased", pre_tokenizer: str | PreTokenizer = "bert"
     ) -> None:
-        """Count the words of the text beside the window; an earlier counting is given up."""
-        self._counting.count_text(self._text, normalizer, pre_tokenizer)
+        """Count the words of text or files beside the window; an earlier counting is given up."""
+        if self._is_files and self.files.rows:
+            self.files.table.begin_counting()
+            self._counting.count_files(self.files.files, normalizer, pre_tokenizer)
+        else:
+            self._counting.count_text(self._text, normalizer, pre_tokenizer)
+
+    def pause_counting(self) -> None:
+        """Hold a counting."""
+        self._counting.pause()
+
+    def resume_counting(self) -> None:
+        """Go on with a counting that is held."""
+        self._counting.resume()
 
     def stop_counting(self) -> None:
         """Give up a counting; nothing more is heard of it."""
         self._counting.stop()
+        self.files.table.take_end()
+
+    def keep_counting(self) -> None:
+        """End a counting of files; what was counted so far comes as its result."""
+        self._counting.stop_and_keep()
 
     def close(self) -> None:
         """Give up what runs and wait for it to end."""
@@ -247,6 +285,11 @@ class Document(QObject):
     # How it changes itself.
 
     def _take(self, file: TextFile, path: Path | None) -> None:
+        self._is_files = False
+        self.files.table.set_rows([])
+        self._take_content(file, path)
+
+    def _take_content(self, file: TextFile, path: Path | None) -> None:
         self._file, self._text = file, file.text
         self._newline = main_line_break(self._text)
         self.undo_stack.clear()
@@ -307,4 +350,21 @@ class Document(QObject):
         self._index = ViewIndex("" if self._is_folded else self._text)
 
     def _on_undo_stack_clean_changed(self, is_clean: bool) -> None:
-        self.modified_changed.emit(not is_clean)
+        self.modified_changed.emit(not is_clean and not self._is_files)
+
+    def _on_counting_finished(self, counts: WordCounts) -> None:
+        if self._is_files:
+            self.files.table.take_statistics(counts.statistics)
+        self.counting_finished.emit(counts)
+
+    def _on_counting_failed(self, error: StudioError) -> None:
+        self.files.table.take_error(error)
+        self.counting_failed.emit(error)
+
+    def _on_counting_reported(self, progress: object) -> None:
+        if self._is_files and isinstance(progress, CountingProgress):
+            self.files.table.take_progress(progress)
+        self.counting_progress.emit(progress)
+
+    def _on_counting_state_changed(self, _state: object) -> None:
+        self.counting_state_changed.emit()

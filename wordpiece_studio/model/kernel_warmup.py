@@ -40,6 +40,8 @@ class KernelWarmup(QObject):
         super().__init__(parent)
         self._status = "idle"
         self._thread: _WarmupThread | None = None
+        self.pace = 1.0
+        """How many times as long a training takes here as where the forecast of its time was made."""
 
     @property
     def status(self) -> str:
@@ -73,6 +75,7 @@ class KernelWarmup(QObject):
             self._set_status("failed")
             self.failed.emit(outcome)
         elif outcome is not None:
+            self.pace = self._thread.pace if self._thread is not None else 1.0
             self._set_status("ready")
             self.ready.emit(outcome)
 
@@ -92,6 +95,7 @@ class _WarmupThread(QThread):
         super().__init__()
         self.setObjectName("warm-up")
         self.stop = threading.Event()
+        self.pace = 1.0
 
     def run(self) -> None:
         """Compile in children if need be, then load; Qt calls this in the thread."""
@@ -123,4 +127,10 @@ class _WarmupThread(QThread):
         self.stage_reached.emit("loading")
         for package in KERNEL_PACKAGES:
             load_kernels(package)
-        return None if self.stop.is_set() else time.perf_counter() - began
+        seconds = time.perf_counter() - began
+        if self.stop.is_set():
+            return None
+        from wordpiece_studio.core.training.time_forecast import measured_pace
+
+        self.pace = measured_pace()
+        return seconds

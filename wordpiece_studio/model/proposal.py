@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from wordpiece_studio.core.training.preparation import minimum_vocab_size
-from wordpiece_studio.model.alphabet import CountsWithAlphabet, alphabet_size
+from wordpiece_studio.model.counts_with_figures import corpus_figures
 
 if TYPE_CHECKING:
     from wordpiece_studio.core.corpus.counts import WordCounts
@@ -58,5 +58,4 @@ def _usual_size(size: int) -> int:
 def _least_size(counts: WordCounts, config: TrainingConfig) -> int:
     if len(counts) <= _MOST_WORDS:
         return minimum_vocab_size(counts, config)
-    size = counts.alphabet_size if isinstance(counts, CountsWithAlphabet) else alphabet_size(counts.words)
-    return len(config.special_tokens) + size
+    return len(config.special_tokens) + corpus_figures(counts).alphabet

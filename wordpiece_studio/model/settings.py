@@ -40,6 +40,8 @@ class StudioSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
         Percent of the usual size of the text.
     objective, vocab_size, min_frequency, normalizer, pre_tokenizer
         What the training bar showed last.
+    train_as_you_type
+        Whether a small corpus is trained again after every edit.
     play_speed
         Merges per second.
     window_geometry, window_state
@@ -58,6 +60,7 @@ class StudioSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
     min_frequency: _Count = 0
     normalizer: _Text = "bert-cased"
     pre_tokenizer: _Text = "bert"
+    train_as_you_type: bool = True
     play_speed: Annotated[float, msgspec.Meta(ge=0.25, le=1000.0)] = 4.0
     window_geometry: _Text = ""
     window_state: _Text = ""

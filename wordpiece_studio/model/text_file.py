@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.core.corpus.decoding import ErrorHandling
 
-LARGEST_FILE = 500_000_000
-"""Bytes; a larger file does not fit into an editor's memory well."""
+LARGEST_EDITED = 10_000_000
+"""Bytes; a larger file is read part by part and never into the editor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,18 +59,11 @@ def read_text_file(path: Path, encoding: str | None = None, errors: ErrorHandlin
     Raises
     ------
     StudioError
-        If it cannot be read as text, naming the file and the place, or is too large.
+        If it cannot be read as text, naming the file and the place.
     """
     from wordpiece_studio.core.corpus import files
 
     file = files.TextFile(path, encoding=encoding, errors=errors)
-    if file.size > LARGEST_FILE:
-        raise StudioError(
-            "{path} has {size:,} MB, too much for the editor",
-            "Train on it with the command line: wordpiece-studio train.",
-            path=file.name,
-            size=file.size // 1_000_000,
-        )
     pieces = list(file.pieces())
     if not pieces:
         return TextFile("", encoding or "utf-8", mark=_head(path, file.size))

@@ -8,20 +8,22 @@ when rivals are asked for. It holds no algorithm and no widget.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QCoreApplication, QMetaMethod, QObject, QTimer, Signal
 
 from wordpiece_studio.model.progress_meter import ProgressMeter
 from wordpiece_studio.model.records import Focus, Progress, Rivals, TrainerState
+from wordpiece_studio.model.replacement import Replacement
 from wordpiece_studio.model.tokenizer_cache import TokenizerCache
-from wordpiece_studio.model.training_job import (
+from wordpiece_studio.model.training_job import default_trainer
+from wordpiece_studio.model.training_messages import (
     Batch,
     ContinueRequest,
     Failure,
     Halted,
     NewLimits,
+    Replaced,
     RivalsAnswer,
     RunControl,
     Started,
@@ -35,24 +37,12 @@ if TYPE_CHECKING:
     from wordpiece_studio.core.encoder import Tokenizer
     from wordpiece_studio.core.training.config import TrainingConfig
     from wordpiece_studio.core.training.history import MergeHistory
-    from wordpiece_studio.core.training.trainer import Trainer
+    from wordpiece_studio.core.training.notices import Notice
     from wordpiece_studio.core.vocabulary import Vocabulary
     from wordpiece_studio.model.training_job import TrainerFactory
 
 PUBLISH_INTERVAL_MS = 16
 PROGRESS_INTERVAL_SECONDS = 0.05
-
-
-def default_trainer(counts: WordCounts, config: TrainingConfig) -> Trainer:
-    """Return a trainer with the engine that suits the corpus. Imported here: the window opens before it is needed.
-
-    Whether there is enough memory is the affair of those who start the training: they can ask the user.
-    """
-    from wordpiece_studio.core.training.trainer import Trainer
-
-    trainer = Trainer(counts, config, memory_limit=math.inf)
-    trainer.history.segmentations.index_of(counts.words[0])  # what the window would wait for when it asks for a word
-    return trainer
 
 
 class TrainerModel(QObject):
@@ -73,7 +63,8 @@ class TrainerModel(QObject):
     failed(StudioError)
         The last command went wrong; after `state_changed`.
     run_reset()
-        There is another history object; `merge_count` and `moment` are 0, `focus` is None. Panes start afresh.
+        There is another history object; `merge_count` and `moment` are 0. `focus` is None, except after `replace`.
+        Panes start afresh.
     rivals_changed(Rivals)
         The answer to the latest `request_rivals`; none if the moment shown has changed since it was asked for.
 
@@ -93,16 +84,15 @@ class TrainerModel(QObject):
     def __init__(self, parent: QObject | None = None, *, trainer_factory: TrainerFactory = default_trainer) -> None:
         super().__init__(parent)
         self._state = TrainerState.IDLE
-        self._history: MergeHistory | None = None
-        self._counts: WordCounts | None = None
+        self._started: Started | None = None
         self._config: TrainingConfig | None = None
         self._stop_reason: str | None = None
         self._moment = 0
         self._published = 0
         self._learned = 0  # known to be learned by the worker, not all of it published yet
         self._focus: Focus | None = None
-        self._run = 0
-        self._sure_size = 0
+        self._run = self._last_run = 0
+        self._replacement = Replacement()
         self._control = RunControl()
         self._intent: Literal["train", "pause", "stop"] = "train"
         self._steps_pending = 0
@@ -119,6 +109,7 @@ class TrainerModel(QObject):
         worker = self._thread.worker
         worker.started.connect(self._on_worker_started)
         worker.abandoned.connect(self._on_worker_abandoned)
+        worker.replaced.connect(self._on_worker_replaced)
         worker.batch_ready.connect(self._on_worker_batch_ready)
         worker.halted.connect(self._on_worker_halted)
         worker.failed.connect(self._on_worker_failed)
@@ -137,7 +128,7 @@ class TrainerModel(QObject):
     @property
     def history(self) -> MergeHistory | None:
         """The merges; while training it may be longer than `merge_count`, which says how much was announced."""
-        return self._history
+        return self._started.history if self._started is not None else None
 
     @property
     def merge_count(self) -> int:
@@ -167,7 +158,7 @@ class TrainerModel(QObject):
     @property
     def counts(self) -> WordCounts | None:
         """The word counts that `history` was learned from."""
-        return self._counts
+        return self._started.counts if self._started is not None else None
 
     @property
     def config(self) -> TrainingConfig | None:
@@ -180,15 +171,20 @@ class TrainerModel(QObject):
         return self._stop_reason
 
     @property
+    def notices(self) -> tuple[Notice, ...]:
+        """What is unusual about the corpus of a run that was begun with `start`."""
+        return self._started.notices if self._started is not None else ()
+
+    @property
     def progress(self) -> Progress:
         """How far the training is."""
-        history = self._history
+        history = self.history
         return self._meter.progress(
             merges=self._published,
             vocabulary_size=history.vocabulary_size(self._published) if history is not None else 0,
             symbols=history.symbols_after(self._published) if history is not None else 0,
             config=self._config,
-            sure_size=self._sure_size,
+            sure_size=self._started.sure_size if self._started is not None else None,
         )
 
     # Training.
@@ -200,23 +196,37 @@ class TrainerModel(QObject):
         """
         if self._thread.is_closed:
             return
-        self._control.stop.set()
-        self._run += 1
-        self._steps_pending = 0
+        self._end_run()
         self._begin_stretch(paused=paused)
         self._thread.start(StartRequest(self._run, counts, config, self._control))
+
+    def replace(self, counts: WordCounts, config: TrainingConfig) -> None:
+        """Train afresh beside the run there is, and put the new one in its place, whole, once it is there.
+
+        For a corpus that is trained in no time, as it is typed: nothing else changes until then, and all at once then:
+        `run_reset`, what was merged, `moment_changed`, `state_changed`, `progress_changed`. The moment stays the same
+        one, or the head if it was the head; the focus stays. The latest call wins; any command to learn makes it void.
+        If the training cannot begin, `failed` says so and the old run stays; if it would have to wait for kernels to be
+        compiled, it is given up with `progress_changed` alone. Not while a training runs or pauses.
+        """
+        if self._thread.is_closed or self.is_busy or self._state is TrainerState.PAUSED:
+            return
+        self._last_run += 1
+        self._thread.replace(self._replacement.begin(self._last_run, counts, config))
+
+    @property
+    def is_replacing(self) -> bool:
+        """Whether a run is being trained to take the place of this one."""
+        return self._replacement.is_under_way
 
     def forget(self) -> None:
         """Drop the run: nothing is trained then, as at the start. A training that runs is given up."""
         if self._thread.is_closed:
             return
-        self._control.stop.set()
-        self._run += 1
-        self._steps_pending = 0
-        self._publish_timer.stop()
+        self._end_run()
         self._thread.drop_rivals()
         self._stop_reason = None
-        self._take_run(None, None, None)
+        self._take_run(None)
         self._set_state(TrainerState.IDLE)
 
     def train_further(self, vocab_size: int | None = None, max_merges: int | None = None) -> None:
@@ -249,15 +259,14 @@ class TrainerModel(QObject):
 
     def close(self) -> None:
         """Stop everything and wait for the worker thread to end. Nothing is emitted afterwards."""
-        self._run += 1
-        self._control.stop.set()
-        self._publish_timer.stop()
+        self._end_run()
         self._thread.close()
 
     # Moving in time.
 
     def seek(self, step: int) -> None:
         """Show the moment `step`, or the nearest there is."""
+        self._replacement.forget_moment()
         moment = max(0, min(int(step), self._published))
         if moment != self._moment:
             self._moment = moment
@@ -272,6 +281,7 @@ class TrainerModel(QObject):
         if self._moment < self._published:
             self.seek(self._moment + 1)
         elif self._can_go_on():
+            self._replacement.give_up()
             self._steps_pending += 1
             self._thread.step(StepRequest(self._run))
 
@@ -303,7 +313,7 @@ class TrainerModel(QObject):
         While training the answer comes at once and says that none are available: ask again when the state changes.
         """
         wanted = self._moment if moment is None else max(0, min(moment, self._published))
-        is_available = self._history is not None and self._state is not TrainerState.TRAINING and not self._engine_lost
+        is_available = self.history is not None and self._state is not TrainerState.TRAINING and not self._engine_lost
         if is_available and not self._thread.is_closed:
             self._thread.find_rivals(self._run, wanted, limit)
         else:
@@ -312,40 +322,64 @@ class TrainerModel(QObject):
 
     def vocabulary_at(self, step: int) -> Vocabulary | None:
         """Return the vocabulary after `step` merges; None if nothing was trained."""
-        return None if self._history is None else self._history.vocabulary(max(0, min(step, self._published)))
+        return None if self.history is None else self.history.vocabulary(max(0, min(step, self._published)))
 
     def tokenizer_at(self, step: int) -> Tokenizer | None:
         """Return the tokenizer after `step` merges, with the pipeline of the counts; None if nothing was trained."""
-        if self._history is None or self._counts is None:
+        if self.history is None or self.counts is None:
             return None
-        return self._tokenizers.at(self._history, self._counts, max(0, min(step, self._published)))
+        return self._tokenizers.at(self.history, self.counts, max(0, min(step, self._published)))
 
     # What the worker says. All of it arrives in the window's thread.
 
     def _on_worker_started(self, started: Started) -> None:
         if started.run == self._run:
-            self._sure_size = started.sure_size
-            self._take_run(started.history, started.counts, started.config)
+            self._take_run(started)
 
-    def _take_run(self, history: MergeHistory | None, counts: WordCounts | None, config: TrainingConfig | None) -> None:
-        self._history, self._counts, self._config = history, counts, config
-        self._engine_lost = False
-        self._published = self._learned = 0
-        self._meter.begin_run()
-        self._tokenizers.clear()
-        had_moment, self._moment = self._moment, 0
-        had_focus, self._focus = self._focus, None
+    def _on_worker_replaced(self, replaced: Replaced) -> None:
+        started = replaced.started
+        if not self._replacement.taken(started.run):
+            return  # given up, or overtaken
+        wanted = self._replacement.wanted_moment(self._moment, is_head=self.is_at_head)
+        self._run = started.run
+        self._state, self._stop_reason = TrainerState.FINISHED, replaced.stop_reason
+        self._thread.drop_rivals()
+        self._set_run(started)
+        self._learned = len(started.history)
+        self._meter.note(self._learned, replaced.seconds)
+        self.run_reset.emit()
+        if self._run != started.run:
+            return  # a listener has begun another run
+        self._publish(follows=False)
+        self._moment = self._replacement.moment(wanted, self._published)
+        self.moment_changed.emit(self._moment)
+        self.state_changed.emit(self._state)
+        self.progress_changed.emit(self.progress)
+
+    def _take_run(self, started: Started | None) -> None:
+        had_moment, had_focus, self._focus = self._moment, self._focus, None
+        self._set_run(started)
         self.run_reset.emit()
         if had_moment:
             self.moment_changed.emit(0)
         if had_focus is not None:
             self.focus_changed.emit(None)
 
+    def _set_run(self, started: Started | None) -> None:
+        """Have the run that was started, or none, and nothing of it published."""
+        self._started, self._engine_lost = started, False
+        self._config = started.config if started is not None else None
+        self._published = self._learned = self._moment = 0
+        self._meter.begin_run()
+        self._tokenizers.clear()
+
     def _on_worker_abandoned(self, run: int) -> None:
+        if self._replacement.taken(run):
+            self.progress_changed.emit(self.progress)
         if run == self._run:
             self._publish_rest()
             self._stop_reason = "user"
-            self._set_state(TrainerState.IDLE if self._history is None else TrainerState.FINISHED)
+            self._set_state(TrainerState.IDLE if self.history is None else TrainerState.FINISHED)
 
     def _on_worker_batch_ready(self, batch: Batch) -> None:
         if batch.run != self._run:
@@ -380,6 +414,8 @@ class TrainerModel(QObject):
             self._settle(halted)
 
     def _on_worker_failed(self, failure: Failure) -> None:
+        if self._replacement.taken(failure.run):
+            self.failed.emit(failure.error)
         if failure.run != self._run:
             return
         self._steps_pending = 0
@@ -396,26 +432,36 @@ class TrainerModel(QObject):
     # How the model changes itself.
 
     def _can_go_on(self) -> bool:
-        return not self._thread.is_closed and self._history is not None and self._state is not TrainerState.TRAINING
+        return not self._thread.is_closed and self.history is not None and self._state is not TrainerState.TRAINING
 
     def _begin_stretch(self, *, paused: bool = False) -> None:
         """Get ready for a stretch of training; the flags of the last one stay with the last one."""
-        self._control = RunControl()
+        self._control, self._unreleased = RunControl(), 0
         self._intent = "pause" if paused else "train"
         if paused:
             self._control.pause.set()
-        self._unreleased = 0
         self._publish_timer.stop()
         self._stop_reason = None
         self._set_state(TrainerState.TRAINING)
 
+    def _end_run(self) -> None:
+        """Give up what runs; nothing more is heard of it."""
+        self._control.stop.set()
+        self._replacement.give_up()
+        self._publish_timer.stop()
+        self._last_run += 1
+        self._run = self._last_run
+        self._steps_pending = 0
+        self._replacement.forget_moment()
+
     def _go_on(self, limits: NewLimits | None = None) -> None:
+        self._replacement.give_up()
         self._begin_stretch()
         self._thread.carry_on(ContinueRequest(self._run, self._control, limits))
 
-    def _publish(self) -> None:
-        """Announce what was learned and not announced yet."""
-        history, first, end = self._history, self._published, self._learned
+    def _publish(self, *, follows: bool = True) -> None:
+        """Announce what was learned and not announced yet; with `follows` a moment at the head stays there."""
+        history, first, end = self.history, self._published, self._learned
         if history is None or end <= first:
             return
         self._published = end
@@ -425,13 +471,13 @@ class TrainerModel(QObject):
         if self._thread.is_closed:  # by a listener
             return
         self.merges_appended.emit(first, end - 1)
-        if self._moment == first:
+        if follows and self._moment == first:
             self.seek(end)
 
     def _publish_rest(self) -> None:
         """Announce all that is in the history; nothing writes to it any more."""
         self._publish_timer.stop()
-        self._learned = len(self._history) if self._history is not None else 0
+        self._learned = len(self.history) if self.history is not None else 0
         self._publish()
 
     def _settle(self, halted: Halted) -> None:

@@ -9,165 +9,41 @@ with the window than the history, which publishes its length last. What is done 
 from __future__ import annotations
 
 import logging
-import threading
+import math
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QObject, Signal, Slot
 
 from wordpiece_studio.core.memory import out_of_memory
+from wordpiece_studio.core.training.notices import corpus_notices
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.model.kernel_child import compile_kernels, must_compile_first
 from wordpiece_studio.model.pacing import MAX_BATCH, Pacer
 from wordpiece_studio.model.reach import sure_size
+from wordpiece_studio.model.training_messages import Batch, Failure, Halted, Replaced, RivalsAnswer, Started
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from wordpiece_studio.core.corpus.counts import WordCounts
     from wordpiece_studio.core.training.config import TrainingConfig
-    from wordpiece_studio.core.training.history import MergeHistory
+    from wordpiece_studio.core.training.notices import Notice
     from wordpiece_studio.core.training.records import Candidate
     from wordpiece_studio.core.training.trainer import Trainer
+    from wordpiece_studio.model.training_messages import (
+        ContinueRequest,
+        ReplaceRequest,
+        RivalsRequest,
+        RunControl,
+        StartRequest,
+        StepRequest,
+        Wishes,
+    )
 
     TrainerFactory = Callable[[WordCounts, TrainingConfig], Trainer]
 
 _log = logging.getLogger(__name__)
-
-BATCHES_IN_FLIGHT = 4
-"""So many batches may wait for the window; then the worker waits for it."""
-
-_GATE_POLL_SECONDS = 0.02
-
-
-class RunControl:
-    """The flags and the gate that the window and the worker share while one stretch of training runs.
-
-    `stop` and `pause` are set by the window and read by the worker between slices; `gate` is acquired by the worker
-    for each batch that it sends and released by the window for each that it has shown.
-    """
-
-    def __init__(self) -> None:
-        self.stop = threading.Event()
-        self.pause = threading.Event()
-        self.gate = threading.Semaphore(BATCHES_IN_FLIGHT)
-
-    def interrupted(self) -> bool:
-        """Whether the worker should leave off now."""
-        return self.stop.is_set() or self.pause.is_set()
-
-    def pass_gate(self) -> bool:
-        """Wait until one more batch may be sent; False if the wait was given up because of an interruption."""
-        while not self.gate.acquire(timeout=_GATE_POLL_SECONDS):
-            if self.interrupted():
-                return False
-        return True
-
-
-class Wishes:
-    """What the window wants most recently; a plain integer, so that reading it needs no lock.
-
-    `rivals` is the serial number of the newest request for rivals; all older ones are void.
-    """
-
-    def __init__(self) -> None:
-        self.rivals = 0
-
-
-@dataclass(frozen=True, slots=True)
-class StartRequest:
-    """Build a trainer and train; it learns nothing yet if the control says pause."""
-
-    run: int
-    counts: WordCounts
-    config: TrainingConfig
-    control: RunControl
-
-
-@dataclass(frozen=True, slots=True)
-class NewLimits:
-    """Where to stop from now on; None is no limit."""
-
-    vocab_size: int | None
-    max_merges: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class ContinueRequest:
-    """Go on from the head, with other limits if there are any."""
-
-    run: int
-    control: RunControl
-    limits: NewLimits | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class StepRequest:
-    """Learn exactly one more merge at the head."""
-
-    run: int
-
-
-@dataclass(frozen=True, slots=True)
-class RivalsRequest:
-    """Name the `limit` best pairs at `moment`."""
-
-    run: int
-    serial: int
-    moment: int
-    limit: int
-
-
-@dataclass(frozen=True, slots=True)
-class Started:
-    """A new history is there, still empty; the vocabulary can surely grow to `sure_size`."""
-
-    run: int
-    counts: WordCounts
-    config: TrainingConfig
-    history: MergeHistory
-    sure_size: int
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """The run has learned `merges` merges by now, in `seconds` of training."""
-
-    run: int
-    merges: int
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class Halted:
-    """The worker left off; `merges` and `seconds` as in a batch, `config` with the limits that hold now."""
-
-    run: int
-    merges: int
-    seconds: float
-    cause: Literal["paused", "stopped", "finished", "stepped"]
-    stop_reason: str | None
-    config: TrainingConfig
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """A command went wrong; `engine_lost` says that the trainer could not be kept."""
-
-    run: int
-    error: StudioError
-    engine_lost: bool
-
-
-@dataclass(frozen=True, slots=True)
-class RivalsAnswer:
-    """The best pairs at `moment`; None if the request was overtaken or there is no engine."""
-
-    run: int
-    serial: int
-    moment: int
-    candidates: tuple[Candidate, ...] | None
 
 
 class TrainingWorker(QObject):
@@ -175,6 +51,7 @@ class TrainingWorker(QObject):
 
     started = Signal(object)
     abandoned = Signal(object)  # the number of a run that was stopped before it had begun
+    replaced = Signal(object)
     batch_ready = Signal(object)
     halted = Signal(object)
     failed = Signal(object)
@@ -187,11 +64,12 @@ class TrainingWorker(QObject):
         self._trainer: Trainer | None = None
         self._seconds = 0.0
         self._run = 0
+        self._replacement: tuple[int, Trainer, float] | None = None  # run, trainer, seconds; not asked for yet
 
     @Slot(object)
     def start(self, request: StartRequest) -> None:
         """Build a trainer for `request`; one that was stopped before its turn came is not even built."""
-        self._run = request.run
+        self._run, self._replacement = request.run, None
         stop = request.control.stop
         try:
             if not stop.is_set() and must_compile_first(request.counts, request.config):
@@ -204,14 +82,38 @@ class TrainingWorker(QObject):
             self._report(error, engine_lost=False)
             return
         self._trainer, self._seconds = trainer, 0.0
-        sure = sure_size(request.counts, request.config, trainer.history.vocabulary_size(0))
-        self.started.emit(Started(request.run, request.counts, request.config, trainer.history, sure))
+        self.started.emit(_started(request, trainer, tuple(corpus_notices(request.counts, request.config))))
         self._guarded(self._train, trainer, request.control)
+
+    @Slot(object)
+    def replace(self, request: ReplaceRequest) -> None:
+        """Train for `request` to the end, unless it is stopped or would first have to compile the kernels.
+
+        The present trainer stays until something is asked of the new one.
+        """
+        stopped = request.stop.is_set
+        if stopped() or must_compile_first(request.counts, request.config):
+            self.abandoned.emit(request.run)
+            return
+        began = time.perf_counter()
+        try:
+            trainer = self._trainer_factory(request.counts, request.config)
+            while not stopped() and trainer.run(MAX_BATCH, stopped) and trainer.stop_reason is None:
+                pass
+            trainer.history.vocabulary(len(trainer.history))  # spells the tokens out, which the window need not do then
+        except Exception as error:
+            if not stopped():
+                self.failed.emit(Failure(request.run, as_studio_error(error), engine_lost=False))
+            return
+        if not stopped():
+            seconds = time.perf_counter() - began
+            self._replacement = (request.run, trainer, seconds)
+            self.replaced.emit(Replaced(_started(request, trainer), seconds, trainer.stop_reason))
 
     @Slot(object)
     def carry_on(self, request: ContinueRequest) -> None:
         """Go on from the head, with new limits if there are any."""
-        if (trainer := self._living_trainer()) is None:
+        if (trainer := self._living_trainer(request.run)) is None:
             return
         if request.limits is not None:
             old, new = trainer.config, request.limits
@@ -230,12 +132,14 @@ class TrainingWorker(QObject):
     @Slot(object)
     def step(self, request: StepRequest) -> None:
         """Learn one more merge, unless another run has begun since."""
-        if request.run == self._run and (trainer := self._living_trainer()) is not None:
+        self._take_replacement(request.run)
+        if request.run == self._run and (trainer := self._living_trainer(request.run)) is not None:
             self._guarded(self._step, trainer)
 
     @Slot(object)
     def find_rivals(self, request: RivalsRequest) -> None:
         """Move the engine to the moment asked for and name the best pairs there; void if overtaken."""
+        self._take_replacement(request.run)
         trainer = self._trainer
         if trainer is None or self._is_overtaken(request) or request.run != self._run:
             return self._answer(request, None)
@@ -261,7 +165,14 @@ class TrainingWorker(QObject):
             self._trainer = None
         self.failed.emit(Failure(self._run, as_studio_error(error), engine_lost))
 
-    def _living_trainer(self) -> Trainer | None:
+    def _take_replacement(self, run: int) -> None:
+        """Let go of the old trainer if something is asked of the new one."""
+        if self._replacement is not None and self._replacement[0] == run:
+            self._run, self._trainer, self._seconds = self._replacement
+            self._replacement = None
+
+    def _living_trainer(self, run: int) -> Trainer | None:
+        self._take_replacement(run)
         if self._trainer is None:
             error = StudioError("The training cannot go on: its engine is gone", "Train again.")
             self.failed.emit(Failure(self._run, error, engine_lost=True))
@@ -323,6 +234,25 @@ class TrainingWorker(QObject):
 
     def _answer(self, request: RivalsRequest, candidates: tuple[Candidate, ...] | None) -> None:
         self.rivals_ready.emit(RivalsAnswer(request.run, request.serial, request.moment, candidates))
+
+
+def _started(
+    request: StartRequest | ReplaceRequest, trainer: Trainer, notices: tuple[Notice, ...] = ()
+) -> Started:  # fmt: skip
+    sure = sure_size(request.counts, request.config, trainer.history.vocabulary_size(0))
+    return Started(request.run, request.counts, request.config, trainer.history, sure, notices)
+
+
+def default_trainer(counts: WordCounts, config: TrainingConfig) -> Trainer:
+    """Return a trainer with the engine that suits the corpus. Imported here: the window opens before it is needed.
+
+    Whether there is enough memory is the affair of those who start the training: they can ask the user.
+    """
+    from wordpiece_studio.core.training.trainer import Trainer
+
+    trainer = Trainer(counts, config, memory_limit=math.inf)
+    trainer.history.segmentations.index_of(counts.words[0])  # what the window would wait for when it asks for a word
+    return trainer
 
 
 def as_studio_error(error: Exception) -> StudioError:

@@ -6,17 +6,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QThread, Signal
 
-from wordpiece_studio.model.training_job import (
-    ContinueRequest,
-    RivalsRequest,
-    StartRequest,
-    StepRequest,
-    TrainingWorker,
-    Wishes,
-)
+from wordpiece_studio.model.training_job import TrainingWorker
+from wordpiece_studio.model.training_messages import RivalsRequest, Wishes
 
 if TYPE_CHECKING:
     from wordpiece_studio.model.training_job import TrainerFactory
+    from wordpiece_studio.model.training_messages import ContinueRequest, ReplaceRequest, StartRequest, StepRequest
 
 
 class TrainingThread(QObject):
@@ -27,6 +22,7 @@ class TrainingThread(QObject):
     """
 
     _start_requested = Signal(object)
+    _replace_requested = Signal(object)
     _continue_requested = Signal(object)
     _step_requested = Signal(object)
     _rivals_requested = Signal(object)
@@ -39,6 +35,7 @@ class TrainingThread(QObject):
         self.worker = TrainingWorker(trainer_factory, self._wishes)
         self.worker.moveToThread(self._thread)
         self._start_requested.connect(self.worker.start)
+        self._replace_requested.connect(self.worker.replace)
         self._continue_requested.connect(self.worker.carry_on)
         self._step_requested.connect(self.worker.step)
         self._rivals_requested.connect(self.worker.find_rivals)
@@ -58,6 +55,10 @@ class TrainingThread(QObject):
         """Have a new trainer built."""
         self.drop_rivals()
         self._start_requested.emit(request)
+
+    def replace(self, request: ReplaceRequest) -> None:
+        """Have a run trained beside the one that is shown."""
+        self._replace_requested.emit(request)
 
     def carry_on(self, request: ContinueRequest) -> None:
         """Have the training go on."""

@@ -56,7 +56,16 @@ class Actions(QObject):
             self.tr("&New corpus"), (standard.New,), self.tr("Start with an empty corpus"), "new"
         )
         self.open_file = self._action(
-            self.tr("&Open text file…"), (standard.Open,), self.tr("Open a text file as the corpus"), "open"
+            self.tr("&Open files…"), (standard.Open,), self.tr("Open text files of any kind as the corpus"), "open"
+        )
+        self.open_folder = self._action(
+            self.tr("Open &folder…"), ("Ctrl+Shift+O",), self.tr("Open all text files of a folder as the corpus")
+        )
+        self.add_files = self._action(
+            self.tr("A&dd files…"), (), self.tr("Add text files of any kind to the corpus"), "new"
+        )
+        self.add_folder = self._action(
+            self.tr("Add folde&r…"), (), self.tr("Add all text files of a folder to the corpus")
         )
         self.save_vocabulary = self._action(
             self.tr("&Save vocabulary…"), ("Ctrl+S",), self.tr("Save the vocabulary at the step shown"), "save"
@@ -106,6 +115,7 @@ class Actions(QObject):
             self.tr("Train as you t&ype"), (), self.tr("Train a small corpus again after every edit, without asking")
         )
         self.train_as_you_type.setCheckable(True)
+        self.train_as_you_type.setChecked(True)
 
     def _make_moment_actions(self) -> None:
         # Left and Right belong to the text in a text field; the others work everywhere.

@@ -21,7 +21,7 @@ def run_studio(argv: Sequence[str] = ()) -> int:
     Parameters
     ----------
     argv
-        Arguments without the program's name: at most one, the file to open as the corpus.
+        Arguments without the program's name: files, folders and patterns to open as the corpus.
     """
     problem = window_problem()
     if problem is not None:

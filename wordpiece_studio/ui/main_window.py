@@ -6,7 +6,6 @@ What the commands do is in the flows: `training_flow`, `file_flow`, `moment_flow
 from __future__ import annotations
 
 import logging
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
@@ -20,6 +19,7 @@ from wordpiece_studio.model.trainer_model import TrainerModel
 from wordpiece_studio.ui.actions import Actions
 from wordpiece_studio.ui.corpus.corpus_pane import CorpusPane
 from wordpiece_studio.ui.corpus.counting_flow import CountingFlow
+from wordpiece_studio.ui.corpus.file_drops import FileDrops
 from wordpiece_studio.ui.corpus.file_flow import FileFlow
 from wordpiece_studio.ui.corpus.samples import START_SAMPLE, Sample, first_sentence, samples
 from wordpiece_studio.ui.corpus.vocabulary_flow import VocabularyFlow
@@ -44,6 +44,9 @@ from wordpiece_studio.ui.training.training_flow import TrainingFlow
 from wordpiece_studio.ui.view_flow import ViewFlow
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
     from PySide6.QtGui import QCloseEvent, QKeyEvent
 
     from wordpiece_studio.errors import StudioError
@@ -74,15 +77,17 @@ class MainWindow(QMainWindow):
         self.actions_ = Actions(theme, self)
         self.bar = TrainingBar(self.actions_, self)
         self.banner = Banner(theme, self)
-        self.corpus_pane = CorpusPane(self.document, self.counting, theme, self)
+        self.corpus_pane = CorpusPane(self.document, self.counting, self.actions_, theme, self)
         self.tokenization_pane = TokenizationPane(self.model, theme, self)
         self.scoreboard_pane = ScoreboardPane(self.model, theme, self)
         self.history_pane = HistoryPane(self.model, theme, self)
         self.timeline_pane = TimelinePane(self.model, theme, self, player=self.player)
         self.docks = DockArea(self)
         self.warm_up = KernelWarmup(self)
+        self.drops = FileDrops(self)
         self._is_leaving = False
         self._was_shown = False
+        self._awaits_preview = False
         self._suggested_text = self.tokenization_pane.text
         self._put_together()
         self.menus = Menus(self.menuBar(), self.actions_, self.docks.toggles())
@@ -92,10 +97,10 @@ class MainWindow(QMainWindow):
 
     # -- start and end
 
-    def open_first(self, path: Path | None) -> None:
-        """Show the file `path`, or the sample and train it."""
-        if path is not None:
-            self.file_flow.open_path(path)
+    def open_first(self, paths: Sequence[str | Path] = ()) -> None:
+        """Open these files and folders, or show the sample and train it."""
+        if paths:
+            self.file_flow.open_paths(paths)
         else:
             self.file_flow.load_sample(START_SAMPLE)
             self.training_flow.train_unasked(START_MOMENT)
@@ -131,6 +136,9 @@ class MainWindow(QMainWindow):
         self.player.stop()
         self.warm_up.close()
         self.counting.stop()
+        self.file_flow.close()
+        self.corpus_pane.files_view.preview.close_job()
+        self.corpus_pane.lint_flow.close()
         self.document.close()
         self.model.close()
 
@@ -185,7 +193,7 @@ class MainWindow(QMainWindow):
         actions, model = self.actions_, self.model
         self.addActions(actions.all())
         self.training_flow = TrainingFlow(self, model, self.counting, self.bar, self.banner, actions, theme)
-        self.file_flow = FileFlow(self, self.document, self.settings, actions, self.messages)
+        self.file_flow = FileFlow(self, self.document, self.counting, self.settings, actions, self.messages)
         self.vocabulary_flow = VocabularyFlow(self, self.document, model, actions, self.messages)
         self.sample_flow = SampleFlow(
             self, model, self.file_flow, self.training_flow, self.corpus_pane.figures, self.bar.settings
@@ -213,16 +221,23 @@ class MainWindow(QMainWindow):
         self.menus.set_samples(samples())
         pane.set_samples_menu(self.menus.samples)
         self.menus.sample_chosen.connect(self.sample_flow.open_sample)
-        self.menus.recent_file_chosen.connect(self._on_path_wanted)
+        self.menus.recent_file_chosen.connect(self._on_recent_file_chosen)
         self.menus.recent.aboutToShow.connect(self._on_recent_menu_about_to_show)
-        pane.editor.file_dropped.connect(self._on_path_wanted)
+        pane.editor.drops.files_dropped.connect(self.file_flow.open_paths)
+        self.drops.files_dropped.connect(self.file_flow.open_paths)
+        pane.files_view.list.drops.files_dropped.connect(self.file_flow.add_paths)
+        pane.files_view.preview.text_shown.connect(self._on_preview_text_shown)
+        self.file_flow.listing.progress_changed.connect(pane.counting_bar.show_listing)
+        self.counting.partial_changed.connect(self._on_counting_partial_changed)
+        document.reset.connect(self._on_document_reset)
         pane.figures.name_refused.connect(self.messages.show_error)
         self.file_flow.text_taken.connect(self._on_text_taken)
         self.file_flow.sample_loaded.connect(self._on_sample_loaded)
-        self.file_flow.text_saved.connect(self._on_text_saved)
+        self.file_flow.renamed.connect(self._on_corpus_renamed)
         self.vocabulary_flow.saved.connect(self._on_vocabulary_saved)
         self.leave_flow.agreed.connect(self.leave_at_once)
         self.warm_up.status_changed.connect(self.training_flow.engine.take_status)
+        self.warm_up.ready.connect(self._on_warm_up_ready)
         self.warm_up.failed.connect(self._on_warm_up_failed)
         self.moment_flow.first_run_needed.connect(self.training_flow.learn_first_merge)
         self.moment_flow.end_reached.connect(self.training_flow.say_end_reached)
@@ -235,13 +250,29 @@ class MainWindow(QMainWindow):
 
     def _on_text_taken(self, name: str) -> None:
         self.corpus_pane.set_name(name)
+        self._awaits_preview = self.document.is_files
         # A sample is trained at once: until then its panes show the old run, which is better than a flicker.
         self.training_flow.take_corpus(self.file_flow.corpus_name, keeps_run=self.file_flow.is_sample)
         if self.document.path is not None:
             self._suggest_text(first_sentence(self.document.text))
 
-    def _on_text_saved(self) -> None:
+    def _on_document_reset(self) -> None:
+        is_text = not self.document.is_files
+        actions = self.actions_
+        for action in (actions.find, actions.find_next, actions.find_previous, actions.save_corpus):
+            action.setEnabled(is_text)
+        self.docks.set_wide_left(not is_text)
+
+    def _on_corpus_renamed(self) -> None:
         self.training_flow.record.rename_corpus(self.file_flow.corpus_name)
+
+    def _on_counting_partial_changed(self, _is_partial: object) -> None:
+        self.training_flow.record.set_corpus_name(self.file_flow.corpus_name)
+
+    def _on_preview_text_shown(self, text: str) -> None:
+        if self._awaits_preview:  # of the first file of another corpus
+            self._awaits_preview = False
+            self._suggest_text(first_sentence(text))
 
     def _on_sample_loaded(self, sample: Sample) -> None:
         self._suggest_text(sample.sentence)
@@ -252,8 +283,8 @@ class MainWindow(QMainWindow):
             self.tokenization_pane.set_text(text)
             self._suggested_text = text
 
-    def _on_path_wanted(self, path: object) -> None:
-        self.file_flow.open_path(Path(str(path)))
+    def _on_recent_file_chosen(self, path: object) -> None:
+        self.file_flow.open_paths([str(path)])
 
     def _on_recent_menu_about_to_show(self) -> None:
         self.menus.set_recent_files(self.settings.values.recent_files)
@@ -261,6 +292,9 @@ class MainWindow(QMainWindow):
     def _on_vocabulary_saved(self, sentence: str) -> None:
         self.training_flow.record.note_saved()
         self.banner.show_message(sentence)
+
+    def _on_warm_up_ready(self, _seconds: float) -> None:
+        self.training_flow.memory.set_pace(self.warm_up.pace)
 
     def _on_warm_up_failed(self, error: StudioError) -> None:
         self.banner.show_message(str(error), "warning")

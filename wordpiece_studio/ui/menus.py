@@ -70,9 +70,10 @@ class Menus(QObject):
 
     def _add_file_menu(self, actions: Actions) -> None:
         menu = self._bar.addMenu(self.tr("&File"))
-        menu.addActions([actions.new_corpus, actions.open_file])
+        menu.addActions([actions.new_corpus, actions.open_file, actions.open_folder])
         menu.addMenu(self.samples)
         menu.addMenu(self.recent)
+        menu.addActions([actions.add_files, actions.add_folder])
         menu.addSeparator()
         menu.addActions([actions.save_vocabulary, actions.save_corpus])
         menu.addSeparator()

@@ -44,7 +44,7 @@ class SampleFlow(QObject):
 
     def _ask_or_load(self) -> None:
         trains = self._model.state is TrainerState.TRAINING
-        if self._training.record.is_automatic or not (trains or self._model.merge_count):
+        if not self._training.record.is_wanted or not (trains or self._model.merge_count):
             self._files.load_sample(self._wanted)
             return
         box = discard_question(

@@ -6,7 +6,6 @@ import logging
 import signal
 import socket
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSocketNotifier
@@ -46,7 +45,7 @@ def open_studio(argv: Sequence[str]) -> int:
     window = MainWindow(settings, theme)
     window.messages.catch_faults()
     interrupts = InterruptWatch(window)
-    window.open_first(Path(argv[0]) if argv else None)
+    window.open_first(argv)
     window.show_soon()
     code = application.exec()
     interrupts.stop()

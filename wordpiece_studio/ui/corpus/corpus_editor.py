@@ -5,16 +5,12 @@ Qt's own undo is off, as its text is not the text: the document undoes.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QMimeData, Qt, Signal
+from PySide6.QtCore import QMimeData, Qt
 from PySide6.QtGui import (
     QColor,
     QContextMenuEvent,
-    QDragEnterEvent,
-    QDragMoveEvent,
-    QDropEvent,
     QKeyEvent,
     QKeySequence,
     QTextCursor,
@@ -22,6 +18,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QMenu, QPlainTextEdit, QTextEdit, QWidget
 
+from wordpiece_studio.ui.corpus.file_drops import FileDrops
 from wordpiece_studio.ui.look.later import later
 
 if TYPE_CHECKING:
@@ -32,11 +29,12 @@ if TYPE_CHECKING:
 _KEEP = QTextCursor.MoveMode.KeepAnchor
 
 
+_LOADED_AT_ONCE, _LOADED_PIECE = 1_000_000, 200_000
+"""Characters: a longer text is shown piece by piece, each in some milliseconds, and can be edited when it is there."""
+
+
 class CorpusEditor(QPlainTextEdit):
     """Shows ``document.view_text`` and hands every edit to the document."""
-
-    file_dropped = Signal(object)
-    """A file was dropped, a Path."""
 
     def __init__(self, document: Document, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -45,9 +43,11 @@ class CorpusEditor(QPlainTextEdit):
         self._is_own_change = False  # a change that the document knows already
         self._is_reporting = False  # inside contentsChange, where the text must not be replaced
         self._is_stale = False  # until the text is shown afresh
+        self._rest = ""  # what is still to be shown
         self._marks: list[tuple[int, int]] = []
+        self.drops = FileDrops(self)
         self.setAccessibleName(self.tr("Corpus text"))
-        self.setPlaceholderText(self.tr("Type or paste text here, drop a file, or choose a sample."))
+        self.setPlaceholderText(self.tr("Type or paste text here, drop files or a folder, or choose a sample."))
         self.setTabChangesFocus(True)
         self.document().setUndoRedoEnabled(False)
         self.document().setDocumentMargin(8)
@@ -72,11 +72,30 @@ class CorpusEditor(QPlainTextEdit):
         self._is_stale = False
         position = self.textCursor().position()
         self._is_own_change = True
-        self.setPlainText(self._document.view_text)
+        text = self._document.view_text
+        shown = _LOADED_PIECE if len(text) > _LOADED_AT_ONCE else len(text)
+        self.setPlainText(text[:shown])
         self._is_own_change = False
-        self.setReadOnly(self._document.is_folded)
+        self._rest = text[shown:]
+        self.setReadOnly(self._document.is_folded or bool(self._rest))
         self.select(min(position, self.document().characterCount() - 1))
         self._draw_marks()
+        if self._rest:
+            later(self, 0, self._load_more)
+
+    def _load_more(self) -> None:
+        if not self._rest:
+            return  # another text is shown by now
+        self._is_own_change = True
+        cursor = QTextCursor(self.document())
+        cursor.movePosition(QTextCursor.MoveOperation.End)
+        cursor.insertText(self._rest[:_LOADED_PIECE])
+        self._is_own_change = False
+        self._rest = self._rest[_LOADED_PIECE:]
+        if self._rest:
+            later(self, 0, self._load_more)
+        else:
+            self.setReadOnly(self._document.is_folded)
 
     def _on_document_view_edited(self, edit: ViewEdit) -> None:
         self._is_own_change = True
@@ -182,28 +201,3 @@ class CorpusEditor(QPlainTextEdit):
             action.triggered.connect(slot)
             action.setEnabled(is_possible)
         return menu
-
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if _local_file(event.mimeData()):
-            event.acceptProposedAction()
-        else:
-            super().dragEnterEvent(event)
-
-    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
-        if _local_file(event.mimeData()):
-            event.acceptProposedAction()
-        else:
-            super().dragMoveEvent(event)
-
-    def dropEvent(self, event: QDropEvent) -> None:
-        path = _local_file(event.mimeData())
-        if path is None:
-            super().dropEvent(event)
-        else:
-            event.acceptProposedAction()
-            self.file_dropped.emit(path)
-
-
-def _local_file(data: QMimeData) -> Path | None:
-    paths = [url.toLocalFile() for url in data.urls() if url.isLocalFile()]
-    return Path(paths[0]) if paths else None

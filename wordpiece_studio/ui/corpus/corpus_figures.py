@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QComboBox, QGridLayout, QInputDialog, QLabel, QWidget
+from PySide6.QtWidgets import QComboBox, QGridLayout, QInputDialog, QLabel, QSizePolicy, QWidget
 
 from wordpiece_studio.core.text.normalizers import Normalizer, resolve_normalizer
 from wordpiece_studio.core.text.pre_tokenizers import PreTokenizer, resolve_pre_tokenizer
+from wordpiece_studio.core.text.printable import printable
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.model.counts_with_figures import corpus_figures
 from wordpiece_studio.ui.look.plain import plain_label, set_plain_text, set_plain_tooltip
 from wordpiece_studio.ui.look.token_text import number_text
 
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
 
     from wordpiece_studio.core.corpus.counts import WordCounts
-
-_MOST_WORDS_TO_SPELL = 200_000
 
 
 class CorpusFigures(QWidget):
@@ -44,6 +43,7 @@ class CorpusFigures(QWidget):
             self._values[name] = value
             self._rows.append((plain_label(caption, self, role="caption"), value))
         self._summary_label = plain_label("", self, role="caption", wrap=True)
+        self._summary_label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self._summary_label.hide()
         self._grid.addWidget(self._summary_label, 0, 0, 1, 2)
         self._normalizer_box = self._make_normalizer_box()
@@ -59,6 +59,7 @@ class CorpusFigures(QWidget):
             self._grid.addWidget(widget, row, 1)
         self._grid.setColumnStretch(1, 1)
         self._chosen_normalizer = 0
+        self.show_counts(None)
 
     @property
     def normalizer(self) -> Normalizer:
@@ -77,7 +78,7 @@ class CorpusFigures(QWidget):
         except StudioError:
             return
         if self._normalizer_box.findData(normalizer) < 0:
-            self._normalizer_box.insertItem(self._normalizer_box.count() - 1, normalizer, normalizer)
+            self._normalizer_box.insertItem(self._normalizer_box.count() - 1, printable(normalizer), normalizer)
         self._normalizer_box.setCurrentIndex(self._normalizer_box.findData(normalizer))
         self._pre_tokenizer_box.setCurrentIndex(max(0, self._pre_tokenizer_box.findData(pre_tokenizer)))
         self._chosen_normalizer = self._normalizer_box.currentIndex()
@@ -108,6 +109,7 @@ class CorpusFigures(QWidget):
         """Keep the paragraph whole: a wrapped label may be made lower than its text otherwise."""
         margins = self._grid.contentsMargins()
         width = self.width() - margins.left() - margins.right()
+        self._summary_label.setMinimumHeight(0)  # which would count as needed
         self._summary_label.setMinimumHeight(max(self._summary_label.heightForWidth(width), 0))
 
     def set_dense(self, dense: bool) -> None:
@@ -131,9 +133,14 @@ class CorpusFigures(QWidget):
         items = [
             (self.tr("BERT, cased"), "bert-cased"),
             (self.tr("BERT, uncased"), "bert-uncased"),
+            (self.tr("BERT, uncased, accents kept"), "bert-uncased:keep-accents"),
             (self.tr("BERT, cased, Chinese kept together"), "bert-cased:keep-chinese"),
-            (self.tr("Lower case"), "lowercase"),
+            (self.tr("Lower case, accents kept"), "language-friendly"),
+            (self.tr("Lower case, accents kept, Chinese kept together"), "language-friendly:keep-chinese"),
+            (self.tr("Lower case alone"), "lowercase"),
             (self.tr("Remove , and . · lower case"), "remove:,.+lowercase"),
+            (self.tr("Unicode form NFC"), "nfc"),
+            (self.tr("Unicode form NFKC"), "nfkc"),
             (self.tr("Unchanged"), "none"),
             (self.tr("Other…"), ""),
         ]
@@ -145,7 +152,8 @@ class CorpusFigures(QWidget):
     def _make_pre_tokenizer_box(self) -> QComboBox:
         items = [
             (self.tr("BERT"), "bert"),
-            (self.tr("White space"), "whitespace"),
+            (self.tr("White space and runs of punctuation"), "whitespace"),
+            (self.tr("White space alone"), "whitespace-split"),
             (self.tr("Unicode punctuation"), "unicode-punctuation"),
         ]
         box = self._make_box(self.tr("Pre-tokenizer"), items)
@@ -178,7 +186,10 @@ class CorpusFigures(QWidget):
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setWindowTitle(self.tr("Normalizer"))
         dialog.setLabelText(
-            self.tr("Steps joined by +: bert-cased, bert-uncased, lowercase, none, remove: and characters to remove")
+            self.tr(
+                "Steps joined by +: bert-cased, bert-uncased, language-friendly, nfc, nfd, nfkc, nfkd, lowercase,"
+                " strip-accents, none, remove: and characters to remove"
+            )
         )
         dialog.setTextValue(self._normalizer_box.currentData())
         dialog.textValueSelected.connect(self._on_name_selected)
@@ -194,18 +205,13 @@ class CorpusFigures(QWidget):
         self.pipeline_changed.emit()
 
 
-def figures(counts: WordCounts) -> dict[str, int | None]:
-    """Return the numbers of a corpus by name; the alphabet is None where spelling all words would take too long."""
-    lengths = np.fromiter(map(len, counts.words), dtype=np.int64, count=len(counts))
+def figures(counts: WordCounts) -> dict[str, int]:
+    """Return the numbers of a corpus by name."""
+    found = corpus_figures(counts)
     return {
-        "lines": counts.statistics.lines,
-        "words": counts.total,
-        "distinct": len(counts),
-        "symbols": int((lengths * counts.counts).sum()),
-        "alphabet": _alphabet_size(counts.words) if len(counts) <= _MOST_WORDS_TO_SPELL else None,
+        "lines": found.lines,
+        "words": found.words,
+        "distinct": found.distinct,
+        "symbols": found.symbols,
+        "alphabet": found.alphabet,
     }
-
-
-def _alphabet_size(words: list[str]) -> int:
-    # A character that begins a word and the same one inside a word are two symbols: h and ##h.
-    return len({word[0] for word in words}) + len(set().union(*(word[1:] for word in words)))

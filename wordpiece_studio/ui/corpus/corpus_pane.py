@@ -1,18 +1,23 @@
-"""The corpus: its text, the bar to find in it, the line at the cursor as the trainer reads it, and its numbers."""
+"""The corpus: its text or its files, finding, the line at the cursor as the trainer reads it, and its numbers."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QTimer, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QTimer, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.ui.corpus.corpus_editor import CorpusEditor
 from wordpiece_studio.ui.corpus.corpus_figures import CorpusFigures
 from wordpiece_studio.ui.corpus.corpus_search import find_places, next_place, previous_place
+from wordpiece_studio.ui.corpus.counting_bar import CountingBar
 from wordpiece_studio.ui.corpus.encodings import reading_words
+from wordpiece_studio.ui.corpus.files_view import FilesView
 from wordpiece_studio.ui.corpus.find_bar import FindBar
 from wordpiece_studio.ui.corpus.line_view import LineView
+from wordpiece_studio.ui.corpus.lint_flow import LintFlow
+from wordpiece_studio.ui.corpus.lint_view import LintView
+from wordpiece_studio.ui.corpus.page_bar import PageBar
 from wordpiece_studio.ui.look.icons import icon
 from wordpiece_studio.ui.look.plain import plain_label, set_plain_text, set_plain_tooltip
 from wordpiece_studio.ui.look.token_text import number_text
@@ -20,35 +25,43 @@ from wordpiece_studio.ui.look.token_text import number_text
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from PySide6.QtCore import QObject
     from PySide6.QtGui import QResizeEvent
 
     from wordpiece_studio.model.document import Document
+    from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.corpus.counting_flow import CountingFlow
     from wordpiece_studio.ui.look.theme import Theme
 
 _MOST_MARKS = 500
-_DENSE_BELOW = 560
+_DENSE_BELOW, _LOW_BELOW = 560, 680  # pixels; below the second, files and preview do not both have room
 _SEARCH_DELAY_MS = 150
 
 
 class CorpusPane(QWidget):
-    """Shows and edits `document`; the words come from `counting`."""
+    """Shows and edits `document`, as a text or as a list of files; the words come from `counting`."""
 
     heading_changed = Signal()
     """Title or hint is another one."""
 
-    def __init__(self, document: Document, counting: CountingFlow, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, document: Document, counting: CountingFlow, actions: Actions, theme: Theme, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self._document = document
         self._counting = counting
         self._theme = theme
         self._name = ""
         self._places: list[tuple[int, int]] = []
+        self.counting_bar = CountingBar(document, counting, self)
         self.editor = CorpusEditor(document, theme, self)
+        self.files_view = FilesView(document, actions, theme, self)
         self.find_bar = FindBar(theme, self)
         self.line_view = LineView(theme, self)
+        self.lint_view = LintView(theme, self)
         self.figures = CorpusFigures(self)
-        self._page_bar, self._page_label = self._make_page_bar()
+        self.lint_flow = LintFlow(document, counting, self.figures, self.lint_view, self)
+        self._page_bar = PageBar(document, self)
         self._note_label = plain_label("", self, role="hint", wrap=True)
         self._note_label.setContentsMargins(14, 2, 14, 4)
         self._header = QWidget(self)
@@ -70,6 +83,10 @@ class CorpusPane(QWidget):
     def hint(self) -> str:
         """The name of the text, and whether it was edited."""
         name = self._document.path.name if self._document.path is not None else self._name
+        if self._document.is_files and self._document.files.rows:
+            name = self._document.files.name
+        if self._counting.is_partial:
+            name = self.tr("{name}, in part").format(name=name)
         if encoding := reading_words(self._document):
             name = f"{name} · {encoding}"
         return self.tr("edited · {name}").format(name=name or self.tr("new")) if self._document.is_modified else name
@@ -134,13 +151,12 @@ class CorpusPane(QWidget):
     # -- the document
 
     def _on_document_reset(self) -> None:
-        self._page_bar.setVisible(self._document.page_count > 1)
-        set_plain_text(
-            self._page_label,
-            self.tr("page {page} of {pages}").format(
-                page=number_text(self._document.page + 1), pages=number_text(self._document.page_count)
-            ),
-        )
+        is_files = self._document.is_files
+        if is_files and not self.find_bar.isHidden():
+            self.find_bar.close_bar()
+        self.editor.setVisible(not is_files)
+        self.files_view.setVisible(is_files)
+        self._fit()
         self._show_note()
         self._line_timer.start()
         self.heading_changed.emit()
@@ -150,6 +166,10 @@ class CorpusPane(QWidget):
         if self.find_bar.isVisible():
             self._search_timer.start()
 
+    def _on_document_files_changed(self) -> None:
+        self._fit()
+        self.heading_changed.emit()
+
     def _on_document_state_changed(self, _state: object) -> None:
         self.heading_changed.emit()
 
@@ -158,18 +178,16 @@ class CorpusPane(QWidget):
         if counts is not None:
             self._show_note()
 
+    def _on_counting_failed(self, _error: object) -> None:
+        if self._document.is_files:
+            self.files_view.show_fault()
+
     def _on_figures_pipeline_changed(self) -> None:
         self._counting.set_pipeline(self.figures.normalizer, self.figures.pre_tokenizer)
         self._line_timer.start()
 
     def _on_theme_changed(self) -> None:
         self._samples_button.setIcon(icon("down", self._theme.muted))
-
-    def _on_earlier_page_clicked(self) -> None:
-        self._document.show_page(self._document.page - 1)
-
-    def _on_later_page_clicked(self) -> None:
-        self._document.show_page(self._document.page + 1)
 
     def _show_note(self) -> None:
         notes = []
@@ -189,6 +207,9 @@ class CorpusPane(QWidget):
         self._note_label.setVisible(bool(notes))
 
     def _show_line(self) -> None:
+        if self._document.is_files:
+            self.line_view.show_line(*self.files_view.preview.line_at_cursor(), self._counting.pipeline)
+            return
         block = self.editor.textCursor().block()
         number = block.blockNumber() + 1
         if self._document.is_folded:
@@ -203,7 +224,35 @@ class CorpusPane(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self.figures.set_dense(event.size().height() < _DENSE_BELOW)
+        self._fit()
+
+    def event(self, event: QEvent) -> bool:
+        parent = self.parentWidget()
+        if event.type() == QEvent.Type.ParentChange and parent is not None:
+            parent.installEventFilter(self)
+        return super().event(event)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched is self.parentWidget() and event.type() == QEvent.Type.Resize:
+            self._fit()
+        return super().eventFilter(watched, event)
+
+    @property
+    def _room(self) -> int:
+        """The height that is seen: the pane itself is higher where it is scrolled."""
+        parent = self.parentWidget()
+        return self.height() if parent is None else min(self.height(), parent.height())
+
+    def _fit(self) -> None:
+        """Show less where there is little room, and where the files need it."""
+        is_files, room = self._document.is_files, self._room
+        self.figures.set_dense(is_files or room < _DENSE_BELOW)
+        self.lint_view.set_dense(is_files and room < _LOW_BELOW)
+        self.files_view.set_dense(is_files and room < _LOW_BELOW)
+        self.line_view.setVisible(not is_files or (bool(self._document.files.rows) and self.files_view.shows_preview))
+
+    def _on_files_view_preview_shown(self, is_shown: bool) -> None:
+        self.line_view.setVisible(is_shown or not self._document.is_files)
 
     # -- making it
 
@@ -222,9 +271,11 @@ class CorpusPane(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
+        layout.addWidget(self.counting_bar)
         layout.addWidget(self.find_bar)
         layout.addWidget(self.editor, 1)
-        for widget in (self._page_bar, self._note_label, self.line_view, line, self.figures):
+        layout.addWidget(self.files_view, 1)
+        for widget in (self._page_bar, self._note_label, self.line_view, self.lint_view, line, self.figures):
             layout.addWidget(widget)
         self.setMinimumWidth(210)
         self._on_theme_changed()
@@ -235,6 +286,10 @@ class CorpusPane(QWidget):
         self.find_bar.previous_requested.connect(self.find_previous)
         self.find_bar.closed.connect(self._on_find_bar_closed)
         self.editor.cursorPositionChanged.connect(self._line_timer.start)
+        self.files_view.preview.line_changed.connect(self._line_timer.start)
+        self.files_view.preview_shown.connect(self._on_files_view_preview_shown)
+        self._document.files.changed.connect(self._on_document_files_changed)
+        self._counting.partial_changed.connect(self._on_document_state_changed)
         self.figures.pipeline_changed.connect(self._on_figures_pipeline_changed)
         document = self._document
         document.reset.connect(self._on_document_reset)
@@ -242,6 +297,7 @@ class CorpusPane(QWidget):
         document.modified_changed.connect(self._on_document_state_changed)
         document.path_changed.connect(self._on_document_state_changed)
         self._counting.counts_changed.connect(self._on_counting_counts_changed)
+        self._counting.failed.connect(self._on_counting_failed)
         self._theme.changed.connect(self._on_theme_changed)
 
     def _make_timer(self, delay_ms: int, slot: Callable[[], None]) -> QTimer:
@@ -250,22 +306,3 @@ class CorpusPane(QWidget):
         timer.setInterval(delay_ms)
         timer.timeout.connect(slot)
         return timer
-
-    def _make_page_bar(self) -> tuple[QWidget, QLabel]:
-        bar = QWidget(self)
-        label = plain_label("", bar, role="hint")
-        earlier, later = QToolButton(bar), QToolButton(bar)
-        for button, text, name, slot in (
-            (earlier, "‹", self.tr("Earlier page"), self._on_earlier_page_clicked),
-            (later, "›", self.tr("Later page"), self._on_later_page_clicked),
-        ):
-            button.setText(text)
-            button.setAccessibleName(name)
-            set_plain_tooltip(button, name)
-            button.clicked.connect(slot)
-        layout = QHBoxLayout(bar)
-        layout.setContentsMargins(14, 0, 14, 0)
-        layout.addWidget(earlier)
-        layout.addWidget(label, 1)
-        layout.addWidget(later)
-        return bar, label

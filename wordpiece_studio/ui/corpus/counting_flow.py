@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 _DELAY_MS = 120
 _LONG_DELAY_MS = 800
 _LONG_TEXT = 1_000_000
+_LIVE_TEXT = 150_000
+"""Characters; a text up to this is counted at every key, in a hundredth of a second."""
+_PATIENCE_MS = 250
+"""So long the counts before the last key may stay to be seen: shorter than this nobody sees that they are gone."""
 
 
 class CountingFlow(QObject):
@@ -26,20 +30,37 @@ class CountingFlow(QObject):
     counts_changed = Signal(object)
     """There are counts of the present text, or None: it is being counted or could not be."""
     failed = Signal(object)
-    """The text could not be counted, a StudioError."""
+    """Text or files could not be counted, a StudioError."""
+    partial_changed = Signal(object)
+    """Whether only a first part of the corpus was counted, a bool; comes before the counts."""
+    progress_changed = Signal(object)
+    """How far a long counting is, a CountingProgress."""
+    state_changed = Signal()
+    """A counting runs now, is held, was stopped, failed or is over."""
 
     def __init__(self, document: Document, parent: QObject) -> None:
         super().__init__(parent)
         self._document = document
         self._pipeline = Pipeline(resolve_normalizer("bert-cased"), resolve_pre_tokenizer("bert"))
         self._counts: WordCounts | None = None
+        self._is_to_say = False  # that there are no counts any more
         self._text_serial = 0
+        self._is_partial = False
+        self._is_ending = False
+        self._was_stopped = False  # by the user, so that nothing comes without being asked for
+        self._error: StudioError | None = None
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self.count_now)
+        self._patience = QTimer(self)
+        self._patience.setSingleShot(True)
+        self._patience.setInterval(_PATIENCE_MS)
+        self._patience.timeout.connect(self._say_unknown)
         document.text_changed.connect(self._on_document_text_changed)
         document.counting_finished.connect(self._on_document_counting_finished)
         document.counting_failed.connect(self._on_document_counting_failed)
+        document.counting_progress.connect(self.progress_changed)
+        document.counting_state_changed.connect(self.state_changed)
 
     @property
     def counts(self) -> WordCounts | None:
@@ -59,7 +80,37 @@ class CountingFlow(QObject):
     @property
     def is_under_way(self) -> bool:
         """Whether counts will come without anybody asking."""
-        return self._timer.isActive() or self._document.is_counting
+        return self._timer.isActive() or self._document.is_counting or self._document.files.is_listing
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a counting runs, or is held."""
+        return self._document.is_counting
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether a counting is held."""
+        return self._document.is_counting_paused
+
+    @property
+    def is_ending(self) -> bool:
+        """Whether a counting was ended early, and its counts are on their way."""
+        return self._is_ending and self.is_running
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether the counts are those of a first part of the corpus."""
+        return self._is_partial
+
+    @property
+    def was_stopped(self) -> bool:
+        """Whether the user gave the counting up, and there are no counts."""
+        return self._was_stopped
+
+    @property
+    def error(self) -> StudioError | None:
+        """Why the corpus could not be counted, as it is now; None if it was, or was not tried."""
+        return self._error
 
     def set_pipeline(self, normalizer: Normalizer, pre_tokenizer: PreTokenizer) -> None:
         """Count with these from now on."""
@@ -67,34 +118,95 @@ class CountingFlow(QObject):
         if pipeline != self._pipeline:
             self._pipeline = pipeline
             self._forget()
+            self._say_unknown()
             self.count_now()
 
     def count_now(self) -> None:
-        """Count without further delay."""
+        """Count without further delay; while files are still being looked for, when all are there."""
         self._timer.stop()
+        self._is_ending = False
+        self._was_stopped, self._error = False, None
+        if self._document.files.is_listing:
+            return
         self._document.count_words(self._pipeline.normalizer, self._pipeline.pre_tokenizer)
+
+    def count_again(self) -> None:
+        """Count anew and to the end, whatever is known."""
+        self._forget()
+        self._say_unknown()
+        self.count_now()
 
     def stop(self) -> None:
         """Give up counting until the next edit."""
         self._timer.stop()
+        self._was_stopped = self._counts is None
         self._document.stop_counting()
+        self._say_unknown()
+        self.state_changed.emit()
+
+    def pause(self) -> None:
+        """Hold a counting."""
+        self._document.pause_counting()
+
+    def resume(self) -> None:
+        """Go on with a counting that is held."""
+        self._document.resume_counting()
+
+    def keep(self) -> None:
+        """End a counting of files; the counts of what was read so far come as if that were all."""
+        self._is_ending = True
+        self._document.keep_counting()
+        self.state_changed.emit()
 
     def _forget(self) -> None:
         if self._counts is not None:
             self._counts = None
+            self._is_to_say = True
+        self._set_partial(False)
+
+    def _say_unknown(self) -> None:
+        self._patience.stop()
+        if self._is_to_say:
+            self._is_to_say = False
             self.counts_changed.emit(None)
+
+    def _set_partial(self, is_partial: bool) -> None:
+        if is_partial != self._is_partial:
+            self._is_partial = is_partial
+            self.partial_changed.emit(is_partial)
 
     def _on_document_text_changed(self) -> None:
         self._text_serial += 1
+        self._was_stopped, self._error = False, None
         self._document.stop_counting()
         self._forget()
-        self._timer.start(_LONG_DELAY_MS if len(self._document.text) > _LONG_TEXT else _DELAY_MS)
+        if self._document.files.is_listing:
+            self._timer.stop()
+            self._say_unknown()
+            return
+        length = len(self._document.text)
+        if self._document.is_files:
+            self._timer.start(_DELAY_MS)
+            self._say_unknown()
+        elif length <= _LIVE_TEXT:
+            self._timer.start(0)  # after all that the key does else
+            if self._is_to_say and not self._patience.isActive():
+                self._patience.start()
+        else:
+            self._timer.start(_LONG_DELAY_MS if length > _LONG_TEXT else _DELAY_MS)
+            self._say_unknown()
 
     def _on_document_counting_finished(self, counts: WordCounts) -> None:
         if not self._timer.isActive():  # else the text is a newer one already
+            self._patience.stop()
+            self._is_to_say = False
             self._counts = counts
+            self._set_partial(counts.statistics.is_partial)
             self.counts_changed.emit(counts)
 
     def _on_document_counting_failed(self, error: StudioError) -> None:
         if not self._timer.isActive():
+            self._say_unknown()
+            self._error = error
             self.failed.emit(error)
+            self.state_changed.emit()

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QComboBox, QDialog, QDialogButtonBox, QHBoxLayout, QRadioButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QHBoxLayout,
+    QRadioButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from wordpiece_studio.core.corpus.decoding import BINARY_ADVICE, UNDECODABLE_ADVICE
-from wordpiece_studio.ui.corpus.encodings import encodings
+from wordpiece_studio.model.corpus_opening import Reading
+from wordpiece_studio.ui.corpus.encodings import encoding_title, encodings
 from wordpiece_studio.ui.look.plain import plain_label, set_role
 
 if TYPE_CHECKING:
-    from wordpiece_studio.core.corpus.decoding import ErrorHandling
     from wordpiece_studio.errors import StudioError
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """How a file is read; the encoding is None for UTF-8 or what its byte order mark says."""
-
-    encoding: str | None = None
-    errors: ErrorHandling = "strict"
 
 
 def is_about_decoding(error: StudioError) -> bool:
@@ -37,12 +37,21 @@ class EncodingDialog(QDialog):
     ----------
     tried
         How it was read: replacing and skipping are done in this encoding.
+    guess
+        The encoding that it looks like, which is proposed and called a guess.
+    files
+        How many files the corpus has: of several, the choice may be meant for all.
     """
 
     chosen = Signal(object)
     """The :class:`Reading`, when the dialog was accepted."""
+    chosen_for_all = Signal(object)
+    """The :class:`Reading`, when it was accepted for all files."""
 
-    def __init__(self, error: StudioError, tried: Reading, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, error: StudioError, tried: Reading, parent: QWidget | None = None, *, guess: str | None = None,
+        files: int = 1,
+    ) -> None:  # fmt: skip
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Read the file another way?"))
@@ -50,6 +59,8 @@ class EncodingDialog(QDialog):
         self.message = error.what if error.what.endswith(".") else f"{error.what}."
         self._read_button = QRadioButton(self.tr("&Read it as"), self)
         self._encoding_box = QComboBox(self)
+        if guess is not None:
+            self._encoding_box.addItem(self.tr("{encoding}, a guess").format(encoding=encoding_title(guess)), guess)
         for codec, title in encodings():
             self._encoding_box.addItem(title, codec)
         self._encoding_box.setAccessibleName(self.tr("Encoding"))
@@ -57,8 +68,11 @@ class EncodingDialog(QDialog):
         self._replace_button = QRadioButton(self.tr("Re&place such bytes by \ufffd"), self)
         self._skip_button = QRadioButton(self.tr("&Skip such lines"), self)
         self._read_button.setChecked(True)
+        self._all_box = QCheckBox(self.tr("The same for &all {number:,} files").format(number=files), self)
+        self._all_box.setVisible(files > 1)
         buttons = QDialogButtonBox(self)
-        open_button = buttons.addButton(self.tr("&Open"), QDialogButtonBox.ButtonRole.AcceptRole)
+        accept_words = self.tr("&Open") if files == 1 else self.tr("&Go on")
+        open_button = buttons.addButton(accept_words, QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.addButton(self.tr("&Cancel"), QDialogButtonBox.ButtonRole.RejectRole)
         set_role(open_button, "primary")
         open_button.setDefault(True)
@@ -74,6 +88,7 @@ class EncodingDialog(QDialog):
         layout.addWidget(self._skip_button)
         note = self.tr("With bytes replaced or lines skipped the text is not all that the file holds.")
         layout.addWidget(plain_label(note, self, role="hint", wrap=True))
+        layout.addWidget(self._all_box)
         layout.addWidget(buttons)
         self.setMinimumWidth(440)
 
@@ -95,7 +110,7 @@ class EncodingDialog(QDialog):
 
     def accept(self) -> None:
         """Hand the choice over and close."""
-        self.chosen.emit(self.reading)
+        (self.chosen_for_all if self._all_box.isChecked() else self.chosen).emit(self.reading)
         super().accept()
 
     def _on_encoding_box_activated(self, _index: int) -> None:

@@ -26,6 +26,8 @@ def encodings() -> list[tuple[str, str]]:
 def encoding_title(codec: str) -> str:
     """Return what an encoding is called, for example ``"Latin-1"``."""
     name = codecs.lookup(codec).name
+    if name == "utf-8":
+        return "UTF-8"
     return next((title for known, title in _known() if codecs.lookup(known).name == name), codec.upper())
 
 
@@ -44,7 +46,7 @@ def _known() -> list[tuple[str, str]]:
         ("cp1252", "Windows-1252"), ("latin-1", "Latin-1"), ("cp949", _tr("Korean (CP949)")),
         ("gb18030", _tr("Chinese (GB 18030)")), ("big5", _tr("Chinese (Big5)")),
         ("shift_jis", _tr("Japanese (Shift-JIS)")),
-        ("koi8-r", _tr("Cyrillic (KOI8-R)")),
+        ("koi8-r", _tr("Cyrillic (KOI8-R)")), ("cp1251", _tr("Cyrillic (Windows-1251)")),
         ("utf-16", "UTF-16"), ("utf-16-le", "UTF-16 LE"), ("utf-16-be", "UTF-16 BE"),
     ]  # fmt: skip
 

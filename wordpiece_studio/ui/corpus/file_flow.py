@@ -1,8 +1,8 @@
-"""Other texts as the corpus, and saving the text. The vocabulary is saved by `vocabulary_flow`."""
+"""Other texts or files as the corpus, and saving the text. The vocabulary is saved by `vocabulary_flow`."""
 
 from __future__ import annotations
 
-import logging
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,20 +10,21 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.ui.corpus.encoding_dialog import EncodingDialog, Reading, is_about_decoding
+from wordpiece_studio.model.corpus_opening import CorpusOpening, OpenedText, OpeningOrder, Reading
+from wordpiece_studio.ui.corpus.encoding_dialog import is_about_decoding
+from wordpiece_studio.ui.corpus.listing_flow import ListingFlow
 from wordpiece_studio.ui.corpus.place_dialog import place_dialog
 from wordpiece_studio.ui.corpus.samples import sample
 from wordpiece_studio.ui.corpus.unsaved_question import overwrite_box, unsaved_box
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from wordpiece_studio.model.document import Document
     from wordpiece_studio.model.settings import SettingsStore
     from wordpiece_studio.ui.actions import Actions
+    from wordpiece_studio.ui.corpus.counting_flow import CountingFlow
     from wordpiece_studio.ui.messages import Messages
-
-_log = logging.getLogger(__name__)
 
 
 class FileFlow(QObject):
@@ -32,43 +33,70 @@ class FileFlow(QObject):
     sample_loaded = Signal(object)
     """A sample is the corpus now, a :class:`~wordpiece_studio.ui.corpus.samples.Sample`."""
     text_taken = Signal(object)
-    """Another text is the corpus now: its name where it has no file, a str."""
-    text_saved = Signal()
-    """The text has a file of its own, perhaps another one."""
+    """Another text, or a list of files, is the corpus now: its name where it has no file, a str."""
+    renamed = Signal()
+    """The corpus is called otherwise: the text has a file of its own, the list has other files."""
 
     def __init__(
-        self, window: QWidget, document: Document, settings: SettingsStore, actions: Actions, messages: Messages
-    ) -> None:
+        self, window: QWidget, document: Document, counting: CountingFlow, settings: SettingsStore, actions: Actions,
+        messages: Messages,
+    ) -> None:  # fmt: skip
         super().__init__(window)
         self._window = window
         self._document = document
+        self._counting = counting
         self._settings = settings
         self._messages = messages
         self._then: Callable[[], None] | None = None  # what was asked for, until the old text is safe
-        self._unreadable = Path()  # what the question about the encoding is about
         self._name = self.tr("new")
         self.is_sample = False
-        actions.new_corpus.triggered.connect(self._on_new_triggered)
-        actions.open_file.triggered.connect(self._on_open_triggered)
-        actions.save_corpus.triggered.connect(self._on_save_corpus_triggered)
+        self.opening = CorpusOpening(self)
+        self.listing = ListingFlow(window, document, counting, self.opening, actions)
+        self._connect(actions)
 
     @property
     def corpus_name(self) -> str:
-        """What the corpus is called."""
-        return self._document.path.name if self._document.path is not None else self._name
+        """What the corpus is called; where only its first part was counted, with a word about that."""
+        name = self._document.path.name if self._document.path is not None else self._name
+        if self._document.is_files and self._document.files.rows:
+            name = self._document.files.name
+        return self.tr("{name}, in part").format(name=name) if self._counting.is_partial else name
 
-    # -- other texts
+    def close(self) -> None:
+        """Give up what is being opened."""
+        self.opening.close()
 
-    def open_path(self, path: Path) -> None:
-        """Take the text of the file as the corpus, when the present one is safe."""
+    # -- other texts and files
 
-        def take() -> None:
-            self._take_file(path)
+    def open_paths(self, paths: Iterable[str | os.PathLike[str]]) -> None:
+        """Take files, folders and patterns as the corpus, when the present one is safe: a small text, or a list."""
+        order = OpeningOrder(tuple(os.path.abspath(path) for path in paths))
+        if not order.paths:
+            return
 
-        self.when_safe(take)
+        def open_them() -> None:
+            self.opening.open(order)
+
+        self.when_safe(open_them)
+
+    def add_paths(self, paths: Iterable[str | os.PathLike[str]]) -> None:
+        """Add files, folders and patterns to the list of files; a text that has a file begins the list."""
+        absolute = tuple(os.path.abspath(path) for path in paths)
+        if not absolute:
+            return
+
+        def begin_list() -> None:
+            own = () if self._document.path is None else (str(self._document.path),)
+            self.opening.open(OpeningOrder((*own, *absolute), as_list=True))
+
+        if self._document.is_files:
+            self.listing.add(absolute)
+        else:
+            self.when_safe(begin_list)
 
     def load_sample(self, name: str) -> None:
         """Take a sample as the corpus at once."""
+        self.opening.stop()
         try:
             self._document.load_sample(name)
             self.is_sample = True
@@ -113,33 +141,36 @@ class FileFlow(QObject):
         if then is not None:
             then()
 
-    def _take_file(self, path: Path, reading: Reading | None = None) -> None:
-        reading = reading or Reading()
-        try:
-            self._document.open_file(path, reading.encoding, reading.errors)
-        except StudioError as error:
-            if is_about_decoding(error):
-                self._ask_how_to_read(path, error, reading)
-            else:
-                self._messages.show_error(error)
-            return
+    # -- what was opened
+
+    def _on_opening_text_read(self, opened: OpenedText) -> None:
+        self._document.take_text(opened.file, opened.path)
         self.is_sample = False
-        self._remember(path)
+        self._remember(opened.path)
         self._tell_text("")
 
-    def _ask_how_to_read(self, path: Path, error: StudioError, tried: Reading) -> None:
-        _log.info("told the user: %s", error)
-        self._unreadable = path
-        dialog = EncodingDialog(error, tried, self._window)
-        dialog.chosen.connect(self._on_reading_chosen)
-        dialog.open()
+    def _on_opening_failed(self, order: OpeningOrder, error: StudioError) -> None:
+        if is_about_decoding(error) and not order.as_list:
+            self.listing.ask_how_to_read(order, error)
+        else:
+            self._messages.show_error(error)
 
-    def _on_reading_chosen(self, reading: Reading) -> None:
-        self._take_file(self._unreadable, reading)
+    def _on_listing_begun(self, paths: tuple[str, ...]) -> None:
+        self.is_sample = False
+        if len(paths) == 1:
+            self._remember(Path(paths[0]))
+        self._tell_text(Path(paths[0]).name if len(paths) == 1 else self.tr("several files"))
+
+    def _on_reading_chosen(self, path: str, reading: Reading) -> None:
+        self.opening.open(OpeningOrder((path,), reading))
 
     def _tell_text(self, name: str) -> None:
         self._name = name
         self.text_taken.emit(name)
+
+    def _on_files_changed(self) -> None:
+        if self._document.is_files and not self._document.files.is_listing:
+            self.renamed.emit()
 
     def _remember(self, path: Path) -> None:
         try:
@@ -151,19 +182,10 @@ class FileFlow(QObject):
         self.when_safe(self._begin_empty)
 
     def _begin_empty(self) -> None:
+        self.opening.stop()
         self._document.clear()
         self.is_sample = False
         self._tell_text(self.tr("new"))
-
-    def _on_open_triggered(self) -> None:
-        dialog = self._dialog(self.tr("Open text file"), QFileDialog.AcceptMode.AcceptOpen)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setNameFilters([self.tr("Text files (*.txt *.md *.text)"), self.tr("All files (*)")])
-        dialog.fileSelected.connect(self._on_open_file_selected)
-        dialog.open()
-
-    def _on_open_file_selected(self, path: str) -> None:
-        self.open_path(Path(path))
 
     # -- saving the text
 
@@ -176,7 +198,9 @@ class FileFlow(QObject):
         name = "corpus.txt" if path is None else str(path)
         if path is not None and self._document.is_lossy:
             name = str(path.with_name(f"{path.stem}.utf-8{path.suffix}"))
-        dialog = self._dialog(self.tr("Save corpus text"), QFileDialog.AcceptMode.AcceptSave, name)
+        folder = path.parent if path is not None else None
+        title, mode = self.tr("Save corpus text"), QFileDialog.AcceptMode.AcceptSave
+        dialog = place_dialog(self._window, title, mode, folder, name)
         dialog.fileSelected.connect(self._on_corpus_file_selected)
         dialog.rejected.connect(self._on_save_dialog_rejected)
         dialog.open()
@@ -206,12 +230,19 @@ class FileFlow(QObject):
             self._messages.show_error(error)
             return
         self._remember(path)
-        self.text_saved.emit()
+        self.renamed.emit()
         self._go_on()
 
-    def _dialog(self, title: str, mode: QFileDialog.AcceptMode, name: str = "") -> QFileDialog:
-        folder = self._document.path.parent if self._document.path is not None else None
-        return place_dialog(self._window, title, mode, folder, name)
+    def _connect(self, actions: Actions) -> None:
+        actions.new_corpus.triggered.connect(self._on_new_triggered)
+        actions.save_corpus.triggered.connect(self._on_save_corpus_triggered)
+        self.opening.text_read.connect(self._on_opening_text_read)
+        self.opening.failed.connect(self._on_opening_failed)
+        self.listing.begun.connect(self._on_listing_begun)
+        self.listing.reading_chosen.connect(self._on_reading_chosen)
+        self.listing.open_wanted.connect(self.open_paths)
+        self.listing.add_wanted.connect(self.add_paths)
+        self._document.files.changed.connect(self._on_files_changed)
 
 
 def _is_same(one: Path, other: Path) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer
 from PySide6.QtWidgets import QDockWidget, QFrame, QHBoxLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from wordpiece_studio.ui.look.later import later
@@ -96,6 +96,10 @@ class PaneArea(QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.viewport().setAutoFillBackground(False)
+        self._fit_timer = QTimer(self)
+        self._fit_timer.setSingleShot(True)
+        self._fit_timer.setInterval(0)
+        self._fit_timer.timeout.connect(self._fit_pane)
         self._pane = pane  # before the next line, which makes this the pane's event filter
         self.setWidget(pane)
         pane.setAutoFillBackground(False)  # the card's own ground shows through
@@ -110,6 +114,7 @@ class PaneArea(QScrollArea):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if watched is self._pane and event.type() == QEvent.Type.LayoutRequest:
             self._fit_pane()
+            self._fit_timer.start()  # once more when the parts of the pane have settled
         return super().eventFilter(watched, event)
 
     def _fit_pane(self) -> None:

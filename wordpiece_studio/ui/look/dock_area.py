@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.look.card import CardDock
 
 _AREA = Qt.DockWidgetArea
-_LEFT_PART, _RIGHT_PART = 0.225, 0.29  # of the width
+_LEFT_PART, _WIDE_LEFT_PART, _RIGHT_PART = 0.225, 0.295, 0.29  # of the width
 _SIDES, _ROWS = ("corpus", "tokenization"), ("scoreboard", "timeline")
 _LEAST_LEFT, _LEAST_RIGHT = 235, 330
 _GAP = 8
@@ -41,6 +41,7 @@ class DockArea(QMainWindow):
         self._cards: dict[str, CardDock] = {}
         self._is_arranged = False
         self._is_usual = True  # no edge was drawn by hand
+        self._left_part = _LEFT_PART
         self._parts: tuple[float, ...] = ()  # of width (left, right) and height (scoreboard, timeline), drawn by hand
         self._pressed_sizes: tuple[int, ...] = ()
 
@@ -67,6 +68,14 @@ class DockArea(QMainWindow):
             card.show()
         self._is_usual = True
         self._spread()
+
+    def set_wide_left(self, is_wide: bool) -> None:
+        """Give the card at the left more room, as a table needs, or its usual room; not against the user's hand."""
+        part = _WIDE_LEFT_PART if is_wide else _LEFT_PART
+        if part != self._left_part:
+            self._left_part = part
+            if self._is_arranged and self._is_usual:
+                self._spread()
 
     def state(self) -> str:
         """Return the arrangement as base64; empty if it is the usual one, which another screen may have otherwise."""
@@ -122,7 +131,7 @@ class DockArea(QMainWindow):
     def _spread(self) -> None:
         width, height = self.width(), self.height()
         if self._is_usual or not self._parts:
-            sides = (max(_LEAST_LEFT, round(width * _LEFT_PART)), max(_LEAST_RIGHT, round(width * _RIGHT_PART)))
+            sides = (max(_LEAST_LEFT, round(width * self._left_part)), max(_LEAST_RIGHT, round(width * _RIGHT_PART)))
             rows = usual_rows(height, self.fontMetrics().height())
         else:
             left, right, top, bottom = self._parts

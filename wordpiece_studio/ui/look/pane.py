@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QShowEvent
 
 _FRAME_MS = 100
+_HEADING_MARGINS = 48  # pixels: those of the title line, and the room between title and hint
 
 
 class Pane(QWidget):
@@ -53,6 +54,12 @@ class Pane(QWidget):
             self._title, self._hint = title, hint
             self.setAccessibleName(title)
             self.heading_changed.emit()
+
+    def fitting_hint(self, title: str, *hints: str) -> str:
+        """Return the first of the hints that there is room for beside the title, else the last."""
+        room = self.width() - _HEADING_MARGINS - self.fontMetrics().horizontalAdvance(title) * 11 // 10  # it is bold
+        fitting = (hint for hint in hints if self.fontMetrics().horizontalAdvance(hint) <= room)
+        return next(fitting, hints[-1])
 
     def refresh(self) -> None:
         """Show what is so now."""

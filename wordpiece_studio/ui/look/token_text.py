@@ -14,6 +14,7 @@ from PySide6.QtCore import QLocale
 from wordpiece_studio.ui.look.plain import shown
 
 _JOINERS = "\u200c\u200d"
+_NAMES = {"\t": "⟨tab⟩", "\r": "⟨CR⟩", "\xa0": "⟨nbsp⟩", "\ufeff": "⟨BOM⟩", "\xad": "⟨shy⟩"}
 
 
 @lru_cache(maxsize=65536)
@@ -31,6 +32,19 @@ def token_text(token: str, limit: int = 60) -> str:
     count = len(token) if len(token) <= limit else limit - 1
     text = "".join(_visible(token, index) for index in range(count))
     return text if count == len(token) else text + "…"
+
+
+def line_text(line: str) -> str:
+    r"""Return a line of text for display, with what cannot be seen spelled out as in :func:`token_text`.
+
+    The usual ones have names.
+
+    >>> line_text("a\tb\u200b")
+    'a⟨tab⟩b⟨U+200B⟩'
+    """
+    if line.isascii() and line.isprintable():
+        return line
+    return "".join(_NAMES.get(character) or _visible(line, index) for index, character in enumerate(line))
 
 
 def _visible(token: str, index: int) -> str:

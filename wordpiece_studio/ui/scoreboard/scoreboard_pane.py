@@ -33,8 +33,9 @@ _LIMIT = 30
 _BUSY_DELAY_MS = 100
 """While training the pane is refreshed ten times a second: faster cannot be read."""
 _PATIENCE_MS = 80
-_LOW_LINES = 13
-"""A pane of fewer lines of text is low: the rivals come before the words, and the numbers before the rule."""
+_LOW_LINES, _WORDLESS_LINES = 13, 11
+"""A pane of fewer lines of text is low: the numbers come before the rule and the fraction; and of still fewer, the
+rivals before the words."""
 _HIGH_LINES, _FEW_WORDS = 15, 3
 """A pane of at least so many lines of text shows three words at once."""
 
@@ -48,6 +49,7 @@ class ScoreboardPane(Pane):
         self._rivals: Rivals | None = None
         self._focused_at = 0
         self._is_low = False
+        self._has_words = True
         self._is_patient = False
         self._patience = QTimer(self)
         self._patience.setSingleShot(True)
@@ -94,11 +96,13 @@ class ScoreboardPane(Pane):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Leave out the words and the rule of the formula in a low pane."""
         super().resizeEvent(event)
-        is_low = self.height() < _LOW_LINES * self.fontMetrics().height()
-        if is_low != self._is_low:
-            self._is_low = is_low
-            self._words.setVisible(not is_low and bool(self._words_title.text()))
+        line = self.fontMetrics().height()
+        is_low, has_words = self.height() < _LOW_LINES * line, self.height() >= _WORDLESS_LINES * line
+        if (is_low, has_words) != (self._is_low, self._has_words):
+            self._is_low, self._has_words = is_low, has_words
+            self._words.setVisible(has_words and bool(self._words_title.text()))
             self._show_formula()
+        self._show_heading()
         self._words_view.show_rows(_FEW_WORDS if self.height() >= _HIGH_LINES * self.fontMetrics().height() else 1)
 
     def _connect(self) -> None:
@@ -145,13 +149,14 @@ class ScoreboardPane(Pane):
         else:
             title = self.tr("Scoreboard: next merge")
         title = title.format(step=number_text(moment), count=number_text(count))
-        self.set_heading(title, self._tie_rule())
+        self.set_heading(title, self.fitting_hint(title, *self._tie_rules()))
 
-    def _tie_rule(self) -> str:
+    def _tie_rules(self) -> tuple[str, str]:
+        """The rule for ties, and the same shorter."""
         config = self._model.config
         if config is not None and config.tie == "ids":
-            return self.tr("ties go to the pair with the smallest ids")
-        return self.tr("ties go to the pair that occurs first")
+            return self.tr("ties go to the pair with the smallest ids"), self.tr("ties: smallest ids")
+        return self.tr("ties go to the pair that occurs first"), self.tr("ties: the first pair")
 
     def _value_name(self) -> str:
         config = self._model.config
@@ -169,8 +174,10 @@ class ScoreboardPane(Pane):
         name = self._value_name()
         runs = [Run(name, "muted"), Run(shown.left, "chip"), Run("+", "muted"), Run(shown.right, "chip")]
         runs += [Run("→", "muted"), Run(shown.token, "chip")]
-        rule = "" if self._is_low and formula.numbers else formula.rule
-        runs += [Run(f"= {part}") for part in (rule, formula.numbers, formula.fraction) if part]
+        rule, fraction = formula.rule, formula.fraction
+        if self._is_low and formula.numbers:
+            rule = fraction = ""
+        runs += [Run(f"= {part}") for part in (rule, formula.numbers, fraction) if part]
         runs.append(Run(f"= {formula.value}", "strong"))
         spoken = f"{name}: {shown.left} + {shown.right} → {shown.token}, {formula.text}"
         self._formula.set_runs(runs, spoken)
@@ -226,7 +233,7 @@ class ScoreboardPane(Pane):
         history = self._model.history
         left, right, token, words = self._words_of_interest(history) if history is not None else ("", "", "", NO_WORDS)
         self._words_view.show_words(words)
-        self._words.setVisible(bool(token) and not self._is_low)  # an empty table would take the keyboard
+        self._words.setVisible(bool(token) and self._has_words)  # an empty table would take the keyboard
         if not token:
             set_plain_text(self._words_title, "")
             return

@@ -121,7 +121,7 @@ class PaneParts(QSplitter):
     def _wanted_strip(self) -> Wanted:
         if self._is_low and not self._why.isHidden():
             return Wanted(0, 0)
-        return Wanted(self._strip.needed_height(), self._strip.needed_height(_STRIP_ROWS))
+        return Wanted(self._strip.needed_height(), self._strip.needed_height(1 if self._is_low else _STRIP_ROWS))
 
     def _on_self_splitter_moved(self, _position: int, _index: int) -> None:
         self._is_shared_by_hand = True

@@ -17,17 +17,24 @@ def shared_room(room: int, top: Wanted, why: Wanted, strip: Wanted) -> tuple[int
     """Return the heights of the three parts, together `room` pixels.
 
     The chips grow into what the parts below do not need. While an answer is shown it comes before the film strip,
-    which is left out (0) where its least height would be taken from the chips or from the answer's least.
+    which is left out (0) where its least height would be taken from the chips or from the answer's least; also where
+    all chips are seen only without it.
 
     >>> shared_room(560, Wanted(230, 120), Wanted(0, 0), Wanted(900, 160))
     (230, 0, 330)
     >>> shared_room(560, Wanted(700, 120), Wanted(0, 0), Wanted(100, 90))
-    (460, 0, 100)
+    (470, 0, 90)
+    >>> shared_room(560, Wanted(530, 120), Wanted(0, 0), Wanted(900, 90))
+    (560, 0, 0)
     >>> shared_room(560, Wanted(230, 120), Wanted(300, 180), Wanted(900, 90))
     (230, 240, 90)
     """
     if not why.all:
         below = min(max(room * 3 // 10, strip.least), strip.all)
+        if top.all > room - below:
+            below = min(strip.least, strip.all)
+            if room - below < top.all <= room:
+                return room, 0, 0  # without the film strip everything that is said of the text is seen
         high = max(min(top.all, room - below), min(top.least, room))
         return high, 0, room - high
     has_strip = bool(strip.all) and room - top.least - why.least >= strip.least

@@ -158,9 +158,10 @@ class TokenizationPane(Pane):
         if model.history is None:
             self.set_heading(self.tr("Live tokenization"), self.tr("nothing is trained yet"))
             return
-        where = self.tr("at merge {moment} of {count} · follows the timeline")
-        hint = where.format(moment=number_text(model.moment), count=number_text(model.merge_count))
-        self.set_heading(self.tr("Live tokenization"), hint)
+        title, where = self.tr("Live tokenization"), self.tr("at merge {moment} of {count}")
+        where = where.format(moment=number_text(model.moment), count=number_text(model.merge_count))
+        whole = self.tr("{where} · follows the timeline").format(where=where)
+        self.set_heading(title, self.fitting_hint(title, whole, where))
 
     def _show_tokens(self) -> None:
         self._chips.set_lines(self._watched.lines)
@@ -194,6 +195,7 @@ class TokenizationPane(Pane):
             self._field.set_low(is_low)
             self._unknown_box.set_low(is_low)
             self._show_ladder()
+        self._show_heading()
         self._parts.share_room()
 
     def _show_ladder(self) -> None:

@@ -5,9 +5,11 @@ What an input method has not committed yet stays in the field and is not part of
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, Signal
+from PySide6.QtCore import QEvent, QSizeF, Signal
+from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 if TYPE_CHECKING:
@@ -19,16 +21,16 @@ _MARGIN = 4
 
 
 class WatchedEdit(QPlainTextEdit):
-    """A plain-text field of a few lines."""
+    """A plain-text field that is as high as its text, within limits of lines."""
 
     text_changed = Signal(object)
     """The text (str), without what an input method is still composing."""
     composed_changed = Signal(object)
     """What an input method is composing (str), empty when it has ended."""
 
-    def __init__(self, lines: int, parent: QWidget | None = None) -> None:
+    def __init__(self, least: int, most: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._lines = lines
+        self._limits = (least, most)
         self._text = ""
         self._composed = ""
         self.setTabChangesFocus(True)
@@ -36,6 +38,7 @@ class WatchedEdit(QPlainTextEdit):
         self.setViewportMargins(_MARGIN, _MARGIN, _MARGIN, _MARGIN)
         self._set_height()
         self.document().contentsChange.connect(self._on_document_contents_change)
+        self.document().documentLayout().documentSizeChanged.connect(self._on_layout_size_changed)
 
     @property
     def text(self) -> str:
@@ -51,11 +54,10 @@ class WatchedEdit(QPlainTextEdit):
         cursor.insertText(text)
         cursor.endEditBlock()
 
-    def set_lines(self, lines: int) -> None:
-        """Be as high as so many lines."""
-        if lines != self._lines:
-            self._lines = lines
-            self._set_height()
+    def set_lines(self, least: int, most: int) -> None:
+        """Be so many lines high, at least and at most."""
+        self._limits = (least, most)
+        self._set_height()
 
     def inputMethodEvent(self, event: QInputMethodEvent) -> None:
         super().inputMethodEvent(event)
@@ -70,7 +72,15 @@ class WatchedEdit(QPlainTextEdit):
 
     def _set_height(self) -> None:
         frame = self.contentsMargins().top() + self.contentsMargins().bottom()
-        self.setFixedHeight(self.fontMetrics().lineSpacing() * self._lines + frame + 2 * _MARGIN)
+        least, most = self._limits
+        lines = max(least, min(round(self.document().size().height()), most))  # in lines, not in pixels
+        # Of a height that is a fraction short Qt would show a bar to scroll by it.
+        height = math.ceil(QFontMetricsF(self.font()).lineSpacing() * lines) + 1 + frame + 2 * _MARGIN
+        if height != self.minimumHeight():
+            self.setFixedHeight(height)
+
+    def _on_layout_size_changed(self, _size: QSizeF) -> None:
+        self._set_height()
 
     def _on_document_contents_change(self, _position: int, _removed: int, _added: int) -> None:
         # Raw, because the editor's own plain text turns a no-break space into a space.

@@ -13,7 +13,7 @@ from wordpiece_studio.ui.tokenization.watched_edit import WatchedEdit
 if TYPE_CHECKING:
     from wordpiece_studio.ui.look.theme import Theme
 
-_LINES, _LOW_LINES = 2, 1
+_LINES, _LOW_LINES = (2, 3), (1, 2)
 
 
 class WatchedField(QFrame):
@@ -24,7 +24,7 @@ class WatchedField(QFrame):
         self._theme = theme
         self.setObjectName("watched_field")
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self.edit = WatchedEdit(_LINES, self)
+        self.edit = WatchedEdit(*_LINES, self)
         self.edit.setAccessibleName(self.tr("Text to tokenize"))
         self.edit.setPlaceholderText(self.tr("Type a text, and see its tokens at this moment"))
         self.options = TokenOptions(self)
@@ -39,7 +39,7 @@ class WatchedField(QFrame):
 
     def set_low(self, is_low: bool) -> None:
         """Save height, or take as much as is usual."""
-        self.edit.set_lines(_LOW_LINES if is_low else _LINES)
+        self.edit.set_lines(*(_LOW_LINES if is_low else _LINES))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):

@@ -1,4 +1,4 @@
-"""What the next training will take of the memory: said where its limits are chosen, and asked about if it is too much.
+"""What the next training will take of memory and time: said where its limits are chosen, and asked about if too much.
 
 Plain figures, in a millisecond; the forecast itself is the core's affair.
 """
@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 
 from wordpiece_studio.core.memory import ADVICE, available_memory, memory_text
 from wordpiece_studio.core.training.memory_forecast import MemoryForecaster
+from wordpiece_studio.core.training.time_forecast import forecast_seconds
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.ui.messages import add_button, plain_box
 
@@ -38,7 +39,10 @@ class MemoryFlow(QObject):
         self._settings = settings
         self._banner = banner
         self._forecaster: MemoryForecaster | None = None
+        self._counts: WordCounts | None = None  # those that it forecasts for
         self._needed = 0  # nothing to speak of
+        self._seconds = 0.0
+        self._pace = 1.0
         self._available: int | None = None
         self._is_much = False
         self._warning = ""  # the last one that was shown
@@ -47,9 +51,14 @@ class MemoryFlow(QObject):
 
     def take_counts(self, counts: WordCounts | None) -> None:
         """Look at another corpus; None for one that is not counted yet."""
-        self._forecaster = None
+        self._forecaster, self._counts = None, counts
         if counts is not None and max(counts.statistics.bytes, counts.statistics.characters) > _LEAST_BYTES:
             self._forecaster = MemoryForecaster(counts)
+        self.look()
+
+    def set_pace(self, pace: float) -> None:
+        """Reckon with the pace of this machine, see `time_forecast.measured_pace`."""
+        self._pace = pace
         self.look()
 
     def look(self) -> None:
@@ -57,7 +66,10 @@ class MemoryFlow(QObject):
         self._needed = 0
         if self._forecaster is not None:
             try:
-                self._needed = self._forecaster.forecast(self._settings.config()).peak
+                config = self._settings.config()
+                self._needed = self._forecaster.forecast(config).peak
+                extent = self._forecaster.extent(config)
+                self._seconds = forecast_seconds(extent, config, self._pace, is_watched=True)
             except StudioError:
                 return  # training says what is wrong with the settings
             self._available = available_memory()
@@ -70,20 +82,29 @@ class MemoryFlow(QObject):
             self._banner.clear()
 
     @property
-    def words(self) -> tuple[str, str]:
-        """What the next training needs, and the same shorter; both empty for a small corpus."""
+    def words(self) -> tuple[str, ...]:
+        """What the next training needs, and the same shorter; nothing for a small corpus."""
         if not self._needed:
-            return "", ""
-        needed = memory_text(self._needed)
-        brief = self.tr("needs about {needed}").format(needed=needed)
+            return ()
+        needed, time = memory_text(self._needed), self._time_text()
+        forms = (
+            self.tr("needs about {needed} · {time}").format(needed=needed, time=time),
+            self.tr("{needed}, {time}").format(needed=needed, time=time),
+        )
         if self._available is None:
-            return brief, brief
-        free = memory_text(self._available)
-        return self.tr("needs about {needed}, {free} free").format(needed=needed, free=free), brief
+            return forms
+        whole = self.tr("needs about {needed}, {free} free · {time}")
+        return whole.format(needed=needed, free=memory_text(self._available), time=time), *forms
+
+    def _time_text(self) -> str:
+        if self._seconds < 1:
+            return self.tr("under 1 s")
+        return self.tr("about {time}").format(time=rough_duration(self._seconds))
 
     def confirm(self, counts: WordCounts, config: TrainingConfig, go: Callable[[], None], *, merges: int = 0) -> None:
         """Call `go`; if the training does not fit, ask the user first. `merges` of it are there already."""
-        available, forecaster = available_memory(), MemoryForecaster(counts)
+        known = self._forecaster if counts is self._counts else None
+        available, forecaster = available_memory(), known or MemoryForecaster(counts)
         forecast = forecaster.forecast(config)
         present = forecaster.forecast(replace(config, max_merges=merges))
         needed = forecast.beyond(present) if merges else forecast.peak
@@ -109,6 +130,21 @@ class MemoryFlow(QObject):
     def _figures(self, needed: int, available: int) -> str:
         words = self.tr("This training needs about {needed} of memory, and {free} are free.")
         return words.format(needed=memory_text(needed), free=memory_text(available))
+
+
+def rough_duration(seconds: float) -> str:
+    """Return a time span of which more than its size is not known.
+
+    >>> rough_duration(3.4), rough_duration(38), rough_duration(200), rough_duration(9000)
+    ('3 s', '40 s', '3 min', '2.5 h')
+    """
+    if seconds < 10:
+        return f"{max(1, round(seconds))} s"
+    if seconds < 57:
+        return f"{round(seconds / 5) * 5} s"
+    if seconds < 3600:
+        return f"{round(seconds / 60)} min"
+    return f"{seconds / 3600:.1f} h"
 
 
 def _advice() -> str:

@@ -70,6 +70,16 @@ class ProposalFlow(QObject):
             except StudioError:
                 return  # training says what is wrong with the settings
 
+    def take_refusal(self, counts: WordCounts) -> bool:
+        """Propose anew where the size turned out too small and is not the user's choice; return whether it is not."""
+        if self._is_users:
+            return False
+        try:
+            self._show(propose(counts, self._settings.config()))
+        except StudioError:
+            return False
+        return True
+
     def trained(self) -> None:
         """The proposal was taken: there is nothing more to say about it."""
         self._shown = None

@@ -19,9 +19,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a run comes from: the Studio itself or the user, and the corpus by name and by its state."""
+    """Where a run comes from: the Studio itself or the user, and the corpus by name and by its state.
+
+    `is_wanted`: the user asked for it, or for one whose place it took while he typed.
+    """
 
     is_automatic: bool = True
+    is_wanted: bool = False
     corpus_name: str = ""
     text_serial: int = 0
 
@@ -62,9 +66,15 @@ class RunRecord(QObject):
         return (self._next if is_new else self._present).is_automatic
 
     @property
+    def is_wanted(self) -> bool:
+        """Whether the user asked for this run, or for one whose place it took while he typed."""
+        is_new = self._model.state is TrainerState.TRAINING
+        return (self._next if is_new else self._present).is_wanted
+
+    @property
     def is_unsaved(self) -> bool:
         """Whether there are merges that the user asked for and did not save."""
-        return not self.is_automatic and self._model.merge_count > self._saved_merges
+        return self.is_wanted and self._model.merge_count > self._saved_merges
 
     @property
     def corpus_name(self) -> str:
@@ -78,12 +88,12 @@ class RunRecord(QObject):
     def rename_corpus(self, name: str) -> None:
         """Say that the corpus has another name now, after it was saved."""
         if self._present.corpus_name == self._corpus_name:
-            self._present = Origin(self._present.is_automatic, name, self._present.text_serial)
+            self._present = replace(self._present, corpus_name=name)
         self._corpus_name = name
 
-    def note_start(self, *, automatic: bool) -> None:
-        """Take down what the run that begins now comes from."""
-        self._next = Origin(automatic, self._corpus_name, self._counting.text_serial)
+    def note_start(self, *, automatic: bool, wanted: bool = False) -> None:
+        """Take down what the run that begins now comes from; what the user asked for is wanted anyhow."""
+        self._next = Origin(automatic, wanted or not automatic, self._corpus_name, self._counting.text_serial)
 
     def note_saved(self) -> None:
         """Take down that the vocabulary was saved."""
@@ -91,7 +101,7 @@ class RunRecord(QObject):
 
     def claim(self) -> None:
         """Make the present run one that the user asked for."""
-        self._present = self._next = Origin(False, self._present.corpus_name, self._present.text_serial)
+        self._present = self._next = replace(self._present, is_automatic=False, is_wanted=True)
 
     def changes(self) -> Changes:
         """Return what was changed since the run began."""

@@ -14,6 +14,7 @@ from wordpiece_studio.model.records import Progress, TrainerState
 from wordpiece_studio.ui.look.icons import icon
 from wordpiece_studio.ui.look.plain import set_plain_tooltip
 from wordpiece_studio.ui.training.engine_notice import EngineNotice
+from wordpiece_studio.ui.training.live_training import LiveTraining
 from wordpiece_studio.ui.training.memory_flow import MemoryFlow
 from wordpiece_studio.ui.training.proposal_flow import ProposalFlow
 from wordpiece_studio.ui.training.run_record import RunRecord
@@ -29,6 +30,8 @@ from wordpiece_studio.ui.training.training_words import (
 )
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QColor
+
     from wordpiece_studio.core.corpus.counts import WordCounts
     from wordpiece_studio.core.training.config import TrainingConfig
     from wordpiece_studio.model.trainer_model import TrainerModel
@@ -38,15 +41,14 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.look.theme import Theme
     from wordpiece_studio.ui.training.training_bar import TrainingBar
 
-_MOST_WORDS_AS_YOU_TYPE = 2000
-_BannerAction = Literal["", "size", "further"]
+_BannerAction = Literal["", "size", "further", "typing"]
 
 
 class TrainingFlow(QObject):
     """Connects the bar and the commands with the model.
 
     Merges that the user asked for are never discarded without a question; those of a run that the Studio began by
-    itself (the sample at the start, training as one types) are.
+    itself (the sample at the start) are. Training as one types has a rule of its own, see `live_training`.
     """
 
     def __init__(
@@ -68,10 +70,13 @@ class TrainingFlow(QObject):
         self._question: QMessageBox | None = None
         self._banner_action: _BannerAction = ""
         self._size_offered = 0
+        self._pause_icon: tuple[str, QColor, QColor] | None = None
+        self._refusal = ""  # what was said last of a training that could not begin
         self.engine = EngineNotice(self)
         self.proposal = ProposalFlow(bar.settings, self)
         self.memory = MemoryFlow(window, bar.settings, banner)
         self.record = RunRecord(model, counting, bar.settings, self)
+        self.live = LiveTraining(model, counting, self.record, actions, self)
         self._connect()
         self._show_state()
 
@@ -84,7 +89,8 @@ class TrainingFlow(QObject):
         """Another corpus called `name` was opened; without `keeps_run` a run that nobody asked for is dropped."""
         self.record.set_corpus_name(name)
         self.proposal.expect_text()
-        if not keeps_run and self.record.is_automatic:
+        self.live.take_opened()
+        if not keeps_run and not self.record.is_wanted:
             self._is_waiting = self._wants_one_merge = False
             self._moment_wanted = None
             self._banner.clear()
@@ -177,6 +183,8 @@ class TrainingFlow(QObject):
         if self._banner_action == "size":
             self._bar.settings.set_target_size(self._size_offered)
             self._actions.train.trigger()
+        elif self._banner_action == "typing":
+            self._actions.train_as_you_type.setChecked(False)
         elif self._banner_action == "further":
             self._actions.train_further.trigger()
 
@@ -188,8 +196,16 @@ class TrainingFlow(QObject):
         if self._counting.counts is not None:
             self._begin(self._counting.counts)
             return
-        self._counting.count_now()
+        if self._counting.is_paused:
+            self._counting.resume()
+        elif not self._counting.is_running:  # else what is being counted is waited for
+            self._counting.count_now()
         self._show_state()
+
+    def _on_counting_state_changed(self) -> None:
+        if self._is_waiting and self._counting.was_stopped:  # in the corpus pane: no counts will come
+            self._is_waiting = self._wants_one_merge = False
+            self._show_state()
 
     def _on_counting_counts_changed(self, counts: WordCounts | None) -> None:
         if counts is not None:
@@ -197,25 +213,31 @@ class TrainingFlow(QObject):
         self.memory.take_counts(counts)
         if counts is not None and self._is_waiting:
             self._begin(counts)
-        elif counts is not None and self._trains_as_you_type(counts):
-            self._next_is_automatic = True
-            self._moment_wanted = None if self._model.is_at_head else self._model.moment
-            self._begin(counts)
+        elif counts is not None and self.live.can_train(counts):
+            self._train_live(counts)
         else:
             self._check_size()
             self._show_state()
 
-    def _trains_as_you_type(self, counts: WordCounts) -> bool:
-        state = self._model.state
-        return (
-            self._actions.train_as_you_type.isChecked()
-            and 0 < counts.total <= _MOST_WORDS_AS_YOU_TYPE
-            and state not in (TrainerState.TRAINING, TrainerState.PAUSED)
-        )
+    def _catch_up(self) -> None:
+        """Train what was typed while it could not be trained."""
+        counts = self._counting.counts
+        if counts is not None and counts is not self._model.counts and self.live.can_train(counts):
+            self._train_live(counts)
+
+    def _train_live(self, counts: WordCounts) -> None:
+        try:
+            self.live.train(counts, self._bar.settings.config())
+        except StudioError as error:
+            self._refuse(error)
+        if not self._model.is_replacing:
+            self._show_state()
 
     def _on_counting_failed(self, error: StudioError) -> None:
+        is_asked_for = self._is_waiting  # else the corpus pane alone says it
         self._is_waiting = self._wants_one_merge = False
-        self._refuse(error)
+        if is_asked_for:
+            self._refuse(error)
         self._show_state()
 
     def _begin(self, counts: WordCounts) -> None:
@@ -239,14 +261,20 @@ class TrainingFlow(QObject):
         self._model.start(counts, config, paused=one_merge)
         if one_merge:
             self._moment_wanted = -1
-        if not self._next_is_automatic and (words := notice_words(counts, config)):
-            self._say(words, "info")
 
     # -- what the model says
 
+    def _on_live_follows(self) -> None:
+        text = self.tr("The merges follow what you type. Undo an edit, and its merges are there again.")
+        self._say(text, "info", self.tr("Do not train as I type"), "typing")
+
     def _on_model_run_reset(self) -> None:
+        if self._banner.text == self._refusal != "":
+            self._banner.clear()  # of a text that was trained as it was typed: now it can be
         self.proposal.trained()
         self._bar.settings.set_size_wrong(False)
+        if not self.record.is_automatic and (words := notice_words(self._model.notices)):
+            self._say(words, "info")
 
     def _on_model_state_changed(self, state: TrainerState) -> None:
         if state is TrainerState.PAUSED and self._moment_wanted == -1:
@@ -256,17 +284,29 @@ class TrainingFlow(QObject):
             if self._moment_wanted is not None:
                 self._model.seek(self._moment_wanted)
                 self._moment_wanted = None
-            if words := why_nothing_was_learned(self._model):
+            if not self.record.is_automatic and (words := why_nothing_was_learned(self._model)):
                 self._say(words, "info")
+            self._catch_up()
         self._show_state()
 
     def _on_model_progress_changed(self, progress: Progress) -> None:
-        if self._model.state is TrainerState.TRAINING and self._model.history is not None:
+        if self._model.state is not TrainerState.TRAINING:
+            self._show_state()
+        elif self._model.history is not None:
             self._bar.show_progress(progress, paused=False)
 
     def _on_model_failed(self, error: StudioError) -> None:
+        counts = self._counting.counts
+        is_small = "minimum" in error.values and counts is not None and self.live.can_train(counts)
+        if is_small and counts is not None and self.proposal.take_refusal(counts):
+            self._train_live(counts)  # with the new size
+            return
         self._moment_wanted = None
         self._refuse(error)
+
+    def _on_engine_changed(self) -> None:
+        self._catch_up()
+        self._show_state()
 
     # -- what the bar says
 
@@ -286,6 +326,7 @@ class TrainingFlow(QObject):
         self._bar.settings.set_size_wrong(wrong)
 
     def _refuse(self, error: StudioError) -> None:
+        self._refusal = " ".join(str(error).split())
         minimum = error.values.get("minimum")
         if isinstance(minimum, int):
             words = len(self._counting.counts) if self._counting.counts is not None else 0
@@ -315,11 +356,17 @@ class TrainingFlow(QObject):
         set_plain_tooltip(actions.train_further, reason or actions.usual_tip(actions.train_further))
         actions.pause.setEnabled(training or paused)
         actions.pause.setText(self.tr("&Resume") if paused else self.tr("&Pause"))
-        actions.pause.setIcon(icon("play" if paused else "pause", self._theme.text, self._theme.faint))
+        self._show_pause_icon("play" if paused else "pause")
         actions.stop.setEnabled(training or paused or self._is_waiting)
         if had_keyboard:
             self._bar.keep_keyboard()
         self._show_words(training, paused)
+
+    def _show_pause_icon(self, name: str) -> None:
+        wanted = (name, self._theme.text, self._theme.faint)
+        if wanted != self._pause_icon:  # drawn anew it would take longer than all the rest
+            self._pause_icon = wanted
+            self._actions.pause.setIcon(icon(*wanted))
 
     def _show_words(self, training: bool, paused: bool) -> None:
         if self._is_waiting:
@@ -341,9 +388,11 @@ class TrainingFlow(QObject):
         actions.special_tokens.triggered.connect(self._on_special_tokens_triggered)
         self._banner.action_requested.connect(self._on_banner_action_requested)
         self._bar.settings.changed.connect(self._on_settings_changed)
-        self.engine.changed.connect(self._show_state)
+        self.engine.changed.connect(self._on_engine_changed)
         self._counting.counts_changed.connect(self._on_counting_counts_changed)
         self._counting.failed.connect(self._on_counting_failed)
+        self._counting.state_changed.connect(self._on_counting_state_changed)
+        self.live.follows.connect(self._on_live_follows)
         model.run_reset.connect(self._on_model_run_reset)
         model.state_changed.connect(self._on_model_state_changed)
         model.progress_changed.connect(self._on_model_progress_changed)

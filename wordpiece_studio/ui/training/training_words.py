@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication
 
 from wordpiece_studio.core.text.character_tables import bert_tables
-from wordpiece_studio.core.training.notices import corpus_notices
-from wordpiece_studio.core.vocabulary import UNKNOWN_TOKEN
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from wordpiece_studio.core.corpus.counts import WordCounts
-    from wordpiece_studio.core.training.config import TrainingConfig
+    from wordpiece_studio.core.training.notices import Notice
     from wordpiece_studio.model.trainer_model import TrainerModel
     from wordpiece_studio.ui.training.run_record import Changes, RunRecord
-
-_MOST_WORDS_TO_SEARCH = 100_000
 
 
 def _tr(text: str) -> str:
@@ -26,29 +24,37 @@ def _tr(text: str) -> str:
 
 def outcome_words(model: TrainerModel) -> str:
     """Return how the training stands: tokens, merges, and why it ended; empty if nothing was trained."""
+    return outcome_forms(model)[0]
+
+
+def outcome_forms(model: TrainerModel) -> tuple[str, ...]:
+    """Return `outcome_words`, and shorter forms of them."""
     if model.history is None:
-        return ""
+        return ("",)
     progress = model.progress
     size = _tr("{size:,} tokens").format(size=progress.vocabulary_size)
-    return _joined(f"{size}, {merges_words(progress.merges)}", _reason_words(model))
+    both = f"{size}, {merges_words(progress.merges)}"
+    return _joined(both, _reason_words(model)), both, size
 
 
-def idle_words(model: TrainerModel, record: RunRecord, proposed: str, needs: tuple[str, str]) -> tuple[str, ...]:
+def idle_words(model: TrainerModel, record: RunRecord, proposed: str, needs: tuple[str, ...]) -> tuple[str, ...]:
     """Return what there is to say while nothing trains, the whole and then shorter forms of it.
 
-    `proposed` is said of the settings, or empty; `needs`, what the next training needs, and the same shorter. It comes
-    first: without it nobody knows whether to begin.
+    `proposed` is said of the settings, or empty; `needs`, what the next training needs, and the same shorter; or none.
+    It comes first: without it nobody knows whether to begin.
     """
     changes = record.changes()
     if proposed:  # the user knows of those settings
         changes = dataclasses.replace(changes, settings=False)
     changed = changed_words(changes, record.corpus_name)
     said = _joined(changed, proposed)
-    if not needs[0] or (model.history is not None and not said):
-        return (said or outcome_words(model),)
+    if not needs or (model.history is not None and not said):
+        return (said,) if said else outcome_forms(model)
     short = _joined(changed, _tr("proposed") if proposed else "")
+    *longer, brief, briefest = needs
     forms = (
-        _joined(needs[0], said), _joined(needs[0], short), _joined(needs[1], short), _joined(needs[1], changed), *needs,
+        *(_joined(need, said) for need in longer), *(_joined(need, short) for need in (*longer, brief)),
+        _joined(brief, changed), *longer, brief, briefest,
     )  # fmt: skip
     return tuple(dict.fromkeys(forms))
 
@@ -118,14 +124,8 @@ def why_no_words(counts: WordCounts) -> str:
     return words.format(number=number, line=first.line, length=first.length)
 
 
-def notice_words(counts: WordCounts, config: TrainingConfig) -> str:
+def notice_words(notices: Sequence[Notice]) -> str:
     """Return what is unusual about the corpus; empty if nothing is."""
-    if len(counts) > _MOST_WORDS_TO_SEARCH:
-        # Only what was counted beside reading: to search so many words for each token would hold up the window.
-        spelled_out = counts.statistics.spelled_out
-        tokens = tuple(token for token in config.special_tokens if token in spelled_out or token == UNKNOWN_TOKEN)
-        config = dataclasses.replace(config, special_tokens=tokens)
-    notices = corpus_notices(counts, config)
     return " ".join(_translated(notice.template).format(**notice.values) for notice in notices)
 
 

@@ -1,0 +1,314 @@
+"""The corpus as files, in the window: opened by menu, drop and command line; read another way; counted, held, ended."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import signal
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog
+
+from tests.ui.drops import drop
+from wordpiece_studio.core.corpus.counting_progress import CountingProgress
+from wordpiece_studio.core.kernel_cache import private_folder
+from wordpiece_studio.model.file_rows import FileState
+from wordpiece_studio.model.file_table import FileColumn
+from wordpiece_studio.ui.corpus.counting_bar import progress_words
+from wordpiece_studio.ui.corpus.encoding_dialog import EncodingDialog
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.ui.conftest import Studio
+
+TEXT = "hug pug bun\nhug\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Three files of three kinds."""
+    place = tmp_path / "corpus"
+    place.mkdir()
+    (place / "1.txt").write_text(TEXT * 10, encoding="utf-8")
+    (place / "2.txt.gz").write_bytes(gzip.compress(TEXT.encode()))
+    (place / "3.jsonl").write_text(
+        "".join(json.dumps({"title": "bun bun", "text": line}) + "\n" for line in TEXT.split("\n") if line),
+        encoding="utf-8",
+    )
+    return place
+
+
+@pytest.fixture(autouse=True)
+def _no_counts_left_over() -> Iterator[None]:
+    """Take back what is kept in the user's cache; a folder of one's own would have the kernels compiled again."""
+    kept = private_folder("counts")
+    before = set(kept.iterdir())
+    yield
+    for path in set(kept.iterdir()) - before:
+        path.unlink(missing_ok=True)
+
+
+def wait_counted(studio: Studio) -> None:
+    studio.wait_opened()
+    studio.wait(lambda: studio.window.counting.counts is not None, 30_000)
+
+
+def opened(studio: Studio, *paths: Path) -> None:
+    studio.open(*paths)
+    wait_counted(studio)
+
+
+def names(studio: Studio) -> list[str]:
+    return [os.path.basename(row.file.path) for row in studio.window.document.files.rows]
+
+
+def press(studio: Studio, key: Qt.Key, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
+    studio.qtbot.keyClick(studio.window.corpus_pane.files_view.list, key, modifier)
+
+
+def choose(studio: Studio, *paths: Path) -> None:
+    dialog = next(each for each in studio.window.findChildren(QFileDialog) if each.isVisible())
+    dialog.filesSelected.emit([str(path) for path in paths])
+    dialog.done(1)
+    studio.wait_opened()
+
+
+# -- opening
+
+
+def test_a_folder_is_opened_by_menu_and_counted_file_by_file(studio: Studio, folder: Path) -> None:
+    window = studio.window
+    window.actions_.open_folder.trigger()
+    choose(studio, folder)
+    wait_counted(studio)
+    assert names(studio) == ["1.txt", "2.txt.gz", "3.jsonl"]
+    assert window.corpus_pane.hint == "corpus · 3 files"
+    assert window.corpus_pane.figures.value_of("words") == "48"
+    assert window.corpus_pane.figures.value_of("alphabet") != "–"
+    assert [row.state for row in window.document.files.rows] == [FileState.DONE] * 3
+    shown = [window.document.files.table.index(number, FileColumn.WORDS).data() for number in range(3)]
+    assert shown == ["40", "4", "4"]
+    assert window.settings.values.recent_files[0] == str(folder)
+    assert window.corpus_pane.files_view.isVisible()
+    assert not window.corpus_pane.editor.isVisible()
+    assert not window.actions_.save_corpus.isEnabled()
+
+
+def test_a_folder_is_opened_from_the_recent_files_again(studio: Studio, folder: Path) -> None:
+    opened(studio, folder)
+    studio.window.actions_.new_corpus.trigger()
+    assert studio.window.corpus_pane.editor.isVisible()
+    studio.window.menus.recent_file_chosen.emit(str(folder))
+    wait_counted(studio)
+    assert len(names(studio)) == 3
+
+
+def test_files_are_dropped_on_the_window_and_more_on_the_table(studio: Studio, folder: Path) -> None:
+    drop(studio.window, folder / "3.jsonl", folder / "1.txt")
+    wait_counted(studio)
+    assert names(studio) == ["3.jsonl", "1.txt"]
+    drop(studio.window.corpus_pane.files_view.list.viewport(), folder / "2.txt.gz")
+    studio.wait_opened()
+    assert names(studio) == ["3.jsonl", "1.txt", "2.txt.gz"]
+    studio.window.actions_.undo.trigger()
+    assert names(studio) == ["3.jsonl", "1.txt"]
+
+
+def test_files_are_added_to_a_text_that_has_a_file(studio: Studio, folder: Path) -> None:
+    studio.open(folder / "1.txt")
+    assert not studio.window.document.is_files
+    studio.window.actions_.add_files.trigger()
+    choose(studio, folder / "2.txt.gz")
+    assert names(studio) == ["1.txt", "2.txt.gz"]
+
+
+def test_what_is_trained_is_what_the_files_hold(studio: Studio, folder: Path) -> None:
+    opened(studio, folder)
+    studio.window.actions_.train.trigger()
+    studio.wait(lambda: studio.window.model.counts is studio.window.counting.counts)
+    studio.wait_finished()
+    assert studio.window.training_flow.record.corpus_name == "corpus · 3 files"
+    studio.window.close()
+    assert "text" not in studio.box().text()  # only the vocabulary is at stake
+    studio.window.leave_at_once()
+
+
+def test_an_edited_text_is_asked_about_before_files_replace_it(studio: Studio, folder: Path) -> None:
+    studio.set_text("mine")
+    studio.window.file_flow.open_paths([folder])
+    assert studio.has_box()
+    studio.box().reject()
+    assert studio.window.document.text == "mine"
+    studio.window.document.undo_stack.setClean()
+
+
+def test_an_empty_list_says_what_to_do(studio: Studio, folder: Path) -> None:
+    opened(studio, folder)
+    studio.window.corpus_pane.files_view.list.selectAll()
+    press(studio, Qt.Key.Key_Delete)
+    view = studio.window.corpus_pane.files_view
+    assert view._empty.isVisible()
+    assert not view.list.isVisible()
+    studio.wait(lambda: studio.window.counting.counts is not None)
+    assert studio.window.corpus_pane.figures.value_of("words") == "0"
+    studio.window.actions_.undo.trigger()
+    assert view.list.isVisible()
+
+
+# -- the list by keyboard
+
+
+def test_files_are_moved_and_removed_by_keys(studio: Studio, folder: Path) -> None:
+    opened(studio, folder)
+    press(studio, Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier)
+    assert names(studio) == ["2.txt.gz", "1.txt", "3.jsonl"]
+    assert studio.window.corpus_pane.files_view.list.selected == [1]
+    press(studio, Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
+    press(studio, Qt.Key.Key_Delete)
+    assert names(studio) == ["2.txt.gz", "3.jsonl"]
+    wait_counted(studio)
+    assert studio.window.corpus_pane.figures.value_of("words") == "8"
+
+
+def test_another_column_is_chosen_for_the_file_selected(studio: Studio, folder: Path) -> None:
+    opened(studio, folder)
+    view = studio.window.corpus_pane.files_view
+    view.list.select([0])
+    assert not view.form._column_box.isVisible()
+    view.list.select([2])
+    box = view.form._column_box
+    assert box.isVisible()
+    assert box.currentData() == "text"
+    box.setCurrentIndex(box.findData("title"))
+    box.activated.emit(box.currentIndex())
+    wait_counted(studio)
+    assert dict(studio.window.counting.counts.items())["bun"] == 10 + 1 + 4
+
+
+# -- the preview
+
+
+def test_the_line_at_the_cursor_of_the_preview_is_read_as_the_trainer_does(studio: Studio, folder: Path) -> None:
+    opened(studio, folder)
+    pane = studio.window.corpus_pane
+    pane.files_view.list.select([2])
+    studio.wait(lambda: pane.files_view.preview.text.startswith("hug pug bun"), 20_000)
+    studio.wait(lambda: pane.line_view.text_of("words") == "hug · pug · bun")
+    assert studio.window.tokenization_pane.text
+
+
+# -- what cannot be decoded
+
+
+def test_a_file_that_cannot_be_decoded_is_asked_about_and_the_counting_goes_on(studio: Studio, folder: Path) -> None:
+    (folder / "0.txt").write_bytes(b"hug\n" * 5000 + b"caf\xc3\xa9 \xff pug\n" + b"hug\n" * 5000)
+    studio.open(folder)
+    studio.wait(lambda: bool(studio.window.findChildren(EncodingDialog)), 20_000)
+    window, dialog = studio.window, studio.window.findChild(EncodingDialog)
+    assert "0.txt, line 5,001" in dialog.message or "0.txt, line 5001" in dialog.message
+    view = window.corpus_pane.files_view
+    assert view.list.selected == [0]
+    assert window.document.files.rows[0].state is FileState.FAULT
+    assert "0.txt" in view._detail_label.text()
+    assert "0.txt cannot be read" in window.corpus_pane.counting_bar.text
+    dialog._skip_button.setChecked(True)
+    dialog.accept()
+    wait_counted(studio)
+    assert window.document.files.rows[0].file.errors == "skip-line"
+    assert window.counting.counts.statistics.skipped_lines == 1
+    assert "1 lines left out" in view._detail_label.text() or "1 line left out" in view._detail_label.text()
+
+
+# -- counting
+
+
+@pytest.fixture
+def large(tmp_path: Path) -> Path:
+    """A file that takes some seconds to count."""
+    path = tmp_path / "large.csv"
+    with path.open("w", encoding="utf-8") as file:
+        file.write("id,text\n")
+        for start in range(0, 100_000, 1000):
+            file.write(
+                "".join(f"{number},word{number} other{number * 7} hug\n" for number in range(start, start + 1000))
+            )
+    return path
+
+
+def begin_counting(studio: Studio, large: Path) -> None:
+    studio.open(large)
+    studio.wait(lambda: studio.window.corpus_pane.counting_bar.text != "", 20_000)
+    studio.wait(lambda: studio.window.corpus_pane.counting_bar._keep_button.isEnabled(), 20_000)
+
+
+def test_a_counting_is_held_and_goes_on(studio: Studio, large: Path) -> None:
+    begin_counting(studio, large)
+    bar = studio.window.corpus_pane.counting_bar
+    told: list[CountingProgress] = []
+    bar._pause_button.click()
+    assert bar.text.startswith("Paused")
+    studio.qtbot.wait(300)
+    studio.window.counting.progress_changed.connect(told.append)
+    studio.qtbot.wait(300)
+    assert not told
+    assert studio.window.counting.counts is None
+    bar._pause_button.click()
+    wait_counted(studio)
+    assert told[-1].bytes_done == told[-1].bytes_total
+    assert bar.isHidden()
+
+
+def test_a_counting_is_given_up_and_begun_again(studio: Studio, large: Path) -> None:
+    begin_counting(studio, large)
+    bar = studio.window.corpus_pane.counting_bar
+    began = time.monotonic()
+    bar._stop_button.click()
+    assert "stopped" in bar.text
+    assert bar._again_button.isVisible()
+    assert time.monotonic() - began < 0.3
+    assert studio.window.document.files.rows[0].state is FileState.WAITING
+    bar._again_button.click()
+    assert studio.window.counting.is_running
+    assert bar._stop_button.isVisible()
+
+
+def test_stop_and_keep_trains_on_the_first_part_and_says_so(studio: Studio, large: Path) -> None:
+    begin_counting(studio, large)
+    bar, window = studio.window.corpus_pane.counting_bar, studio.window
+    bar._keep_button.click()
+    wait_counted(studio)
+    counts = window.counting.counts
+    assert counts.statistics.is_partial
+    assert counts.words[:3] == ["word0", "other0", "hug"]
+    assert window.document.files.rows[0].state is FileState.PARTLY
+    assert window.corpus_pane.hint == window.file_flow.corpus_name == "large.csv, in part"
+    assert "Only the first" in bar.text
+    assert bar._again_button.text() == "Count all"
+
+
+@pytest.mark.expects_log
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks for processes in /proc")
+def test_a_killed_counting_is_told_and_offered_again(studio: Studio, large: Path) -> None:
+    from tests.model.test_counting_job import children
+
+    before = set(children())
+    begin_counting(studio, large)
+    counting = [pid for pid in children() if pid not in before]
+    preview = studio.window.corpus_pane.files_view.preview._job._child
+    os.kill(next(pid for pid in counting if preview is None or pid != preview.pid), signal.SIGKILL)
+    bar = studio.window.corpus_pane.counting_bar
+    studio.wait(lambda: "SIGKILL" in bar.text, 10_000)
+    bar._again_button.click()
+    assert studio.window.counting.is_running
+
+
+def test_progress_is_said_in_true_numbers() -> None:
+    progress = CountingProgress(312_000_000, 1_000_000_000, 0, 1, 4_100_000, 31.0, 260_000_000)
+    words = progress_words(progress).replace("\u00a0", " ")
+    assert words == "312 MB of 1.0 GB · 4.1 million words · 31 s left · 260 MB memory"

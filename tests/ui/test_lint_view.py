@@ -1,0 +1,238 @@
+"""The warnings about the corpus in the window: what they say, that their buttons mend it, and that they go then."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QCoreApplication, Qt
+
+from wordpiece_studio.core.corpus.linter.finding import Example, Finding, LengthFix, PipelineFix
+from wordpiece_studio.ui.corpus.lint_view import LintView, detail_words, title_words
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+    from tests.ui.conftest import Studio
+    from wordpiece_studio.ui.corpus.lint_view import LintRow
+    from wordpiece_studio.ui.look.theme import Theme
+
+
+def settle(studio: Studio) -> None:
+    pane = studio.window.corpus_pane
+    studio.wait(lambda: studio.window.counting.counts is not None and not pane.lint_flow.is_under_way)
+
+
+def kinds(studio: Studio) -> list[str]:
+    return [finding.kind for finding in studio.window.corpus_pane.lint_view.findings]
+
+
+def row(studio: Studio, kind: str) -> LintRow:
+    (found,) = [row for row in studio.window.corpus_pane.lint_view.rows if row.finding.kind == kind]
+    return found
+
+
+def finding(number: int = 1, **changes: object) -> Finding:
+    values: dict[str, object] = {
+        "kind": "jamo", "severity": "warning", "title": "Hangul falls apart: {word} → {letters} letters",
+        "details": ("{distinct:,} words change.",), "values": {"word": "한", "letters": 3, "distinct": number},
+        "examples": (Example("한", "\u1112\u1161\u11ab", line=1234),), "fix": PipelineFix("none", "bert"),
+        "fix_name": "Keep syllables whole",
+    }  # fmt: skip
+    return Finding(**values | changes)  # type: ignore[arg-type]
+
+
+# -- the view
+
+
+@pytest.fixture
+def view(qtbot: QtBot, theme: Theme) -> LintView:
+    view = LintView(theme)
+    qtbot.addWidget(view)
+    return view
+
+
+def test_nothing_is_shown_while_nothing_is_wrong(view: LintView) -> None:
+    assert view.isHidden()
+    view.show_findings([finding()])
+    assert not view.isHidden()
+    view.clear()
+    assert view.isHidden()
+
+
+def test_what_is_said(view: LintView) -> None:
+    assert title_words(finding()) == "Hangul falls apart: 한 → 3 letters"
+    thin = "\u2009"
+    assert detail_words(finding(12345)).splitlines() == [
+        "12,345 words change.",
+        f"Line 1,234: 한 → \u1112{thin}\u1161{thin}\u11ab",
+    ]
+    assert "Only a part" in detail_words(finding(is_sample=True))
+    assert "⟨U+200B⟩" in detail_words(finding(examples=(Example("a\u200bb", "ab"),)))
+
+
+def test_more_than_two_wait_behind_a_button(view: LintView) -> None:
+    view.show_findings([finding(kind=kind) for kind in ("jamo", "twins", "mojibake", "invisible")])
+    assert [row.isHidden() for row in view.rows] == [False, False, True, True]
+    assert view._more_button.text() == "2 more"
+    view._more_button.click()
+    assert not any(row.isHidden() for row in view.rows)
+    view._more_button.click()
+    assert [row.isHidden() for row in view.rows] == [False, False, True, True]
+
+
+def test_details_stay_unfolded_when_the_numbers_change(view: LintView) -> None:
+    view.show_findings([finding(1)])
+    view.rows[0].unfold_button.click()
+    view.show_findings([finding(2)])
+    assert view.rows[0].unfold_button.isChecked()
+    assert not view.rows[0]._detail_label.isHidden()
+
+
+def test_a_pressed_button_waits_until_it_was_looked_at_again(qtbot: QtBot, view: LintView) -> None:
+    view.show_findings([finding()])
+    button = view.rows[0].fix_button
+    with qtbot.waitSignal(view.fix_requested) as caught:
+        button.click()
+    assert caught.args == [finding()]
+    assert not button.isEnabled()
+    view.show_findings([finding()])
+    assert button.isEnabled()
+
+
+def test_there_is_a_button_only_for_what_the_window_can_do(view: LintView) -> None:
+    view.show_findings([finding(fix=None, fix_name=""), finding(kind="long-words", fix=LengthFix(50))])
+    assert [row.fix_button.isHidden() for row in view.rows] == [True, True]
+
+
+def test_it_can_be_used_with_the_keyboard_and_by_ear(qtbot: QtBot, view: LintView) -> None:
+    view.show_findings([finding()])
+    view.show()
+    first = view.rows[0]
+    assert first.fix_button.accessibleName() == "Keep syllables whole: Hangul falls apart: 한 → 3 letters"
+    assert first.unfold_button.accessibleName().startswith("Numbers and examples")
+    assert first.unfold_button.focusPolicy() & Qt.FocusPolicy.TabFocus
+    with qtbot.waitSignal(view.fix_requested):
+        qtbot.keyClick(first.fix_button, Qt.Key.Key_Space)
+    qtbot.keyClick(first.unfold_button, Qt.Key.Key_Space)
+    assert first.unfold_button.isChecked()
+
+
+@pytest.mark.parametrize("width", [200, 260, 340, 700])
+def test_the_texts_are_whole_at_every_width(view: LintView, width: int) -> None:
+    view.show_findings([finding()])
+    view.rows[0].unfold_button.click()
+    view.show()
+    heights = []
+    for each in (width, 110, width):
+        view.setFixedWidth(each)
+        QCoreApplication.processEvents()
+        for label in (view.rows[0]._title_label, view.rows[0]._detail_label):
+            assert (
+                label.height()
+                >= label.fontMetrics()
+                .boundingRect(0, 0, label.width(), 10_000, int(Qt.TextFlag.TextWordWrap), label.text())
+                .height()
+            )
+        heights.append(view.rows[0].sizeHint().height())
+    assert heights[0] == heights[2] < heights[1]  # no room is left from the narrower time
+
+
+# -- in the window
+
+
+def test_accents_are_kept_at_the_press_of_a_button(studio: Studio) -> None:
+    pane = studio.window.corpus_pane
+    studio.set_text("El niño tiene un año.\n" * 3)
+    settle(studio)
+    assert kinds(studio) == []
+    pane.figures.choose("bert-uncased", "bert")
+    settle(studio)
+    assert kinds(studio) == ["lost-marks"]
+    row(studio, "lost-marks").fix_button.click()
+    assert kinds(studio) == ["lost-marks"]  # until it was looked at again
+    settle(studio)
+    assert kinds(studio) == []
+    assert pane.figures.normalizer.name == "bert-uncased:keep-accents"
+    counts = studio.window.counting.counts
+    assert counts is not None
+    assert "niño" in counts.words
+
+
+def test_tab_comes_to_the_buttons_where_they_stand(studio: Studio) -> None:
+    """Controls that are made late would else come last, after those of all other panes."""
+    pane = studio.window.corpus_pane
+    studio.set_text("El niÃ±o\n")
+    settle(studio)
+    buttons = row(studio, "mojibake")
+    order = [buttons.fix_button]
+    while (control := order[-1].nextInFocusChain()) is not pane.figures._normalizer_box:
+        assert control is not order[0]
+        order.append(control)
+    assert buttons.unfold_button in order
+    assert all(pane.isAncestorOf(control) for control in order)
+
+
+def test_a_misread_text_is_mended_by_an_edit_that_can_be_undone(studio: Studio) -> None:
+    window = studio.window
+    text = "uno\nEl niÃ±o y la niÃ±a.\ntres\n"
+    studio.set_text(text)
+    settle(studio)
+    assert kinds(studio) == ["mojibake"]
+    row(studio, "mojibake").fix_button.click()
+    settle(studio)
+    studio.wait(lambda: kinds(studio) == [])
+    assert window.document.text == "uno\nEl niño y la niña.\ntres\n"
+    window.actions_.undo.trigger()
+    assert window.document.text == text
+    settle(studio)
+    studio.wait(lambda: kinds(studio) == ["mojibake"])
+
+
+def test_a_text_in_one_line_is_wrapped_and_can_be_edited_then(studio: Studio) -> None:
+    document = studio.window.document
+    text = "Hug a pug. Pun a bun! " * 1000
+    studio.set_text(text)
+    settle(studio)
+    assert document.is_folded
+    row(studio, "long-line").fix_button.click()
+    settle(studio)
+    studio.wait(lambda: kinds(studio) == [])
+    assert document.text.splitlines()[:2] == ["Hug a pug.", "Pun a bun!"]
+    assert not document.is_folded
+    document.undo_stack.undo()
+    assert document.text == text
+
+
+def test_an_edit_in_the_meantime_is_not_lost(studio: Studio) -> None:
+    window = studio.window
+    studio.set_text("El niÃ±o\n")
+    settle(studio)
+    row(studio, "mojibake").fix_button.click()
+    window.document.edit(0, 0, "x")
+    studio.wait(lambda: not window.corpus_pane.lint_flow.is_under_way)
+    settle(studio)
+    assert window.document.text == "xEl niÃ±o\n"
+    assert row(studio, "mojibake").fix_button.isEnabled()
+
+
+def test_warnings_about_another_text_go_at_once(studio: Studio) -> None:
+    studio.set_text("El niÃ±o\n")
+    settle(studio)
+    assert kinds(studio) == ["mojibake"]
+    studio.window.file_flow.load_sample("hug.txt")
+    assert kinds(studio) == []
+
+
+def test_typing_does_not_wait_for_it(studio: Studio) -> None:
+    """It begins a while after the last key only."""
+    studio.set_text("El niño\n")
+    flow = studio.window.corpus_pane.lint_flow
+    settle(studio)
+    studio.window.document.edit(0, 0, "a")
+    studio.wait(lambda: studio.window.counting.counts is not None)
+    assert flow.is_under_way
+    assert not flow._job.is_running
+    studio.window.document.edit(0, 0, "b")
+    assert not flow._job.is_running
+    settle(studio)

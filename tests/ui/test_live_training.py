@@ -1,0 +1,219 @@
+"""Training as one types: what follows the text and how, and what stays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QPushButton
+
+from wordpiece_studio.model.records import Focus, TrainerState
+from wordpiece_studio.ui.training import live_training
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.ui.conftest import Studio
+
+FINISHED = TrainerState.FINISHED
+
+
+def is_current(studio: Studio) -> bool:
+    """Tell whether the run shown is that of the text as it is."""
+    window = studio.window
+    counts = window.counting.counts
+    return counts is not None and not window.model.is_replacing and window.model.counts == counts
+
+
+def type_text(studio: Studio, text: str) -> None:
+    """Type at the end of the corpus and wait for its run."""
+    editor = studio.window.corpus_pane.editor
+    editor.select(editor.document().characterCount() - 1)
+    QTest.keyClicks(editor, text)
+    studio.wait(lambda: is_current(studio))
+
+
+def train(studio: Studio, press: Callable[[], None] | None = None) -> None:
+    """Train as the user does, and wait until it is done."""
+    (press or studio.window.actions_.train.trigger)()
+    studio.wait(lambda: studio.window.model.state is FINISHED and not studio.window.training_flow.record.is_automatic)
+
+
+def test_a_key_trains_and_the_moment_stays(studio: Studio) -> None:
+    model = studio.window.model
+    moment, before = model.moment, model.history
+    type_text(studio, " zebra")
+    assert model.history is not before
+    assert model.moment == moment > 0
+    assert "zebra" in model.counts.words
+    assert model.history.input.config.vocab_size == studio.window.bar.settings.target_size
+    assert studio.window.banner.text == ""  # nobody had asked for the merges before
+    assert not studio.window.training_flow.record.is_unsaved
+
+
+def test_every_key_between_two_runs_is_taken_and_only_one_run_comes(studio: Studio) -> None:
+    resets = []
+    studio.window.model.run_reset.connect(lambda: resets.append(studio.window.counting.text_serial))
+    editor = studio.window.corpus_pane.editor
+    serial = studio.window.counting.text_serial
+    for letter in "abcdefgh":
+        QTest.keyClick(editor, letter)
+    studio.wait(lambda: is_current(studio))
+    assert resets == [serial + 8]
+
+
+def test_at_the_head_it_stays_at_the_head(studio: Studio) -> None:
+    studio.window.actions_.last_merge.trigger()
+    studio.window.bar.settings.set_target_size(0)
+    type_text(studio, " zebras zebra")
+    assert studio.window.model.is_at_head
+    assert studio.window.model.stop_reason == "no_pair"
+
+
+def test_panes_change_once_and_the_bar_does_not_blink(studio: Studio) -> None:
+    window = studio.window
+    type_text(studio, "x")
+    studio.qtbot.wait(50)
+    states, texts, figures = [], [], []
+    window.model.state_changed.connect(states.append)
+    window.counting.counts_changed.connect(figures.append)
+    show_text = window.bar.show_text
+    window.bar.show_text = lambda *forms: (texts.append(forms[0]), show_text(*forms))
+    type_text(studio, "yz")
+    studio.qtbot.wait(50)
+    assert set(states) == {FINISHED}
+    assert None not in figures
+    assert not any("changed since" in text for text in texts)
+    assert window.actions_.train.isEnabled()
+
+
+def test_what_the_user_trained_goes_on_and_he_is_told_once(studio: Studio) -> None:
+    window = studio.window
+    train(studio)
+    assert window.training_flow.record.is_unsaved
+    type_text(studio, " zebra")
+    assert "follow what you type" in window.banner.text
+    record = window.training_flow.record
+    assert record.is_unsaved  # leaving asks about them as before
+    window.banner.clear()
+    type_text(studio, " lion")
+    assert window.banner.text == ""
+
+
+def test_undoing_the_edit_brings_the_merges_back(studio: Studio) -> None:
+    train(studio)
+    before = [merge.token for merge in studio.window.model.history]
+    type_text(studio, " zebra")
+    assert [merge.token for merge in studio.window.model.history] != before
+    studio.window.actions_.undo.trigger()
+    studio.wait(lambda: is_current(studio) and "zebra" not in studio.window.model.counts.words)
+    assert [merge.token for merge in studio.window.model.history] == before
+
+
+@pytest.mark.parametrize("way", ["menu", "banner"])
+def test_it_can_be_turned_off_and_the_run_then_stays(studio: Studio, way: str) -> None:
+    window = studio.window
+    train(studio)
+    type_text(studio, " zebra")
+    if way == "menu":
+        menus = [bar_action.menu() for bar_action in window.menuBar().actions()]
+        found = [a for menu in menus for a in menu.actions() if a is window.actions_.train_as_you_type]
+        found[0].trigger()
+    else:
+        QTest.mouseClick(window.banner.findChild(QPushButton), Qt.MouseButton.LeftButton)
+    assert not window.actions_.train_as_you_type.isChecked()
+    before = window.model.history
+    window.document.edit(0, 0, "lion ")
+    studio.wait(lambda: window.counting.counts is not None)
+    studio.qtbot.wait(100)
+    assert window.model.history is before
+    assert "changed since" in window.bar.progress_text
+    window.actions_.train.trigger()
+    assert "discarded" in studio.box().informativeText()
+    studio.box().reject()
+
+
+def test_a_large_corpus_is_not_trained_by_a_key(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live_training, "MOST_BYTES", 100)
+    before = studio.window.model.history
+    studio.window.document.edit(0, 0, "zebra ")
+    studio.wait(lambda: studio.window.counting.counts is not None)
+    studio.qtbot.wait(100)
+    assert studio.window.model.history is before
+
+
+def test_a_corpus_that_was_opened_is_trained_when_it_is_edited_not_before(studio: Studio, tmp_path: Path) -> None:
+    path = tmp_path / "small.txt"
+    path.write_text("cat cats hat hats\n", encoding="utf-8")
+    studio.open(path)
+    studio.wait(lambda: studio.window.counting.counts is not None)
+    studio.qtbot.wait(100)
+    assert studio.window.model.history is None
+    type_text(studio, "cat")
+    assert "cat" in studio.window.model.counts.words
+
+
+def test_merges_of_another_corpus_that_were_asked_for_stay(studio: Studio, tmp_path: Path) -> None:
+    train(studio)
+    before = studio.window.model.history
+    path = tmp_path / "small.txt"
+    path.write_text("cat cats hat hats\n", encoding="utf-8")
+    studio.open(path)
+    studio.wait(lambda: studio.window.counting.counts is not None)
+    studio.window.document.edit(0, 0, "cat ")
+    studio.wait(lambda: studio.window.counting.counts is not None)
+    studio.qtbot.wait(100)
+    assert studio.window.model.history is before
+
+
+def test_a_size_that_becomes_too_small_is_proposed_anew_unless_it_was_chosen(studio: Studio) -> None:
+    window = studio.window
+    size = window.bar.settings.target_size
+    window.document.edit(0, 0, "".join(map(chr, range(0x410, 0x450))) + " ")
+    studio.wait(lambda: is_current(studio))
+    assert window.bar.settings.target_size > size
+    assert window.banner.text == ""
+    window.bar.settings.set_target_size(20)
+    window.document.edit(0, 0, "zebra ")
+    studio.wait(lambda: "too small" in window.banner.text)
+    assert window.model.state is FINISHED
+    window.bar.settings.set_target_size(300)
+    type_text(studio, " zebras")
+    assert window.banner.text == ""
+
+
+def test_the_focus_and_the_rivals_follow(studio: Studio) -> None:
+    window = studio.window
+    window.model.set_focus(Focus("token", text="##s"))
+    rivals = []
+    window.model.rivals_changed.connect(rivals.append)
+    type_text(studio, " zebra")
+    studio.wait(lambda: bool(rivals))
+    assert rivals[-1].available
+    assert rivals[-1].moment == window.model.moment - 1
+    assert window.model.focus == Focus("token", text="##s")
+
+
+def test_a_key_that_changes_no_word_changes_nothing(studio: Studio) -> None:
+    type_text(studio, " zebra")
+    before = studio.window.model.history
+    type_text(studio, "  ")
+    studio.qtbot.wait(50)
+    assert studio.window.model.history is before
+    assert "changed since" not in studio.window.bar.progress_text
+
+
+def test_a_paused_training_stays(studio: Studio) -> None:
+    window = studio.window
+    window.model.forget()
+    window.actions_.next_merge.trigger()  # begins a training that stands still
+    studio.wait(lambda: window.model.merge_count == 1 and not window.model.is_busy)
+    before = window.model.history
+    window.document.edit(0, 0, "zebra ")
+    studio.wait(lambda: window.counting.counts is not None)
+    studio.qtbot.wait(100)
+    assert window.model.history is before
+    assert window.model.state is TrainerState.PAUSED

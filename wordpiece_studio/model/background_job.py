@@ -1,0 +1,184 @@
+"""One piece of work at a time in a thread beside the window; the latest order wins, and the ones before are given up.
+
+What is to be done is handed in as a function; work in pure Python that takes longer than a moment belongs into a child
+process that this function starts (`child_process`): in a thread it would stall the window.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from PySide6.QtCore import QCoreApplication, QObject, QThread, Signal, Slot
+
+from wordpiece_studio.errors import StudioError
+
+_log = logging.getLogger(__name__)
+
+Report = Callable[[object], None]
+Work = Callable[[Any, threading.Event, Report], object]
+"""Called in the thread with the order, an event that is set when it is given up, and what sends a report to the
+window; returns the result, or None if it was given up."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    run: int
+    order: object
+    stop: threading.Event
+
+
+@dataclass(frozen=True, slots=True)
+class _Message:
+    """What came of the request with the number `run`: one of the others is not None."""
+
+    run: int
+    report: object = None
+    error: StudioError | None = None
+    result: object = None
+
+
+class _Worker(QObject):
+    """Lives in the thread; one request after the other."""
+
+    sent = Signal(object)
+
+    def __init__(self, work: Work, name: str) -> None:
+        super().__init__()
+        self._work = work
+        self._name = name
+
+    @Slot(object)
+    def do(self, request: _Request) -> None:
+        """Do what was asked for, unless it was given up meanwhile, and tell what came of it."""
+        if request.stop.is_set():
+            return
+        run = request.run
+
+        def report(content: object) -> None:
+            self.sent.emit(_Message(run, report=content))
+
+        try:
+            result = self._work(request.order, request.stop, report)
+        except StudioError as error:
+            self.sent.emit(_Message(run, error=error))
+        except Exception as error:
+            self.sent.emit(_Message(run, error=_as_studio_error(error, self._name)))
+        else:
+            if result is not None:
+                self.sent.emit(_Message(run, result=result))
+
+
+class BackgroundJob(QObject):
+    """Does what it is ordered to do beside the window.
+
+    Parameters
+    ----------
+    work
+        See `Work`.
+    name
+        What the work is called in an error: "The counting".
+
+    Signals
+    -------
+    reported(object)
+        What the work of the latest order reports while it runs.
+    finished(object), failed(StudioError)
+        How the latest order ended; neither after `stop`.
+    running_changed(bool)
+        What is so now.
+    """
+
+    reported = Signal(object)
+    finished = Signal(object)
+    failed = Signal(object)
+    running_changed = Signal(object)
+
+    _requested = Signal(object)
+
+    def __init__(self, work: Work, name: str, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._name = name
+        self._run = 0
+        self._stop = threading.Event()
+        self._is_running = False
+        self._worker = _Worker(work, name)
+        self._thread: QThread | None = None  # begun when it is needed first
+        self._is_closed = False
+        self._requested.connect(self._worker.do)
+        self._worker.sent.connect(self._on_worker_sent)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether an order is being worked on."""
+        return self._is_running
+
+    def begin(self, order: object) -> None:
+        """Begin with `order`; what is under way is given up."""
+        if self._is_closed:
+            return
+        self._stop.set()
+        self._stop = threading.Event()
+        self._run += 1
+        if self._thread is None:
+            self._begin_thread()
+        self._set_running(True)
+        self._requested.emit(_Request(self._run, order, self._stop))
+
+    def stop(self) -> None:
+        """Give up what is under way; nothing more is heard of it."""
+        self._stop.set()
+        self._run += 1
+        self._set_running(False)
+
+    def close(self) -> None:
+        """Give up what is under way and wait for the thread to end."""
+        self._is_closed = True
+        self._stop.set()
+        self._run += 1
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            thread.quit()
+            thread.wait()
+
+    def _begin_thread(self) -> None:
+        self._thread = QThread()
+        self._thread.setObjectName(self._name)
+        self._worker.moveToThread(self._thread)
+        self._thread.start()
+        application = QCoreApplication.instance()
+        if application is not None:
+            application.aboutToQuit.connect(self.close)
+
+    def _on_worker_sent(self, message: _Message) -> None:
+        if message.run != self._run:
+            return  # of an order that was given up
+        if message.report is not None:
+            self.reported.emit(message.report)
+            return
+        self._set_running(False)
+        if message.error is not None:
+            self.failed.emit(message.error)
+        else:
+            self.finished.emit(message.result)
+
+    def _set_running(self, is_running: bool) -> None:
+        if is_running != self._is_running:
+            self._is_running = is_running
+            self.running_changed.emit(is_running)
+
+
+def _as_studio_error(error: Exception, name: str) -> StudioError:
+    _log.error("%s failed", name, exc_info=error)
+    if isinstance(error, MemoryError):
+        return StudioError("{name} ran out of memory", "Close other programs, or take a smaller corpus.", name=name)
+    return StudioError(
+        "{name} failed: {kind}: {message}",
+        "This is a fault of the program; the log holds the details.",
+        name=name,
+        kind=type(error).__name__,
+        message=error,
+    )

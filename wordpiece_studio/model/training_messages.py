@@ -1,0 +1,172 @@
+"""What the window and the training worker say to each other: requests, answers, and the flags they share.
+
+Frozen records, tagged with the number of the run they are about. They do nothing.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from wordpiece_studio.core.corpus.counts import WordCounts
+    from wordpiece_studio.core.training.config import TrainingConfig
+    from wordpiece_studio.core.training.history import MergeHistory
+    from wordpiece_studio.core.training.notices import Notice
+    from wordpiece_studio.core.training.records import Candidate
+    from wordpiece_studio.errors import StudioError
+
+BATCHES_IN_FLIGHT = 4
+"""So many batches may wait for the window; then the worker waits for it."""
+
+_GATE_POLL_SECONDS = 0.02
+
+
+class RunControl:
+    """The flags and the gate that the window and the worker share while one stretch of training runs.
+
+    `stop` and `pause` are set by the window and read by the worker between slices; `gate` is acquired by the worker
+    for each batch that it sends and released by the window for each that it has shown.
+    """
+
+    def __init__(self) -> None:
+        self.stop = threading.Event()
+        self.pause = threading.Event()
+        self.gate = threading.Semaphore(BATCHES_IN_FLIGHT)
+
+    def interrupted(self) -> bool:
+        """Whether the worker should leave off now."""
+        return self.stop.is_set() or self.pause.is_set()
+
+    def pass_gate(self) -> bool:
+        """Wait until one more batch may be sent; False if the wait was given up because of an interruption."""
+        while not self.gate.acquire(timeout=_GATE_POLL_SECONDS):
+            if self.interrupted():
+                return False
+        return True
+
+
+class Wishes:
+    """What the window wants most recently; a plain integer, so that reading it needs no lock.
+
+    `rivals` is the serial number of the newest request for rivals; all older ones are void.
+    """
+
+    def __init__(self) -> None:
+        self.rivals = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StartRequest:
+    """Build a trainer and train; it learns nothing yet if the control says pause."""
+
+    run: int
+    counts: WordCounts
+    config: TrainingConfig
+    control: RunControl
+
+
+@dataclass(frozen=True, slots=True)
+class NewLimits:
+    """Where to stop from now on; None is no limit."""
+
+    vocab_size: int | None
+    max_merges: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ContinueRequest:
+    """Go on from the head, with other limits if there are any."""
+
+    run: int
+    control: RunControl
+    limits: NewLimits | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StepRequest:
+    """Learn exactly one more merge at the head."""
+
+    run: int
+
+
+@dataclass(frozen=True, slots=True)
+class RivalsRequest:
+    """Name the `limit` best pairs at `moment`."""
+
+    run: int
+    serial: int
+    moment: int
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReplaceRequest:
+    """Train to the end beside the run that is shown, which stays usable meanwhile."""
+
+    run: int
+    counts: WordCounts
+    config: TrainingConfig
+    stop: threading.Event
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A new history is there; the vocabulary can surely grow to `sure_size`. `notices`: what is unusual."""
+
+    run: int
+    counts: WordCounts
+    config: TrainingConfig
+    history: MergeHistory
+    sure_size: int
+    notices: tuple[Notice, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The run has learned `merges` merges by now, in `seconds` of training."""
+
+    run: int
+    merges: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Halted:
+    """The worker left off; `merges` and `seconds` as in a batch, `config` with the limits that hold now."""
+
+    run: int
+    merges: int
+    seconds: float
+    cause: Literal["paused", "stopped", "finished", "stepped"]
+    stop_reason: str | None
+    config: TrainingConfig
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """A run that was trained beside the one shown is whole; it ended for `stop_reason` after `seconds` of training."""
+
+    started: Started
+    seconds: float
+    stop_reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A command went wrong; `engine_lost` says that the trainer could not be kept."""
+
+    run: int
+    error: StudioError
+    engine_lost: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RivalsAnswer:
+    """The best pairs at `moment`; None if the request was overtaken or there is no engine."""
+
+    run: int
+    serial: int
+    moment: int
+    candidates: tuple[Candidate, ...] | None

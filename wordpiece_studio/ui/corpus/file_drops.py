@@ -1,0 +1,50 @@
+"""Files and folders that are dropped on a widget: for several widgets the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, Signal
+from PySide6.QtGui import QDropEvent
+from PySide6.QtWidgets import QAbstractScrollArea, QWidget
+
+if TYPE_CHECKING:
+    from PySide6.QtCore import QMimeData
+
+_DRAGS = (QEvent.Type.DragEnter, QEvent.Type.DragMove, QEvent.Type.Drop)
+
+
+class FileDrops(QObject):
+    """Takes local files and folders that are dropped on a widget; whatever else is dropped is the widget's own affair.
+
+    Parameters
+    ----------
+    target
+        The widget; of one that scrolls, what is inside.
+    """
+
+    files_dropped = Signal(object)
+    """Files or folders were dropped, a list of str."""
+
+    def __init__(self, target: QWidget) -> None:
+        super().__init__(target)
+        self._target = target.viewport() if isinstance(target, QAbstractScrollArea) else target
+        self._target.setAcceptDrops(True)
+        self._target.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Take drags of files."""
+        if watched is not self._target or event.type() not in _DRAGS or not isinstance(event, QDropEvent):
+            return False
+        paths = dropped_paths(event.mimeData())
+        if not paths:
+            return False
+        event.acceptProposedAction()
+        if event.type() == QEvent.Type.Drop:
+            self.files_dropped.emit(paths)
+        return True
+
+
+def dropped_paths(data: QMimeData) -> list[str]:
+    """Return the local files and folders that are dragged or were dropped."""
+    return [url.toLocalFile() for url in data.urls() if url.isLocalFile()]
