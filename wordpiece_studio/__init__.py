@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from wordpiece_studio.core.corpus.corpus_file import CorpusFile
-    from wordpiece_studio.core.corpus.counting import CountingStopped, count_texts, count_words
+    from wordpiece_studio.core.corpus.counting.counting import CountingStopped, count_texts, count_words
     from wordpiece_studio.core.corpus.counts import CorpusStatistics, SkippedWord, WordCounts
     from wordpiece_studio.core.corpus.linter.finding import Finding
     from wordpiece_studio.core.corpus.linter.linter import lint
@@ -119,7 +119,7 @@ __all__ = [
 # Which module of the package holds which names; the same as the imports above, which only type checkers see.
 _HOMES = {
     "core.corpus.corpus_file": ("CorpusFile",),
-    "core.corpus.counting": ("CountingStopped", "count_texts", "count_words"),
+    "core.corpus.counting.counting": ("CountingStopped", "count_texts", "count_words"),
     "core.corpus.counts": ("CorpusStatistics", "SkippedWord", "WordCounts"),
     "core.corpus.linter.finding": ("Finding",),
     "core.corpus.linter.linter": ("lint",),

@@ -24,6 +24,7 @@ from wordpiece_studio.model.records import TrainerState
 from wordpiece_studio.model.settings import SettingsStore
 from wordpiece_studio.ui.look.theme import Theme
 from wordpiece_studio.ui.main_window import MainWindow
+from wordpiece_studio.ui.studio import give_turns
 
 _TICK_MS, _DRAG_MS = 2, 30
 
@@ -98,6 +99,7 @@ def main() -> None:
     arguments = parser.parse_args()
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     application = QApplication([])
+    give_turns()
     garbage = GarbageCollector(application)
     garbage.start()
     table = Table(title=f"Event-loop gaps while {arguments.file.name} is trained to {arguments.size:,} tokens, ms")

@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tests.benchmarks.bench import Bench
-from wordpiece_studio.core.corpus.counting import count_words
+from wordpiece_studio.core.corpus.counting.counting import count_words
 from wordpiece_studio.core.kernel_cache import KERNEL_PACKAGES, load_kernels
 from wordpiece_studio.core.memory import memory_text
 from wordpiece_studio.core.training.config import TrainingConfig

@@ -29,7 +29,7 @@ from wordpiece_studio.model.garbage import GarbageCollector
 from wordpiece_studio.model.settings import SettingsStore
 from wordpiece_studio.ui.look.theme import Theme
 from wordpiece_studio.ui.main_window import MainWindow
-from wordpiece_studio.ui.studio import take_down
+from wordpiece_studio.ui.studio import give_turns, take_down
 
 _KILOBYTES = (1, 10, 100)
 _HUMAN_MS = 110  # between two keys of a quick typist
@@ -191,6 +191,7 @@ def main() -> None:
     arguments = parser.parse_args()
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     application = QApplication([])
+    give_turns()
     garbage = GarbageCollector(application)
     garbage.start()
     report = Report()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.calls import COURSE, POSIX, fails, process, run
-from wordpiece_studio.core.corpus.counting import count_words
+from wordpiece_studio.core.corpus.counting.counting import count_words
 from wordpiece_studio.core.formats.word_counts import read_word_counts
 
 if TYPE_CHECKING:
@@ -122,6 +122,15 @@ def test_wrong_calls_name_the_option(texts: Path, tmp_path: Path, capsys: pytest
     ]:
         assert message in fails(capsys, "count", *arguments)
     assert (texts / "a.txt").read_text() == "hug pug hugs\nhug\n"
+
+
+@pytest.mark.parametrize("name", ["no/x.tsv", ".", "x.tsv.gz", "x.txt/y.csv"])
+def test_where_no_table_can_be_written_is_told_before_counting(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    (tmp_path / "x.txt").write_text("hug")
+    monkeypatch.setattr("wordpiece_studio.cli.count.counted_words", None)
+    fails(capsys, "count", tmp_path / "x.txt", "-o", tmp_path / name)
 
 
 def test_stdin_of_any_kind() -> None:

@@ -80,7 +80,7 @@ def test_text_in_utf_16_is_tokenized(course: Path) -> None:
 
 def test_what_was_done_before_a_fault_is_printed(course: Path) -> None:
     tokenize = process("tokenize", "--vocab", course, stdin=subprocess.PIPE)
-    out, err = tokenize.communicate(b"hug\n" * 100_000 + b"\xff\n")
+    out, err = tokenize.communicate(b"hug\n" * 10_000 + b"\xff\n")
     assert tokenize.returncode == 1
-    assert out.count(b"\n") > 90_000
+    assert out.count(b"\n") > 9_000
     assert err.count(b"\n") == 1

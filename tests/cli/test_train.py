@@ -156,3 +156,11 @@ def test_ctrl_c_ends_at_once_and_writes_nothing(tmp_path: Path) -> None:
         assert (train.wait(timeout=60), train.stderr.read()) == (130, b"wordpiece-studio: Stopped.\n")
         assert time.monotonic() - started < 5
     assert not (tmp_path / "out").exists()
+
+
+def test_words_that_no_vocabulary_can_hold_are_told_before_the_training(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("wordpiece_studio.core.training.trainer.Trainer.run", None)
+    message = fails(capsys, "train", COURSE, "--pre-tokenizer", "punctuation", "-o", tmp_path / "out")
+    assert "cannot stand in a vocab.txt: ' ' (white space" in message

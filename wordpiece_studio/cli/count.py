@@ -31,8 +31,7 @@ from wordpiece_studio.cli.sources import counted_words, listed_sources
 from wordpiece_studio.cli.terminal import print_line, progress, warn
 from wordpiece_studio.core.corpus.files import display_name
 from wordpiece_studio.core.corpus.remote_files import is_url
-from wordpiece_studio.core.formats.atomic_write import check_folder
-from wordpiece_studio.core.formats.word_counts import write_word_counts
+from wordpiece_studio.core.formats.word_counts import check_table_place, write_word_counts
 from wordpiece_studio.core.text.normalizers import resolve_normalizer
 from wordpiece_studio.core.text.printable import printable, printable_json
 from wordpiece_studio.errors import StudioError
@@ -92,7 +91,7 @@ def count_command(
 def _check_output(output: str, sources: Sequence[CorpusFile]) -> None:
     """Check before counting that the table can probably be written, and not over one of the files."""
     path = Path(output)
-    check_folder(path.parent)
+    check_table_place(path)
     if path.exists() and any(not is_url(source.path) and path.samefile(source.path) for source in sources):
         raise StudioError("{path} is one of the files to count", "Write to another one.", path=display_name(output))
 

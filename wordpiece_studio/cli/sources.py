@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from wordpiece_studio.cli.messages import STDIN, no_words
 from wordpiece_studio.cli.terminal import files_or_stdin
 from wordpiece_studio.core.corpus.corpus_file import checked_kind
-from wordpiece_studio.core.corpus.counting import count_stream, count_words
+from wordpiece_studio.core.corpus.counting.counting import count_stream, count_words
 from wordpiece_studio.core.corpus.listing import listed_files
 from wordpiece_studio.core.corpus.sources import opened_stream
 from wordpiece_studio.errors import StudioError
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.cli.terminal import Report
     from wordpiece_studio.core.corpus.corpus_file import CorpusFile, FileKind
-    from wordpiece_studio.core.corpus.counting_progress import CountingProgress
+    from wordpiece_studio.core.corpus.counting.counting_progress import CountingProgress
     from wordpiece_studio.core.corpus.counts import WordCounts
     from wordpiece_studio.core.corpus.rows import RowSource
     from wordpiece_studio.core.corpus.streams import TextStream

@@ -37,6 +37,7 @@ from wordpiece_studio.cli.terminal import print_line, progress, warn
 from wordpiece_studio.core.corpus.files import FileOnDisk
 from wordpiece_studio.core.formats.atomic_write import check_folder
 from wordpiece_studio.core.formats.tokenizer_directory import save_directory
+from wordpiece_studio.core.formats.vocab_txt import vocabulary_bytes
 from wordpiece_studio.core.kernel_cache import load_kernels
 from wordpiece_studio.core.text.normalizers import resolve_normalizer
 from wordpiece_studio.core.text.printable import printable_json
@@ -104,6 +105,7 @@ def train_command(
         warn(warning)
     with progress() as report:
         trainer = Trainer(counts, config)
+        vocabulary_bytes(trainer.vocabulary.tokens)  # told before the training what could not be written after it
         while trainer.run(_SLICE):
             report("Training", trainer.history.vocabulary_size(trainer.moment), vocab_size)
     save_directory(output, trainer.vocabulary, counts.normalizer, counts.pre_tokenizer, config=config, counts=counts)

@@ -177,7 +177,7 @@ def test_25_no_such_column_lists_the_columns(table: Path, jsonl: Path) -> None:
 
 
 def test_a_bare_carriage_return_is_named(table: Path) -> None:
-    assert "line 1, byte 0: the row cannot be read (new-line character" in refusal(
+    assert "line 1, byte 0: the row cannot be read (a CR without an LF" in refusal(
         corpus_file(table, "id,text\r1,a\r2,b\r")
     )
 

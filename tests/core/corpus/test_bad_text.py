@@ -15,7 +15,7 @@ import pytest
 from tests.core.corpus.reading import corpus_file, losses_of, pieces_of, refusal, text_of
 from wordpiece_studio.core.corpus import decoding
 from wordpiece_studio.core.corpus.corpus_file import CorpusFile
-from wordpiece_studio.core.corpus.counting import count_words
+from wordpiece_studio.core.corpus.counting.counting import count_words
 from wordpiece_studio.core.corpus.listing import listed_files
 from wordpiece_studio.core.corpus.sources import opened
 from wordpiece_studio.errors import StudioError

@@ -110,8 +110,8 @@ def test_a_truncated_file_is_refused(name: str, cut: int, tmp_path: Path) -> Non
 
 @EACH
 def test_what_follows_after_the_end_is_refused(name: str, tmp_path: Path) -> None:
-    message = refusal(corpus_file(tmp_path / "a.txt", COMPRESSORS[name](TEXT) + b"and this"))
-    assert "something else follows after its end" in message
+    message = refusal(corpus_file(tmp_path / "a.txt", COMPRESSORS[name](b"ab\n") + b"and this"))
+    assert "beyond 3 bytes of its content: something else follows after its end" in message
 
 
 @EACH

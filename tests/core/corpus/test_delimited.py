@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 from typing import TYPE_CHECKING
 
@@ -97,6 +98,23 @@ def test_bytes_are_counted_through_skipped_lines_and_in_pieces(tmp_path: Path) -
     assert (b"id,text\n1,\xff\n" + rows)[:byte].count(b"\n") == line - 1
     number = int(pieces[-1].text.split()[1])
     assert (b"id,text\n1,\xff\n" + rows)[byte:].startswith(b'%d,"text %d\n' % (number, number))
+
+
+def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
+    for column in (None, "text"):
+        message = refusal(corpus_file(tmp_path / "x.csv", "n,text,text\n1,a,b\n", column=column))
+        assert 'more than one column "text"' in message
+
+
+def test_numbers_of_columns_may_be_absurd(tmp_path: Path) -> None:
+    for column in ("9" * 5000, "0", "-1", "2.0", ""):
+        assert "has no column" in refusal(corpus_file(tmp_path / "x.csv", "1,a\n2,b\n", column=column))
+
+
+def test_line_ends_of_cr_alone_are_told_and_counted(tmp_path: Path) -> None:
+    file = corpus_file(tmp_path / "x.csv", "n,text\r1,a\r")
+    assert "line 1, byte 0: the row cannot be read (a CR without an LF behind it" in refusal(file)
+    assert losses_of(dataclasses.replace(file, errors="skip-line")) == ("", 0, 1)
 
 
 def test_a_stream_is_read_like_a_file() -> None:

@@ -29,7 +29,7 @@ REALISTIC = [
     (FRENCH, "cp1252"), (FRENCH, "latin-1"), (SPANISH, "cp1252"), (SPANISH, "latin-1"), (GERMAN, "cp1252"),
     (POLISH, "cp1250"), (RUSSIAN, "cp1251"), (RUSSIAN, "koi8-r"), (GREEK, "cp1253"), (JAPANESE, "shift_jis"),
     (JAPANESE, "euc-jp"), (KOREAN, "euc-kr"), (KOREAN, "cp949"), (CHINESE, "gb18030"), (CHINESE, "gbk"),
-    (TAIWANESE, "big5"),
+    (TAIWANESE, "big5"), (f"{TAIWANESE}恒裏粧 €\n", "cp950"), (f"{TAIWANESE}佢哋嘅嘢喺邊度㗎\n", "big5hkscs"),
 ]  # fmt: skip
 
 

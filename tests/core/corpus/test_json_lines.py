@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.core.corpus.reading import corpus_file, pieces_of, text_of
+from tests.core.corpus.reading import corpus_file, losses_of, pieces_of, text_of
+from wordpiece_studio.core.corpus import json_lines
 from wordpiece_studio.core.corpus.sources import opened_stream
 
 if TYPE_CHECKING:
@@ -81,6 +82,29 @@ def test_the_first_line_need_not_tell_the_field(tmp_path: Path) -> None:
     assert text_of(file) == "x\n"
     assert text_of(corpus_file(tmp_path / "b.jsonl", "")) == ""
     assert text_of(corpus_file(tmp_path / "c.jsonl", "broken\n" * 3, errors="skip-line")) == ""
+
+
+def test_a_stream_and_a_faulty_file_are_read_like_any_other(tmp_path: Path) -> None:
+    rows = '{"a": "x"}\n{"a": "y", "text": "z"}\n'
+    stream = opened_stream(io.BytesIO(rows.encode()), "x", "jsonl", errors="skip-line")
+    assert "".join(piece.text for piece in stream.pieces()) == "z\n"
+    assert losses_of(corpus_file(tmp_path / "x.jsonl", rows, errors="skip-line")) == ("z\n", 0, 1)
+    faulty = rows.encode() + b'{"text": "\xff"}\n'
+    assert losses_of(corpus_file(tmp_path / "x.jsonl", faulty, errors="skip-line")) == ("z\n", 0, 2)
+
+
+def test_very_long_rows_tell_the_field_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_lines, "_MOST_PARSED_BYTES", 40)
+    long = "long " * 20
+    row = json.dumps({"id": 1, "url": "u", "title": "t", "text": long, "body": None})
+    assert text_of(corpus_file(tmp_path / "x.jsonl", f'{row}\n{{"text": "b"}}\n')) == f"{long}\nb\n"
+    assert text_of(corpus_file(tmp_path / "x.jsonl", f"{row}\n", column="title")) == "t\n"
+
+
+def test_half_a_character_is_one_place(tmp_path: Path) -> None:
+    rows = '{"text": "a\\ud800b\\u0000"}\n'
+    file = corpus_file(tmp_path / "x.jsonl", rows, errors="replace")
+    assert losses_of(file) == ("a\ufffdb\ufffd\n", 2, 0)
 
 
 def test_large_files_come_in_pieces(tmp_path: Path) -> None:

@@ -86,6 +86,7 @@ def test_links_are_followed_once_and_never_in_a_circle(folder: Path) -> None:
     os.symlink(folder, folder / "a" / "up")
     os.symlink(folder / "a", folder / "z")
     os.symlink(folder / "nowhere", folder / "dangling.txt")
+    os.symlink("itself.txt", folder / "itself.txt")
     assert names_in(folder, folder / "a") == ["a/1.csv", "a/2.tsv.zst", "a/b/c.jsonl.gz", *(
         f"a/up/{name}" for name in ("9.txt", "10.txt", "B.TXT", "notes.text", "table.parquet")
     )]  # fmt: skip

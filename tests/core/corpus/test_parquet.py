@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.core.corpus.reading import corpus_file, pieces_of, text_of
+from tests.core.corpus.reading import corpus_file, pieces_of, refusal, text_of
 from wordpiece_studio.core.corpus.sources import opened
 
 pyarrow = pytest.importorskip("pyarrow")
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 TEXTS = [f"row {number} é\nline two" if number % 3 else "" for number in range(5000)]
 
 
-@pytest.mark.parametrize("kind", ["string", "large_string", "dictionary"])
+@pytest.mark.parametrize("kind", ["string", "large_string", "string_view", "dictionary"])
 @pytest.mark.parametrize("compression", ["none", "snappy", "zstd"])
 def test_texts_come_as_they_are(tmp_path: Path, kind: str, compression: str) -> None:
-    array = pyarrow.array(TEXTS, pyarrow.large_string() if kind == "large_string" else pyarrow.string())
+    array = pyarrow.array(TEXTS, pyarrow.string() if kind == "dictionary" else getattr(pyarrow, kind)())
     table = pyarrow.table({"n": range(5000), "body": array.dictionary_encode() if kind == "dictionary" else array})
     writer.write_table(table, tmp_path / "a.parquet", row_group_size=1500, compression=compression)
     file = corpus_file(tmp_path / "a.parquet")
@@ -57,3 +57,19 @@ def test_names_of_columns_may_be_anything(tmp_path: Path) -> None:
     for name in ("a.b", "텍스트", 'q"\n', ""):
         writer.write_table(pyarrow.table({name: ["x"], "n": [1]}), tmp_path / "a.parquet")
         assert text_of(corpus_file(tmp_path / "a.parquet", column=name)) == "x\n"
+
+
+def test_a_field_of_another_column_may_have_the_same_name(tmp_path: Path) -> None:
+    writer.write_table(pyarrow.table({"a": [{"b": "inner"}], "a.b": ["outer"]}), tmp_path / "a.parquet")
+    assert text_of(corpus_file(tmp_path / "a.parquet", column="a.b")) == "outer\n"
+
+
+def test_rows_are_called_rows(tmp_path: Path) -> None:
+    writer.write_table(pyarrow.table({"text": ["a", "b\0"]}), tmp_path / "a.parquet")
+    assert "a.parquet, row 2: the text holds a NUL character" in refusal(corpus_file(tmp_path / "a.parquet"))
+
+
+def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
+    table = pyarrow.Table.from_arrays([pyarrow.array(["x"]), pyarrow.array(["y"])], names=["text", "text"])
+    writer.write_table(table, tmp_path / "a.parquet")
+    assert 'more than one column "text"' in refusal(corpus_file(tmp_path / "a.parquet"))

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from wordpiece_studio.core.corpus.corpus_file import CorpusFile
-from wordpiece_studio.core.corpus.counting import count_words
+from wordpiece_studio.core.corpus.counting.counting import count_words
 from wordpiece_studio.core.corpus.files import FileOnDisk
+from wordpiece_studio.core.corpus.linter.evidence import sample_of_files
 from wordpiece_studio.core.corpus.listing import listed_files
 from wordpiece_studio.core.corpus.preview import preview
 from wordpiece_studio.core.corpus.remote_files import is_url, open_url
@@ -70,6 +71,16 @@ def test_counting() -> None:
 @pytest.mark.usefixtures("memory")
 def test_a_preview() -> None:
     assert preview(CorpusFile("memory://texts/a2.txt"), 0, 100).text == "one two\n"
+
+
+def test_what_the_linter_looks_at(memory: Any) -> None:
+    memory.pipe_file("/texts/many.txt.gz", gzip.compress(b"some words\n" * 10_000))
+    files = [CorpusFile(f"memory://texts/{name}") for name in ("a2.txt", "many.txt.gz")]
+    sample = sample_of_files(files, 1000)
+    assert [(part.text[:10], part.source, part.first_line) for part in sample.parts] == [
+        ("one two\n", "memory://texts/a2.txt", 1),
+        ("some words", "memory://texts/many.txt.gz", 1),
+    ]
 
 
 def test_a_change_is_seen(memory: Any) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wordpiece_studio.core.corpus.counting import count_texts
+from wordpiece_studio.core.corpus.counting.counting import count_texts
 from wordpiece_studio.core.formats.tokenizer_directory import SETTINGS_FILE, load_tokenizer, save_directory
 from wordpiece_studio.core.text.normalizers import Unchanged
 from wordpiece_studio.core.text.pre_tokenizers import WhitespaceSplit

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from wordpiece_studio.core.corpus.corpus_file import CorpusFile
-from wordpiece_studio.core.corpus.counting import count_words
+from wordpiece_studio.core.corpus.counting.counting import count_words
 from wordpiece_studio.core.corpus.counts import FileStatistics, WordCounts
 from wordpiece_studio.core.formats.word_counts import read_word_counts, write_word_counts
 from wordpiece_studio.errors import StudioError
@@ -191,3 +191,33 @@ def test_tables_are_counted_as_they_are_and_add_up_with_texts(tmp_path: Path) ->
 def test_an_empty_table(tmp_path: Path) -> None:
     assert read(tmp_path / "counts.tsv", "") == []
     assert read(tmp_path / "counts.csv", "word,count\n") == []
+
+
+def test_faulty_lines_are_skipped_and_counted_if_that_is_asked_for(tmp_path: Path) -> None:
+    content = b"a\t2\nb\tx\nc\n\t3\nd\xff\t1\ne\t5\n"
+    (tmp_path / "a.tsv").write_bytes(content)
+    (tmp_path / "a.csv").write_bytes(content.replace(b"\t", b","))
+    for name in ("a.tsv", "a.csv"):
+        counts = read_word_counts(CorpusFile(str(tmp_path / name), "word-counts", errors="skip-line"))
+        assert counts.items() == [("a", 2), ("e", 5)]
+        assert counts.statistics.skipped_lines == counts.statistics.files[0].skipped_lines == 4
+        separator = b"," if name == "a.csv" else b"\t"
+        (tmp_path / name).write_bytes(b"d\xff\t1\ne\t5\n".replace(b"\t", separator))
+        counts = read_word_counts(CorpusFile(str(tmp_path / name), "word-counts", errors="replace"))
+        assert counts.items() == [("d\ufffd", 1), ("e", 5)]
+        assert counts.statistics.replaced == counts.statistics.files[0].replaced == 1
+
+
+@NEEDS_PYARROW
+def test_faulty_rows_of_parquet_are_skipped_and_counted(tmp_path: Path) -> None:
+    import pyarrow
+    from pyarrow import parquet
+
+    table = pyarrow.table({"word": ["a", None, "", "b"], "count": [0, 1, 1, 2]})
+    parquet.write_table(table, tmp_path / "a.parquet")
+    counts = read_word_counts(CorpusFile(str(tmp_path / "a.parquet"), "word-counts", errors="skip-line"))
+    assert (counts.items(), counts.statistics.skipped_lines) == ([("b", 2)], 3)
+
+
+def test_windows_line_ends_where_the_word_comes_last(tmp_path: Path) -> None:
+    assert read(tmp_path / "a.tsv", "count\tword\r\n5\ta\r\n\r\n2\tb\r\n") == [("a", 5), ("b", 2)]

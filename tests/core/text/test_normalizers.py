@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import json
 import time
 
@@ -8,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wordpiece_studio.core.text.alignment import AlignedText
+from wordpiece_studio.core.text.character_tables import bert_tables
+from wordpiece_studio.core.text.form_tables import form_tables
 from wordpiece_studio.core.text.normalizers import (
     BertNormalizer,
     Lowercase,
@@ -60,6 +63,13 @@ def test_names_and_specs_lead_back(normalizer: Normalizer) -> None:
     assert resolve_normalizer(normalizer) is normalizer
 
 
+@pytest.mark.parametrize("normalizer", BUILT_IN)
+def test_no_character_grows_more_than_is_told(normalizer: Normalizer) -> None:
+    changing = {*bert_tables().decompositions, *bert_tables().lower_case, *form_tables().compatible, ord("각")}
+    for character in map(chr, sorted(changing)):
+        assert len(normalizer.normalize(character)) <= normalizer.growth, ascii(character)
+
+
 def test_bert_names() -> None:
     assert [resolve_normalizer(name).name for name in ("bert-cased", "bert-uncased")] == ["bert-cased", "bert-uncased"]
     assert resolve_normalizer("bert-cased") == BertNormalizer()
@@ -106,6 +116,16 @@ def test_a_normalizer_of_ones_own_works_but_is_not_written() -> None:
     assert resolve_normalizer(Shouting()).normalize("abc") == "ABC"
     with pytest.raises(StudioError, match="shouting"):
         to_spec(Shouting())
+
+
+@pytest.mark.parametrize("normalizer", BUILT_IN)
+def test_what_is_derived_from_a_built_in_one_is_not_written(normalizer: Normalizer) -> None:
+    derived = type("Derived", (type(normalizer),), {"__slots__": ()})
+    copy = object.__new__(derived)
+    for field in dataclasses.fields(normalizer):  # type: ignore[arg-type]
+        object.__setattr__(copy, field.name, getattr(normalizer, field.name))
+    with pytest.raises(StudioError, match="not built in"):
+        to_spec(copy)
 
 
 @pytest.mark.parametrize("normalizer", BUILT_IN)

@@ -26,6 +26,7 @@ LINE = "x" * 40 + " !"
         (r"(?i)[[:upper:]]+|\+", "aB+c", ["aB", "+", "c"]),
         (r"\p{Han}|\p{Hangul}+", "中文 한국", ["中", "文", "한국"]),
         ("x", "", []),
+        (r"(?r)\w+", "ab cd", ["ab", "cd"]),
     ],
 )
 def test_the_matches_are_the_words(pattern: str, text: str, words: list[str]) -> None:
@@ -56,6 +57,9 @@ def test_the_pattern_goes_on_to_the_end_of_the_name() -> None:
         ("(?:" * 30 + "a" + ")+" * 30, "repeats repetitions"),
         ("(?:(?:a[]+{]{99}){99}){9999}", "repeats repetitions"),
         ("a" * 10_001, "too long: 10,001 characters"),
+        ("a{1000000000}", "repeats repetitions"),
+        ("a{0" + "9" * 5000 + ",}", "repeats repetitions"),
+        (r"(?u)(?a)\w", "no valid regular expression: ASCII, LOCALE and UNICODE flags"),
     ],
 )
 def test_invalid_patterns_are_told_at_once(pattern: str, told: str) -> None:

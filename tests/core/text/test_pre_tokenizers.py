@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import pytest
@@ -60,6 +61,16 @@ class Halves(PreTokenizer):
 def test_names_and_specs_lead_back(pre_tokenizer: PreTokenizer) -> None:
     assert resolve_pre_tokenizer(pre_tokenizer.name) == pre_tokenizer
     assert from_spec(json.loads(json.dumps(to_spec(pre_tokenizer)))) == pre_tokenizer
+
+
+@pytest.mark.parametrize("pre_tokenizer", BUILT_IN)
+def test_what_is_derived_from_a_built_in_one_is_not_written(pre_tokenizer: PreTokenizer) -> None:
+    derived = type("Derived", (type(pre_tokenizer),), {"__slots__": ()})
+    copy = object.__new__(derived)
+    for field in dataclasses.fields(pre_tokenizer):  # type: ignore[arg-type]
+        object.__setattr__(copy, field.name, getattr(pre_tokenizer, field.name))
+    with pytest.raises(StudioError, match="not built in"):
+        to_spec(copy)
 
 
 def test_unknown_ones_are_refused() -> None:

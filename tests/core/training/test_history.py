@@ -48,7 +48,8 @@ def test_segmentation_at_every_step(history: Any) -> None:
 
 
 def test_words_with_equal_hashes_are_told_apart(history: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wordpiece_studio.core.training.segmentation.hash", lambda word: 7, raising=False)
+    for module in ("training.segmentation", "in_slices"):
+        monkeypatch.setattr(f"wordpiece_studio.core.{module}.hash", lambda word: 7, raising=False)
     assert [history.segmentation(word, len(history)) for word in ("bun", "hug", "hugs")] == [["bun"], ["hug"], ["hugs"]]
     with pytest.raises(StudioError, match="'mug'"):
         history.segmentation("mug", 1)

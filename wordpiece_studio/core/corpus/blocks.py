@@ -8,9 +8,9 @@ from __future__ import annotations
 from io import BufferedIOBase
 from typing import TYPE_CHECKING
 
+from wordpiece_studio.core.corpus.counting.reading_notes import ReadingNotes
 from wordpiece_studio.core.corpus.counts import CorpusStatistics
 from wordpiece_studio.core.corpus.listing import listed_files
-from wordpiece_studio.core.corpus.reading_notes import ReadingNotes
 from wordpiece_studio.core.corpus.rows import RowSource
 from wordpiece_studio.core.corpus.sources import opened
 from wordpiece_studio.core.corpus.streams import TextStream

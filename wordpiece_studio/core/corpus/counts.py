@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LARGEST_COUNT = 2**63 - 1
+_SIZES = ("bytes", "lines", "characters", "replaced", "skipped_lines")
 
 
 class CountingStopped(StudioError):
@@ -85,6 +86,12 @@ class FileStatistics:
     characters: int = 0
     most_line_bytes: int = 0
 
+    def with_more(self, more: FileStatistics) -> FileStatistics:
+        """Return this and what was read of the same file after it; distinct words are those that are new in `more`."""
+        summed = {name: getattr(self, name) + getattr(more, name) for name in (*_SIZES, "words", "distinct_words")}
+        most_line_bytes = max(self.most_line_bytes, more.most_line_bytes)
+        return FileStatistics(self.name, encoding=more.encoding, most_line_bytes=most_line_bytes, **summed)
+
 
 @dataclass(frozen=True, slots=True)
 class CorpusStatistics:
@@ -137,12 +144,8 @@ class CorpusStatistics:
     def summed(cls, read: Sequence[FileStatistics], **others: Any) -> Self:
         """Return the statistics of all that was read; `others` are the fields that do not follow from it."""
         return cls(
-            lines=sum(file.lines for file in read),
-            characters=sum(file.characters for file in read),
-            bytes=sum(file.bytes for file in read),
-            replaced=sum(file.replaced for file in read),
-            skipped_lines=sum(file.skipped_lines for file in read),
             most_line_bytes=max((file.most_line_bytes for file in read), default=0),
+            **{name: sum(getattr(file, name) for file in read) for name in _SIZES},
             **others,
         )
 

@@ -23,8 +23,8 @@ SAMPLE_BYTES = 64 << 10
 
 # What text files outside Unicode are in; charset_normalizer knows many more, and would take one for the other.
 _CANDIDATES = (
-    "cp1252", "cp1251", "koi8_r", "cp932", "euc_jp", "cp949", "gb18030", "big5", "cp1250", "cp1253", "cp1254",
-    "cp1255", "cp1256", "cp1258", "cp874", "iso8859_2",
+    "cp1252", "cp1251", "koi8_r", "cp932", "euc_jp", "cp949", "gb18030", "cp950", "big5hkscs", "cp1250", "cp1253",
+    "cp1254", "cp1255", "cp1256", "cp1258", "cp874", "iso8859_2",
 )  # fmt: skip
 # Their texts are nearly the same letters: cp1252 is by far the most frequent, unless another fits clearly better.
 _LIKE_CP1252 = {"cp1250", "cp1254", "cp1258", "iso8859_2"}
@@ -70,18 +70,10 @@ def guessed_encoding(*samples: bytes) -> EncodingGuess | None:
         return None
     words = [word for sample in samples for word in _BETWEEN_WORDS.split(sample)[1:-1] if not word.isascii()]
     words = words or list(samples)
-    if sum(map(_is_utf_8, words)) > _MIXED_SHARE * len(words):
+    if sum(_is_in("utf-8", word) for word in words) > _MIXED_SHARE * len(words):
         return EncodingGuess("utf-8", "mixed", len(words))
     guess = _best_match(words)
     return EncodingGuess(guess, "guess", len(words)) if guess else None
-
-
-def _is_utf_8(word: bytes) -> bool:
-    try:
-        word.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _is_valid_utf_8(data: bytes) -> bool:
@@ -135,12 +127,18 @@ def _best_match(words: Sequence[bytes]) -> str | None:
     data = b" ".join(word for word, size in zip(words, sizes, strict=True) if size <= SAMPLE_BYTES or size == len(word))
     best = _preferred(from_bytes(data, steps=32, chunk_size=512, threshold=_MOST_NOISE, cp_isolation=list(_CANDIDATES)))
     if best is not None:
-        return best.encoding
+        # Both hold more than big5 does; most texts are in the first one.
+        return "cp950" if best.encoding == "big5hkscs" and _is_in("cp950", data) else best.encoding
+    # Too few words to tell by: a curly quote or an accent here and there.
+    return "cp1252" if _is_in("cp1252", data) else None
+
+
+def _is_in(encoding: str, data: bytes) -> bool:
     try:
-        data.decode("cp1252")
+        data.decode(encoding)
     except UnicodeDecodeError:
-        return None
-    return "cp1252"  # too few words to tell by: a curly quote or an accent here and there
+        return False
+    return True
 
 
 def _preferred(matches: CharsetMatches) -> CharsetMatch | None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from wordpiece_studio.core.text.alignment import AlignedText
 from wordpiece_studio.core.text.character_tables import BertTables, CharacterMap, bert_tables, rough_pattern
-from wordpiece_studio.core.text.normalizer import Normalizer
+from wordpiece_studio.core.text.normalizer import CharacterNormalizer
 from wordpiece_studio.core.text.unicode_form import decomposed, positions_of, put_in_order, text_in_order
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _OPTIONS = {"keep-controls": "clean_text", "keep-chinese": "handle_chinese_chars
 
 
 @dataclass(frozen=True, slots=True)
-class BertNormalizer(Normalizer):
+class BertNormalizer(CharacterNormalizer):
     """BERT's normalizer with its four switches.
 
     Parameters
@@ -56,14 +56,9 @@ class BertNormalizer(Normalizer):
         return f"{base}:{','.join(options)}" if options else base
 
     @property
-    def is_local(self) -> bool:
-        """Always: a blank stays a blank, and no step looks across one."""
-        return True
-
-    @property
-    def is_by_character(self) -> bool:
-        """Always."""
-        return True
+    def growth(self) -> int:
+        """Four, as in the longest canonical decomposition."""
+        return 4
 
     def regards_neighbours(self, character: str) -> bool:
         """Return whether marks beside each other may change places, and the character keeps one that shows it."""

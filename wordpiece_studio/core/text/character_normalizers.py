@@ -8,23 +8,18 @@ from functools import cache
 from wordpiece_studio.core.text.alignment import AlignedText
 from wordpiece_studio.core.text.character_tables import CharacterMap, bert_tables
 from wordpiece_studio.core.text.form_tables import form_tables
-from wordpiece_studio.core.text.normalizer import Normalizer
+from wordpiece_studio.core.text.normalizer import CharacterNormalizer
 
 
-class _ByCharacter(Normalizer):
+class _ByCharacter(CharacterNormalizer):
     """What they have in common."""
 
     __slots__ = ()
 
     @property
-    def is_local(self) -> bool:
-        """Always."""
-        return True
-
-    @property
-    def is_by_character(self) -> bool:
-        """Always."""
-        return True
+    def growth(self) -> int:
+        """Two: a capital I with a dot is lower-cased to an i and a dot."""
+        return 2
 
     def regards_neighbours(self, character: str) -> bool:
         """Return False."""

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 from wordpiece_studio.core.text.character_tables import bert_tables, one_pattern, ranges_outside, run_pattern
 from wordpiece_studio.core.text.form_tables import form_tables
-from wordpiece_studio.core.text.pre_tokenizer import PreTokenizer, Span
+from wordpiece_studio.core.text.pre_tokenizer import CharacterPreTokenizer, Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-class _Matching(PreTokenizer):
+class _Matching(CharacterPreTokenizer):
     """What they have in common: the words are the matches of a pattern without groups."""
 
     __slots__ = ()
@@ -28,16 +28,6 @@ class _Matching(PreTokenizer):
     @abstractmethod
     def _pattern(self) -> re.Pattern[str]:
         """What matches a word."""
-
-    @property
-    def is_local(self) -> bool:
-        """Always."""
-        return True
-
-    @property
-    def is_by_character(self) -> bool:
-        """Always."""
-        return True
 
     def spans(self, text: str) -> list[Span]:
         """Return the words of `text` and where they stand."""

@@ -9,6 +9,10 @@ if TYPE_CHECKING:
     from wordpiece_studio.core.text.alignment import AlignedText
 
 
+MOST_GROWTH = 18
+"""So many characters the longest compatibility decomposition has, that of U+FDFA."""
+
+
 class Normalizer(ABC):
     """Changes a text before it is cut into words: lower-cases it, strips accents, removes control characters.
 
@@ -38,6 +42,11 @@ class Normalizer(ABC):
         """
         return False
 
+    @property
+    def growth(self) -> int:
+        """How many characters at most become of one; words that are too long are told by their lines up to that."""
+        return MOST_GROWTH
+
     def regards_neighbours(self, character: str) -> bool:
         """Return whether what becomes of a character, or of others beside it, may depend on what stands around it."""
         return not self.is_by_character
@@ -49,3 +58,19 @@ class Normalizer(ABC):
     def normalize(self, text: str) -> str:
         """Return the normalized text; the same as ``align(text).text``, but it may be faster."""
         return self.align(text).text
+
+
+class CharacterNormalizer(Normalizer):
+    """One that goes by single characters and their neighbours, and never looks across a blank."""
+
+    __slots__ = ()
+
+    @property
+    def is_local(self) -> bool:
+        """Always."""
+        return True
+
+    @property
+    def is_by_character(self) -> bool:
+        """Always."""
+        return True

@@ -67,6 +67,11 @@ class Sequence(Normalizer):
         """Whether all of them are."""
         return all(normalizer.is_by_character for normalizer in self.normalizers)
 
+    @property
+    def growth(self) -> int:
+        """The largest of theirs: what one of them took apart is not taken apart again."""
+        return max((normalizer.growth for normalizer in self.normalizers), default=1)
+
     def regards_neighbours(self, character: str) -> bool:
         """Return whether what any of them makes of the character may depend on what stands around it."""
         text = character

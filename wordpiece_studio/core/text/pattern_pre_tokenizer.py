@@ -98,19 +98,35 @@ class PatternPreTokenizer(PreTokenizer):
         try:
             return search()
         except TimeoutError:
-            what = 'The pattern "{pattern}" takes too long{place}: "{text}"'
+            what = "takes too long"
         except (MemoryError, RecursionError):
-            what = 'The pattern "{pattern}" needs too much memory{place}: "{text}"'
-        raise PatternOverrunError(what, _ADVICE, pattern=_shown(self.pattern), text=_shown(text, 60), place="")
+            what = "needs too much memory"
+        raise PatternOverrunError(what, _shown(self.pattern), _shown(text, 60))
 
 
 class PatternOverrunError(StudioError):
-    """A user's pattern was given up on a text; the message shows how that begins."""
+    """A user's pattern was given up on a text; the message shows how that begins.
+
+    Parameters
+    ----------
+    what
+        What the pattern does.
+    pattern, text
+        The pattern, and the beginning of the text, both printable.
+    place
+        Where the text stands, as a template for `values`.
+    """
+
+    def __init__(self, what: str, pattern: str, text: str, place: str = "", **values: object) -> None:
+        template = f'The pattern "{{pattern}}" {what}{place}: "{{text}}"'
+        super().__init__(template, _ADVICE, pattern=pattern, text=text, **values)
+        self._told = what, pattern, text
 
     def in_line(self, line: int, source: str = "") -> PatternOverrunError:
         """Return the same, telling the line, counted from 1, and the name of the file if that is known."""
-        place = f" in line {line} of {source}" if source else f" in line {line}"
-        return PatternOverrunError(self.what_template, self.advice_template, **self.values | {"place": place})
+        if source:
+            return PatternOverrunError(*self._told, " in line {line} of {path}", line=line, path=source)
+        return PatternOverrunError(*self._told, " in line {line}", line=line)
 
 
 @cache

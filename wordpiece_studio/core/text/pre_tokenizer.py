@@ -70,3 +70,19 @@ class PreTokenizer(ABC):
     def iterate(self, text: str) -> Iterator[str]:
         """Yield the words alone; the same as ``split(text)``, but it may need less memory."""
         yield from self.split(text)
+
+
+class CharacterPreTokenizer(PreTokenizer):
+    """One to which each character is what it is, whatever stands around it, and a blank always parts words."""
+
+    __slots__ = ()
+
+    @property
+    def is_local(self) -> bool:
+        """Always."""
+        return True
+
+    @property
+    def is_by_character(self) -> bool:
+        """Always."""
+        return True

@@ -21,7 +21,7 @@ from wordpiece_studio.core.text.character_tables import (
     rough_pattern,
 )
 from wordpiece_studio.core.text.form_tables import form_tables
-from wordpiece_studio.core.text.normalizer import Normalizer
+from wordpiece_studio.core.text.normalizer import MOST_GROWTH, CharacterNormalizer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -38,7 +38,7 @@ one that replaces another, -n for one that replaces another and the n behind it.
 
 
 @dataclass(frozen=True, slots=True)
-class UnicodeForm(Normalizer):
+class UnicodeForm(CharacterNormalizer):
     r"""One of the four Unicode normalization forms.
 
     Parameters
@@ -59,14 +59,9 @@ class UnicodeForm(Normalizer):
         return self.form
 
     @property
-    def is_local(self) -> bool:
-        """Always: nothing is composed with a blank or a line end, and marks do not pass one."""
-        return True
-
-    @property
-    def is_by_character(self) -> bool:
-        """Always."""
-        return True
+    def growth(self) -> int:
+        """As in the longest decomposition."""
+        return MOST_GROWTH if self.form in ("nfkc", "nfkd") else 4
 
     def regards_neighbours(self, character: str) -> bool:
         """Return whether the character may be composed with one before it, or change places with marks beside it."""

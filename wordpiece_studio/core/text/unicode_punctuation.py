@@ -7,11 +7,11 @@ from functools import cache
 
 import regex
 
-from wordpiece_studio.core.text.pre_tokenizer import PreTokenizer, Span
+from wordpiece_studio.core.text.pre_tokenizer import CharacterPreTokenizer, Span
 
 
 @dataclass(frozen=True, slots=True)
-class UnicodePunctuation(PreTokenizer):
+class UnicodePunctuation(CharacterPreTokenizer):
     """The pre-tokenizer of the Simplified Chinese notebook, which reads a text line by line.
 
     Of each line the control characters are dropped, tabs among them, so that their neighbours touch; every
@@ -23,16 +23,6 @@ class UnicodePunctuation(PreTokenizer):
     def name(self) -> str:
         """``"unicode-punctuation"``."""
         return "unicode-punctuation"
-
-    @property
-    def is_local(self) -> bool:
-        """Always."""
-        return True
-
-    @property
-    def is_by_character(self) -> bool:
-        """Always."""
-        return True
 
     def spans(self, text: str) -> list[Span]:
         """Return the words of `text` and where they stand."""

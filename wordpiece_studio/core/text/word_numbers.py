@@ -27,6 +27,15 @@ class WordNumbers(ABC):
     def words(self) -> list[str]:
         """Return all words in the order of their numbers."""
 
+    def words_of(self, numbers: NDArray[np.int32]) -> list[str]:
+        """Return the words with these numbers, in this order."""
+        words = self.words()
+        return words if self.are_in_order(numbers) else [words[number] for number in numbers.tolist()]
+
+    def are_in_order(self, numbers: NDArray[np.int32]) -> bool:
+        """Return whether these are the numbers of all words, in order."""
+        return len(numbers) == len(self) and np.array_equal(numbers, np.arange(len(numbers)))
+
     @abstractmethod
     def spelled(self, first: int) -> tuple[bytes, NDArray[np.int64]]:
         """Return the words from number `first` on in UTF-8, one after the other, and where each ends: int64."""

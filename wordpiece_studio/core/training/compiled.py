@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from wordpiece_studio.core.in_slices import repeated, slices
 from wordpiece_studio.core.kernel_cache import load_kernels
 from wordpiece_studio.core.training.engine import Limits, RankedPair, StopReason
 from wordpiece_studio.core.training.history import MergeBatch
@@ -285,10 +286,10 @@ def _names_collide(input_: TrainingInput) -> bool:
     removes = config.alphabet_limit is not None and config.alphabet_overflow == "remove"
     if not prefix or removes or config.end_of_word_suffix is not None:
         return True
-    text = "\n".join(["", *input_.words])
     begins = [f"\n{token}" for token in (prefix, *config.special_tokens)]
     inside = [token.removeprefix(prefix) for token in config.special_tokens if token.startswith(prefix)]
-    return any(token in text for token in (*begins, *inside))
+    texts = ("\n".join(["", *input_.words[part]]) for part in slices(len(input_.words)))
+    return any(token in text for text in texts for token in (*begins, *inside))
 
 
 def _initial_state(input_: TrainingInput, capacity: int | None) -> columns.State:
@@ -307,7 +308,7 @@ def _initial_state(input_: TrainingInput, capacity: int | None) -> columns.State
     with_separators[0] += 1  # the one before it
     return columns.State(
         cells=input_.cells.copy(),
-        weights=np.repeat(input_.weights, with_separators),
+        weights=repeated(input_.weights, with_separators),
         pairs=np.zeros((room, columns.PAIR_COLUMNS), dtype=np.int32),
         counts=np.zeros(room, dtype=np.int64),
         table=np.full(_table_size(room), columns.NOTHING, dtype=np.int32),

@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from wordpiece_studio.core.in_slices import slices
 from wordpiece_studio.core.vocabulary import UNKNOWN_TOKEN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator, Sequence
 
     from wordpiece_studio.core.corpus.counts import WordCounts
     from wordpiece_studio.core.training.config import TrainingConfig
-
-_SEARCHED_AT_ONCE = 10_000  # words
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,15 +28,17 @@ class Notice:
 
 def corpus_notices(counts: WordCounts, config: TrainingConfig) -> list[Notice]:
     """Return what is unusual: special tokens in the text, words that begin with the prefix, no unknown token."""
-    return [*_spelled_out(counts, config), *_prefixed(counts, config), *_without_unknown(config)]
+    prefix, seen = config.continuing_subword_prefix, counts.statistics.spelled_out
+    sought = {token for token in config.special_tokens if len(token) > 1 and not seen.get(token)}
+    found = _indices_of_words_with(sought | ({prefix} - {""}), counts.words)
+    return [*_spelled_out(counts, config, found), *_prefixed(counts, prefix, found), *_without_unknown(config)]
 
 
-def _spelled_out(counts: WordCounts, config: TrainingConfig) -> Iterator[Notice]:
+def _spelled_out(counts: WordCounts, config: TrainingConfig, found: dict[str, list[int]]) -> Iterator[Notice]:
     for token in config.special_tokens:
         times = counts.statistics.spelled_out.get(token, 0)
         if not times and len(token) > 1:
-            found = _indices_of_words_with(token, counts.words)
-            times = sum(counts.counts[index].item() for index in found)
+            times = sum(counts.counts[index].item() for index in found[token])
         if times:
             yield Notice(
                 "The corpus spells out the special token {token} ({times:,}×). It is trained on as ordinary text; a "
@@ -46,10 +47,9 @@ def _spelled_out(counts: WordCounts, config: TrainingConfig) -> Iterator[Notice]
             )
 
 
-def _prefixed(counts: WordCounts, config: TrainingConfig) -> Iterator[Notice]:
-    prefix = config.continuing_subword_prefix
-    found = _indices_of_words_with(prefix, counts.words) if prefix else ()
-    words = [word for word in (counts.words[index] for index in found) if word.startswith(prefix) and word != prefix]
+def _prefixed(counts: WordCounts, prefix: str, found: dict[str, list[int]]) -> Iterator[Notice]:
+    holding = (counts.words[index] for index in found.get(prefix, ()))
+    words = [word for word in holding if word.startswith(prefix) and word != prefix]
     if words:
         yield Notice(
             "Words of the corpus begin with the prefix {prefix}, such as {word} ({number:,} in all). Their tokens can "
@@ -58,16 +58,19 @@ def _prefixed(counts: WordCounts, config: TrainingConfig) -> Iterator[Notice]:
         )
 
 
-def _indices_of_words_with(text: str, words: list[str]) -> Iterator[int]:
-    """Yield the indices of the words that hold `text`.
+def _indices_of_words_with(texts: Collection[str], words: Sequence[str]) -> dict[str, list[int]]:
+    """Return the indices of the words that hold a text, for each of the texts.
 
-    Many words are searched at once, which is far sooner done than one by one; but not all, so that other threads get
-    their turn.
+    Many words are searched at once, which is far sooner done than one by one.
     """
-    for start in range(0, len(words), _SEARCHED_AT_ONCE):
-        some = words[start : start + _SEARCHED_AT_ONCE]
-        if text in "\n".join(some):
-            yield from (start + index for index, word in enumerate(some) if text in word)
+    found: dict[str, list[int]] = {text: [] for text in texts}
+    for part in slices(len(words)):
+        some = words[part]
+        joined = "\n".join(some)
+        for text, indices in found.items():
+            if text in joined:
+                indices += (part.start + index for index, word in enumerate(some) if text in word)
+    return found
 
 
 def _without_unknown(config: TrainingConfig) -> Iterator[Notice]:

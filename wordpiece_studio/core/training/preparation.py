@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from wordpiece_studio.core.in_slices import code_points_of, lengths_of, repeated
 from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:
@@ -120,12 +121,12 @@ def prepare(counts: WordCounts, config: TrainingConfig) -> TrainingInput:
     if not len(counts):
         raise StudioError("There are no words to train on", "Type or open a text that holds words.")
     words, weights = list(counts.words), np.asarray(counts.counts, dtype=np.int64)
-    lengths = np.fromiter(map(len, words), dtype=np.int64, count=len(words))
+    lengths = lengths_of(words)
     _check_sizes(weights, lengths, config.end_of_word_suffix or "")
-    characters = np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), dtype=np.int32)
+    characters = code_points_of(words, lengths)
     kept = np.ones(int(characters.max()) + 1, dtype=np.bool_)
     if config.alphabet_limit is not None:
-        kept = _kept_characters(characters, np.repeat(weights, lengths), config)
+        kept = _kept_characters(characters, repeated(weights, lengths), config)
     prefix, suffix = config.continuing_subword_prefix, config.end_of_word_suffix or ""
     is_attached = bool(suffix) and config.end_of_word == "attached"
     keys = _symbol_keys(characters, lengths, bool(prefix), is_attached)
@@ -221,7 +222,7 @@ def _without_dropped(
     """
     starts = np.cumsum(lengths) - lengths
     if config.alphabet_overflow == "unk":
-        keep = np.repeat(np.logical_and.reduceat(keep, starts), lengths)
+        keep = repeated(np.logical_and.reduceat(keep, starts), lengths)
     per_word = np.add.reduceat(keep.astype(np.int64), starts)
     trained = np.flatnonzero(per_word)
     if not len(trained):
@@ -253,7 +254,7 @@ def _lay_out(
     # Behind the symbols before it, a separator for each word, and the suffixes that are symbols of their own.
     places = np.cumsum(widths) - widths if suffix else np.arange(len(keys))
     between = np.arange(len(words), dtype=np.int32) * (1 + own * len(suffix)) + 1
-    places += np.repeat(between, per_word)
+    places += repeated(between, per_word)
     _write_symbols(cells, places, widths, symbol_of_key[keys])
     if own:
         end = Symbol(suffix, bool(config.continuing_subword_prefix))

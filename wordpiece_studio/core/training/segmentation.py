@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from wordpiece_studio.core.in_slices import hashes_of, repeated
 from wordpiece_studio.core.training.preparation import SEPARATOR
 from wordpiece_studio.errors import StudioError
 
@@ -156,13 +157,13 @@ class Segmentations:
     @cached_property
     def _word_of_cell(self) -> NDArray[np.int32]:
         """The word of each cell; a separator belongs to the word behind it, the last one to none."""
-        return np.repeat(np.arange(len(self._input.words), dtype=np.int32), self._input.word_lengths + 1)
+        return repeated(np.arange(len(self._input.words), dtype=np.int32), self._input.word_lengths + 1)
 
     @cached_property
     def _hashes(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The hashes of all words, ascending, and the word of each: a dictionary takes five times as long to build."""
         words = self._input.words
-        hashes = np.fromiter(map(hash, words), dtype=np.int64, count=len(words))
+        hashes = hashes_of(words)
         order = np.argsort(hashes)
         return hashes[order], order
 

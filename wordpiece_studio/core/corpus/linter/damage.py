@@ -95,15 +95,16 @@ class _Patterns:
 
 
 @cache
-def _western_patterns() -> _Patterns:
-    bytes_of = _characters_of("cp1252")
+def _patterns_of(encoding: str, template: str) -> _Patterns:
+    """Return what matches characters that were read in an encoding: in the template, > is a byte after the first."""
+    bytes_of = _characters_of(encoding)
     rest = f"[{re.escape(''.join(character for character, byte in bytes_of.items() if byte < 0xC0))}]"
-    one = f"[\xc2-\xdf]{rest}|[\xe0-\xef]{rest}{rest}|[\xf0-\xf4]{rest}{rest}{rest}"
+    one = template.replace(">", rest)
     return _Patterns(bytes_of, re.compile(f"(?:{one})+"), re.compile(one))
 
 
 def _western(text: str) -> Iterator[DamagedStretch]:
-    patterns = _western_patterns()
+    patterns = _patterns_of("cp1252", "[\xc2-\xdf]>|[\xe0-\xef]>>|[\xf0-\xf4]>>>")
     sure: list[DamagedStretch] = []
     doubtful: list[DamagedStretch] = []
     for match in patterns.run.finditer(text):
@@ -168,16 +169,8 @@ def _is_sure_sequence(sequence: str, before: str, after: str) -> bool:
 # -- UTF-8 read as Windows-1251: РїСЂРёРІРµС‚
 
 
-@cache
-def _cyrillic_patterns() -> _Patterns:
-    bytes_of = _characters_of("cp1251")
-    rest = f"[{re.escape(''.join(character for character, byte in bytes_of.items() if byte < 0xC0))}]"
-    one = f"[РС]{rest}"
-    return _Patterns(bytes_of, re.compile(f"(?:{one})+"), re.compile(one))
-
-
 def _cyrillic(text: str) -> Iterator[DamagedStretch]:
-    patterns = _cyrillic_patterns()
+    patterns = _patterns_of("cp1251", "[РС]>")
     found = []
     for match in patterns.run.finditer(text):
         repaired = _as_utf8(match[0], patterns.bytes_of)

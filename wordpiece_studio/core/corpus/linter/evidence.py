@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from wordpiece_studio.core.corpus.compression import MAGIC_BYTES, compression_of
+from wordpiece_studio.core.corpus.files import FileOnDisk, open_binary
 from wordpiece_studio.core.text.normalizers import resolve_normalizer
 from wordpiece_studio.core.text.pipeline import Pipeline
 from wordpiece_studio.core.text.pre_tokenizers import resolve_pre_tokenizer
@@ -142,16 +143,14 @@ def _parts_of_file(file: CorpusFile, places: int, size: int) -> tuple[list[TextP
 
 def _size_of(file: CorpusFile) -> int:
     try:
-        return os.path.getsize(file.path)
-    except OSError:
+        return FileOnDisk(file.path).size
+    except StudioError:
         return 0
 
 
 def _is_compressed(file: CorpusFile) -> bool:
-    from wordpiece_studio.core.corpus.compression import MAGIC_BYTES, compression_of
-
     try:
-        with open(file.path, "rb") as content:
+        with open_binary(file.path) as content:
             return compression_of(content.read(MAGIC_BYTES)) is not None
     except OSError:
         return False

@@ -14,6 +14,8 @@ from wordpiece_studio.core.corpus.linter.pipelines import keeping_marks, keeping
 from wordpiece_studio.core.text.character_tables import bert_tables
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from wordpiece_studio.core.text.pipeline import Pipeline
 
 _SYLLABLES = re.compile("[\uac00-\ud7a3]")
@@ -30,14 +32,7 @@ _WORTH = 0.01
 
 def lost_marks(evidence: Evidence) -> Finding | None:
     """Return a finding if accents, or the vowel signs of other scripts, are lost."""
-    lost = Counter({
-        stretch: count for stretch, count in evidence.foreign_stretches if _loses_marks(stretch, evidence.pipeline)
-    })  # fmt: skip
-    tried = few(list(lost))
-    kept = evidence.first_that_mends(
-        keeping_marks(evidence.pipeline), lambda other: not any(_loses_marks(stretch, other) for stretch in tried)
-    )
-    changes = Counter[tuple[str, str]]() if kept is None else _changes(lost, kept, evidence.pipeline)
+    lost, kept, changes = _mended(evidence, _loses_marks)
     severity = _severity(changes, evidence)
     if kept is None or severity is None:
         return None
@@ -72,14 +67,7 @@ def lost_marks(evidence: Evidence) -> Finding | None:
 
 def jamo(evidence: Evidence) -> Finding | None:
     """Return a finding if Hangul syllables fall apart, or are left apart, into the letters that they are made of."""
-    apart = Counter({
-        stretch: count for stretch, count in evidence.foreign_stretches if _falls_apart(stretch, evidence.pipeline)
-    })  # fmt: skip
-    tried = few(list(apart))
-    kept = evidence.first_that_mends(
-        keeping_marks(evidence.pipeline), lambda other: not any(_falls_apart(stretch, other) for stretch in tried)
-    )
-    changes = Counter[tuple[str, str]]() if kept is None else _changes(apart, kept, evidence.pipeline)
+    _, kept, changes = _mended(evidence, _falls_apart)
     whole = [change for change in changes if _SYLLABLES_ONLY.fullmatch(change[0])]
     severity = _severity(changes, evidence)
     if kept is None or severity is None or not whole:
@@ -106,6 +94,20 @@ def jamo(evidence: Evidence) -> Finding | None:
         "Keep syllables whole",
         is_sample=not evidence.sample.is_whole,
     )
+
+
+def _mended(
+    evidence: Evidence, is_spoilt: Callable[[str, Pipeline], bool]
+) -> tuple[Counter[str], Pipeline | None, Counter[tuple[str, str]]]:
+    """Return the stretches that a pipeline spoils, the first pipeline that does not, and the words it would change."""
+    pipeline = evidence.pipeline
+    spoilt = Counter({stretch: count for stretch, count in evidence.foreign_stretches if is_spoilt(stretch, pipeline)})
+    tried = few(list(spoilt))
+    kept = evidence.first_that_mends(
+        keeping_marks(pipeline), lambda other: not any(is_spoilt(stretch, other) for stretch in tried)
+    )
+    changes = Counter[tuple[str, str]]() if kept is None else _changes(spoilt, kept, pipeline)
+    return spoilt, kept, changes
 
 
 def characters_alone(evidence: Evidence) -> Finding | None:

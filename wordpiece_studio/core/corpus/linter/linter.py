@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.core.corpus.counting import count_texts
+from wordpiece_studio.core.corpus.counting.counting import count_texts
 from wordpiece_studio.core.corpus.linter import letters, text_checks, word_checks
 from wordpiece_studio.core.corpus.linter.evidence import Evidence, Sample, sample_of_files, sample_of_texts
 from wordpiece_studio.core.text.normalizers import resolve_normalizer

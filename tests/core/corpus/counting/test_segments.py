@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wordpiece_studio.core.arrays import BEHIND_BLOCK
-from wordpiece_studio.core.corpus import segments
 from wordpiece_studio.core.corpus.corpus_file import CorpusFile
-from wordpiece_studio.core.corpus.segments import (
+from wordpiece_studio.core.corpus.counting import segments
+from wordpiece_studio.core.corpus.counting.segments import (
     NotPlainUtf8,
     RawBlock,
     Segment,

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wordpiece_studio.core.arrays import with_room
-from wordpiece_studio.core.corpus import worker
-from wordpiece_studio.core.corpus.part_counts import PartCounts
+from wordpiece_studio.core.corpus.counting import worker
+from wordpiece_studio.core.corpus.counting.part_counts import PartCounts
 
 if TYPE_CHECKING:
-    from wordpiece_studio.core.corpus.segments import Segment
-    from wordpiece_studio.core.corpus.worker import Message
+    from wordpiece_studio.core.corpus.counting.segments import Segment
+    from wordpiece_studio.core.corpus.counting.worker import Message
     from wordpiece_studio.core.text.word_numbers import WordNumbers
 
 _AT_ONCE = 2  # segments that a helper has, one of them in hand
@@ -30,7 +30,7 @@ _AT_ONCE = 2  # segments that a helper has, one of them in hand
 _PROGRAM = (
     "import gc, json, signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); gc.disable();"
     "sys.path[:] = json.loads(sys.stdin.buffer.readline());"
-    "from wordpiece_studio.core.corpus.worker import main; main()"
+    "from wordpiece_studio.core.corpus.counting.worker import main; main()"
 )
 
 

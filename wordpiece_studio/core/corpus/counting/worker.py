@@ -16,9 +16,9 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from wordpiece_studio.core.corpus.corpus_file import CorpusFile
-from wordpiece_studio.core.corpus.counting_progress import resident_bytes
-from wordpiece_studio.core.corpus.segment_counter import SegmentCounter
-from wordpiece_studio.core.corpus.segments import Segment
+from wordpiece_studio.core.corpus.counting.counting_progress import resident_bytes
+from wordpiece_studio.core.corpus.counting.segment_counter import SegmentCounter
+from wordpiece_studio.core.corpus.counting.segments import Segment
 from wordpiece_studio.core.text import normalizers, pre_tokenizers
 from wordpiece_studio.core.text.pipeline import Pipeline
 from wordpiece_studio.errors import StudioError

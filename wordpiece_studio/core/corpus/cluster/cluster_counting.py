@@ -2,8 +2,8 @@
 
 The corpus is divided into stretches of neighbouring segments, each a task of its own; the counts of neighbours are
 merged in a tree, so that no process holds all that was counted but the one that has the result. What a worker loses
-when it dies is computed again. Not here: what the workers do (`cluster_tasks`), and the cluster itself
-(`cluster_connection`).
+when it dies is computed again. Not here: what the workers do (`tasks`), and the cluster itself
+(`connection`).
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ import os
 import uuid
 from typing import TYPE_CHECKING, Any
 
-from wordpiece_studio.core.corpus import cluster_tasks
-from wordpiece_studio.core.corpus.cluster_connection import Connection
-from wordpiece_studio.core.corpus.counting_progress import ProgressMeter
-from wordpiece_studio.core.corpus.counts import CountingStopped, FileStatistics, WordCounts
-from wordpiece_studio.core.corpus.file_counting import checked_file, text_bytes
+from wordpiece_studio.core.corpus.cluster import tasks
+from wordpiece_studio.core.corpus.cluster.connection import Connection
+from wordpiece_studio.core.corpus.counting.counting_progress import ProgressMeter
+from wordpiece_studio.core.corpus.counting.file_counting import checked_file, notes_on_files, text_bytes
+from wordpiece_studio.core.corpus.counting.mergeable_counts import MergeableCounts
+from wordpiece_studio.core.corpus.counting.segments import Segment, divided
+from wordpiece_studio.core.corpus.counts import CountingStopped, WordCounts
 from wordpiece_studio.core.corpus.files import FileOnDisk, display_name
-from wordpiece_studio.core.corpus.mergeable_counts import MergeableCounts
 from wordpiece_studio.core.corpus.remote_files import is_url
-from wordpiece_studio.core.corpus.segments import Segment, divided
 from wordpiece_studio.core.text import normalizers, pre_tokenizers
 from wordpiece_studio.errors import StudioError
 
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
     from distributed import Future
 
-    from wordpiece_studio.core.corpus.cluster_connection import Key
-    from wordpiece_studio.core.corpus.cluster_tasks import Fault, Summary
+    from wordpiece_studio.core.corpus.cluster.connection import Key
+    from wordpiece_studio.core.corpus.cluster.tasks import Fault, Summary
     from wordpiece_studio.core.corpus.corpus_file import CorpusFile
-    from wordpiece_studio.core.corpus.counting_progress import CountingProgress
+    from wordpiece_studio.core.corpus.counting.counting_progress import CountingProgress
     from wordpiece_studio.core.text.pipeline import Pipeline
 
 LARGEST_STRETCH = 64 << 20
@@ -101,10 +101,7 @@ def _counting(
     names = zip((display_name(file.path) for file in placed), (file.name for file in on_disk), strict=True)
     return ClusterCounting(
         connection,
-        [
-            cluster_tasks.written_order(placed, stretch, pipeline, longest, bytes_to_come=bytes_to_come)
-            for stretch in stretches
-        ],
+        [tasks.written_order(placed, stretch, pipeline, longest, bytes_to_come=bytes_to_come) for stretch in stretches],
         [stretch[0].file for stretch in stretches] + [len(files)],
         meter,
         min_count=min_count,
@@ -153,18 +150,9 @@ def _word_counts(
     *,
     is_partial: bool,
 ) -> WordCounts:
-    names = [file.name for file in on_disk]
     counts = MergeableCounts.from_bytes(data) if data else MergeableCounts.nothing()
-    read = counts.files
-    read += tuple(FileStatistics(name) for name in names[len(read) :])  # those that were not come to
-    marked = {
-        name: file.encoding
-        for name, given, file in zip(names, files, read, strict=True)
-        if given.encoding is None and file.encoding != "utf-8"
-    }
-    changed = tuple(file.name for file in on_disk if file.has_changed())
-    counts = dataclasses.replace(counts, files=read)
-    return counts.word_counts(pipeline, names, changed_files=changed, marked_files=marked, is_partial=is_partial)
+    notes = notes_on_files(files, on_disk, counts.files)
+    return counts.word_counts(pipeline, [file.name for file in on_disk], is_partial=is_partial, **notes)
 
 
 class ClusterCounting:
@@ -208,7 +196,7 @@ class ClusterCounting:
         self._meter = meter
         self._min_count = min_count
         self._bytes_total = bytes_total
-        self._merge = functools.partial(cluster_tasks.merged_counts, may_compile=may_compile)
+        self._merge = functools.partial(tasks.merged_counts, may_compile=may_compile)
         self._renamed = renamed
         run = uuid.uuid4().hex
         self._counts, self._summary, self._merged = (f"wordpiece-{what}-{run}" for what in ("count", "sum", "merge"))
@@ -228,7 +216,7 @@ class ClusterCounting:
         graph, root = self._graph(len(self._orders))
         keys = [(self._summary, number) for number in range(len(self._orders))]
         for key in keys:
-            graph[key] = (cluster_tasks.summary_of, (self._counts, key[1]))
+            graph[key] = (tasks.summary_of, (self._counts, key[1]))
         *summaries, result = self._wanted(graph, [*keys, root])
         try:
             self._gather(summaries, result)
@@ -248,7 +236,7 @@ class ClusterCounting:
         What is whole in a tree has the same key in every longer one.
         """
         keys: list[Key] = [(self._counts, number) for number in range(stretches)]
-        graph: dict[Key, Any] = {key: (cluster_tasks.counted, self._orders[key[1]]) for key in keys}
+        graph: dict[Key, Any] = {key: (tasks.counted, self._orders[key[1]]) for key in keys}
         width = 1
         while len(keys) > 1:
             width *= FAN_IN
@@ -286,11 +274,11 @@ class ClusterCounting:
 
     def _take_in(self, number: int, data: bytes) -> bool:
         """Take in what is told of a stretch; return whether it is a fault."""
-        fault = cluster_tasks.fault_in(data)
+        fault = tasks.fault_in(data)
         if fault is not None:
             self._fault = (number, fault)
             return True
-        summary = self._summaries[number] = cluster_tasks.summary_in(data)
+        summary = self._summaries[number] = tasks.summary_in(data)
         self._bytes += summary.bytes_read
         self._words += summary.words
         while self._head < len(self._summaries) and self._summaries[self._head] is not None:
@@ -314,10 +302,10 @@ class ClusterCounting:
         """Return a result, brought here in parts of bounded size."""
         connection = self._connection
         if self._min_count > 1:
-            result = connection.derived(cluster_tasks.common, result, self._min_count)
+            result = connection.derived(tasks.common, result, self._min_count)
         size = self._brought([connection.derived(len, result)])[0]
         starts = range(0, size, _FETCHED_BYTES)
-        stretch = cluster_tasks.stretch
+        stretch = tasks.stretch
         parts = [connection.derived(stretch, result, start, start + _FETCHED_BYTES) for start in starts]
         return b"".join(self._brought(parts))
 

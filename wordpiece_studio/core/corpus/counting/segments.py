@@ -195,7 +195,7 @@ def first_byte(file: CorpusFile, segment: Segment) -> int:
 
 
 def _blocks(stream: BinaryIO, file: CorpusFile, segment: Segment, block_bytes: int) -> Iterator[RawBlock]:
-    buffer, filled, line = bytearray(block_bytes + BEHIND_BLOCK), 0, 1
+    buffer, filled, line = bytearray(max(block_bytes, MAGIC_BYTES) + BEHIND_BLOCK), 0, 1
     start, end = _bounds(stream, segment)
     stream.seek(start)
     name, byte, is_over, mark = display_name(file.path), start, False, 0
@@ -211,7 +211,8 @@ def _blocks(stream: BinaryIO, file: CorpusFile, segment: Segment, block_bytes: i
         cut = filled if is_over else buffer.rfind(b"\n", 0, filled) + 1 or buffer.rfind(b" ", 0, filled) + 1
         if cut:
             text = np.frombuffer(buffer, dtype=np.uint8)
-            yield RawBlock(text[mark:], cut - mark, name, line, byte + mark)
+            if cut > mark:
+                yield RawBlock(text[mark:], cut - mark, name, line, byte + mark)
             mark = 0
             line += int(np.count_nonzero(text[:cut] == ord("\n")))
             rest = bytes(buffer[cut:filled])

@@ -1,7 +1,7 @@
 """What the workers of a cluster do: pure functions from bytes to bytes, whose results can be computed again anywhere.
 
 A fault is a result like any other. Nothing here knows Dask but for one question: whether anyone still wants the result.
-Not here: which segments there are and who merges what (`cluster`).
+Not here: which segments there are and who merges what (`cluster_counting`).
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from wordpiece_studio.core.corpus.corpus_file import CorpusFile
+from wordpiece_studio.core.corpus.counting.mergeable_counts import MergeableCounts, header_of, with_header
+from wordpiece_studio.core.corpus.counting.merging import Merging, merged
+from wordpiece_studio.core.corpus.counting.segment_counter import SegmentCounter
+from wordpiece_studio.core.corpus.counting.segments import Segment
+from wordpiece_studio.core.corpus.counting.text_counting import FEW_BYTES, FEW_BYTES_UNCOMPILED
 from wordpiece_studio.core.corpus.counts import CountingStopped, FileStatistics
 from wordpiece_studio.core.corpus.files import FileOnDisk, display_name
-from wordpiece_studio.core.corpus.mergeable_counts import MergeableCounts, Merging, header_of, merged, with_header
-from wordpiece_studio.core.corpus.segment_counter import SegmentCounter
-from wordpiece_studio.core.corpus.segments import Segment
-from wordpiece_studio.core.corpus.text_counting import FEW_BYTES, FEW_BYTES_UNCOMPILED
 from wordpiece_studio.core.kernel_cache import kernels_are_cached
 from wordpiece_studio.core.text import normalizers, pre_tokenizers
 from wordpiece_studio.core.text.pipeline import Pipeline
@@ -112,7 +113,7 @@ def summary_of(counts: bytes) -> bytes:
         bytes_read=header["bytes_read"],
         words=sum(file.words for file in files),
         first_file=header["first_file"],
-        lines=tuple(file.lines for file in files),
+        lines=tuple(file.lines + file.skipped_lines for file in files),
     )
     return with_header({"summary": dataclasses.asdict(summary)})
 
@@ -150,7 +151,7 @@ class Summary:
     first_file
         The number of its first file, from 0.
     lines
-        How many lines there are in each of its files.
+        How many lines there are in each of its files, those included that were skipped.
     """
 
     bytes_read: int

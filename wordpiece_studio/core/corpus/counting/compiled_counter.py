@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from wordpiece_studio.core.arrays import BEHIND_BLOCK
+from wordpiece_studio.core.corpus.counting.segments import NotPlainUtf8
+from wordpiece_studio.core.corpus.counting.word_counters import WordCounter
 from wordpiece_studio.core.corpus.counts import SkippedWord
-from wordpiece_studio.core.corpus.segments import NotPlainUtf8
-from wordpiece_studio.core.corpus.word_counters import WordCounter
 from wordpiece_studio.core.text.chunk_table import ChunkTable
 from wordpiece_studio.core.text.word_table import CompiledWordTable, PlainWordTable
 from wordpiece_studio.core.training.config import BERT_SPECIAL_TOKENS
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from wordpiece_studio.core.corpus.counting.segments import RawBlock
     from wordpiece_studio.core.corpus.decoding import TextPiece
-    from wordpiece_studio.core.corpus.segments import RawBlock
     from wordpiece_studio.core.text.pipeline import Pipeline
     from wordpiece_studio.core.text.word_numbers import WordNumbers
     from wordpiece_studio.core.text.word_table import WordTable

@@ -1,7 +1,7 @@
 """The words of a part of a corpus: what is counted anywhere, and put together in the order of the corpus.
 
 The result is the same however a corpus is divided into parts, and whoever counted them. Not here: the counting
-(`word_counters`), and the whole (`corpus_count`).
+(`word_counters`), and the whole (`merging`).
 """
 
 from __future__ import annotations

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.core.corpus.corpus_count import CorpusCount
-from wordpiece_studio.core.corpus.counts import CountingStopped
-from wordpiece_studio.core.corpus.reading_notes import ReadingNotes
-from wordpiece_studio.core.corpus.word_counters import PlainCounter
+from wordpiece_studio.core.corpus.counting.reading_notes import ReadingNotes
+from wordpiece_studio.core.corpus.counting.word_counters import PlainCounter
+from wordpiece_studio.core.corpus.counts import CorpusStatistics, CountingStopped, WordCounts
 from wordpiece_studio.core.kernel_cache import kernels_are_cached
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from wordpiece_studio.core.corpus.counts import WordCounts
+    from wordpiece_studio.core.corpus.counting.word_counters import WordCounter
     from wordpiece_studio.core.corpus.decoding import TextPiece
-    from wordpiece_studio.core.corpus.word_counters import WordCounter
     from wordpiece_studio.core.text.pipeline import Pipeline
 
 # So much text is counted before the kernels would be loaded; and before they would be compiled.
@@ -76,10 +74,16 @@ class TextCounting:
     def result(self) -> WordCounts:
         """Return the words of all texts."""
         counter = self._counter or self._begin_counting(PlainCounter)
-        count = CorpusCount(counter.numbers, [""])
-        count.add(counter.end_part(self._notes.taken("")))
-        count.marked_files = self._marked_files
-        return count.result(self._pipeline, has_files=False)
+        part = counter.end_part(self._notes.taken(""))
+        statistics = CorpusStatistics.summed(
+            [part.read],
+            skipped_words=part.skipped_words,
+            marked_files=self._marked_files,
+            spelled_out=part.spelled_out,
+        )
+        words = counter.numbers.words_of(part.numbers)
+        normalizer, pre_tokenizer = self._pipeline.normalizer, self._pipeline.pre_tokenizer
+        return WordCounts(words, part.counts, normalizer, pre_tokenizer, statistics, part.skipped)
 
     def _choose_counter(self) -> None:
         """Choose the way to count now that there is more than little text, unless it is better to wait for more."""
@@ -88,7 +92,7 @@ class TextCounting:
             if self._few_bytes < FEW_BYTES_UNCOMPILED and not kernels_are_cached("text"):
                 self._few_bytes = FEW_BYTES_UNCOMPILED
                 return
-            from wordpiece_studio.core.corpus.compiled_counter import CompiledCounter
+            from wordpiece_studio.core.corpus.counting.compiled_counter import CompiledCounter
 
             kind = CompiledCounter
         self._begin_counting(kind)

@@ -11,12 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wordpiece_studio.core.corpus import counting
-from wordpiece_studio.core.corpus.counting import CountingStopped, count_stream, count_texts, count_words
+from wordpiece_studio.core.corpus.counting import counting
+from wordpiece_studio.core.corpus.counting.counting import CountingStopped, count_stream, count_texts, count_words
 from wordpiece_studio.core.corpus.counts import SkippedWord
 from wordpiece_studio.core.corpus.files import TextFile
 from wordpiece_studio.core.text.alignment import AlignedText
 from wordpiece_studio.core.text.normalizers import Normalizer, Unchanged, resolve_normalizer
+from wordpiece_studio.core.text.pattern_pre_tokenizer import PatternPreTokenizer
 from wordpiece_studio.core.text.pipeline import Pipeline
 from wordpiece_studio.core.text.pre_tokenizers import resolve_pre_tokenizer
 from wordpiece_studio.errors import StudioError
@@ -25,7 +26,7 @@ from wordpiece_studio.resources import resource_path
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from wordpiece_studio.core.corpus.counting_progress import CountingProgress
+    from wordpiece_studio.core.corpus.counting.counting_progress import CountingProgress
 
 NORMALIZERS = ["none", "lowercase", "bert-cased", "bert-uncased", "remove:,.", "lowercase+remove: ", "remove:\n\t"]
 PRE_TOKENIZERS = ["bert", "whitespace-split", "unicode-punctuation"]
@@ -126,6 +127,30 @@ def test_long_words_are_left_out_and_listed(tmp_path: Path) -> None:
 def test_length_counts_after_normalization() -> None:
     assert count_texts(["한" * 400], "bert-uncased").skipped == (SkippedWord("text 1", 1, 0, 1200),)
     assert count_texts(["한" * 400]).words == ["한" * 400]
+
+
+@pytest.mark.parametrize(
+    ("character", "pre_tokenizer", "length"), [("\u3316", "whitespace-split", 30), ("\ufdfa", "pattern:[^a]+", 90)]
+)
+def test_a_short_stretch_may_become_a_long_word(character: str, pre_tokenizer: str, length: int) -> None:
+    counts = count_texts([f"a\na\n{character * 5}\n"], "nfkd", pre_tokenizer, max_word_length=length - 1)
+    assert counts.skipped == (SkippedWord("text 1", 3, 4, length),)
+
+
+def test_a_pattern_that_runs_away_is_told_with_file_and_line(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    runaway = PatternPreTokenizer(r"(?:\w|\w\w)+!", timeout=0.05)
+    line = "x" * 40 + " !"
+    for before in ("one\ntwo\none\n", "z! " * 500 + "\ntwo\n\n", "one\r\n" * 3):
+        path.write_text(f"{before}{line}\nthree\n{line}\n", newline="")
+        with pytest.raises(StudioError) as raised:
+            count_words(path, None, runaway)
+        assert f'takes too long in line 4 of {path}: "{line}"' in str(raised.value)
+    path.write_text(f"one\n{' ' * 500}{line}")
+    with pytest.raises(StudioError, match=r"in line 2 of .*a\.txt"):
+        count_words(path, None, runaway)
+    with pytest.raises(StudioError, match="in line 2 of text 2: "):
+        count_texts(["a", f"b\n{line}"], None, runaway)
 
 
 def test_only_the_first_thousand_long_words_are_listed() -> None:

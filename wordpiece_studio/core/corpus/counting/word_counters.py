@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from wordpiece_studio.core.corpus.counting.part_counts import MOST_SKIPPED_WORDS, PartCounts
 from wordpiece_studio.core.corpus.counts import SkippedWord
-from wordpiece_studio.core.corpus.part_counts import MOST_SKIPPED_WORDS, PartCounts
+from wordpiece_studio.core.text.pattern_pre_tokenizer import PatternOverrunError
 from wordpiece_studio.core.text.word_numbers import PlainWordNumbers
 from wordpiece_studio.core.training.config import BERT_SPECIAL_TOKENS
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.core.text.pipeline import Pipeline
     from wordpiece_studio.core.text.word_numbers import WordNumbers
 
-_STOP_CHECK_CHUNKS = 20_000
+_STOP_CHECK_CHUNKS = 500
 
 
 class WordCounter(ABC):
@@ -46,9 +47,9 @@ class WordCounter(ABC):
     def __init__(self, pipeline: Pipeline, longest: int, check_stop: Callable[[], None]) -> None:
         self._pipeline = pipeline
         self._longest = longest
-        # A stretch of at most this length yields no word that is too long: one character becomes at most four when
-        # it is decomposed. Of longer ones it must be known where they are.
-        self._longest_stretch = max(longest // 4, 1)
+        # A stretch of at most this length yields no word that is too long. Of longer ones it must be known where they
+        # are.
+        self._longest_stretch = max(longest // pipeline.normalizer.growth, 1)
         self._check_stop = check_stop
         self._skipped: list[SkippedWord] = []
         self._skipped_words = 0
@@ -120,6 +121,7 @@ class PlainCounter(WordCounter):
         self._most_characters = most_characters
         self._stretches: Counter[str] = Counter()
         self._characters = 0  # that the stretches may have
+        self._pieces: list[TextPiece] = []  # that lines are from, for the place of one on which a pattern overruns
         # The numbers of the words of stretches that were cut before; of lines hardly any comes again.
         self._cut: dict[str, list[int]] = {}
         self._cut_characters = 0
@@ -140,6 +142,7 @@ class PlainCounter(WordCounter):
             self._cut_stretches()
             self._add_with_long_ones(stretches, piece)
             return
+        self._note_piece(piece)
         self._stretches.update(stretches)
         self._characters += len(text)
         if self._characters > self._most_characters:
@@ -148,6 +151,7 @@ class PlainCounter(WordCounter):
     def abandon_part(self) -> None:
         """Forget what was counted since the last part."""
         self._stretches.clear()
+        self._pieces.clear()
         self._tallied.clear()
         self._characters = 0
         self._forget_notes()
@@ -167,7 +171,10 @@ class PlainCounter(WordCounter):
                 self._check_stop()
             numbers = cut.get(stretch)
             if numbers is None:
-                words = self._pipeline.words(stretch)
+                try:
+                    words = self._pipeline.words(stretch)
+                except PatternOverrunError as error:
+                    raise self._with_place(error, stretch) from None
                 if max(map(len, words), default=0) > self._longest:
                     self._skipped_words += count * sum(len(word) > self._longest for word in words)
                     self._count((word for word in words if len(word) <= self._longest), count)
@@ -176,6 +183,17 @@ class PlainCounter(WordCounter):
                 self._remember(stretch, numbers)
             for word_number in numbers:
                 self._tallied[word_number] = self._tallied.get(word_number, 0) + count
+        self._pieces.clear()
+
+    def _with_place(self, error: PatternOverrunError, line: str) -> PatternOverrunError:
+        """Return an error that tells the first place of the line that it is about."""
+        for piece in self._pieces:
+            start = 0
+            for each in piece.text.split("\n"):
+                if each == line:
+                    return error.in_line(piece.locate(start)[0], piece.source)
+                start += len(each) + 1
+        return error
 
     def _remember(self, stretch: str, numbers: list[int]) -> None:
         if not self._pipeline.is_local:
@@ -197,11 +215,23 @@ class PlainCounter(WordCounter):
         for stretch in stretches:
             if len(stretch) <= self._longest_stretch:
                 self._stretches[stretch] += 1
+                self._note_piece(piece)
             else:
                 self._cut_stretches()
-                for word in self._pipeline.iterate(stretch):
-                    if len(word) <= self._longest:
-                        self._count((word,))
-                    else:
-                        self._skip(len(word), piece, start)
+                self._add_long_one(stretch, piece, start)
             start += len(stretch) + 1
+
+    def _add_long_one(self, stretch: str, piece: TextPiece, start: int) -> None:
+        """Count a stretch that begins at the character `start` of a piece."""
+        try:
+            for word in self._pipeline.iterate(stretch):
+                if len(word) <= self._longest:
+                    self._count((word,))
+                else:
+                    self._skip(len(word), piece, start)
+        except PatternOverrunError as error:
+            raise error.in_line(piece.locate(start)[0], piece.source) from None
+
+    def _note_piece(self, piece: TextPiece) -> None:
+        if not self._pipeline.is_local and (not self._pieces or self._pieces[-1] is not piece):
+            self._pieces.append(piece)

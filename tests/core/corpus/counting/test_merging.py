@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wordpiece_studio.core.corpus import cluster_tasks
+from wordpiece_studio.core.corpus.cluster import tasks
 from wordpiece_studio.core.corpus.corpus_file import CorpusFile
-from wordpiece_studio.core.corpus.counting import count_words
-from wordpiece_studio.core.corpus.mergeable_counts import MergeableCounts, merged
-from wordpiece_studio.core.corpus.segments import Segment
+from wordpiece_studio.core.corpus.counting.counting import count_words
+from wordpiece_studio.core.corpus.counting.mergeable_counts import MergeableCounts
+from wordpiece_studio.core.corpus.counting.merging import merged
+from wordpiece_studio.core.corpus.counting.segments import Segment
 from wordpiece_studio.core.text.normalizers import resolve_normalizer
 from wordpiece_studio.core.text.pipeline import Pipeline
 from wordpiece_studio.core.text.pre_tokenizers import resolve_pre_tokenizer
@@ -37,8 +38,8 @@ def divisions(draw: st.DrawFn, texts: list[str]) -> list[list[Segment]]:
 
 
 def counted(files: list[CorpusFile], segments: list[Segment], longest: int) -> MergeableCounts:
-    order = cluster_tasks.written_order(files, segments, PIPELINE, longest, bytes_to_come=0)
-    return MergeableCounts.from_bytes(cluster_tasks.counted(order))
+    order = tasks.written_order(files, segments, PIPELINE, longest, bytes_to_come=0)
+    return MergeableCounts.from_bytes(tasks.counted(order))
 
 
 @given(texts=st.lists(TEXT, min_size=1, max_size=4), data=st.data(), longest=st.sampled_from([1000, 2]))
@@ -69,7 +70,7 @@ def test_any_division_merged_in_any_tree(
 def test_a_summary_needs_only_the_header(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("one two\none\n")
     part = counted([CorpusFile(str(tmp_path / "a.txt"))], [Segment(0)], 1000)
-    summary = cluster_tasks.summary_in(cluster_tasks.summary_of(part.to_bytes()))
+    summary = tasks.summary_in(tasks.summary_of(part.to_bytes()))
     assert dataclasses.asdict(summary) == {"bytes_read": 12, "words": 3, "first_file": 0, "lines": (2,)}
 
 
@@ -78,12 +79,8 @@ def test_of_faults_the_first_is_kept(tmp_path: Path) -> None:
     Path(good.path).write_text("one")
     Path(bad.path).write_bytes(b"one\n\xff")
     Path(worse.path).write_bytes(b"\0")
-    orders = [
-        cluster_tasks.written_order([good, bad, worse], [Segment(n)], PIPELINE, 10, bytes_to_come=0) for n in range(3)
-    ]
-    fault = cluster_tasks.fault_in(
-        cluster_tasks.merged_counts([cluster_tasks.counted(order) for order in orders], may_compile=False)
-    )
+    orders = [tasks.written_order([good, bad, worse], [Segment(n)], PIPELINE, 10, bytes_to_come=0) for n in range(3)]
+    fault = tasks.fault_in(tasks.merged_counts([tasks.counted(order) for order in orders], may_compile=False))
     assert fault is not None
     assert fault.file == 1
     assert "bad.txt, line 2: the bytes FF at byte 4" in str(fault.error(0, lambda value: value))

@@ -8,18 +8,18 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from wordpiece_studio.core.corpus.corpus_file import COMPRESSED_SUFFIXES
-from wordpiece_studio.core.corpus.counting_progress import ProgressMeter
-from wordpiece_studio.core.corpus.counting_run import CountingRun
+from wordpiece_studio.core.corpus.counting.counting_progress import ProgressMeter
+from wordpiece_studio.core.corpus.counting.counting_run import CountingRun
+from wordpiece_studio.core.corpus.counting.helpers import Helpers, most_processes
+from wordpiece_studio.core.corpus.counting.segments import Segment, divided
+from wordpiece_studio.core.corpus.counting.text_counting import FEW_BYTES, FEW_BYTES_UNCOMPILED
+from wordpiece_studio.core.corpus.counting.worker import written_settings
 from wordpiece_studio.core.corpus.decoding import checked_error_handling
 from wordpiece_studio.core.corpus.encodings import known_encoding
 from wordpiece_studio.core.corpus.files import FileOnDisk
-from wordpiece_studio.core.corpus.helpers import Helpers, most_processes
-from wordpiece_studio.core.corpus.segments import Segment, divided
-from wordpiece_studio.core.corpus.text_counting import FEW_BYTES, FEW_BYTES_UNCOMPILED
-from wordpiece_studio.core.corpus.worker import written_settings
 from wordpiece_studio.core.kernel_cache import kernels_are_cached, load_kernels
 from wordpiece_studio.errors import StudioError
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from wordpiece_studio.core.corpus.corpus_file import CorpusFile
-    from wordpiece_studio.core.corpus.counting_progress import CountingProgress
-    from wordpiece_studio.core.corpus.counts import WordCounts
+    from wordpiece_studio.core.corpus.counting.counting_progress import CountingProgress
+    from wordpiece_studio.core.corpus.counts import FileStatistics, WordCounts
     from wordpiece_studio.core.text.pipeline import Pipeline
 
 # So much text is worth a process more, which takes about 0.4 s to start; counting without kernels takes longer.
@@ -74,7 +74,6 @@ def count_files(
             segments = divided(files, sizes, helping + 1)
     counting = CountingRun(
         files,
-        [file.name for file in on_disk],
         segments,
         pipeline,
         longest,
@@ -86,12 +85,20 @@ def count_files(
         keeps_when_stopped=keeps_when_stopped,
     )
     is_partial = counting.run()
-    count = counting.count
-    count.changed_files += [file.name for file in on_disk if file.has_changed()]
-    for file, read in zip(files, count.files, strict=True):
-        if file.encoding is None and read.encoding != "utf-8":
-            count.marked_files[read.name] = read.encoding  # nobody said so but its byte order mark
-    return count.result(pipeline, has_files=True, is_partial=is_partial)
+    notes = notes_on_files(files, on_disk, counting.counts.files)
+    return counting.counts.word_counts(pipeline, [file.name for file in on_disk], is_partial=is_partial, **notes)
+
+
+def notes_on_files(
+    files: Sequence[CorpusFile], on_disk: Sequence[FileOnDisk], read: Sequence[FileStatistics]
+) -> dict[str, Any]:
+    """Return the `CorpusStatistics.changed_files` and `marked_files` of files, of which `read` tells the first ones."""
+    marked = {
+        place.name: told.encoding
+        for file, place, told in zip(files, on_disk, read, strict=False)
+        if file.encoding is None and told.encoding != "utf-8"  # nobody said so but its byte order mark
+    }
+    return {"changed_files": tuple(file.name for file in on_disk if file.has_changed()), "marked_files": marked}
 
 
 def checked_file(file: CorpusFile) -> CorpusFile:

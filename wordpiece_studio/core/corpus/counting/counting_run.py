@@ -10,21 +10,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.core.corpus import worker
-from wordpiece_studio.core.corpus.corpus_count import CorpusCount
+from wordpiece_studio.core.corpus.counting import worker
+from wordpiece_studio.core.corpus.counting.merging import Merging
+from wordpiece_studio.core.corpus.counting.segment_counter import SegmentCounter
 from wordpiece_studio.core.corpus.counts import CountingStopped
-from wordpiece_studio.core.corpus.segment_counter import SegmentCounter
 from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from wordpiece_studio.core.corpus.corpus_file import CorpusFile
-    from wordpiece_studio.core.corpus.counting_progress import ProgressMeter
-    from wordpiece_studio.core.corpus.helpers import Helper, Helpers
-    from wordpiece_studio.core.corpus.part_counts import PartCounts
-    from wordpiece_studio.core.corpus.segments import Segment
-    from wordpiece_studio.core.corpus.worker import Message
+    from wordpiece_studio.core.corpus.counting.counting_progress import ProgressMeter
+    from wordpiece_studio.core.corpus.counting.helpers import Helper, Helpers
+    from wordpiece_studio.core.corpus.counting.part_counts import PartCounts
+    from wordpiece_studio.core.corpus.counting.segments import Segment
+    from wordpiece_studio.core.corpus.counting.worker import Message
     from wordpiece_studio.core.text.pipeline import Pipeline
 
 PART_BYTES = 64 << 20
@@ -40,8 +40,8 @@ class CountingRun:
 
     Parameters
     ----------
-    files, names
-        The files, and what messages call them.
+    files
+        The files.
     segments
         What they are divided into, in order.
     pipeline, longest
@@ -58,12 +58,16 @@ class CountingRun:
         Called now and then; if it returns True, counting stops.
     keeps_when_stopped
         Whether what was counted is then kept.
+
+    Attributes
+    ----------
+    counts
+        What was counted so far, the beginning of the corpus.
     """
 
     def __init__(
         self,
         files: Sequence[CorpusFile],
-        names: Sequence[str],
         segments: Sequence[Segment],
         pipeline: Pipeline,
         longest: int,
@@ -90,7 +94,8 @@ class CountingRun:
             on_block=self._on_block,
             check_stop=self._check_stop,
         )
-        self.count = CorpusCount(self._counter.numbers, names)
+        self.counts = Merging(self._counter.numbers)
+        self._file_count = len(files)
         self._next = 0  # the first segment that nobody has
         self._head = 0  # the first segment that is not wholly added
         self._added = 0  # parts of it that are
@@ -218,7 +223,7 @@ class CountingRun:
         while self._head < len(self._segments):
             segment = self._segments[self._head]
             for part in self._parts.pop(self._head, ()):
-                self.count.add(part, segment.file, self._lines_before)
+                self.counts.add_part(part, segment.file, self._lines_before)
                 self._added += 1
                 self._bytes_waiting -= part.bytes_read
                 self._bytes_added += part.bytes_read
@@ -228,8 +233,7 @@ class CountingRun:
             self._head += 1
             self._added = 0
             goes_on = self._head < len(self._segments) and self._segments[self._head].file == segment.file
-            read = self.count.files[segment.file]
-            self._lines_before = read.lines + read.skipped_lines if goes_on else 0
+            self._lines_before = self.counts.lines_of(segment.file) if goes_on else 0
 
     def _on_block(self, bytes_in_hand: int) -> None:
         """Do what is to be done now and then: hear of others, give out work, tell how far it is, stop."""
@@ -246,9 +250,9 @@ class CountingRun:
 
     def _tell(self, bytes_in_hand: int = 0) -> None:
         over = self._head == len(self._segments)
-        files = len(self.count.files) if over else self._segments[self._head].file
+        files = self._file_count if over else self._segments[self._head].file
         done = self._bytes_added + self._bytes_waiting + bytes_in_hand
-        self._meter.note(done, files, self.count.words, self._helpers.memory if self._helpers is not None else 0)
+        self._meter.note(done, files, self.counts.total, self._helpers.memory if self._helpers is not None else 0)
 
     def _check_stop(self) -> None:
         """Stop, if nothing is to be kept: what is in hand cannot be kept here."""

@@ -18,9 +18,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wordpiece_studio.core.corpus import counting_run, file_counting, helpers, segments, worker
-from wordpiece_studio.core.corpus.counting import CountingProgress, CountingStopped, count_words
-from wordpiece_studio.core.corpus.helpers import Helper, Helpers
+from wordpiece_studio.core.corpus.counting import counting_run, file_counting, helpers, segments, worker
+from wordpiece_studio.core.corpus.counting.counting import CountingProgress, CountingStopped, count_words
+from wordpiece_studio.core.corpus.counting.helpers import Helper, Helpers
 from wordpiece_studio.core.text.alignment import AlignedText
 from wordpiece_studio.core.text.normalizers import Normalizer
 from wordpiece_studio.errors import StudioError
@@ -28,10 +28,10 @@ from wordpiece_studio.errors import StudioError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from wordpiece_studio.core.corpus.counting.segments import Segment
     from wordpiece_studio.core.corpus.counts import WordCounts
-    from wordpiece_studio.core.corpus.segments import Segment
 
-CORPORA = sorted((Path(__file__).resolve().parents[4] / "shared" / "corpora").glob("course-*.txt"))
+CORPORA = sorted((Path(__file__).resolve().parents[5] / "shared" / "corpora").glob("course-*.txt"))
 PARTS = st.sampled_from([*"aéΣ,中한 \n\n\r", " the ", "[UNK]", "x" * 30, "한" * 12, "one\ntwo\n", "\u0301"])
 RAW = st.lists(PARTS.map(str.encode) | st.sampled_from([b"\0", b"\xff"]) | PARTS.map(str.encode), max_size=60).map(
     b"".join

@@ -11,10 +11,11 @@ import dataclasses
 import hashlib
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from wordpiece_studio.core.corpus.counting.mergeable_counts import header_of, with_header
 from wordpiece_studio.core.corpus.counts import CorpusStatistics, SkippedWord, WordCounts
 from wordpiece_studio.core.kernel_cache import private_folder
 from wordpiece_studio.core.text import normalizers, pre_tokenizers
@@ -99,14 +100,12 @@ def _written(counts: WordCounts) -> bytes:
     """Return counts as bytes: their hash, the length of the header, the header, words, their ends, their counts."""
     words, ends = spelled_out(counts.words)
     parts = [words, ends.astype("<i8").tobytes(), counts.counts.astype("<i8").tobytes()]
-    header = json.dumps(
-        {
-            "sizes": [len(part) for part in parts],
-            "statistics": dataclasses.asdict(counts.statistics),
-            "skipped": [dataclasses.astuple(word) for word in counts.skipped],
-        }
-    ).encode()
-    content = b"".join([len(header).to_bytes(8, "little"), header, *parts])
+    header = {
+        "sizes": [len(part) for part in parts],
+        "statistics": dataclasses.asdict(counts.statistics),
+        "skipped": [dataclasses.astuple(word) for word in counts.skipped],
+    }
+    content = with_header(header, b"".join(parts))
     return hashlib.sha256(content).digest() + content
 
 
@@ -115,8 +114,7 @@ def _counts_in(data: bytes, pipeline: Pipeline) -> WordCounts:
     content = memoryview(data)[_DIGEST_BYTES:]
     if hashlib.sha256(content).digest() != data[:_DIGEST_BYTES]:
         raise ValueError
-    start = 8 + int.from_bytes(content[:8], "little")
-    header: dict[str, Any] = json.loads(bytes(content[8:start]))
+    header, start = header_of(content)
     parts: list[bytes] = []
     for size in header["sizes"]:
         parts.append(bytes(content[start : start + size]))

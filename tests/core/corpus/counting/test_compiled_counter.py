@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from wordpiece_studio.core.corpus import file_counting, segments, text_counting
-from wordpiece_studio.core.corpus.compiled_counter import CompiledCounter
-from wordpiece_studio.core.corpus.counting import CountingStopped, count_stream, count_texts, count_words
+from wordpiece_studio.core.corpus.counting import file_counting, segments, text_counting
+from wordpiece_studio.core.corpus.counting.compiled_counter import CompiledCounter
+from wordpiece_studio.core.corpus.counting.counting import CountingStopped, count_stream, count_texts, count_words
+from wordpiece_studio.core.corpus.counting.word_counters import PlainCounter
 from wordpiece_studio.core.corpus.files import TextFile
-from wordpiece_studio.core.corpus.word_counters import PlainCounter
 from wordpiece_studio.core.text.alignment import AlignedText
 from wordpiece_studio.core.text.normalizers import Normalizer
 from wordpiece_studio.errors import StudioError
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.core.corpus.counts import WordCounts
 
-CORPORA = sorted((Path(__file__).resolve().parents[4] / "shared" / "corpora").glob("*.txt"))
+CORPORA = sorted((Path(__file__).resolve().parents[5] / "shared" / "corpora").glob("*.txt"))
 NORMALIZERS = [
     "language-friendly",
     "nfkc",
@@ -112,6 +112,7 @@ def test_texts(
     block_bytes=SIZES,
     limit=st.sampled_from([1000, 12]),
 )
+@example(raw="\ufeff".encode(), errors="strict", piece_bytes=1, block_bytes=1, limit=1000)
 def test_files(
     tmp_path_factory: pytest.TempPathFactory,
     encoding: str | None,
@@ -168,7 +169,7 @@ def test_which_way_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_little_text_needs_no_numba() -> None:
     script = "import sys; from wordpiece_studio import count_texts; count_texts(['a b ' * 200_000]); assert {}"
-    for condition in ("'numba' not in sys.modules", "'wordpiece_studio.core.corpus.counting' in sys.modules"):
+    for condition in ("'numba' not in sys.modules", "'wordpiece_studio.core.corpus.counting.counting' in sys.modules"):
         subprocess.run([sys.executable, "-c", script.format(condition)], check=True, timeout=60)
 
 

@@ -13,25 +13,25 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.core.corpus.clusters import LocalCluster
-from wordpiece_studio.core.corpus import cluster as on_cluster
-from wordpiece_studio.core.corpus import cluster_connection, segments
+from tests.core.corpus.cluster.clusters import LocalCluster
+from wordpiece_studio.core.corpus.cluster import cluster_counting, connection
 from wordpiece_studio.core.corpus.corpus_file import CorpusFile
-from wordpiece_studio.core.corpus.counting import CountingStopped, count_texts, count_words
+from wordpiece_studio.core.corpus.counting import segments
+from wordpiece_studio.core.corpus.counting.counting import CountingStopped, count_texts, count_words
 from wordpiece_studio.core.text.normalizers import Lowercase
 from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from wordpiece_studio.core.corpus.counting_progress import CountingProgress
+    from wordpiece_studio.core.corpus.counting.counting_progress import CountingProgress
     from wordpiece_studio.core.corpus.counts import WordCounts
 
 pytest.importorskip("distributed")
 
 WORDS = ["niño", "的", "한국어", "Ünïcode", "a", "b,c", "[MASK]", "fin.", "x" * 40, "\u0301", "tab\tbed"]
 SLOW = ("nfc+lowercase", r"pattern:\w+ ?|\W")
-EXITS = "import os, wordpiece_studio.core.corpus.cluster_tasks as tasks; tasks.counted = lambda order: os._exit(1)"
+EXITS = "import os, wordpiece_studio.core.corpus.cluster.tasks as tasks; tasks.counted = lambda order: os._exit(1)"
 OTHER_VERSION = "import wordpiece_studio; wordpiece_studio.__version__ = '0.0.9'"
 NO_STUDIO = "import sys; sys.modules['wordpiece_studio'] = None"
 
@@ -64,8 +64,8 @@ def spare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCluster]:
 def small_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Divide even a small corpus, and merge it in a tall tree."""
     monkeypatch.setattr(segments, "SMALLEST_SEGMENT", 2000)
-    monkeypatch.setattr(on_cluster, "LARGEST_STRETCH", 10_000)
-    monkeypatch.setattr(on_cluster, "FAN_IN", 3)
+    monkeypatch.setattr(cluster_counting, "LARGEST_STRETCH", 10_000)
+    monkeypatch.setattr(cluster_counting, "FAN_IN", 3)
 
 
 def lines(seed: int, count: int) -> list[str]:
@@ -274,16 +274,16 @@ def test_a_large_corpus_with_compiled_kernels(cluster: LocalCluster, tmp_path: P
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nonsense", "foo://x:1", "", "tls://127.0.0.1:1"])
 def test_a_scheduler_that_cannot_be_reached(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster_connection, "CONNECTING_SECONDS", 0.3)
-    monkeypatch.setattr(cluster_connection, "WORKERS_SECONDS", 0.3)
+    monkeypatch.setattr(connection, "CONNECTING_SECONDS", 0.3)
+    monkeypatch.setattr(connection, "WORKERS_SECONDS", 0.3)
     (tmp_path / "a.txt").write_text("one")
     with pytest.raises(StudioError, match=rf"The scheduler {address} cannot be reached: .*\. Check the address"):
         count_words(tmp_path / "a.txt", cluster=address)
 
 
 def test_what_is_no_scheduler_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster_connection, "CONNECTING_SECONDS", 0.3)
-    monkeypatch.setattr(cluster_connection, "WORKERS_SECONDS", 0.3)
+    monkeypatch.setattr(connection, "CONNECTING_SECONDS", 0.3)
+    monkeypatch.setattr(connection, "WORKERS_SECONDS", 0.3)
     (tmp_path / "a.txt").write_text("one")
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"127.0.0.1:{silent.getsockname()[1]}"
@@ -298,7 +298,7 @@ def test_what_is_no_scheduler_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_no_workers_and_wrong_ones(spare: LocalCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.txt").write_text("one")
     with monkeypatch.context() as patch:
-        patch.setattr(cluster_connection, "WORKERS_SECONDS", 0.3)
+        patch.setattr(connection, "WORKERS_SECONDS", 0.3)
         with pytest.raises(StudioError, match=r"has no workers\. Start some: dask worker tcp://"):
             count_words(tmp_path / "a.txt", cluster=spare.address)
     for program, message in (
@@ -329,7 +329,7 @@ def test_a_scheduler_that_goes_away(spare: LocalCluster, tmp_path: Path) -> None
 
 def test_dask_is_loaded_only_when_it_is_needed() -> None:
     program = (
-        "import sys, wordpiece_studio.core.corpus.cluster, wordpiece_studio.core.corpus.cluster_tasks;"
+        "import sys, wordpiece_studio.core.corpus.cluster.cluster_counting, wordpiece_studio.core.corpus.cluster.tasks;"
         "print({'dask', 'distributed', 'fsspec', 'numba'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

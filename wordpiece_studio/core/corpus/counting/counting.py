@@ -13,14 +13,14 @@ import functools
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.core.corpus import count_cache
-from wordpiece_studio.core.corpus.counting_progress import CountingProgress, ProgressMeter
+from wordpiece_studio.core.corpus.counting import count_cache
+from wordpiece_studio.core.corpus.counting.counting_progress import CountingProgress, ProgressMeter
+from wordpiece_studio.core.corpus.counting.file_counting import count_files
+from wordpiece_studio.core.corpus.counting.text_counting import TextCounting
 from wordpiece_studio.core.corpus.counts import CountingStopped
 from wordpiece_studio.core.corpus.decoding import TextPiece
-from wordpiece_studio.core.corpus.file_counting import count_files
 from wordpiece_studio.core.corpus.listing import listed_files
 from wordpiece_studio.core.corpus.sources import opened_stream
-from wordpiece_studio.core.corpus.text_counting import TextCounting
 from wordpiece_studio.core.text.normalizers import resolve_normalizer
 from wordpiece_studio.core.text.pipeline import Pipeline
 from wordpiece_studio.core.text.pre_tokenizers import resolve_pre_tokenizer
@@ -121,7 +121,7 @@ def count_words(
     if cluster is None:
         count = functools.partial(count_files, processes=processes)
     else:
-        from wordpiece_studio.core.corpus.cluster import count_on_cluster
+        from wordpiece_studio.core.corpus.cluster.cluster_counting import count_on_cluster
 
         count = functools.partial(count_on_cluster, cluster, min_count=min_count)
     counts = count(

@@ -1,7 +1,7 @@
 """A Dask cluster from the side of whoever has work for it: connecting, waiting for results, and what can go wrong.
 
 Every wait is bounded, and none keeps the caller from stopping. Importing this module does not load Dask. Not here: what
-the work is (`cluster`, `cluster_tasks`).
+the work is (`cluster_counting`, `tasks`).
 """
 
 from __future__ import annotations

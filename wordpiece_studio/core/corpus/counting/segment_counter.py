@@ -8,14 +8,14 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
+from wordpiece_studio.core.corpus.counting.part_counts import PartCounts
+from wordpiece_studio.core.corpus.counting.reading_notes import ReadingNotes
+from wordpiece_studio.core.corpus.counting.segments import NotPlainUtf8, first_byte, raw_blocks, segment_pieces
+from wordpiece_studio.core.corpus.counting.word_counters import PlainCounter
 from wordpiece_studio.core.corpus.counts import CountingStopped
 from wordpiece_studio.core.corpus.encodings import DETECT
 from wordpiece_studio.core.corpus.files import FileOnDisk, display_name
-from wordpiece_studio.core.corpus.part_counts import PartCounts
-from wordpiece_studio.core.corpus.reading_notes import ReadingNotes
-from wordpiece_studio.core.corpus.segments import NotPlainUtf8, first_byte, raw_blocks, segment_pieces
 from wordpiece_studio.core.corpus.sources import opened
-from wordpiece_studio.core.corpus.word_counters import PlainCounter
 from wordpiece_studio.core.text.word_numbers import spelled_out
 from wordpiece_studio.errors import StudioError
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from wordpiece_studio.core.corpus.corpus_file import CorpusFile
-    from wordpiece_studio.core.corpus.segments import Segment
-    from wordpiece_studio.core.corpus.word_counters import WordCounter
+    from wordpiece_studio.core.corpus.counting.segments import Segment
+    from wordpiece_studio.core.corpus.counting.word_counters import WordCounter
     from wordpiece_studio.core.text.pipeline import Pipeline
     from wordpiece_studio.core.text.word_numbers import WordNumbers
 
@@ -69,7 +69,7 @@ class SegmentCounter:
         self._counter: WordCounter
         self._add_raw = None
         if is_compiled:
-            from wordpiece_studio.core.corpus.compiled_counter import CompiledCounter
+            from wordpiece_studio.core.corpus.counting.compiled_counter import CompiledCounter
 
             compiled = CompiledCounter(pipeline, longest, check_stop, bytes_to_come=bytes_to_come)
             self._counter, self._add_raw = compiled, compiled.add_raw

@@ -1,0 +1,1 @@
+"""Counting on the machines of a cluster."""

@@ -1,0 +1,1 @@
+"""Counting the words of texts and files, in one process or several."""
