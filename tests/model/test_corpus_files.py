@@ -9,7 +9,7 @@ from PySide6.QtCore import QLocale, Qt
 from PySide6.QtGui import QUndoStack
 
 from wordpiece_studio.core.corpus.corpus_file import CorpusFile
-from wordpiece_studio.core.corpus.counting_progress import CountingProgress
+from wordpiece_studio.core.corpus.counting.counting_progress import CountingProgress
 from wordpiece_studio.core.corpus.counts import CorpusStatistics, FileStatistics
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.model.corpus_files import CorpusFiles
@@ -65,7 +65,8 @@ def test_what_is_not_known_is_a_dash_and_a_guess_is_called_one(qapp: object) -> 
     )
     assert shown(table, 0, FileColumn.WORDS) == shown(table, 0, FileColumn.LINES) == "–"
     assert shown(table, 0, FileColumn.SIZE) == "1.2 MB"
-    assert "guess" in shown(table, 0, FileColumn.ENCODING)
+    assert shown(table, 0, FileColumn.ENCODING).endswith("?")
+    assert table.encoding_words(table.row(0)).startswith("guess: ")
     assert shown(table, 1, FileColumn.ENCODING) == "UTF-8"
     assert shown(table, 1, FileColumn.WORDS) == "12,345"
     assert table.index(1, 0).data(ROW_ROLE).statistics.distinct_words == 7

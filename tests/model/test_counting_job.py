@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wordpiece_studio.core.corpus.corpus_file import CorpusFile
-from wordpiece_studio.core.corpus.counting import count_texts
+from wordpiece_studio.core.corpus.counting.counting import count_texts
 from wordpiece_studio.core.corpus.counts import CorpusStatistics, SkippedWord, WordCounts
 from wordpiece_studio.core.text.normalizers import BertNormalizer, Lowercase
 from wordpiece_studio.core.text.pre_tokenizers import BertPreTokenizer

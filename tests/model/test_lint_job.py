@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from wordpiece_studio.core.corpus.corpus_file import CorpusFile
-from wordpiece_studio.core.corpus.counting import count_texts
+from wordpiece_studio.core.corpus.counting.counting import count_texts
 from wordpiece_studio.core.corpus.linter.evidence import sample_of_text
 from wordpiece_studio.core.corpus.linter.finding import TextFix
 from wordpiece_studio.core.corpus.linter.linter import findings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wordpiece_studio.core.corpus.counting import count_texts
+from wordpiece_studio.core.corpus.counting.counting import count_texts
 from wordpiece_studio.core.corpus.counts import WordCounts
 from wordpiece_studio.core.training.config import TrainingConfig
 from wordpiece_studio.core.training.preparation import minimum_vocab_size

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wordpiece_studio.core.corpus.counting import count_texts
+from wordpiece_studio.core.corpus.counting.counting import count_texts
 from wordpiece_studio.core.encoder import Tokenizer
 from wordpiece_studio.core.text.normalizers import Unchanged
 from wordpiece_studio.core.training.config import TrainingConfig

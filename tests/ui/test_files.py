@@ -14,7 +14,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog
 
 from tests.ui.drops import drop
-from wordpiece_studio.core.corpus.counting_progress import CountingProgress
+from wordpiece_studio.core.corpus.counting.counting_progress import CountingProgress
 from wordpiece_studio.core.kernel_cache import private_folder
 from wordpiece_studio.model.file_rows import FileState
 from wordpiece_studio.model.file_table import FileColumn

@@ -9,7 +9,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton
 
+from wordpiece_studio.core.text.pre_tokenizers import resolve_pre_tokenizer
+from wordpiece_studio.errors import StudioError
 from wordpiece_studio.model.records import Focus, TrainerState
+from wordpiece_studio.model.settings import SettingsStore
+from wordpiece_studio.ui.look.theme import Theme
+from wordpiece_studio.ui.main_window import MainWindow
+from wordpiece_studio.ui.studio import take_down
 from wordpiece_studio.ui.training import live_training
 
 if TYPE_CHECKING:
@@ -217,3 +223,44 @@ def test_a_paused_training_stays(studio: Studio) -> None:
     studio.qtbot.wait(100)
     assert window.model.history is before
     assert window.model.state is TrainerState.PAUSED
+
+
+def test_the_choice_is_kept_for_the_next_start(studio: Studio) -> None:
+    studio.window.actions_.train_as_you_type.setChecked(False)
+    store = SettingsStore(studio.window.settings.path.parent)
+    assert not store.values.train_as_you_type
+    again = MainWindow(store, Theme("light"))
+    assert not again.actions_.train_as_you_type.isChecked()
+    again.actions_.train_as_you_type.setChecked(True)
+    assert SettingsStore(store.path.parent).values.train_as_you_type
+    again.leave_at_once()
+    take_down(again)
+
+
+def test_a_choice_that_cannot_be_kept_is_told_and_holds_until_the_end(
+    studio: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(**_changes: object) -> None:
+        raise StudioError("The disk is full")
+
+    monkeypatch.setattr(studio.window.settings, "change", refuse)
+    studio.window.actions_.train_as_you_type.setChecked(False)
+    assert "disk is full" in studio.window.banner.text
+    before = studio.window.model.history
+    studio.window.document.edit(0, 0, "zebra ")
+    studio.wait(lambda: studio.window.counting.counts is not None)
+    studio.qtbot.wait(50)
+    assert studio.window.model.history is before
+    monkeypatch.undo()
+
+
+def test_another_pre_tokenizer_trains_too_though_the_words_are_the_same(studio: Studio) -> None:
+    window = studio.window
+    type_text(studio, " zebra")
+    before, known = window.model.history, []
+    window.counting.counts_changed.connect(known.append)
+    window.counting.set_pipeline(window.counting.pipeline.normalizer, resolve_pre_tokenizer("whitespace"))
+    studio.wait(lambda: window.model.history is not before)
+    assert window.model.counts.pre_tokenizer == resolve_pre_tokenizer("whitespace")
+    assert "changed since" not in window.bar.progress_text
+    assert None not in known  # figures that are gone for a moment would flicker

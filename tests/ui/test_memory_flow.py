@@ -161,14 +161,14 @@ def test_going_on_asks_for_what_is_still_to_come(large: Studio, machine: Machine
     window.actions_.train.trigger()
     large.wait_finished()
     machine.free = 1
-    window.training_flow._on_further_size_chosen(60)
+    window.training_flow.further._on_dialog_size_chosen(60)
     large.answer(Cancel)
     assert window.model.progress.vocabulary_size == 50
-    window.training_flow._on_further_size_chosen(60)
+    window.training_flow.further._on_dialog_size_chosen(60)
     large.answer(Yes)
     large.wait_finished()
     assert window.model.progress.vocabulary_size == 60
     machine.free = needed(large) // 2  # less than the whole would need
-    window.training_flow._on_further_size_chosen(70)
+    window.training_flow.further._on_dialog_size_chosen(70)
     large.wait_finished()
     assert window.model.progress.vocabulary_size == 70

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QUndoStack
 
-    from wordpiece_studio.core.corpus.corpus_file import CorpusFile
+    from wordpiece_studio.core.corpus.corpus_file import CorpusFile, FileKind
     from wordpiece_studio.core.corpus.decoding import ErrorHandling
     from wordpiece_studio.model.file_rows import FileRow
 
@@ -115,12 +115,13 @@ class CorpusFiles(QObject):
 
     def read_as(
         self, numbers: Iterable[int], encoding: str | None = None, column: str | None = None,
-        errors: ErrorHandling | None = None,
+        errors: ErrorHandling | None = None, kind: FileKind | None = None,
     ) -> None:  # fmt: skip
         """Read files in another way; what is None stays as it is."""
         chosen = set(numbers)
         rows = tuple(
-            row.read_as(encoding, column, errors) if number in chosen else row for number, row in enumerate(self.rows)
+            row.read_as(encoding, column, errors, kind) if number in chosen else row
+            for number, row in enumerate(self.rows)
         )
         if [row.file for row in rows] != self.files:
             self._push(rows, self.rows, sorted(chosen))

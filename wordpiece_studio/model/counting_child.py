@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wordpiece_studio.core.corpus.corpus_file import CorpusFile
-from wordpiece_studio.core.corpus.counting_progress import CountingProgress
+from wordpiece_studio.core.corpus.counting.counting_progress import CountingProgress
 from wordpiece_studio.core.corpus.counts import CorpusStatistics, SkippedWord
 from wordpiece_studio.core.text import normalizers, pre_tokenizers
 from wordpiece_studio.model.child_process import lower_priority
@@ -48,7 +48,7 @@ def count_in_child(connection: Connection, order: str) -> None:
     Kinds of messages: ``?`` ready for the text, ``p`` progress, ``w`` words of a block, ``l`` their lengths, ``c``
     their counts, ``s`` statistics and the rest.
     """
-    from wordpiece_studio.core.corpus.counting import count_texts, count_words
+    from wordpiece_studio.core.corpus.counting.counting import count_texts, count_words
 
     wanted = json.loads(order)
     normalizer = normalizers.from_spec(wanted["normalizer"])
@@ -59,18 +59,23 @@ def count_in_child(connection: Connection, order: str) -> None:
     if wanted["files"] is None:
         connection.send_bytes(b"?")
         text = commands.text()
-        counts = count_texts([text], normalizer, pre_tokenizer, progress=progress, should_stop=commands.should_stop)
+        counts = count_texts(
+            [text], normalizer, pre_tokenizer, max_word_length=wanted["max_word_length"], progress=progress,
+            should_stop=commands.should_stop,
+        )  # fmt: skip
     else:
         files = [CorpusFile(**file) for file in wanted["files"]]
         counts = count_words(
-            files, normalizer, pre_tokenizer, processes=None, cache=True, progress=progress,
-            should_stop=commands.should_stop, keeps_when_stopped=True,
+            files, normalizer, pre_tokenizer, max_word_length=wanted["max_word_length"], processes=None, cache=True,
+            progress=progress, should_stop=commands.should_stop, keeps_when_stopped=True,
         )  # fmt: skip
     for kind, content in parts_of(counts):
         connection.send_bytes(kind + content)
 
 
-def written_order(normalizer: Normalizer, pre_tokenizer: PreTokenizer, files: Sequence[CorpusFile] | None) -> str:
+def written_order(
+    normalizer: Normalizer, pre_tokenizer: PreTokenizer, files: Sequence[CorpusFile] | None, max_word_length: int
+) -> str:
     """Return an order as JSON; without files the text is sent once the child is ready.
 
     Raises
@@ -83,6 +88,7 @@ def written_order(normalizer: Normalizer, pre_tokenizer: PreTokenizer, files: Se
             "normalizer": normalizers.to_spec(normalizer),
             "pre_tokenizer": pre_tokenizers.to_spec(pre_tokenizer),
             "files": None if files is None else [written_file(file) for file in files],
+            "max_word_length": max_word_length,
         }
     )
 

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.core.text.pre_tokenizers import PreTokenizer
     from wordpiece_studio.model.background_job import Report
 
+LONGEST_WORD = 1000
+"""Characters; a longer word is left out unless the user says otherwise."""
 LARGEST_IN_THREAD = 200_000
 """Characters; a longer text is counted in a child process."""
 
@@ -78,6 +80,7 @@ class CountOrder:
     files: tuple[CorpusFile, ...]
     normalizer: str | Normalizer | None
     pre_tokenizer: str | PreTokenizer
+    max_word_length: int = LONGEST_WORD
     control: CountingControl = field(default_factory=CountingControl)
 
 
@@ -108,19 +111,24 @@ class CountingJob(BackgroundJob):
         return self._is_paused
 
     def count_text(
-        self, text: str, normalizer: str | Normalizer | None = "bert-cased", pre_tokenizer: str | PreTokenizer = "bert"
+        self,
+        text: str,
+        normalizer: str | Normalizer | None = "bert-cased",
+        pre_tokenizer: str | PreTokenizer = "bert",
+        max_word_length: int = LONGEST_WORD,
     ) -> None:
-        """Count the words of `text`."""
-        self._count(CountOrder(text, (), normalizer, pre_tokenizer))
+        """Count the words of `text`, but those of more than `max_word_length` characters."""
+        self._count(CountOrder(text, (), normalizer, pre_tokenizer, max_word_length))
 
     def count_files(
         self,
         files: Sequence[CorpusFile],
         normalizer: str | Normalizer | None = "bert-cased",
         pre_tokenizer: str | PreTokenizer = "bert",
+        max_word_length: int = LONGEST_WORD,
     ) -> None:
-        """Count the words of files, in the order given."""
-        self._count(CountOrder(None, tuple(files), normalizer, pre_tokenizer))
+        """Count the words of files, in the order given, but those of more than `max_word_length` characters."""
+        self._count(CountOrder(None, tuple(files), normalizer, pre_tokenizer, max_word_length))
 
     def pause(self) -> None:
         """Hold what runs: all its processes stand still a moment later."""
@@ -157,7 +165,7 @@ class CountingJob(BackgroundJob):
 
 def count(order: CountOrder, stop: threading.Event, report: Report) -> WordCounts | None:
     """Return the counts; None if given up."""
-    from wordpiece_studio.core.corpus.counting import CountingStopped, count_texts, count_words
+    from wordpiece_studio.core.corpus.counting.counting import CountingStopped, count_texts, count_words
     from wordpiece_studio.core.text.normalizers import resolve_normalizer
     from wordpiece_studio.core.text.pre_tokenizers import resolve_pre_tokenizer
 
@@ -166,15 +174,19 @@ def count(order: CountOrder, stop: threading.Event, report: Report) -> WordCount
     written = ""
     if not is_small:
         try:
-            written = written_order(normalizer, pre_tokenizer, order.files if order.text is None else None)
+            files = order.files if order.text is None else None
+            written = written_order(normalizer, pre_tokenizer, files, order.max_word_length)
         except StudioError:  # a pipeline of somebody's own cannot be sent: count it here, slower for the window
             is_small = True
     try:
         if not is_small:
             return _counted_in_child(written, order, PartsReader(normalizer, pre_tokenizer), stop, report)
+        most, should_stop = order.max_word_length, stop.is_set
         if order.text is not None:
-            return with_figures(count_texts([order.text], normalizer, pre_tokenizer, should_stop=stop.is_set))
-        return with_figures(count_words(order.files, normalizer, pre_tokenizer, should_stop=stop.is_set))
+            counts = count_texts([order.text], normalizer, pre_tokenizer, max_word_length=most, should_stop=should_stop)
+        else:
+            counts = count_words(order.files, normalizer, pre_tokenizer, max_word_length=most, should_stop=should_stop)
+        return with_figures(counts)
     except CountingStopped:
         return None
 

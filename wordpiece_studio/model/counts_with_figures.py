@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from wordpiece_studio.core.corpus.counts import WordCounts
+from wordpiece_studio.core.in_slices import lengths_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,7 +100,7 @@ def corpus_figures(counts: WordCounts, *, with_digest: bool = False) -> CorpusFi
     """Return the figures of word counts; those that were worked out already are taken as they are."""
     if isinstance(counts, CountsWithFigures):
         return counts.figures
-    lengths = np.fromiter(map(len, counts.words), dtype=np.int64, count=len(counts))
+    lengths = lengths_of(counts.words)
     return CorpusFigures(
         counts.statistics.lines,
         counts.total,

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoStack
 
-from wordpiece_studio.core.corpus.counting_progress import CountingProgress
+from wordpiece_studio.core.corpus.counting.counting_progress import CountingProgress
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.model.commands import Edit, EditCommand
 from wordpiece_studio.model.corpus_files import CorpusFiles
-from wordpiece_studio.model.counting_job import CountingJob
+from wordpiece_studio.model.counting_job import LONGEST_WORD, CountingJob
 from wordpiece_studio.model.text_file import TextFile, read_text_file, write_text_file
 from wordpiece_studio.model.view_edit import ViewEdit, placed_edit
 from wordpiece_studio.model.view_index import ViewIndex, utf16_length
@@ -43,6 +43,11 @@ UNDO_STEPS = 500
 
 class Document(QObject):
     """The text of the corpus, or its files.
+
+    Attributes
+    ----------
+    max_word_length : int
+        How many characters a word may have to be counted, from the next counting on.
 
     Signals
     -------
@@ -88,6 +93,7 @@ class Document(QObject):
         self._is_files = False
         self.files = CorpusFiles(self.undo_stack, self)
         self.files.changed.connect(self.text_changed)
+        self.max_word_length = LONGEST_WORD
         self._counting = CountingJob(self)
         self._counting.finished.connect(self._on_counting_finished)
         self._counting.failed.connect(self._on_counting_failed)
@@ -255,9 +261,9 @@ class Document(QObject):
         """Count the words of text or files beside the window; an earlier counting is given up."""
         if self._is_files and self.files.rows:
             self.files.table.begin_counting()
-            self._counting.count_files(self.files.files, normalizer, pre_tokenizer)
+            self._counting.count_files(self.files.files, normalizer, pre_tokenizer, self.max_word_length)
         else:
-            self._counting.count_text(self._text, normalizer, pre_tokenizer)
+            self._counting.count_text(self._text, normalizer, pre_tokenizer, self.max_word_length)
 
     def pause_counting(self) -> None:
         """Hold a counting."""

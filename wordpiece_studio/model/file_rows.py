@@ -18,6 +18,7 @@ from wordpiece_studio.errors import StudioError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from wordpiece_studio.core.corpus.corpus_file import FileKind
     from wordpiece_studio.core.corpus.counts import CorpusStatistics, FileStatistics
     from wordpiece_studio.core.corpus.decoding import ErrorHandling
 
@@ -72,11 +73,24 @@ class FileRow:
         """The file's path as messages name it."""
         return display_name(self.file.path)
 
+    @property
+    def kinds(self) -> tuple[FileKind, ...]:
+        """The kinds of file that it can be read as."""
+        if self.file.kind == "parquet" or self.file.path.lower().endswith(".parquet"):
+            return ("parquet", "word-counts")
+        return ("text", "jsonl", "csv", "tsv", "word-counts")
+
     def read_as(
-        self, encoding: str | None = None, column: str | None = None, errors: ErrorHandling | None = None
+        self,
+        encoding: str | None = None,
+        column: str | None = None,
+        errors: ErrorHandling | None = None,
+        kind: FileKind | None = None,
     ) -> FileRow:
-        """Return the row with another way of reading it; what is None stays as it is."""
+        """Return the row with another way of reading it; what is None, or a kind that it cannot be, stays as it is."""
         file, known, shown = self.file, self.known, self.encoding
+        if kind in self.kinds and kind != file.kind:
+            file = replace(file, kind=kind, column=None)  # which is found anew
         if encoding is not None:
             file, known, shown = replace(file, encoding=encoding), "chosen", encoding
         if column is not None:

@@ -14,7 +14,7 @@ from wordpiece_studio.model.file_rows import FileRow, FileState, counted_rows, r
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wordpiece_studio.core.corpus.counting_progress import CountingProgress
+    from wordpiece_studio.core.corpus.counting.counting_progress import CountingProgress
     from wordpiece_studio.core.corpus.counts import CorpusStatistics
     from wordpiece_studio.errors import StudioError
 
@@ -194,7 +194,7 @@ class FileTable(QAbstractTableModel):
         if column is FileColumn.SIZE:
             return self._locale.formattedDataSize(row.size, 1, QLocale.DataSizeFormat.DataSizeSIFormat)
         if column is FileColumn.ENCODING:
-            return self.encoding_words(row)
+            return self._encoding_name(row) + ("?" if row.known == "guess" else "")
         if column is FileColumn.KIND:
             return " ".join(filter(None, (self.kind_words(row), row.compression)))
         if row.statistics is None:
@@ -203,16 +203,20 @@ class FileTable(QAbstractTableModel):
         return f"{number:,}".replace(",", self._locale.groupSeparator())
 
     def encoding_words(self, row: FileRow) -> str:
-        """Return the encoding of a file, marked where it is only guessed."""
-        if not row.encoding:
-            return _UNKNOWN
-        name = row.encoding.upper().replace("_", "-")
+        """Return the encoding of a file, with a word about it where it is only guessed."""
+        name = self._encoding_name(row)
         return self.tr("guess: {encoding}").format(encoding=name) if row.known == "guess" else name
+
+    def _encoding_name(self, row: FileRow) -> str:
+        return row.encoding.upper().replace("_", "-") or _UNKNOWN
 
     def kind_words(self, row: FileRow) -> str:
         """Return what is in a file."""
-        kind = self.tr("word counts") if row.file.kind == "word-counts" else row.file.kind
-        return self.tr("text") if kind == "text" else kind
+        return self.kind_title(row.file.kind)
+
+    def kind_title(self, kind: str) -> str:
+        """Return what a kind of file is called."""
+        return {"word-counts": self.tr("word counts"), "text": self.tr("text")}.get(kind, kind)
 
     def _titles(self) -> tuple[str, ...]:
         return (

@@ -71,6 +71,8 @@ def must_compile_first(counts: WordCounts, config: TrainingConfig) -> bool:
     from wordpiece_studio.core.kernel_cache import kernels_are_cached
     from wordpiece_studio.core.training.trainer import PLAIN_WORK
 
+    if kernels_are_cached("training"):
+        return False
     cells = sum(map(len, counts.words)) + 2 * len(counts.words) + 1
     limits = (limit for limit in (config.vocab_size, config.max_merges) if limit is not None)
-    return cells * max(1, min(limits, default=cells)) > PLAIN_WORK and not kernels_are_cached("training")
+    return cells * max(1, min(limits, default=cells)) > PLAIN_WORK

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from wordpiece_studio.core.in_slices import lengths_of
+
 if TYPE_CHECKING:
     from wordpiece_studio.core.corpus.counts import WordCounts
     from wordpiece_studio.core.training.config import TrainingConfig
@@ -23,6 +27,4 @@ def sure_size(counts: WordCounts, config: TrainingConfig, first_size: int) -> in
     if config.min_value is not None or config.max_token_length is not None or config.alphabet_limit is not None:
         return first_size
     floor = max(1, config.min_frequency)
-    frequent = (counts.counts >= floor).tolist()
-    return first_size + sum(1 for word, is_frequent in zip(counts.words, frequent, strict=True)
-                            if is_frequent and len(word) > 1)  # fmt: skip
+    return first_size + int(np.count_nonzero((counts.counts >= floor) & (lengths_of(counts.words) > 1)))

@@ -1,21 +1,19 @@
-"""The observable trainer: what all panes look at, and the only way in which they train.
+"""The observable trainer: the only way in which the panes train, and what the worker says to it.
 
-It lives in the window's thread and owns the worker thread in which the engine lives (`training_job.py`). It keeps the
-published part of the history, the *moment* (after so many merges) and the *focus* that all panes share. Moving in
-time is a matter of numbers here: the history can say everything about any moment, so the engine itself is moved only
-when rivals are asked for. It holds no algorithm and no widget.
+It lives in the window's thread and owns the worker thread in which the engine lives (`training_job.py`). What is shown
+of a run is in `shown_run.py`; the engine itself is moved in time only when rivals are asked for. No algorithm and no
+widget is here.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from PySide6.QtCore import QCoreApplication, QMetaMethod, QObject, QTimer, Signal
+from PySide6.QtCore import QCoreApplication, QObject, QTimer
 
-from wordpiece_studio.model.progress_meter import ProgressMeter
-from wordpiece_studio.model.records import Focus, Progress, Rivals, TrainerState
+from wordpiece_studio.model.records import Rivals, TrainerState
 from wordpiece_studio.model.replacement import Replacement
-from wordpiece_studio.model.tokenizer_cache import TokenizerCache
+from wordpiece_studio.model.shown_run import ShownRun
 from wordpiece_studio.model.training_job import default_trainer
 from wordpiece_studio.model.training_messages import (
     Batch,
@@ -34,63 +32,20 @@ from wordpiece_studio.model.training_thread import TrainingThread
 
 if TYPE_CHECKING:
     from wordpiece_studio.core.corpus.counts import WordCounts
-    from wordpiece_studio.core.encoder import Tokenizer
     from wordpiece_studio.core.training.config import TrainingConfig
-    from wordpiece_studio.core.training.history import MergeHistory
-    from wordpiece_studio.core.training.notices import Notice
-    from wordpiece_studio.core.vocabulary import Vocabulary
     from wordpiece_studio.model.training_job import TrainerFactory
 
 PUBLISH_INTERVAL_MS = 16
-PROGRESS_INTERVAL_SECONDS = 0.05
 
 
-class TrainerModel(QObject):
-    """The training that the window shows.
-
-    Signals
-    -------
-    merged(Merge)
-        Once per merge, in strict order, while `merge_count` already counts it.
-    merges_appended(first, last)
-        Once per batch, after its `merged`: indices into `history`, from 0, both inclusive.
-    moment_changed(int)
-        The moment shown, "after k merges". After `merges_appended`, if the moment follows the head.
-    focus_changed(Focus | None), state_changed(TrainerState)
-        What is so now.
-    progress_changed(Progress)
-        At most 20 times a second while training, and once whenever it halts.
-    failed(StudioError)
-        The last command went wrong; after `state_changed`.
-    run_reset()
-        There is another history object; `merge_count` and `moment` are 0. `focus` is None, except after `replace`.
-        Panes start afresh.
-    rivals_changed(Rivals)
-        The answer to the latest `request_rivals`; none if the moment shown has changed since it was asked for.
+class TrainerModel(ShownRun):
+    """The training that the window shows, with the signals of `ShownRun`.
 
     All commands return at once. One that makes no sense in the present state does nothing.
     """
 
-    merged = Signal(object)
-    merges_appended = Signal(object, object)
-    moment_changed = Signal(object)
-    focus_changed = Signal(object)
-    state_changed = Signal(object)
-    progress_changed = Signal(object)
-    failed = Signal(object)
-    run_reset = Signal()
-    rivals_changed = Signal(object)
-
     def __init__(self, parent: QObject | None = None, *, trainer_factory: TrainerFactory = default_trainer) -> None:
         super().__init__(parent)
-        self._state = TrainerState.IDLE
-        self._started: Started | None = None
-        self._config: TrainingConfig | None = None
-        self._stop_reason: str | None = None
-        self._moment = 0
-        self._published = 0
-        self._learned = 0  # known to be learned by the worker, not all of it published yet
-        self._focus: Focus | None = None
         self._run = self._last_run = 0
         self._replacement = Replacement()
         self._control = RunControl()
@@ -98,9 +53,6 @@ class TrainerModel(QObject):
         self._steps_pending = 0
         self._unreleased = 0
         self._engine_lost = False
-        self._merged_method = QMetaMethod.fromSignal(self.merged)
-        self._meter = ProgressMeter(PROGRESS_INTERVAL_SECONDS)
-        self._tokenizers = TokenizerCache()
         self._publish_timer = QTimer(self)
         self._publish_timer.setSingleShot(True)
         self._publish_timer.setInterval(PUBLISH_INTERVAL_MS)
@@ -117,75 +69,6 @@ class TrainerModel(QObject):
         application = QCoreApplication.instance()
         if application is not None:
             application.aboutToQuit.connect(self.close)
-
-    # What is so.
-
-    @property
-    def state(self) -> TrainerState:
-        """What the trainer is doing."""
-        return self._state
-
-    @property
-    def history(self) -> MergeHistory | None:
-        """The merges; while training it may be longer than `merge_count`, which says how much was announced."""
-        return self._started.history if self._started is not None else None
-
-    @property
-    def merge_count(self) -> int:
-        """Number of merges announced: the head, the last moment there is."""
-        return self._published
-
-    @property
-    def moment(self) -> int:
-        """The moment shown: after so many merges, 0 to `merge_count`."""
-        return self._moment
-
-    @property
-    def is_at_head(self) -> bool:
-        """Whether the moment is the last one; while training such a moment follows."""
-        return self._moment == self._published
-
-    @property
-    def is_busy(self) -> bool:
-        """Whether the worker learns: a training, or the one merge of `next_merge`."""
-        return self._state is TrainerState.TRAINING or self._steps_pending > 0
-
-    @property
-    def focus(self) -> Focus | None:
-        """What all panes look at."""
-        return self._focus
-
-    @property
-    def counts(self) -> WordCounts | None:
-        """The word counts that `history` was learned from."""
-        return self._started.counts if self._started is not None else None
-
-    @property
-    def config(self) -> TrainingConfig | None:
-        """The settings that `history` was learned with, limits raised by `train_further` included."""
-        return self._config
-
-    @property
-    def stop_reason(self) -> str | None:
-        """Why the training ended: a stop rule's name, or "user"; None while it has not."""
-        return self._stop_reason
-
-    @property
-    def notices(self) -> tuple[Notice, ...]:
-        """What is unusual about the corpus of a run that was begun with `start`."""
-        return self._started.notices if self._started is not None else ()
-
-    @property
-    def progress(self) -> Progress:
-        """How far the training is."""
-        history = self.history
-        return self._meter.progress(
-            merges=self._published,
-            vocabulary_size=history.vocabulary_size(self._published) if history is not None else 0,
-            symbols=history.symbols_after(self._published) if history is not None else 0,
-            config=self._config,
-            sure_size=self._started.sure_size if self._started is not None else None,
-        )
 
     # Training.
 
@@ -213,6 +96,11 @@ class TrainerModel(QObject):
             return
         self._last_run += 1
         self._thread.replace(self._replacement.begin(self._last_run, counts, config))
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether the worker learns: a training, or the one merge of `next_merge`."""
+        return self._state is TrainerState.TRAINING or self._steps_pending > 0
 
     @property
     def is_replacing(self) -> bool:
@@ -260,6 +148,7 @@ class TrainerModel(QObject):
     def close(self) -> None:
         """Stop everything and wait for the worker thread to end. Nothing is emitted afterwards."""
         self._end_run()
+        self._is_closed = True
         self._thread.close()
 
     # Moving in time.
@@ -267,11 +156,9 @@ class TrainerModel(QObject):
     def seek(self, step: int) -> None:
         """Show the moment `step`, or the nearest there is."""
         self._replacement.forget_moment()
-        moment = max(0, min(int(step), self._published))
-        if moment != self._moment:
-            self._moment = moment
+        if self._nearest(step) != self._moment:
             self._thread.drop_rivals()  # what was asked for at another moment would come late
-            self.moment_changed.emit(moment)
+        super().seek(step)
 
     def next_merge(self) -> None:
         """Show the next moment. At the head, when nothing trains, the worker learns exactly one more merge first.
@@ -285,25 +172,7 @@ class TrainerModel(QObject):
             self._steps_pending += 1
             self._thread.step(StepRequest(self._run))
 
-    def previous_merge(self) -> None:
-        """Show the moment before."""
-        self.seek(self._moment - 1)
-
-    def first(self) -> None:
-        """Show the moment before the first merge."""
-        self.seek(0)
-
-    def last(self) -> None:
-        """Show the head; while training the moment follows it from then on."""
-        self.seek(self._published)
-
     # Looking.
-
-    def set_focus(self, focus: Focus | None) -> None:
-        """Let all panes look at `focus`."""
-        if focus != self._focus:
-            self._focus = focus
-            self.focus_changed.emit(focus)
 
     def request_rivals(self, limit: int = 20, moment: int | None = None) -> None:
         """Ask for the best pairs at `moment`, the present one if None; `rivals_changed` answers, the latest wins.
@@ -319,16 +188,6 @@ class TrainerModel(QObject):
         else:
             self._thread.drop_rivals()
             self.rivals_changed.emit(Rivals(wanted, (), available=False))
-
-    def vocabulary_at(self, step: int) -> Vocabulary | None:
-        """Return the vocabulary after `step` merges; None if nothing was trained."""
-        return None if self.history is None else self.history.vocabulary(max(0, min(step, self._published)))
-
-    def tokenizer_at(self, step: int) -> Tokenizer | None:
-        """Return the tokenizer after `step` merges, with the pipeline of the counts; None if nothing was trained."""
-        if self.history is None or self.counts is None:
-            return None
-        return self._tokenizers.at(self.history, self.counts, max(0, min(step, self._published)))
 
     # What the worker says. All of it arrives in the window's thread.
 
@@ -355,23 +214,6 @@ class TrainerModel(QObject):
         self.moment_changed.emit(self._moment)
         self.state_changed.emit(self._state)
         self.progress_changed.emit(self.progress)
-
-    def _take_run(self, started: Started | None) -> None:
-        had_moment, had_focus, self._focus = self._moment, self._focus, None
-        self._set_run(started)
-        self.run_reset.emit()
-        if had_moment:
-            self.moment_changed.emit(0)
-        if had_focus is not None:
-            self.focus_changed.emit(None)
-
-    def _set_run(self, started: Started | None) -> None:
-        """Have the run that was started, or none, and nothing of it published."""
-        self._started, self._engine_lost = started, False
-        self._config = started.config if started is not None else None
-        self._published = self._learned = self._moment = 0
-        self._meter.begin_run()
-        self._tokenizers.clear()
 
     def _on_worker_abandoned(self, run: int) -> None:
         if self._replacement.taken(run):
@@ -431,6 +273,10 @@ class TrainerModel(QObject):
 
     # How the model changes itself.
 
+    def _set_run(self, started: Started | None) -> None:
+        super()._set_run(started)
+        self._engine_lost = False
+
     def _can_go_on(self) -> bool:
         return not self._thread.is_closed and self.history is not None and self._state is not TrainerState.TRAINING
 
@@ -459,21 +305,6 @@ class TrainerModel(QObject):
         self._begin_stretch()
         self._thread.carry_on(ContinueRequest(self._run, self._control, limits))
 
-    def _publish(self, *, follows: bool = True) -> None:
-        """Announce what was learned and not announced yet; with `follows` a moment at the head stays there."""
-        history, first, end = self.history, self._published, self._learned
-        if history is None or end <= first:
-            return
-        self._published = end
-        if self.isSignalConnected(self._merged_method):
-            for index in range(first, end):
-                self.merged.emit(history[index])
-        if self._thread.is_closed:  # by a listener
-            return
-        self.merges_appended.emit(first, end - 1)
-        if follows and self._moment == first:
-            self.seek(end)
-
     def _publish_rest(self) -> None:
         """Announce all that is in the history; nothing writes to it any more."""
         self._publish_timer.stop()
@@ -493,8 +324,3 @@ class TrainerModel(QObject):
         self._stop_reason = "user" if stopped else halted.stop_reason
         self._set_state(TrainerState.FINISHED if self._stop_reason is not None else TrainerState.PAUSED)
         self.progress_changed.emit(self.progress)
-
-    def _set_state(self, state: TrainerState) -> None:
-        if state is not self._state:
-            self._state = state
-            self.state_changed.emit(state)

@@ -192,7 +192,9 @@ class MainWindow(QMainWindow):
     def _make_flows(self, theme: Theme) -> None:
         actions, model = self.actions_, self.model
         self.addActions(actions.all())
-        self.training_flow = TrainingFlow(self, model, self.counting, self.bar, self.banner, actions, theme)
+        self.training_flow = TrainingFlow(
+            self, model, self.counting, self.bar, self.banner, actions, theme, self.settings
+        )
         self.file_flow = FileFlow(self, self.document, self.counting, self.settings, actions, self.messages)
         self.vocabulary_flow = VocabularyFlow(self, self.document, model, actions, self.messages)
         self.sample_flow = SampleFlow(
@@ -305,6 +307,7 @@ class MainWindow(QMainWindow):
         return {
             "theme": self.settings.values.theme,
             "text": self.settings.values.font_scale,
+            "train_as_you_type": self.settings.values.train_as_you_type,
             "training": config.to_dict() if config is not None else None,
             "state": self.model.state.value,
             "merges": self.model.merge_count,

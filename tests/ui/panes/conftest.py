@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent
 
-from wordpiece_studio.core.corpus.counting import count_texts
+from wordpiece_studio.core.corpus.counting.counting import count_texts
 from wordpiece_studio.core.training.config import TrainingConfig
 from wordpiece_studio.model.records import TrainerState
 from wordpiece_studio.model.trainer_model import TrainerModel

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import Qt
 
-from wordpiece_studio.core.corpus.counting import count_texts
+from wordpiece_studio.core.corpus.counting.counting import count_texts
 from wordpiece_studio.core.training.config import TrainingConfig
 from wordpiece_studio.model.records import Focus, TrainerState
 from wordpiece_studio.ui.scoreboard.pair_words import words_of_merge

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
@@ -139,3 +140,19 @@ def test_play_is_disabled_where_there_is_no_step(empty_bench: Bench) -> None:
     empty_bench.train(["a b c"])
     empty_bench.settle()
     assert not pane._play.isEnabled()
+
+
+@pytest.mark.parametrize("merges", [25, 600, 5000])
+def test_the_ground_lies_under_the_curve_however_many_merges_there_are(
+    bench: Bench, pane: TimelinePane, merges: int
+) -> None:
+    plot = pane.plot
+    plot.set_curve(np.full(merges, 0.5), np.zeros(merges, dtype=np.bool_))
+    picture = plot.grab().toImage()
+    x = plot.width() // 3
+    column = [picture.pixelColor(x, y).name() for y in range(plot.height())]
+    soft, surface = bench.theme.accent_soft.name(), bench.theme.surface.name()
+    first, last = column.index(soft), len(column) - column[::-1].index(soft)
+    assert last - first > 10
+    assert set(column[first:last]) == {soft}
+    assert set(column[: first - 4]) == {surface}  # between them is the curve

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QComboBox, QGridLayout, QInputDialog, QLabel, QSizePolicy, QWidget
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtWidgets import QComboBox, QGridLayout, QInputDialog, QLabel, QSizePolicy, QSpinBox, QWidget
 
 from wordpiece_studio.core.text.normalizers import Normalizer, resolve_normalizer
 from wordpiece_studio.core.text.pre_tokenizers import PreTokenizer, resolve_pre_tokenizer
 from wordpiece_studio.core.text.printable import printable
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.model.counting_job import LONGEST_WORD
 from wordpiece_studio.model.counts_with_figures import corpus_figures
 from wordpiece_studio.ui.look.plain import plain_label, set_plain_text, set_plain_tooltip
 from wordpiece_studio.ui.look.token_text import number_text
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QResizeEvent
+    from PySide6.QtGui import QResizeEvent, QWheelEvent
 
     from wordpiece_studio.core.corpus.counts import WordCounts
+
+MOST_LONGEST_WORD = 100_000
+_LEAST_FIELD = 60  # pixels
+_CHOICE_DELAY_MS = 500
+"""So long after the last step of a number it is taken for chosen."""
 
 
 class CorpusFigures(QWidget):
@@ -26,8 +32,10 @@ class CorpusFigures(QWidget):
 
     pipeline_changed = Signal()
     """Another normalizer or pre-tokenizer was chosen."""
+    longest_word_chosen = Signal(object)
+    """Words of up to so many characters are to be counted, an int."""
     name_refused = Signal(object)
-    """The name typed for a normalizer is none, a StudioError."""
+    """The name typed for a normalizer or pre-tokenizer is none, a StudioError."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -48,8 +56,15 @@ class CorpusFigures(QWidget):
         self._grid.addWidget(self._summary_label, 0, 0, 1, 2)
         self._normalizer_box = self._make_normalizer_box()
         self._pre_tokenizer_box = self._make_pre_tokenizer_box()
+        self._longest_word = LONGEST_WORD
+        self._longest_timer = QTimer(self)
+        self._longest_timer.setSingleShot(True)
+        self._longest_timer.setInterval(_CHOICE_DELAY_MS)
+        self._longest_timer.timeout.connect(self._on_longest_timer_timeout)
+        self._longest_edit = self._make_longest_edit()
         for caption, box in (
             (self.tr("Normalizer"), self._normalizer_box), (self.tr("Pre-tokenizer"), self._pre_tokenizer_box),
+            (self.tr("Longest word"), self._longest_edit),
         ):  # fmt: skip
             label = plain_label(caption, self, role="caption")
             label.setBuddy(box)
@@ -58,7 +73,8 @@ class CorpusFigures(QWidget):
             self._grid.addWidget(label, row, 0)
             self._grid.addWidget(widget, row, 1)
         self._grid.setColumnStretch(1, 1)
-        self._chosen_normalizer = 0
+        self._chosen = {self._normalizer_box: 0, self._pre_tokenizer_box: 0}
+        self._box_asked_for = self._normalizer_box
         self.show_counts(None)
 
     @property
@@ -72,16 +88,22 @@ class CorpusFigures(QWidget):
         return resolve_pre_tokenizer(self._pre_tokenizer_box.currentData())
 
     def set_names(self, normalizer: str, pre_tokenizer: str) -> None:
-        """Choose by name; a name that is none leaves the choice as it is."""
+        """Choose by name; where one of them is none, the choice stays as it is."""
         try:
             resolve_normalizer(normalizer)
+            resolve_pre_tokenizer(pre_tokenizer)
         except StudioError:
             return
-        if self._normalizer_box.findData(normalizer) < 0:
-            self._normalizer_box.insertItem(self._normalizer_box.count() - 1, printable(normalizer), normalizer)
-        self._normalizer_box.setCurrentIndex(self._normalizer_box.findData(normalizer))
-        self._pre_tokenizer_box.setCurrentIndex(max(0, self._pre_tokenizer_box.findData(pre_tokenizer)))
-        self._chosen_normalizer = self._normalizer_box.currentIndex()
+        for box, name in ((self._normalizer_box, normalizer), (self._pre_tokenizer_box, pre_tokenizer)):
+            if box.findData(name) < 0:
+                box.insertItem(box.count() - 1, printable(name), name)
+            box.setCurrentIndex(box.findData(name))
+            self._chosen[box] = box.currentIndex()
+
+    def show_longest_word(self, length: int) -> None:
+        """Show how many characters a word may have to be counted."""
+        self._longest_word = length
+        self._longest_edit.setValue(length)
 
     def choose(self, normalizer: str, pre_tokenizer: str) -> None:
         """Choose by name as the user does."""
@@ -146,7 +168,7 @@ class CorpusFigures(QWidget):
         ]
         box = self._make_box(self.tr("Normalizer"), items)
         set_plain_tooltip(box, self.tr("What is done to the text before it is cut into words"))
-        box.activated.connect(self._on_normalizer_box_activated)
+        box.activated.connect(self._on_box_activated)
         return box
 
     def _make_pre_tokenizer_box(self) -> QComboBox:
@@ -155,11 +177,28 @@ class CorpusFigures(QWidget):
             (self.tr("White space and runs of punctuation"), "whitespace"),
             (self.tr("White space alone"), "whitespace-split"),
             (self.tr("Unicode punctuation"), "unicode-punctuation"),
+            (self.tr("Other…"), ""),
         ]
         box = self._make_box(self.tr("Pre-tokenizer"), items)
         set_plain_tooltip(box, self.tr("How the text is cut into words"))
-        box.activated.connect(self._on_pre_tokenizer_box_activated)
+        box.activated.connect(self._on_box_activated)
         return box
+
+    def _make_longest_edit(self) -> QSpinBox:
+        edit = _LengthEdit(self)
+        edit.setRange(1, MOST_LONGEST_WORD)
+        edit.setValue(self._longest_word)
+        edit.setGroupSeparatorShown(True)
+        edit.setKeyboardTracking(False)
+        edit.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        edit.setMinimumWidth(_LEAST_FIELD)
+        edit.setSuffix(self.tr(" characters"))
+        edit.setAccessibleName(self.tr("Longest word"))
+        set_plain_tooltip(
+            edit, self.tr("Longer words are left out, and told: the longer the longest word, the slower the training")
+        )
+        edit.valueChanged.connect(self._longest_timer.start)
+        return edit
 
     def _make_box(self, name: str, items: list[tuple[str, str]]) -> QComboBox:
         box = QComboBox(self)
@@ -167,42 +206,59 @@ class CorpusFigures(QWidget):
             box.addItem(text, value)
         box.setAccessibleName(name)
         box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        box.setMinimumContentsLength(8)
+        box.setMinimumContentsLength(6)
         return box
 
-    def _on_normalizer_box_activated(self, index: int) -> None:
-        if self._normalizer_box.itemData(index) == "":
-            self._normalizer_box.setCurrentIndex(self._chosen_normalizer)
-            self._ask_for_name()
-            return
-        self._chosen_normalizer = index
+    def _on_box_activated(self, _index: int) -> None:
+        for box in self._chosen:
+            if box.currentData() == "":
+                box.setCurrentIndex(self._chosen[box])
+                self._ask_for_name(box)
+                return
+        self._chosen = {box: box.currentIndex() for box in self._chosen}
         self.pipeline_changed.emit()
 
-    def _on_pre_tokenizer_box_activated(self, _index: int) -> None:
-        self.pipeline_changed.emit()
-
-    def _ask_for_name(self) -> None:
+    def _ask_for_name(self, box: QComboBox) -> None:
+        self._box_asked_for = box
         dialog = QInputDialog(self.window())
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setWindowTitle(self.tr("Normalizer"))
+        dialog.setWindowTitle(box.accessibleName())
         dialog.setLabelText(
             self.tr(
-                "Steps joined by +: bert-cased, bert-uncased, language-friendly, nfc, nfd, nfkc, nfkd, lowercase,"
-                " strip-accents, none, remove: and characters to remove"
+                "Steps joined by +: bert-cased, bert-uncased, language-friendly, nfc, nfd, nfkc, nfkd, lowercase,\n"
+                "strip-accents, none, remove: and characters to remove"
+            )
+            if box is self._normalizer_box
+            else self.tr(
+                "Steps joined by +: bert, whitespace, whitespace-split, punctuation, unicode-punctuation,\n"
+                "and as the last pattern: and a regular expression that finds the words, for example pattern:[a-z]+|."
             )
         )
-        dialog.setTextValue(self._normalizer_box.currentData())
+        dialog.setTextValue(box.currentData())
         dialog.textValueSelected.connect(self._on_name_selected)
         dialog.open()
 
     def _on_name_selected(self, name: str) -> None:
+        names = {box: box.currentData() for box in self._chosen} | {self._box_asked_for: name}
+        normalizer, pre_tokenizer = names[self._normalizer_box], names[self._pre_tokenizer_box]
         try:
-            resolve_normalizer(name)
+            resolve_normalizer(normalizer)
+            resolve_pre_tokenizer(pre_tokenizer)
         except StudioError as error:
             self.name_refused.emit(error)
             return
-        self.set_names(name, self._pre_tokenizer_box.currentData())
-        self.pipeline_changed.emit()
+        self.choose(normalizer, pre_tokenizer)
+
+    def _on_longest_timer_timeout(self) -> None:
+        if self._longest_edit.value() != self._longest_word:
+            self.longest_word_chosen.emit(self._longest_edit.value())
+
+
+class _LengthEdit(QSpinBox):
+    """A number that is typed: turning the wheel over it would count a large corpus anew at every notch."""
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        event.ignore()
 
 
 def figures(counts: WordCounts) -> dict[str, int]:

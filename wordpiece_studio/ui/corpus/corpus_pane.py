@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QTimer, Signal
+from PySide6.QtCore import QEvent, QSize, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.ui.corpus.corpus_editor import CorpusEditor
@@ -19,8 +20,9 @@ from wordpiece_studio.ui.corpus.lint_flow import LintFlow
 from wordpiece_studio.ui.corpus.lint_view import LintView
 from wordpiece_studio.ui.corpus.page_bar import PageBar
 from wordpiece_studio.ui.look.icons import icon
-from wordpiece_studio.ui.look.plain import plain_label, set_plain_text, set_plain_tooltip
+from wordpiece_studio.ui.look.plain import set_plain_tooltip
 from wordpiece_studio.ui.look.token_text import number_text
+from wordpiece_studio.ui.look.whole_label import WholeLabel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from PySide6.QtCore import QObject
     from PySide6.QtGui import QResizeEvent
 
+    from wordpiece_studio.core.corpus.counts import WordCounts
     from wordpiece_studio.model.document import Document
     from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.corpus.counting_flow import CountingFlow
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
 
 _MOST_MARKS = 500
 _DENSE_BELOW, _LOW_BELOW = 560, 680  # pixels; below the second, files and preview do not both have room
+_NARROW_BELOW = 310  # pixels
 _SEARCH_DELAY_MS = 150
 
 
@@ -53,7 +57,8 @@ class CorpusPane(QWidget):
         self._theme = theme
         self._name = ""
         self._places: list[tuple[int, int]] = []
-        self.counting_bar = CountingBar(document, counting, self)
+        self._counted: WordCounts | None = None  # the latest counts, of the present text or of one before an edit
+        self.counting_bar = CountingBar(document, counting, theme, self)
         self.editor = CorpusEditor(document, theme, self)
         self.files_view = FilesView(document, actions, theme, self)
         self.find_bar = FindBar(theme, self)
@@ -62,7 +67,7 @@ class CorpusPane(QWidget):
         self.figures = CorpusFigures(self)
         self.lint_flow = LintFlow(document, counting, self.figures, self.lint_view, self)
         self._page_bar = PageBar(document, self)
-        self._note_label = plain_label("", self, role="hint", wrap=True)
+        self._note_label = WholeLabel(self, role="hint")
         self._note_label.setContentsMargins(14, 2, 14, 4)
         self._header = QWidget(self)
         self._samples_button = QToolButton(self._header)
@@ -157,6 +162,7 @@ class CorpusPane(QWidget):
         self.editor.setVisible(not is_files)
         self.files_view.setVisible(is_files)
         self._fit()
+        self._counted = None
         self._show_note()
         self._line_timer.start()
         self.heading_changed.emit()
@@ -176,6 +182,7 @@ class CorpusPane(QWidget):
     def _on_counting_counts_changed(self, counts: object) -> None:
         self.figures.show_counts(self._counting.counts)
         if counts is not None:
+            self._counted = self._counting.counts
             self._show_note()
 
     def _on_counting_failed(self, _error: object) -> None:
@@ -186,6 +193,12 @@ class CorpusPane(QWidget):
         self._counting.set_pipeline(self.figures.normalizer, self.figures.pre_tokenizer)
         self._line_timer.start()
 
+    def _on_figures_longest_word_chosen(self, length: int) -> None:
+        if length != self._document.max_word_length:
+            self._document.max_word_length = length
+            self.figures.show_longest_word(length)
+            self._counting.count_again()
+
     def _on_theme_changed(self) -> None:
         self._samples_button.setIcon(icon("down", self._theme.muted))
 
@@ -194,17 +207,24 @@ class CorpusPane(QWidget):
         if self._document.is_folded:
             notes.append(self.tr("For reading only: the text is very long, or has lines over 10,000 characters, "
                                  "which are folded here. It is trained whole."))  # fmt: skip
-        counts = self._counting.counts
-        if counts is not None and counts.skipped:
-            first = counts.skipped[0]
-            notes.append(
-                self.tr("{number} words are too long to be words and were left out; the first is in line {line} "
-                        "and has {length} characters.")
-                .format(number=number_text(counts.statistics.skipped_words), line=number_text(first.line),
-                        length=number_text(first.length))
-            )  # fmt: skip
-        set_plain_text(self._note_label, " ".join(notes))
+        if self._counted is not None and self._counted.skipped:
+            notes.append(self._words_left_out(self._counted))
+        self._note_label.show_text(" ".join(notes))
         self._note_label.setVisible(bool(notes))
+
+    def _words_left_out(self, counts: WordCounts) -> str:
+        number, first = counts.statistics.skipped_words, counts.skipped[0]
+        template = self.tr("{number} words are too long to be words and were left out; the first, {place}, has "
+                           "{length} characters.")  # fmt: skip
+        if number == 1:
+            template = self.tr("1 word is too long to be a word and was left out; it is {place} and has {length} "
+                               "characters.")  # fmt: skip
+        place = self.tr("in line {line}").format(line=number_text(first.line))
+        if self._document.is_files and len(self._document.files.rows) > 1:
+            place = self.tr("in line {line} of {name}").format(
+                line=number_text(first.line), name=PurePath(first.source).name
+            )
+        return template.format(number=number_text(number), place=place, length=number_text(first.length))
 
     def _show_line(self) -> None:
         if self._document.is_files:
@@ -225,6 +245,12 @@ class CorpusPane(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit()
+
+    def minimumSizeHint(self) -> QSize:
+        """Reckon with the width that wrapped texts have: Qt's own answer is for their usual one."""
+        least, layout = super().minimumSizeHint(), self.layout()
+        whole = layout.minimumHeightForWidth(self.width()) if layout is not None else 0
+        return least.expandedTo(QSize(0, whole))
 
     def event(self, event: QEvent) -> bool:
         parent = self.parentWidget()
@@ -247,6 +273,9 @@ class CorpusPane(QWidget):
         """Show less where there is little room, and where the files need it."""
         is_files, room = self._document.is_files, self._room
         self.figures.set_dense(is_files or room < _DENSE_BELOW)
+        is_narrow = (self.parentWidget() or self).width() < _NARROW_BELOW
+        self.counting_bar.set_narrow(is_narrow)
+        self.files_view.set_narrow(is_narrow)
         self.lint_view.set_dense(is_files and room < _LOW_BELOW)
         self.files_view.set_dense(is_files and room < _LOW_BELOW)
         self.line_view.setVisible(not is_files or (bool(self._document.files.rows) and self.files_view.shows_preview))
@@ -290,6 +319,7 @@ class CorpusPane(QWidget):
         self.files_view.preview_shown.connect(self._on_files_view_preview_shown)
         self._document.files.changed.connect(self._on_document_files_changed)
         self._counting.partial_changed.connect(self._on_document_state_changed)
+        self.figures.longest_word_chosen.connect(self._on_figures_longest_word_chosen)
         self.figures.pipeline_changed.connect(self._on_figures_pipeline_changed)
         document = self._document
         document.reset.connect(self._on_document_reset)

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication, QLocale, Qt, QTimer
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QToolButton, QVBoxLayout, QWidget
 
+from wordpiece_studio.ui.look.icons import icon
 from wordpiece_studio.ui.look.plain import set_plain_tooltip
 from wordpiece_studio.ui.look.whole_label import WholeLabel
 from wordpiece_studio.ui.training.training_bar import duration
 
 if TYPE_CHECKING:
-    from wordpiece_studio.core.corpus.counting_progress import CountingProgress
+    from wordpiece_studio.core.corpus.counting.counting_progress import CountingProgress
     from wordpiece_studio.model.document import Document
     from wordpiece_studio.ui.corpus.counting_flow import CountingFlow
+    from wordpiece_studio.ui.look.theme import Theme
 
 _PATIENCE_MS = 300
 """A counting that is over sooner needs no progress."""
@@ -25,10 +27,11 @@ _STEPS = 10_000
 class CountingBar(QWidget):
     """Seen while something long runs, and after it was stopped, failed, or counted only a part."""
 
-    def __init__(self, document: Document, counting: CountingFlow, parent: QWidget | None = None) -> None:
+    def __init__(self, document: Document, counting: CountingFlow, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._document = document
         self._counting = counting
+        self._theme = theme
         self._progress: CountingProgress | None = None
         self._found: tuple[int, int] | None = None  # files looked at, and all there are, while they are looked for
         self.setAccessibleName(self.tr("Counting"))
@@ -49,6 +52,7 @@ class CountingBar(QWidget):
         self._patience.setInterval(_PATIENCE_MS)
         self._patience.timeout.connect(self._show)
         self._lay_out()
+        theme.changed.connect(self._draw_icons)
         counting.progress_changed.connect(self._on_counting_progress_changed)
         counting.state_changed.connect(self._on_counting_state_changed)
         counting.counts_changed.connect(self._on_counting_counts_changed)
@@ -63,6 +67,12 @@ class CountingBar(QWidget):
         """Say how many of how many files were looked at; None when it is over."""
         self._found = found
         self._show()
+
+    def set_narrow(self, is_narrow: bool) -> None:
+        """Show icons alone where there is no room for words."""
+        style = Qt.ToolButtonStyle.ToolButtonIconOnly if is_narrow else Qt.ToolButtonStyle.ToolButtonTextOnly
+        for button in (self._pause_button, self._stop_button):
+            button.setToolButtonStyle(style)
 
     # -- what is so
 
@@ -98,6 +108,7 @@ class CountingBar(QWidget):
         had_keyboard = any(button.hasFocus() for button in self._buttons)
         self._label.show_text(words)
         self._pause_button.setText(self.tr("Resume") if counting.is_paused else self.tr("Pause"))
+        self._draw_icons()
         self._pause_button.setVisible(runs)
         self._pause_button.setEnabled(not counting.is_ending)
         self._stop_button.setVisible(runs)
@@ -112,6 +123,11 @@ class CountingBar(QWidget):
             shown = [button for button in self._buttons if button.isVisible() and button.isEnabled()]
             if shown:
                 shown[0].setFocus()
+
+    def _draw_icons(self) -> None:
+        name = "play" if self._counting.is_paused else "pause"
+        self._pause_button.setIcon(icon(name, self._theme.text, self._theme.faint))
+        self._stop_button.setIcon(icon("stop", self._theme.text, self._theme.faint))
 
     def _show_bar(self, runs: bool) -> None:
         done, total = 0, 0

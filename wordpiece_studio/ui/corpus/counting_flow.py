@@ -118,7 +118,10 @@ class CountingFlow(QObject):
         if pipeline != self._pipeline:
             self._pipeline = pipeline
             self._forget()
-            self._say_unknown()
+            if self._is_live:
+                self._say_unknown_soon()
+            else:
+                self._say_unknown()
             self.count_now()
 
     def count_now(self) -> None:
@@ -170,6 +173,15 @@ class CountingFlow(QObject):
             self._is_to_say = False
             self.counts_changed.emit(None)
 
+    def _say_unknown_soon(self) -> None:
+        if self._is_to_say and not self._patience.isActive():
+            self._patience.start()
+
+    @property
+    def _is_live(self) -> bool:
+        """Whether the text is counted before anybody sees that the counts are gone."""
+        return not self._document.is_files and len(self._document.text) <= _LIVE_TEXT
+
     def _set_partial(self, is_partial: bool) -> None:
         if is_partial != self._is_partial:
             self._is_partial = is_partial
@@ -184,17 +196,13 @@ class CountingFlow(QObject):
             self._timer.stop()
             self._say_unknown()
             return
-        length = len(self._document.text)
-        if self._document.is_files:
-            self._timer.start(_DELAY_MS)
-            self._say_unknown()
-        elif length <= _LIVE_TEXT:
+        if self._is_live:
             self._timer.start(0)  # after all that the key does else
-            if self._is_to_say and not self._patience.isActive():
-                self._patience.start()
-        else:
-            self._timer.start(_LONG_DELAY_MS if length > _LONG_TEXT else _DELAY_MS)
-            self._say_unknown()
+            self._say_unknown_soon()
+            return
+        is_long = not self._document.is_files and len(self._document.text) > _LONG_TEXT
+        self._timer.start(_LONG_DELAY_MS if is_long else _DELAY_MS)
+        self._say_unknown()
 
     def _on_document_counting_finished(self, counts: WordCounts) -> None:
         if not self._timer.isActive():  # else the text is a newer one already

@@ -40,7 +40,7 @@ class FilesView(QWidget):
         self._actions = actions
         self._theme = theme
         self.list = FileList(document.files.table, theme, self)
-        self.form = ReadingForm(self)
+        self.form = ReadingForm(document.files.table.kind_title, self)
         self.preview = PreviewView(self)
         self._bar = QWidget(self)
         self._sum_label = plain_label("", self, role="hint")
@@ -51,7 +51,7 @@ class FilesView(QWidget):
         self._preview_button = self._tool_button(self.tr("Preview"), self.tr("Look into the file selected"))
         self._preview_button.setCheckable(True)
         self._preview_button.toggled.connect(self._on_preview_button_toggled)
-        self._is_dense = False
+        self._is_dense = self._is_narrow = False
         self._up_button = self._tool_button("", self.tr("Read earlier (Alt+Up)"))
         self._down_button = self._tool_button("", self.tr("Read later (Alt+Down)"))
         self._empty = self._make_empty_state()
@@ -67,7 +67,9 @@ class FilesView(QWidget):
         table = self._files.table
         number = table.rowCount()
         words = self.tr("1 file") if number == 1 else self.tr("{number} files").format(number=number_text(number))
-        set_plain_text(self._sum_label, f"{words} · {data_size(table.size)}" if number else "")
+        words = f"{words} · {data_size(table.size)}"
+        set_plain_tooltip(self._sum_label, words)
+        set_plain_text(self._sum_label, number_text(number) if self._is_narrow else words)
         self._empty.setVisible(number == 0)
         self._body.setVisible(number > 0)
         self._bar.setVisible(number > 0)
@@ -80,6 +82,13 @@ class FilesView(QWidget):
         self._is_dense = is_dense
         self._preview_button.setVisible(is_dense)
         self._on_preview_button_toggled(self._preview_button.isChecked())
+
+    def set_narrow(self, is_narrow: bool) -> None:
+        """Make do with little width."""
+        self.form.set_narrow(is_narrow)
+        if is_narrow != self._is_narrow:
+            self._is_narrow = is_narrow
+            self.refresh()
 
     @property
     def shows_preview(self) -> bool:
@@ -159,6 +168,9 @@ class FilesView(QWidget):
     def _on_encoding_chosen(self, encoding: str) -> None:
         self._files.read_as(self.list.selected, encoding=encoding)
 
+    def _on_kind_chosen(self, kind: object) -> None:
+        self._files.read_as(self.list.selected, kind=kind)  # type: ignore[arg-type]
+
     def _on_column_chosen(self, column: str) -> None:
         self._files.read_as(self.list.selected, column=column)
 
@@ -189,6 +201,7 @@ class FilesView(QWidget):
         self._up_button.clicked.connect(self._on_up_clicked)
         self._down_button.clicked.connect(self._on_down_clicked)
         self.form.encoding_chosen.connect(self._on_encoding_chosen)
+        self.form.kind_chosen.connect(self._on_kind_chosen)
         self.form.column_chosen.connect(self._on_column_chosen)
         self.form.errors_chosen.connect(self._on_errors_chosen)
         self._theme.changed.connect(self._draw_icons)

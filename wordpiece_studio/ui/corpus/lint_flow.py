@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
 
-from wordpiece_studio.core.corpus.linter.finding import PipelineFix, ReadingFix, TextFix
+from wordpiece_studio.core.corpus.linter.finding import LengthFix, PipelineFix, ReadingFix, TextFix
 from wordpiece_studio.model.lint_job import LARGEST_IN_THREAD, LintJob, RepairJob
 
 if TYPE_CHECKING:
@@ -85,6 +85,8 @@ class LintFlow(QObject):
                 self._figures.choose(normalizer, pre_tokenizer)
             case TextFix() as fix:
                 self._repair.repair(self._document.text, fix)
+            case LengthFix(length):
+                self._figures.longest_word_chosen.emit(length)
             case ReadingFix(path, encoding):
                 files = self._document.files
                 places = [place for place, file in enumerate(files.files) if file.path == path]

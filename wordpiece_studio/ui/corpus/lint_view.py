@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication, QEvent, QSize, Qt, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
-from wordpiece_studio.core.corpus.linter.finding import LengthFix
 from wordpiece_studio.ui.corpus.line_view import jamo_apart
 from wordpiece_studio.ui.look.icons import icon
 from wordpiece_studio.ui.look.plain import menu_text, plain_label, set_plain_tooltip
@@ -49,8 +48,7 @@ class LintRow(QFrame):
         self._detail_label = plain_label(detail_words(finding), self, wrap=True)
         self._detail_label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.fix_button = QPushButton(menu_text(_translated(finding.fix_name)), self)
-        # The longest word is no choice in the window.
-        self.fix_button.setVisible(finding.fix is not None and not isinstance(finding.fix, LengthFix))
+        self.fix_button.setVisible(finding.fix is not None)
         self.unfold_button = QToolButton(self)
         self.unfold_button.setCheckable(True)
         self.unfold_button.setChecked(is_unfolded)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Signal
@@ -71,7 +72,10 @@ class PreviewView(QWidget):
             self._wanted = self._order = self._part = None
             self._job.stop()
             self._show_text("")
-        elif self._order is None or self._order.file != file:
+            return
+        if file.kind == "word-counts" and not file.path.lower().endswith(".parquet"):
+            file = replace(file, kind="text")  # a table is looked at line by line
+        if self._order is None or self._order.file != file:
             self._order = None
             self._ask(PreviewOrder(file))
 
@@ -133,6 +137,9 @@ class PreviewView(QWidget):
         is_new = self._part is None or self._part.order.file != part.order.file
         self._part = part
         self._show_text(folded(part.part.text))
+        if not part.part.text.strip():
+            self._text.setPlaceholderText(self.tr("There is no text in this part of the file.") if part.part.total else
+                                          self.tr("The file is empty."))  # fmt: skip
         if is_new and part.order.at == 0:
             self.text_shown.emit(part.part.text)
         self._ask_now()

@@ -11,11 +11,15 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
+from wordpiece_studio.errors import StudioError
 from wordpiece_studio.model.records import TrainerState
 
 if TYPE_CHECKING:
     from wordpiece_studio.core.corpus.counts import WordCounts
+    from wordpiece_studio.core.text.normalizers import Normalizer
+    from wordpiece_studio.core.text.pre_tokenizers import PreTokenizer
     from wordpiece_studio.core.training.config import TrainingConfig
+    from wordpiece_studio.model.settings import SettingsStore
     from wordpiece_studio.model.trainer_model import TrainerModel
     from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.corpus.counting_flow import CountingFlow
@@ -30,15 +34,20 @@ class LiveTraining(QObject):
 
     follows = Signal()
     """Merges that the user asked for make room for those of the text as it is typed, the first time since the start."""
+    forgets = Signal(object)
+    """Whether it is wanted cannot be kept for the next start, a StudioError."""
 
     def __init__(
-        self, model: TrainerModel, counting: CountingFlow, record: RunRecord, actions: Actions, parent: QObject
-    ) -> None:
+        self, model: TrainerModel, counting: CountingFlow, record: RunRecord, actions: Actions,
+        settings: SettingsStore, parent: QObject,
+    ) -> None:  # fmt: skip
         super().__init__(parent)
         self._model = model
         self._counting = counting
         self._record = record
+        self._settings = settings
         self._action = actions.train_as_you_type
+        self._action.setChecked(settings.values.train_as_you_type)
         self._serial_opened = 0
         self._is_told = False
         self._action.toggled.connect(self._on_action_toggled)
@@ -61,7 +70,7 @@ class LiveTraining(QObject):
     def train(self, counts: WordCounts, config: TrainingConfig) -> None:
         """Have a run of these counts take the place of the one there is, unless it would be the same."""
         model, record = self._model, self._record
-        if counts == model.counts and config == model.config and counts.normalizer == model.counts.normalizer:
+        if counts == model.counts and config == model.config and _pipeline(counts) == _pipeline(model.counts):
             return
         if record.is_wanted and not self._is_told:
             self._is_told = True
@@ -72,3 +81,11 @@ class LiveTraining(QObject):
     def _on_action_toggled(self, is_on: bool) -> None:
         if not is_on and self._record.is_wanted:
             self._record.claim()  # it stands still from now on
+        try:
+            self._settings.change(train_as_you_type=is_on)
+        except StudioError as error:
+            self.forgets.emit(error)
+
+
+def _pipeline(counts: WordCounts) -> tuple[Normalizer, PreTokenizer]:
+    return counts.normalizer, counts.pre_tokenizer

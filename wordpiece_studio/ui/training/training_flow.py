@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
@@ -11,17 +10,15 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.model.records import Progress, TrainerState
-from wordpiece_studio.ui.look.icons import icon
-from wordpiece_studio.ui.look.plain import set_plain_tooltip
 from wordpiece_studio.ui.training.engine_notice import EngineNotice
+from wordpiece_studio.ui.training.further_flow import FurtherFlow
 from wordpiece_studio.ui.training.live_training import LiveTraining
 from wordpiece_studio.ui.training.memory_flow import MemoryFlow
 from wordpiece_studio.ui.training.proposal_flow import ProposalFlow
 from wordpiece_studio.ui.training.run_record import RunRecord
-from wordpiece_studio.ui.training.training_dialogs import FurtherDialog, discard_question, next_size
+from wordpiece_studio.ui.training.training_dialogs import discard_question, next_size
+from wordpiece_studio.ui.training.training_state import TrainingState
 from wordpiece_studio.ui.training.training_words import (
-    further_note,
-    idle_words,
     notice_words,
     outcome_words,
     why_no_words,
@@ -30,10 +27,9 @@ from wordpiece_studio.ui.training.training_words import (
 )
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QColor
-
     from wordpiece_studio.core.corpus.counts import WordCounts
     from wordpiece_studio.core.training.config import TrainingConfig
+    from wordpiece_studio.model.settings import SettingsStore
     from wordpiece_studio.model.trainer_model import TrainerModel
     from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.corpus.counting_flow import CountingFlow
@@ -53,7 +49,7 @@ class TrainingFlow(QObject):
 
     def __init__(
         self, window: QWidget, model: TrainerModel, counting: CountingFlow, bar: TrainingBar, banner: Banner,
-        actions: Actions, theme: Theme,
+        actions: Actions, theme: Theme, settings: SettingsStore,
     ) -> None:  # fmt: skip
         super().__init__(window)
         self._window = window
@@ -62,7 +58,6 @@ class TrainingFlow(QObject):
         self._bar = bar
         self._banner = banner
         self._actions = actions
-        self._theme = theme
         self._is_waiting = False  # for counts, to train then
         self._wants_one_merge = False  # begin paused and learn one merge
         self._next_is_automatic = True
@@ -70,15 +65,21 @@ class TrainingFlow(QObject):
         self._question: QMessageBox | None = None
         self._banner_action: _BannerAction = ""
         self._size_offered = 0
-        self._pause_icon: tuple[str, QColor, QColor] | None = None
         self._refusal = ""  # what was said last of a training that could not begin
         self.engine = EngineNotice(self)
         self.proposal = ProposalFlow(bar.settings, self)
         self.memory = MemoryFlow(window, bar.settings, banner)
         self.record = RunRecord(model, counting, bar.settings, self)
-        self.live = LiveTraining(model, counting, self.record, actions, self)
+        self.live = LiveTraining(model, counting, self.record, actions, settings, self)
+        self._state = TrainingState(self, bar, actions, theme)
+        self.further = FurtherFlow(window, self, bar, banner, actions)
         self._connect()
         self._show_state()
+
+    @property
+    def model(self) -> TrainerModel:
+        """What it lets train."""
+        return self._model
 
     @property
     def question(self) -> QMessageBox | None:
@@ -140,27 +141,6 @@ class TrainingFlow(QObject):
         self._moment_wanted = None
         self._wait_for_counts()
 
-    def _on_further_triggered(self) -> None:
-        note = further_note(self.record.changes(), self.record.corpus_name)
-        dialog = FurtherDialog(self._model.progress.vocabulary_size, self._window, note=note)
-        dialog.again_chosen.connect(self._actions.train.trigger)
-        dialog.size_chosen.connect(self._on_further_size_chosen)
-        dialog.open()
-
-    def _on_further_size_chosen(self, size: int) -> None:
-        counts, config = self._model.counts, self._model.config
-        if counts is not None and config is not None:
-            longer = replace(config, vocab_size=size, max_merges=None)
-            go = partial(self._train_further, size)
-            self.memory.confirm(counts, longer, go, merges=self._model.merge_count)
-
-    def _train_further(self, size: int) -> None:
-        self._banner.clear()
-        self.record.claim()
-        self._bar.settings.set_target_size(size)
-        self._model.last()
-        self._model.train_further(vocab_size=size)
-
     def _on_pause_triggered(self) -> None:
         if self._model.state is TrainerState.PAUSED:
             self._model.resume()
@@ -174,9 +154,6 @@ class TrainingFlow(QObject):
             self._show_state()
         else:
             self._model.stop()
-
-    def _on_special_tokens_triggered(self) -> None:
-        self._bar.settings.edit_special_tokens()
 
     def _on_banner_action_requested(self) -> None:
         self._banner.clear()
@@ -216,7 +193,7 @@ class TrainingFlow(QObject):
         elif counts is not None and self.live.can_train(counts):
             self._train_live(counts)
         else:
-            self._check_size()
+            self._state.check_size(self._counting.counts)
             self._show_state()
 
     def _catch_up(self) -> None:
@@ -314,16 +291,8 @@ class TrainingFlow(QObject):
         if self._banner_action == "size":
             self._banner.clear()
         self.memory.look()
-        self._check_size()
+        self._state.check_size(self._counting.counts)
         self._show_state()
-
-    def _check_size(self) -> None:
-        """Mark a size that cannot be reached, as far as that is known without counting anew."""
-        history, counts = self._model.history, self._counting.counts
-        known = history is not None and counts is not None and counts is self._model.counts
-        size = self._bar.settings.target_size
-        wrong = bool(known and history is not None and 0 < size < history.vocabulary_size(0))
-        self._bar.settings.set_size_wrong(wrong)
 
     def _refuse(self, error: StudioError) -> None:
         self._refusal = " ".join(str(error).split())
@@ -344,48 +313,14 @@ class TrainingFlow(QObject):
         self._banner.show_message(text, kind, action)
 
     def _show_state(self) -> None:
-        state, actions = self._model.state, self._actions
-        training, paused = state is TrainerState.TRAINING, state is TrainerState.PAUSED
-        has_history = self._model.history is not None
-        had_keyboard = self._bar.has_keyboard
-        actions.train.setEnabled(not training and not self._is_waiting)
-        is_users = has_history and not self.record.is_automatic
-        actions.train.setText(self.tr("&Train again") if is_users else self.tr("&Train"))
-        reason = why_not_further(self._model)
-        actions.train_further.setEnabled(has_history and not training and not self._is_waiting and not reason)
-        set_plain_tooltip(actions.train_further, reason or actions.usual_tip(actions.train_further))
-        actions.pause.setEnabled(training or paused)
-        actions.pause.setText(self.tr("&Resume") if paused else self.tr("&Pause"))
-        self._show_pause_icon("play" if paused else "pause")
-        actions.stop.setEnabled(training or paused or self._is_waiting)
-        if had_keyboard:
-            self._bar.keep_keyboard()
-        self._show_words(training, paused)
-
-    def _show_pause_icon(self, name: str) -> None:
-        wanted = (name, self._theme.text, self._theme.faint)
-        if wanted != self._pause_icon:  # drawn anew it would take longer than all the rest
-            self._pause_icon = wanted
-            self._actions.pause.setIcon(icon(*wanted))
-
-    def _show_words(self, training: bool, paused: bool) -> None:
-        if self._is_waiting:
-            self._bar.show_busy(self.tr("Counting the words…"))
-        elif training and self._model.history is None:
-            self._bar.show_busy(self.engine.waiting_words)
-        elif training or paused:
-            self._bar.show_progress(self._model.progress, paused)
-        else:
-            words = idle_words(self._model, self.record, self.proposal.words, self.memory.words)
-            self._bar.show_text(*self.engine.beside(*words))
+        self._state.show(is_waiting=self._is_waiting)
 
     def _connect(self) -> None:
         actions, model = self._actions, self._model
         actions.train.triggered.connect(self._on_train_triggered)
-        actions.train_further.triggered.connect(self._on_further_triggered)
         actions.pause.triggered.connect(self._on_pause_triggered)
         actions.stop.triggered.connect(self._on_stop_triggered)
-        actions.special_tokens.triggered.connect(self._on_special_tokens_triggered)
+        actions.special_tokens.triggered.connect(self._bar.settings.edit_special_tokens)
         self._banner.action_requested.connect(self._on_banner_action_requested)
         self._bar.settings.changed.connect(self._on_settings_changed)
         self.engine.changed.connect(self._on_engine_changed)
@@ -393,8 +328,9 @@ class TrainingFlow(QObject):
         self._counting.failed.connect(self._on_counting_failed)
         self._counting.state_changed.connect(self._on_counting_state_changed)
         self.live.follows.connect(self._on_live_follows)
+        self.live.forgets.connect(self._refuse)
         model.run_reset.connect(self._on_model_run_reset)
         model.state_changed.connect(self._on_model_state_changed)
         model.progress_changed.connect(self._on_model_progress_changed)
         model.failed.connect(self._on_model_failed)
-        self._theme.changed.connect(self._show_state)
+        self._state.out_of_date.connect(self._show_state)

@@ -1,0 +1,231 @@
+"""What the corpus pane lets the user choose: pre-tokenizer by name, longest word, kind of a file; and its room."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtWidgets import QComboBox, QInputDialog, QScrollArea
+
+from wordpiece_studio.core.corpus.linter.finding import Finding, LengthFix
+from wordpiece_studio.core.text.pre_tokenizers import to_spec
+from wordpiece_studio.model.file_table import FileColumn
+from wordpiece_studio.ui.corpus.corpus_figures import CorpusFigures
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+    from tests.ui.conftest import Studio
+
+
+def choose(box: QComboBox, value: str) -> None:
+    box.setCurrentIndex(box.findData(value))
+    box.activated.emit(box.currentIndex())
+
+
+def type_name(figures: CorpusFigures, name: str) -> None:
+    choose(figures._pre_tokenizer_box, "")
+    dialog = figures.window().findChild(QInputDialog)
+    dialog.setTextValue(name)
+    dialog.accept()
+
+
+def wait_counted(studio: Studio) -> None:
+    studio.wait_opened()
+    studio.wait(lambda: studio.window.counting.counts is not None, 30_000)
+
+
+# -- names
+
+
+@pytest.mark.parametrize("name", ["punctuation", "whitespace-split+punctuation", "pattern:[a-z]+|."])
+def test_a_pre_tokenizer_that_is_not_in_the_list_is_put_there(qtbot: QtBot, name: str) -> None:
+    figures = CorpusFigures()
+    qtbot.addWidget(figures)
+    figures.set_names("bert-cased", name)
+    assert figures._pre_tokenizer_box.currentData() == name
+    assert figures.pre_tokenizer.name in name
+    figures.set_names("bert-cased", "no such")
+    assert figures._pre_tokenizer_box.currentData() == name
+
+
+def test_another_pre_tokenizer_is_typed(studio: Studio) -> None:
+    figures = studio.window.corpus_pane.figures
+    type_name(figures, "pattern:[a-z]")
+    assert to_spec(studio.window.counting.pipeline.pre_tokenizer) == {"type": "pattern", "pattern": "[a-z]"}
+    wait_counted(studio)
+    assert all(len(word) == 1 for word in studio.window.counting.counts.words)
+
+
+def test_a_pattern_that_is_none_is_told_and_changes_nothing(studio: Studio) -> None:
+    figures = studio.window.corpus_pane.figures
+    before = studio.window.counting.pipeline
+    type_name(figures, "pattern:[a-z")
+    assert "no valid regular expression" in studio.box().text()
+    assert studio.window.counting.pipeline == before
+    assert figures._pre_tokenizer_box.currentData() == "bert"
+
+
+# -- the longest word
+
+
+def test_another_longest_word_counts_anew(studio: Studio) -> None:
+    studio.set_text("a" * 40 + " hug\n")
+    figures = studio.window.corpus_pane.figures
+    assert figures.value_of("words") == "2"
+    figures._longest_edit.setValue(39)
+    studio.wait(lambda: figures.value_of("words") == "1")
+    assert studio.window.document.max_word_length == 39
+    assert "1 word is too long" in studio.window.corpus_pane._note_label.text()
+
+
+def test_the_warning_of_long_words_leaves_them_out(studio: Studio) -> None:
+    studio.set_text("a" * 60 + " hug\n")
+    pane = studio.window.corpus_pane
+    pane.lint_view.show_findings(
+        [Finding("long-words", "warning", "Long", (), {}, (), LengthFix(50), "Leave them out")]
+    )
+    pane.lint_view.rows[0].fix_button.click()
+    studio.wait(lambda: pane.figures.value_of("words") == "1")
+    assert pane.figures._longest_edit.value() == 50
+
+
+def test_the_longest_word_holds_for_files_too(studio: Studio, tmp_path: Path) -> None:
+    for name in ("1.txt", "2.txt"):
+        (tmp_path / name).write_text("a" * 40 + " hug\n", encoding="utf-8")
+    studio.open(tmp_path)
+    wait_counted(studio)
+    studio.window.corpus_pane.figures.longest_word_chosen.emit(39)
+    studio.wait(lambda: studio.window.corpus_pane.figures.value_of("words") == "2", 30_000)
+    assert "line 1 of 1.txt" in studio.window.corpus_pane._note_label.text()
+
+
+def test_what_was_left_out_is_not_told_of_another_corpus(studio: Studio) -> None:
+    studio.set_text("a" * 2000 + " hug\n")
+    studio.wait(lambda: "too long" in studio.window.corpus_pane._note_label.text())
+    studio.window.actions_.new_corpus.trigger()
+    studio.window.document.clear()
+    assert studio.window.corpus_pane._note_label.isHidden()
+
+
+# -- the kind of a file
+
+
+def test_a_file_is_read_as_another_kind_and_back(studio: Studio, tmp_path: Path) -> None:
+    (tmp_path / "1.tsv").write_text("hug\t5\npug\t3\n", encoding="utf-8")
+    (tmp_path / "2.txt").write_text("bun\n", encoding="utf-8")
+    studio.open(tmp_path)
+    window = studio.window
+    view = window.corpus_pane.files_view
+    view.list.select([0])
+    choose(view.form._kind_box, "word-counts")
+    wait_counted(studio)
+    assert dict(window.counting.counts.items()) == {"hug": 5, "pug": 3, "bun": 1}
+    assert window.document.files.table.index(0, FileColumn.KIND).data() == "word counts"
+    studio.wait(lambda: "hug\t5" in view.preview.text)
+    window.document.undo_stack.undo()
+    assert window.document.files.files[0].kind == "tsv"
+
+
+def test_a_column_that_is_not_offered_is_typed(studio: Studio, tmp_path: Path) -> None:
+    (tmp_path / "1.jsonl").write_text('{"text": "hug", "meta": {"text": "pug"}}\n', encoding="utf-8")
+    studio.open(tmp_path)
+    wait_counted(studio)
+    edit = studio.window.corpus_pane.files_view.form._column_edit
+    assert edit.text() == "text"
+    edit.setText("meta.text")
+    edit.editingFinished.emit()
+    wait_counted(studio)
+    assert studio.window.counting.counts.words == ["pug"]
+
+
+def test_a_parquet_file_is_never_offered_as_text(studio: Studio) -> None:
+    from wordpiece_studio.core.corpus.corpus_file import CorpusFile
+    from wordpiece_studio.model.file_rows import FileRow
+
+    form = studio.window.corpus_pane.files_view.form
+    form.show_files([FileRow(CorpusFile("1.parquet", "parquet")), FileRow(CorpusFile("2.txt"))])
+    assert [form._kind_box.itemData(index) for index in range(form._kind_box.count())] == ["word-counts"]
+    assert form._kind_box.currentIndex() == -1
+
+
+def test_an_empty_file_says_so_in_its_preview(studio: Studio, tmp_path: Path) -> None:
+    (tmp_path / "1.txt").write_text("", encoding="utf-8")
+    (tmp_path / "2.txt").write_text("hug\n", encoding="utf-8")
+    studio.open(tmp_path)
+    preview = studio.window.corpus_pane.files_view.preview
+    studio.wait(lambda: preview._text.placeholderText() == "The file is empty.")
+    studio.window.corpus_pane.files_view.list.select([1])
+    studio.wait(lambda: preview.text == "hug\n")
+    assert not preview._text.placeholderText()
+
+
+# -- room
+
+
+@pytest.mark.parametrize("size", [(1440, 900), (1366, 768), (1024, 700)])
+def test_the_files_are_never_cut_nor_over_each_other(studio: Studio, tmp_path: Path, size: tuple[int, int]) -> None:
+    for number in range(12):
+        (tmp_path / f"{number}.csv").write_text(f"id,text\n1,{'a' * 2000} hug pug\n", encoding="utf-8")
+    studio.window.resize(*size)
+    studio.open(tmp_path)
+    wait_counted(studio)
+    pane = studio.window.corpus_pane
+    view = pane.files_view
+    studio.qtbot.wait(50)
+    area = pane.parentWidget().parentWidget()
+    assert isinstance(area, QScrollArea)
+    assert pane.width() <= area.maximumViewportSize().width()
+    assert view.list.geometry().bottom() < view.form.geometry().top()
+    assert view.form.height() >= view.form.minimumSizeHint().height()
+    if size == (1440, 900):
+        header = view.list.horizontalHeader()
+        end = header.sectionViewportPosition(FileColumn.DISTINCT) + header.sectionSize(FileColumn.DISTINCT)
+        assert end <= view.list.viewport().width()
+        assert view.list.viewport().height() >= 5 * view.list.verticalHeader().defaultSectionSize()
+
+
+@pytest.mark.parametrize("width", [1024, 1200, 1366])
+def test_nothing_in_the_pane_is_lower_than_its_text(studio: Studio, width: int) -> None:
+    studio.window.resize(width, 700)
+    studio.set_text("a" * 2000 + " hug\n")
+    pane = studio.window.corpus_pane
+    title = "Every Chinese character is a word, and so on"
+    findings = [Finding(kind, "warning", title, (), {}, (), LengthFix(50), "Keep them") for kind in ("split", "twins")]
+    pane.lint_view.show_findings(findings)
+    studio.qtbot.wait(50)
+    layout = pane.layout()
+    for widget in (layout.itemAt(place).widget() for place in range(layout.count())):
+        if widget.isVisible() and widget.layout() is not None and widget.hasHeightForWidth():
+            assert widget.height() >= widget.layout().minimumHeightForWidth(widget.width())
+    assert pane.figures._summary_label.geometry().bottom() < pane.figures._normalizer_box.geometry().top()
+
+
+def test_the_room_that_is_seen_decides_and_not_the_height_of_what_is_scrolled(studio: Studio, tmp_path: Path) -> None:
+    (tmp_path / "1.csv").write_text("id,text\n1,hug pug\n", encoding="utf-8")
+    studio.open(tmp_path)
+    view = studio.window.corpus_pane.files_view
+    studio.window.resize(1440, 1300)
+    studio.qtbot.wait(50)
+    assert view.shows_preview
+    studio.window.resize(1440, 800)
+    studio.qtbot.wait(50)
+    assert not view.shows_preview
+
+
+def test_training_waits_for_the_counting_that_runs_and_not_for_one_that_was_stopped(
+    studio: Studio, tmp_path: Path
+) -> None:
+    (tmp_path / "1.txt").write_text("hug pug bun\n" * 1_000_000, encoding="utf-8")
+    studio.open(tmp_path)
+    window = studio.window
+    studio.wait(lambda: window.counting.is_running)
+    before = window.document._counting._run
+    window.actions_.train.trigger()
+    assert window.document._counting._run == before
+    assert window.actions_.stop.isEnabled()
+    window.corpus_pane.counting_bar._stop_button.click()
+    assert not window.actions_.stop.isEnabled()
+    assert window.actions_.train.isEnabled()
