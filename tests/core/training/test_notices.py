@@ -26,6 +26,12 @@ def test_special_token_in_the_text_however_it_is_split() -> None:
     assert "special token [UNK] (1×)" in said("an [UNK]", "whitespace-split")
 
 
+def test_several_special_tokens_are_told_in_one_sentence() -> None:
+    text = said("[UNK] [MASK] and [UNK] again")
+    assert text.startswith("The corpus spells out the special tokens [UNK] (2×), [MASK] (1×). They are")
+    assert text.count("spells out") == 1
+
+
 def test_special_token_that_is_a_word() -> None:
     assert "special token hug (2×)" in said("hug pug hug", special_tokens=["[UNK]", "hug"])
 

@@ -35,16 +35,25 @@ def corpus_notices(counts: WordCounts, config: TrainingConfig) -> list[Notice]:
 
 
 def _spelled_out(counts: WordCounts, config: TrainingConfig, found: dict[str, list[int]]) -> Iterator[Notice]:
+    told: list[tuple[str, int]] = []
     for token in config.special_tokens:
         times = counts.statistics.spelled_out.get(token, 0)
         if not times and len(token) > 1:
             times = sum(counts.counts[index].item() for index in found[token])
         if times:
-            yield Notice(
-                "The corpus spells out the special token {token} ({times:,}×). It is trained on as ordinary text; a "
-                "tokenizer will take it for the special token.",
-                {"token": token, "times": times},
-            )
+            told.append((token, times))
+    if len(told) == 1:
+        yield Notice(
+            "The corpus spells out the special token {token} ({times:,}×). It is trained on as ordinary text; a "
+            "tokenizer will take it for the special token.",
+            {"token": told[0][0], "times": told[0][1]},
+        )
+    elif told:
+        yield Notice(
+            "The corpus spells out the special tokens {tokens}. They are trained on as ordinary text; a tokenizer will "
+            "take them for the special tokens.",
+            {"tokens": ", ".join(f"{token} ({times:,}×)" for token, times in told)},
+        )
 
 
 def _prefixed(counts: WordCounts, prefix: str, found: dict[str, list[int]]) -> Iterator[Notice]:

@@ -91,10 +91,11 @@ class TrainingFlow(QObject):
         self.record.set_corpus_name(name)
         self.proposal.expect_text()
         self.live.take_opened()
+        if not keeps_run:
+            self._banner.clear()  # it speaks of the corpus before
         if not keeps_run and not self.record.is_wanted:
             self._is_waiting = self._wants_one_merge = False
             self._moment_wanted = None
-            self._banner.clear()
             self.record.note_start(automatic=True)
             self._model.forget()
         self._show_state()
