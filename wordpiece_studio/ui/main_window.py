@@ -15,8 +15,11 @@ from wordpiece_studio.model.document import Document
 from wordpiece_studio.model.kernel_warmup import KernelWarmup
 from wordpiece_studio.model.player import Player
 from wordpiece_studio.model.records import TrainerState
+from wordpiece_studio.model.token_usage import TokenUsage
 from wordpiece_studio.model.trainer_model import TrainerModel
-from wordpiece_studio.ui.actions import Actions
+from wordpiece_studio.model.watched_changes import WatchedChanges
+from wordpiece_studio.ui.actions.actions import Actions
+from wordpiece_studio.ui.charts.charts_pane import ChartsPane
 from wordpiece_studio.ui.corpus.corpus_pane import CorpusPane
 from wordpiece_studio.ui.corpus.counting_flow import CountingFlow
 from wordpiece_studio.ui.corpus.file_drops import FileDrops
@@ -38,10 +41,12 @@ from wordpiece_studio.ui.sample_flow import SampleFlow
 from wordpiece_studio.ui.scoreboard.scoreboard_pane import ScoreboardPane
 from wordpiece_studio.ui.timeline.moment_flow import MomentFlow
 from wordpiece_studio.ui.timeline.timeline_pane import TimelinePane
+from wordpiece_studio.ui.token_card.token_card_pane import TokenCardPane
 from wordpiece_studio.ui.tokenization.tokenization_pane import TokenizationPane
 from wordpiece_studio.ui.training.training_bar import TrainingBar
 from wordpiece_studio.ui.training.training_flow import TrainingFlow
 from wordpiece_studio.ui.view_flow import ViewFlow
+from wordpiece_studio.ui.vocabulary.vocabulary_pane import VocabularyPane
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,10 +83,16 @@ class MainWindow(QMainWindow):
         self.bar = TrainingBar(self.actions_, self)
         self.banner = Banner(theme, self)
         self.corpus_pane = CorpusPane(self.document, self.counting, self.actions_, theme, self)
-        self.tokenization_pane = TokenizationPane(self.model, theme, self)
+        self.changes = WatchedChanges(self)
+        self.usage = TokenUsage(self.model, self)
+        self.tokenization_pane = TokenizationPane(self.model, theme, self, changes=self.changes)
         self.scoreboard_pane = ScoreboardPane(self.model, theme, self)
-        self.history_pane = HistoryPane(self.model, theme, self)
-        self.timeline_pane = TimelinePane(self.model, theme, self, player=self.player)
+        self.history_pane = HistoryPane(self.model, theme, self, changes=self.changes)
+        looks = (self.model, self.usage, self.changes, theme, self)
+        self.vocabulary_pane = VocabularyPane(*looks)
+        self.token_card_pane = TokenCardPane(*looks)
+        self.charts_pane = ChartsPane(*looks)
+        self.timeline_pane = TimelinePane(self.model, theme, self, player=self.player, changes=self.changes)
         self.docks = DockArea(self)
         self.warm_up = KernelWarmup(self)
         self.drops = FileDrops(self)
@@ -136,6 +147,7 @@ class MainWindow(QMainWindow):
         self.player.stop()
         self.warm_up.close()
         self.counting.stop()
+        self.usage.close()
         self.file_flow.close()
         self.corpus_pane.files_view.preview.close_job()
         self.corpus_pane.lint_flow.close()

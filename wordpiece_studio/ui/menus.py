@@ -14,7 +14,7 @@ from wordpiece_studio.ui.look.plain import menu_text, set_plain_tooltip
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wordpiece_studio.ui.actions import Actions
+    from wordpiece_studio.ui.actions.actions import Actions
     from wordpiece_studio.ui.corpus.samples import Sample
 
 

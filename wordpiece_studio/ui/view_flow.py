@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QMainWindow
 
     from wordpiece_studio.model.settings import SettingsStore
-    from wordpiece_studio.ui.actions import Actions
+    from wordpiece_studio.ui.actions.actions import Actions
     from wordpiece_studio.ui.look.dock_area import DockArea
     from wordpiece_studio.ui.look.theme import Theme, ThemeChoice
     from wordpiece_studio.ui.messages import Messages

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.core.corpus.counts import WordCounts
     from wordpiece_studio.model.document import Document
-    from wordpiece_studio.ui.actions import Actions
+    from wordpiece_studio.ui.actions.actions import Actions
     from wordpiece_studio.ui.corpus.counting_flow import CountingFlow
     from wordpiece_studio.ui.look.theme import Theme
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.model.document import Document
     from wordpiece_studio.model.settings import SettingsStore
-    from wordpiece_studio.ui.actions import Actions
+    from wordpiece_studio.ui.actions.actions import Actions
     from wordpiece_studio.ui.corpus.counting_flow import CountingFlow
     from wordpiece_studio.ui.messages import Messages
 

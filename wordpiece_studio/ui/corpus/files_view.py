@@ -21,7 +21,7 @@ _LEAST_LIST, _LEAST_PREVIEW = 84, 76  # pixels
 if TYPE_CHECKING:
     from wordpiece_studio.model.document import Document
     from wordpiece_studio.model.file_rows import FileRow
-    from wordpiece_studio.ui.actions import Actions
+    from wordpiece_studio.ui.actions.actions import Actions
     from wordpiece_studio.ui.look.theme import Theme
 
 

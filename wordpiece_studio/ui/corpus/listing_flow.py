@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.errors import StudioError
     from wordpiece_studio.model.document import Document
     from wordpiece_studio.model.file_rows import FileRow
-    from wordpiece_studio.ui.actions import Actions
+    from wordpiece_studio.ui.actions.actions import Actions
     from wordpiece_studio.ui.corpus.counting_flow import CountingFlow
 
 _log = logging.getLogger(__name__)

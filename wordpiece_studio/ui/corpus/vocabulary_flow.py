@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.model.document import Document
     from wordpiece_studio.model.trainer_model import TrainerModel
-    from wordpiece_studio.ui.actions import Actions
+    from wordpiece_studio.ui.actions.actions import Actions
     from wordpiece_studio.ui.messages import Messages
 
 

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from wordpiece_studio.model.history_rows import HistoryFilter
 from wordpiece_studio.model.history_table import HistoryTableModel
 from wordpiece_studio.model.records import Focus, TrainerState
+from wordpiece_studio.model.watched_changes import WatchedChanges
 from wordpiece_studio.ui.history.history_controls import HistoryControls
 from wordpiece_studio.ui.history.history_tsv import history_tsv
 from wordpiece_studio.ui.history.history_view import HistoryView
@@ -29,9 +30,12 @@ _BUSY_DELAY_MS = 50
 class HistoryPane(Pane):
     """The table of merges with its controls."""
 
-    def __init__(self, model: TrainerModel, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, model: TrainerModel, theme: Theme, parent: QWidget | None = None, *, changes: WatchedChanges | None = None
+    ) -> None:
         super().__init__(parent)
         self._model = model
+        self._changes = changes if changes is not None else WatchedChanges(self)
         self._rows = HistoryTableModel(model, self)
         self._view = HistoryView(self._rows, theme, self)
         self._controls = HistoryControls(self)

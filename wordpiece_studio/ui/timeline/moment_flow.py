@@ -11,7 +11,7 @@ from wordpiece_studio.model.records import TrainerState
 if TYPE_CHECKING:
     from wordpiece_studio.model.player import Player
     from wordpiece_studio.model.trainer_model import TrainerModel
-    from wordpiece_studio.ui.actions import Actions
+    from wordpiece_studio.ui.actions.actions import Actions
 
 
 class MomentFlow(QObject):

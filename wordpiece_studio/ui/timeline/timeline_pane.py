@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QToolButton, QVBoxLayout, 
 
 from wordpiece_studio.model.player import Player
 from wordpiece_studio.model.records import TrainerState
+from wordpiece_studio.model.watched_changes import WatchedChanges
 from wordpiece_studio.ui.look.icons import icon
 from wordpiece_studio.ui.look.pane import Pane
 from wordpiece_studio.ui.look.plain import plain_label, set_plain_text, set_plain_tooltip
@@ -47,9 +48,16 @@ class TimelinePane(Pane):
     """
 
     def __init__(
-        self, model: TrainerModel, theme: Theme, parent: QWidget | None = None, *, player: Player | None = None
+        self,
+        model: TrainerModel,
+        theme: Theme,
+        parent: QWidget | None = None,
+        *,
+        player: Player | None = None,
+        changes: WatchedChanges | None = None,
     ) -> None:
         super().__init__(parent)
+        self._changes = changes if changes is not None else WatchedChanges(self)
         self._model = model
         self._theme = theme
         self._player = player if player is not None else Player(model, self)

@@ -11,6 +11,7 @@ from wordpiece_studio.model.records import TrainerState
 
 if TYPE_CHECKING:
     from wordpiece_studio.model.trainer_model import TrainerModel
+    from wordpiece_studio.model.watched_changes import WatchedChanges
     from wordpiece_studio.model.watched_text import WatchedText
     from wordpiece_studio.ui.tokenization.film_strip_view import FilmStripView
 
@@ -22,11 +23,19 @@ _DELAY_MS = 60
 class FilmStripFlow(QObject):
     """Keeps the strip at the moment of the model and at the text that is watched."""
 
-    def __init__(self, model: TrainerModel, watched: WatchedText, view: FilmStripView, parent: QObject) -> None:
+    def __init__(
+        self,
+        model: TrainerModel,
+        watched: WatchedText,
+        view: FilmStripView,
+        changes: WatchedChanges,
+        parent: QObject,
+    ) -> None:
         super().__init__(parent)
         self._model = model
         self._watched = watched
         self._view = view
+        self._changes = changes
         self._key: object = None  # what the strip was made from
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -53,8 +62,11 @@ class FilmStripFlow(QObject):
         counts = self._watched.word_counts()
         if history is None:
             self._view.show_rows((), 0)
+            self._changes.set_rows((), is_known=False)
         elif len(counts) > _MOST_WORDS:
             self._view.show_too_long()
+            self._changes.set_rows((), is_known=False)
         else:
             rows = film_strip(counts, history, model.merge_count, model.tokenizer_at)
             self._view.show_rows(rows, model.moment)
+            self._changes.set_rows(rows)

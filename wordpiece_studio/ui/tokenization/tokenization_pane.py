@@ -12,6 +12,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from wordpiece_studio.model.records import Focus, TrainerState
+from wordpiece_studio.model.watched_changes import WatchedChanges
 from wordpiece_studio.model.watched_text import WatchedText, changed_letters
 from wordpiece_studio.ui.look.pane import Pane
 from wordpiece_studio.ui.look.plain import plain_label, set_plain_text
@@ -49,9 +50,12 @@ _LOW_LINES = 29
 class TokenizationPane(Pane):
     """The typed text as chips at the moment of the timeline."""
 
-    def __init__(self, model: TrainerModel, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, model: TrainerModel, theme: Theme, parent: QWidget | None = None, *, changes: WatchedChanges | None = None
+    ) -> None:
         super().__init__(parent)
         self._model = model
+        self._changes = changes if changes is not None else WatchedChanges(self)
         self._watched = WatchedText()
         self._note = UnknownNote(model.counts)
         self._chosen: tuple[ChipPlace, bool] | None = None
@@ -70,7 +74,7 @@ class TokenizationPane(Pane):
         self._unknown_label = self._unknown_box.label
         self._why = WhyHere(theme, self)
         self._strip = FilmStripView(theme, self)
-        self._strip_flow = FilmStripFlow(model, self._watched, self._strip, self)
+        self._strip_flow = FilmStripFlow(model, self._watched, self._strip, self._changes, self)
         self._lay_out()
         self._connect()
         self.set_heading(self.tr("Live tokenization"))

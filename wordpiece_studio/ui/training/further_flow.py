@@ -14,7 +14,7 @@ from wordpiece_studio.ui.training.training_words import further_note
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
-    from wordpiece_studio.ui.actions import Actions
+    from wordpiece_studio.ui.actions.actions import Actions
     from wordpiece_studio.ui.look.banner import Banner
     from wordpiece_studio.ui.training.training_bar import TrainingBar
     from wordpiece_studio.ui.training.training_flow import TrainingFlow

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.core.training.config import TrainingConfig
     from wordpiece_studio.model.settings import SettingsStore
     from wordpiece_studio.model.trainer_model import TrainerModel
-    from wordpiece_studio.ui.actions import Actions
+    from wordpiece_studio.ui.actions.actions import Actions
     from wordpiece_studio.ui.corpus.counting_flow import CountingFlow
     from wordpiece_studio.ui.look.banner import Banner
     from wordpiece_studio.ui.look.theme import Theme

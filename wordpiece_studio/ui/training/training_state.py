@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QColor
 
     from wordpiece_studio.core.corpus.counts import WordCounts
-    from wordpiece_studio.ui.actions import Actions
+    from wordpiece_studio.ui.actions.actions import Actions
     from wordpiece_studio.ui.look.theme import Theme
     from wordpiece_studio.ui.training.training_bar import TrainingBar
     from wordpiece_studio.ui.training.training_flow import TrainingFlow

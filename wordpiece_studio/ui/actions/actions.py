@@ -7,48 +7,33 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt
-from PySide6.QtGui import QAction, QActionGroup, QKeySequence
+from PySide6.QtGui import QAction, QKeySequence
 
-from wordpiece_studio.ui.look.icons import icon
-from wordpiece_studio.ui.look.plain import set_plain_tooltip
+from wordpiece_studio.ui.actions.moment_actions import MomentActions
+from wordpiece_studio.ui.actions.view_actions import ViewActions
 
 if TYPE_CHECKING:
+    from PySide6.QtCore import QObject
+
     from wordpiece_studio.ui.look.theme import Theme
 
-_Shortcuts = tuple[str | QKeySequence.StandardKey, ...]
 
-
-class Actions(QObject):
+class Actions(MomentActions, ViewActions):
     """The commands, as attributes."""
 
     def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        self._icons: dict[QAction, str] = {}
-        self._tips: dict[QAction, str] = {}
+        super().__init__(theme, parent)
         self._make_file_actions()
         self._make_edit_actions()
         self._make_training_actions()
         self._make_moment_actions()
+        self._make_mark_actions()
+        self._make_focus_actions()
         self._make_view_actions()
+        self._make_layout_actions()
         self._make_help_actions()
+        self._primary = self.train
         self.draw_icons()
-        theme.changed.connect(self.draw_icons)
-
-    def all(self) -> list[QAction]:
-        """Return every command once."""
-        return [action for action in vars(self).values() if isinstance(action, QAction)]
-
-    def usual_tip(self, action: QAction) -> str:
-        """Return what the tooltip of a command says as long as there is no reason that it cannot be used."""
-        return self._tips[action]
-
-    def draw_icons(self) -> None:
-        """Draw the icons in the colours of the theme."""
-        for action, name in self._icons.items():
-            color = self._theme.accent_text if action is self.train else self._theme.text
-            action.setIcon(icon(name, color, self._theme.faint))
 
     def _make_file_actions(self) -> None:
         standard = QKeySequence.StandardKey
@@ -117,41 +102,6 @@ class Actions(QObject):
         self.train_as_you_type.setCheckable(True)
         self.train_as_you_type.setChecked(True)
 
-    def _make_moment_actions(self) -> None:
-        # Left and Right belong to the text in a text field; the others work everywhere.
-        self.next_merge = self._action(
-            self.tr("&Next merge"), ("Alt+Right", "Right", "F10"),
-            self.tr("One merge on; at the last one, learn one more"), "next",
-        )  # fmt: skip
-        self.previous_merge = self._action(
-            self.tr("Pre&vious merge"), ("Alt+Left", "Left", "Shift+F10"), self.tr("One merge back"), "previous"
-        )
-        self.first_merge = self._action(
-            self.tr("To the be&ginning"), ("Alt+Home", "Home"), self.tr("Before the first merge"), "first"
-        )
-        self.last_merge = self._action(
-            self.tr("To the &last merge"), ("Alt+End", "End"), self.tr("After the last merge learned"), "last"
-        )
-        self.play = self._action(
-            self.tr("Pl&ay the merges"), ("F8",), self.tr("Show the merges one after the other"), "play"
-        )
-        self.play.setCheckable(True)
-
-    def _make_view_actions(self) -> None:
-        self.themes = QActionGroup(self)
-        self.theme_system = self._theme_action(self.tr("Like the &system"), "system")
-        self.theme_light = self._theme_action(self.tr("&Light"), "light")
-        self.theme_dark = self._theme_action(self.tr("&Dark"), "dark")
-        standard = QKeySequence.StandardKey
-        self.larger_text = self._action(
-            self.tr("La&rger text"), (standard.ZoomIn, "Ctrl+="), self.tr("For the last row of the room")
-        )
-        self.smaller_text = self._action(self.tr("S&maller text"), (standard.ZoomOut,), self.tr("Smaller text"))
-        self.normal_text = self._action(self.tr("&Normal text"), ("Ctrl+0",), self.tr("The system's size of text"))
-        self.reset_layout = self._action(
-            self.tr("&Reset arrangement"), (), self.tr("All panes where they were at first")
-        )
-
     def _make_help_actions(self) -> None:
         self.shortcuts = self._action(self.tr("&Keys"), ("F1",), self.tr("All keyboard shortcuts"))
         self.copy_diagnostics = self._action(
@@ -160,28 +110,3 @@ class Actions(QObject):
         self.open_log_folder = self._action(self.tr("Open &log folder"), (), self.tr("Show the folder of the log file"))
         self.about = self._action(self.tr("&About WordPiece Studio"), (), self.tr("Version and licence"))
         self.about.setMenuRole(QAction.MenuRole.AboutRole)
-
-    def _theme_action(self, text: str, choice: str) -> QAction:
-        action = self._action(text, (), "")
-        action.setCheckable(True)
-        action.setData(choice)
-        self.themes.addAction(action)
-        return action
-
-    def _text_action(self, text: str, key: QKeySequence.StandardKey, tip: str) -> QAction:
-        shown_key = QKeySequence(key).toString(QKeySequence.SequenceFormat.NativeText)
-        return self._action(f"{text}\t{shown_key}", (), tip)
-
-    def _action(self, text: str, shortcuts: _Shortcuts, tip: str, picture: str = "") -> QAction:
-        action = QAction(text, self)
-        keys = [each if isinstance(each, str) else QKeySequence(each) for each in shortcuts]
-        action.setShortcuts([QKeySequence(key) for key in keys])
-        action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
-        plain_text = text.replace("&", "")
-        shown_key = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
-        self._tips[action] = f"{tip or plain_text} ({shown_key})" if shown_key else tip or plain_text
-        set_plain_tooltip(action, self._tips[action])
-        action.setStatusTip(tip)
-        if picture:
-            self._icons[action] = picture
-        return action

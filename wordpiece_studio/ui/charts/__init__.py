@@ -1,0 +1,1 @@
+"""The charts: what the training was like, in pictures."""
