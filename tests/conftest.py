@@ -10,8 +10,10 @@ import importlib
 import inspect
 import logging
 import os
+import subprocess
+import sys
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import hypothesis
 import pytest
@@ -31,6 +33,9 @@ _QT_FOLDERS = {"model", "ui"}
 
 _LEFT_OUT = pytest.StashKey[list[str]]()
 _QT_PROBLEM = pytest.StashKey["str | None"]()
+
+_MOST_WORKERS = 8  # each holds Qt and the kernels
+_LOAD_KERNELS = "import sys; from wordpiece_studio.core.kernel_cache import load_kernels; load_kernels(sys.argv[1])"
 
 hypothesis.settings.register_profile(
     "studio",
@@ -112,6 +117,45 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         for name in left_out:
             terminalreporter.line(f"not run: {name}")
         terminalreporter.line(f"reason: {config.stash[_QT_PROBLEM]}")
+
+
+# ---- several processes: pytest -n auto -------------------------------------------------------------------------------
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Return one process for each core that may be used; with a single core there is no other process."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return 0 if cores == 1 else min(cores, _MOST_WORKERS)
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Compile the kernels before there are workers, of which each would compile them all at the same time."""
+    if session.config.getoption("numprocesses", None) and not session.config.option.collectonly:
+        _compile_kernels()
+
+
+def _compile_kernels() -> None:
+    from wordpiece_studio.core.kernel_cache import KERNEL_PACKAGES, kernels_are_cached
+
+    missing = [package for package in KERNEL_PACKAGES if not kernels_are_cached(package)]
+    children = [subprocess.Popen([sys.executable, "-c", _LOAD_KERNELS, package]) for package in missing]
+    for child in children:
+        child.wait()
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Hand what a worker left out to the process that reports."""
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output["left_out"] = session.config.stash[_LEFT_OUT]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take what a worker left out; all of them leave out the same."""
+    known = node.config.stash[_LEFT_OUT]
+    known += [name for name in getattr(node, "workeroutput", {}).get("left_out", ()) if name not in known]
 
 
 # ---- folders of its own ----------------------------------------------------------------------------------------------

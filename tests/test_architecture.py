@@ -141,7 +141,7 @@ def test_the_model_knows_no_widgets() -> None:
     assert not wrong
 
 
-PANES = ("corpus", "history", "scoreboard", "timeline", "tokenization")
+PANES = ("charts", "corpus", "history", "scoreboard", "timeline", "token_card", "tokenization", "vocabulary")
 
 
 @pytest.mark.parametrize("pane", PANES)
@@ -151,6 +151,14 @@ def test_panes_never_import_each_other(pane: str) -> None:
     assert f"{pane}_pane.py" in {path.name for path in files}
     wrong = [f"{name_of(path)}:{line} {name}" for path in files for line, name in imports_of(path)]
     assert not [one for one in wrong if one.split()[1].startswith(others)]
+
+
+def test_pyqtgraph_is_imported_in_one_place_when_charts_are_first_shown() -> None:
+    """It takes a fifth of a second."""
+    found = {name_of(path) for path in FILES for _, name in imports_of(path) if name.split(".")[0] == "pyqtgraph"}
+    assert found == {"ui/charts/graph.py"}
+    loaded = run_python("import wordpiece_studio.ui.main_window, sys; print(*sys.modules)").split()
+    assert not {"pyqtgraph", "wordpiece_studio.ui.charts.graph"} & set(loaded)
 
 
 def test_imports_are_absolute() -> None:

@@ -54,7 +54,7 @@ def test_a_pair_of_pyside_and_python_that_crashes_is_not_installed() -> None:
 
 def test_the_readme_has_two_set_up_commands_of_one_line() -> None:
     commands = re.findall(r"^python3 -m venv .*$", README, flags=re.MULTILINE)
-    assert [command.rsplit("/", 1)[-1] for command in commands] == ["wordpiece-studio", "python -m pytest"]
+    assert [command.rsplit("/", 1)[-1] for command in commands] == ["wordpiece-studio", "python -m pytest -n auto"]
 
 
 def test_what_the_readme_points_at_is_there() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 import wordpiece_studio
 from tests.cli.calls import COURSE, POSIX, fails, process, run
+from wordpiece_studio.core.formats.merge_table import read_merge_table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,6 +27,15 @@ def test_train_tells_what_it_did(tmp_path: Path, capsys: pytest.CaptureFixture[s
         "words": 36,
     }
     assert sorted(path.name for path in (tmp_path / "a" / "b").iterdir()) == ["vocab.txt", "wordpiece-studio.json"]
+
+
+def test_the_merges_are_written_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--max-merges", 3, "-o", tmp_path / "out", "--history"]
+    run(capsys, "train", COURSE, *options, tmp_path / "merges.jsonl")
+    table = read_merge_table(tmp_path / "merges.jsonl")
+    assert table["step"].tolist() == [1, 2, 3]
+    for place, message in (("merges.xlsx", "does not end in"), ("none/merges.csv", "does not exist")):
+        assert message in fails(capsys, "train", COURSE, *options, tmp_path / place)
 
 
 def test_every_setting_is_an_option(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -108,4 +108,4 @@ def test_the_trained_sample_is_on_the_screen_without_the_compiler(tmp_path: Path
         [sys.executable, "-c", _START, str(tmp_path)], env=environment, capture_output=True, text=True, timeout=60,
         check=True,
     )  # fmt: skip
-    assert not {"numba", "llvmlite"} & set(done.stdout.split())
+    assert not {"numba", "llvmlite", "pyqtgraph"} & set(done.stdout.split())

@@ -98,6 +98,14 @@ def test_typing_is_undone_by_words(document: Document) -> None:
     assert document.text == ""
 
 
+def test_a_word_that_begins_with_a_blank_is_undone_in_one_step(document: Document) -> None:
+    document.edit(0, 0, "hug")
+    for position, letter in enumerate("  pug", start=3):
+        document.take_view_edit(position, 0, letter)
+    document.undo_stack.undo()
+    assert document.text == "hug"
+
+
 def test_new_lines_are_those_of_the_file(document: Document, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(b"one\r\ntwo\r\n")
     open_file(document, tmp_path / "a.txt")

@@ -46,7 +46,7 @@ def test_no_value_of_a_foreign_kind_gets_through(tmp_path: Path, value: object) 
         if store.damage is None:
             assert (
                 type(getattr(store.values, field)) is type(value)
-                or field in ("recent_files", "window_size")
+                or field in ("recent_files", "window_size", "history_columns")
                 or type(value) is int
             )
         assert msgspec.convert(msgspec.to_builtins(store.values), StudioSettings) == store.values
@@ -72,8 +72,8 @@ def test_a_folder_in_place_of_the_file_is_told(tmp_path: Path) -> None:
 def test_recent_files_come_once_and_the_latest_first(tmp_path: Path) -> None:
     store = SettingsStore(tmp_path)
     for name in ("a", "b", "a", *map(str, range(9))):
-        store.remember_file(Path(name))
-    assert store.values.recent_files == ("8", "7", "6", "5", "4", "3", "2", "1", "0", "a")
+        store.remember_files([Path(name)])
+    assert store.values.recent_files == tuple((name,) for name in "876543210a")
 
 
 def test_the_folder_is_the_users_own() -> None:

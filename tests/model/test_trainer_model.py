@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import threading
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.model.conftest import random_counts
-from tests.model.fakes import Recorder
+from tests.model.fakes import FakeTrainer, Recorder
 from wordpiece_studio.core.training import history as merge_history
 from wordpiece_studio.core.training.config import TrainingConfig
+from wordpiece_studio.core.training.records import Candidate
 from wordpiece_studio.core.training.trainer import Trainer, train
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.model.records import Focus, Rivals, TrainerState
+from wordpiece_studio.model.rivals_beside import find_where_there_is_room
+from wordpiece_studio.model.trainer_model import TrainerModel
 from wordpiece_studio.model.training_messages import Batch
 
 if TYPE_CHECKING:
@@ -23,7 +28,6 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from wordpiece_studio.core.corpus.counts import WordCounts
-    from wordpiece_studio.model.trainer_model import TrainerModel
 
     MakeModel = Callable[..., TrainerModel]
 
@@ -293,8 +297,21 @@ def test_a_broken_engine_is_told_in_words(
     model.next_merge()
     qtbot.waitUntil(lambda: len(recorder.errors) == 2)
     assert "Train again" in str(recorder.errors[1])
-    model.request_rivals()
-    assert recorder.rivals[-1] == Rivals(7, (), available=False)
+    assert not model.is_busy
+
+
+@pytest.mark.expects_log
+def test_rivals_are_found_though_the_engine_is_gone(qtbot: QtBot, hugs: WordCounts) -> None:
+    found: list[str] = []
+    factory = partial(FakeTrainer, broken_at=7, error=MemoryError())
+    model = TrainerModel(trainer_factory=factory, rivals_finder=held(found=found))  # type: ignore[arg-type]
+    recorder = Recorder(model)
+    model.start(hugs, TrainingConfig(max_merges=20))
+    reach(qtbot, model, FAILED)
+    with qtbot.waitSignal(model.rivals_changed):
+        model.request_rivals()
+    assert recorder.rivals[-1].candidates[0].token == "7"
+    model.close()
 
 
 def test_a_training_that_ran_out_of_memory_can_go_on(
@@ -366,18 +383,92 @@ def test_only_the_latest_rivals_are_told(qtbot: QtBot, model: TrainerModel) -> N
     assert [rivals.moment for rivals in recorder.rivals] == [5]
 
 
-def test_no_rivals_while_training(qtbot: QtBot, make_model: MakeModel, hugs: WordCounts) -> None:
-    model = make_model(seconds_per_merge=0.001)
+def held(*, found: list[str]) -> Callable[..., list[Candidate] | None]:
+    """Return a finder of rivals that notes the moments it is asked for, and knows one; it finds none at moment 1."""
+
+    def find(_history: object, moment: int, _limit: int, _stop: object) -> list[Candidate] | None:
+        found.append(f"{moment} in {threading.current_thread().name}")
+        return None if moment == 1 else [Candidate("a", "##b", f"{moment}", 1, 1, 1, 1.0, False)]
+
+    return find
+
+
+def test_while_training_the_rivals_are_found_beside_it(qtbot: QtBot, hugs: WordCounts) -> None:
+    found: list[str] = []
+    factory = partial(FakeTrainer, seconds_per_merge=0.001)
+    model = TrainerModel(trainer_factory=factory, rivals_finder=held(found=found))  # type: ignore[arg-type]
     recorder = Recorder(model)
     model.start(hugs, TrainingConfig(max_merges=10_000))
-    qtbot.waitUntil(lambda: model.moment > 0)
-    model.request_rivals()
-    assert not recorder.rivals[-1].available
+    qtbot.waitUntil(lambda: model.merge_count > 5)
+    for moment, is_available in ((3, True), (1, False), (4, True)):
+        model.seek(moment)
+        with qtbot.waitSignal(model.rivals_changed):
+            model.request_rivals(5)
+        answer = recorder.rivals[-1]
+        assert (answer.moment, answer.available) == (moment, is_available)
+        assert [rival.token for rival in answer.candidates] == [str(moment)] * is_available
+    assert model.state is TRAINING
+    assert len(found) == 3
+    assert not any("MainThread" in entry for entry in found)
     model.pause()
     reach(qtbot, model, PAUSED)
     with qtbot.waitSignal(model.rivals_changed):
-        model.request_rivals()
-    assert recorder.rivals[-1].available
+        model.request_rivals()  # of the engine itself
+    assert len(found) == 3
+    model.close()
+
+
+def test_rivals_found_late_are_not_told(qtbot: QtBot, hugs: WordCounts) -> None:
+    gate, asked = threading.Event(), threading.Event()
+
+    def find(_history: object, moment: int, _limit: int, _stop: object) -> list[Candidate]:
+        asked.set()
+        gate.wait(5)
+        return [Candidate("a", "##b", str(moment), 1, 1, 1, 1.0, False)]
+
+    factory = partial(FakeTrainer, seconds_per_merge=0.001)
+    model = TrainerModel(trainer_factory=factory, rivals_finder=find)  # type: ignore[arg-type]
+    recorder = Recorder(model)
+    model.start(hugs, TrainingConfig(max_merges=10_000))
+    qtbot.waitUntil(lambda: model.merge_count > 5)
+    model.seek(3)
+    model.request_rivals()
+    qtbot.waitUntil(asked.is_set)
+    model.seek(2)  # nobody asks for its rivals
+    gate.set()
+    qtbot.wait(40)
+    assert not recorder.rivals
+    model.close()
+
+
+def test_the_rivals_beside_a_training_are_those_of_a_trainer_there(qtbot: QtBot, model: TrainerModel) -> None:
+    counts = random_counts(5, words=4000, letters="abcdefghijk")
+    reference = Trainer(counts, TrainingConfig(), engine="compiled")
+    reference.run(300)
+    recorder = Recorder(model)
+    model.start(counts, TrainingConfig())
+    qtbot.waitUntil(lambda: model.merge_count > 300, timeout=10_000)
+    for moment in (250, 3, 0):
+        assert model.state is TRAINING
+        reference.seek(moment)
+        model.seek(moment)
+        with qtbot.waitSignal(model.rivals_changed):
+            model.request_rivals(100)
+        assert recorder.rivals[-1] == Rivals(moment, tuple(reference.top(100)), available=True)
+    model.seek(2)
+    model.next_merge()  # behind the head it moves, and nothing is learned for it
+    assert model.moment == 3
+    model.stop()
+    reach(qtbot, model, FINISHED)
+
+
+def test_without_memory_for_another_engine_there_are_no_rivals(
+    qtbot: QtBot, model: TrainerModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trained(qtbot, model, random_counts(3), max_merges=30)
+    assert find_where_there_is_room(model.history, 3, 5, lambda: False)
+    monkeypatch.setattr("wordpiece_studio.model.rivals_beside.available_memory", lambda: 1000)
+    assert find_where_there_is_room(model.history, 3, 5, lambda: False) is None
 
 
 def test_training_goes_on_from_the_head_after_rivals(qtbot: QtBot, model: TrainerModel) -> None:

@@ -1,4 +1,4 @@
-"""The watched text and its film strip against the tokenizer at every step."""
+"""The watched text, its lines as they are asked for, against the tokenizer itself."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from wordpiece_studio.core.encoder import Tokenizer
 from wordpiece_studio.core.text.normalizers import Unchanged
 from wordpiece_studio.core.training.config import TrainingConfig
 from wordpiece_studio.core.training.trainer import TrainingRun, train
-from wordpiece_studio.model.film_strip import StripRow, film_strip
-from wordpiece_studio.model.watched_text import TextSummary, WatchedText, split_lines
+from wordpiece_studio.model.text_units import TEXT_UNITS, TextUnit, length_in
+from wordpiece_studio.model.watched_text import WatchedText, split_lines
 
 COURSE = (
     "This is the Hugging Face Course.",
@@ -31,13 +31,9 @@ def tokenizer_at(run: TrainingRun, step: int) -> Tokenizer:
     return Tokenizer(run.history.vocabulary(step))
 
 
-def tokens_of(watched: WatchedText) -> list[str]:
-    return [piece.token for line in watched.lines for word in line.words for piece in word.pieces]
-
-
-def offsets_of(watched: WatchedText) -> list[tuple[int, int]]:
+def offsets_of(watched: WatchedText, unit: TextUnit = "characters") -> list[tuple[int, int]]:
     return [
-        (line.start + piece.start, line.start + piece.end)
+        watched.offsets_in(unit, line, piece.start, piece.end)
         for line in watched.lines
         for word in line.words
         for piece in word.pieces
@@ -66,52 +62,59 @@ def test_it_says_what_the_tokenizer_says(run: TrainingRun, text: str) -> None:
     watched = WatchedText(text)
     watched.set_tokenizer(tokenizer)
     encoding = tokenizer.encode(text)
-    assert tokens_of(watched) == encoding.tokens
+    assert watched.tokens() == encoding.tokens
+    assert watched.ids() == encoding.ids
     assert offsets_of(watched) == encoding.offsets
-    assert watched.summary.tokens == len(encoding)
+
+
+@pytest.mark.parametrize("unit", TEXT_UNITS)
+@pytest.mark.parametrize("text", ["Thé 🤗\nFacé chapter🤗 the\n\nthis", "한국어 the"])
+def test_offsets_in_each_unit_cut_the_same_text(run: TrainingRun, text: str, unit: TextUnit) -> None:
+    watched = WatchedText(text)
+    watched.set_tokenizer(tokenizer_at(run, 12))
+    whole = {"characters": list(text), "utf8": text.encode(), "utf16": text.encode("utf-16-le")}[unit]
+    size = 2 if unit == "utf16" else 1
+    for (start, end), (first, last) in zip(offsets_of(watched, unit), offsets_of(watched), strict=True):
+        part = whole[start * size : end * size]
+        decoded = "".join(part) if isinstance(part, list) else part.decode("utf-8" if unit == "utf8" else "utf-16-le")
+        assert decoded == text[first:last]
+
+
+def test_a_lone_surrogate_has_a_length() -> None:
+    assert [length_in(unit, "a\ud800") for unit in TEXT_UNITS] == [2, 4, 2]
+
+
+def test_nothing_is_tokenized_that_is_not_asked_for(run: TrainingRun) -> None:
+    tokenizer, asked = tokenizer_at(run, 12), []
+    tokenize = tokenizer.tokenize_words
+    tokenizer.tokenize_words = lambda line: asked.append(line) or tokenize(line)  # type: ignore[method-assign]
+    watched = WatchedText("This is\nthe Course\n" * 500)
+    watched.set_tokenizer(tokenizer)
+    assert len(watched.lines) == 1000
+    assert watched.lines[700].words[0].word.text == "This"
+    assert asked == ["This is\n"]
 
 
 def test_typing_keeps_the_words_of_other_lines(run: TrainingRun) -> None:
     watched = WatchedText("This is\nthe Course")
     watched.set_tokenizer(tokenizer_at(run, 12))
-    before = watched.lines
+    before = [line.words for line in watched.lines]
     watched.set_text("That is\nthe Course")
-    assert watched.lines[1].words is before[1].words
-    assert watched.lines[0].words is not before[0].words
+    assert watched.lines[1].words is before[1]
+    assert watched.lines[0].words is not before[0]
 
 
-def test_another_tokenizer_keeps_lines_that_spell_no_changed_token(run: TrainingRun) -> None:
-    watched = WatchedText("shows\nchapter")
-    watched.set_tokenizer(tokenizer_at(run, 12))
-    before = watched.lines
-    watched.set_tokenizer(tokenizer_at(run, 13), ["chap"])
-    assert run.history[12].token == "chap"
-    assert watched.lines[0].words is before[0].words
-    assert tokens_of(watched) == tokenizer_at(run, 13).encode("shows\nchapter").tokens
+def test_another_tokenizer_makes_other_words(run: TrainingRun) -> None:
+    watched = WatchedText("This chapter")
+    for step in (0, 12, 25, 3):
+        watched.set_tokenizer(tokenizer_at(run, step))
+        assert watched.tokens() == tokenizer_at(run, step).encode("This chapter").tokens
 
 
-def test_the_summary(run: TrainingRun) -> None:
-    watched = WatchedText("the the !")
-    assert watched.summary == TextSummary(0, 0, 0)
+def test_a_place_is_in_its_line(run: TrainingRun) -> None:
+    watched = WatchedText("ab\ncd\n")
     watched.set_tokenizer(tokenizer_at(run, 0))
-    assert watched.summary == TextSummary(3, 7, 1)
-    assert watched.summary.fertility == pytest.approx(7 / 3)
-    assert watched.word_counts() == {"the": 2, "!": 1}
-    assert [word.word.text for word in watched.unknown_words(5)] == ["!"]
-
-
-@pytest.mark.parametrize("text", ["This is the Hugging Face course!", "Hopefully tokenization tokenization", "x"])
-def test_the_film_strip_is_what_tokenizing_at_every_step_finds(run: TrainingRun, text: str) -> None:
-    watched = WatchedText(text)
-    watched.set_tokenizer(tokenizer_at(run, 0))
-    encodings = [tokenizer_at(run, step).encode(text).tokens for step in range(len(run.history) + 1)]
-    expected = [
-        StripRow(step, run.history[step - 1].token, len(encodings[step]))
-        for step in range(1, len(encodings))
-        if encodings[step] != encodings[step - 1]
-    ]
-    found = film_strip(watched.word_counts(), run.history, len(run.history), lambda step: tokenizer_at(run, step))
-    assert found == expected
+    assert [watched.line_at(position) for position in range(7)] == [0, 0, 0, 1, 1, 1, 1]
 
 
 def test_a_long_line_stays_whole_where_words_may_reach_over_blanks(run: TrainingRun) -> None:

@@ -1,13 +1,16 @@
-"""The colours: readable in light and in dark, and a token's colour the same in every run."""
+"""The colours: readable in every look, told apart by the colour-blind, and a token's the same in every run."""
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
-from wordpiece_studio.ui.look.colors import DARK, LIGHT, contrast, token_color, token_text_color
+from tests.ui.color_vision import VISIONS, difference, seen
+from wordpiece_studio.ui.look.colors import LOOKS, Look, contrast, token_color, token_colors, token_text_color
 
 _TOKENS = ["[UNK]", "##a", "cha", "안녕", "字", "<img src=x>", "", "\ud800", *(f"##{number}" for number in range(300))]
 _PAIRS = [
@@ -15,25 +18,66 @@ _PAIRS = [
     ("accent_ink", "surface"), ("text", "accent_soft"), ("tie_text", "tie_soft"), ("error", "error_soft"),
     ("success", "surface"), ("text", "hover"), ("accent_text", "accent_hover"),
 ]  # fmt: skip
+_LEAST_CONTRAST = {"light": 4.5, "dark": 4.5, "contrast": 7.0}
+_LEAST_DIFFERENCE = 10.0
+"""CIEDE2000; what the module's docstring promises."""
+
+looks = pytest.mark.parametrize("look", LOOKS)
 
 
-@pytest.mark.parametrize("dark", [False, True])
-def test_text_on_every_token_colour_is_readable(dark: bool) -> None:
-    assert min(contrast(token_color(token, dark), token_text_color(dark)) for token in _TOKENS) >= 4.5
+@looks
+def test_text_on_every_token_colour_is_readable(look: Look) -> None:
+    assert min(contrast(color, token_text_color(look)) for color in token_colors(look)) >= _LEAST_CONTRAST[look]
 
 
-@pytest.mark.parametrize("colors", [LIGHT, DARK], ids=["light", "dark"])
+@looks
+@pytest.mark.parametrize("vision", VISIONS)
+def test_any_two_token_colours_are_told_apart(look: Look, vision: str) -> None:
+    colors = [seen(color, vision) for color in token_colors(look)]
+    assert min(difference(*pair) for pair in itertools.combinations(colors, 2)) >= _LEAST_DIFFERENCE
+
+
+@looks
 @pytest.mark.parametrize("ink_and_ground", _PAIRS, ids="-on-".join)
-def test_text_is_readable(colors: object, ink_and_ground: tuple[str, str]) -> None:
+def test_text_is_readable(look: Look, ink_and_ground: tuple[str, str]) -> None:
     ink, ground = ink_and_ground
-    assert contrast(getattr(colors, ink), getattr(colors, ground)) >= 4.5
+    assert contrast(getattr(LOOKS[look], ink), getattr(LOOKS[look], ground)) >= _LEAST_CONTRAST[look]
 
 
-def test_tokens_use_all_colours() -> None:
-    assert len({token_color(token, False).name() for token in _TOKENS}) == 12
+@looks
+def test_in_every_look_edges_are_seen_that_carry_a_meaning(look: Look) -> None:
+    colors = LOOKS[look]
+    assert contrast(colors.accent, colors.surface) >= 3
+    if look == "contrast":
+        assert contrast(colors.border, colors.surface) >= 7
+        assert contrast(colors.faint, colors.surface) >= 7
+
+
+@looks
+def test_tokens_use_all_colours(look: Look) -> None:
+    used = {token_color(token, look).name() for token in _TOKENS}
+    assert used == {color.name() for color in token_colors(look)}
+    assert len(used) == 8
 
 
 def test_a_token_has_the_same_colour_in_another_run() -> None:
-    code = "from wordpiece_studio.ui.look.colors import token_color; print(token_color('##hug', True).name())"
+    code = "from wordpiece_studio.ui.look.colors import token_color; print(token_color('##hug', 'dark').name())"
     output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert output.strip() == token_color("##hug", True).name()
+    assert output.strip() == token_color("##hug", "dark").name()
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ((50, 2.6772, -79.7751), (50, 0, -82.7485), 2.0425),
+        ((50, -1.3802, -84.2814), (50, 0, -82.7485), 1.0),
+        ((50, 2.49, -0.001), (50, -2.49, 0.0009), 7.1792),
+        ((50, 2.5, 0), (58, 24, 15), 19.4535),
+        ((22.7233, 20.0904, -46.6940), (23.0331, 14.9730, -42.5619), 2.0373),
+        ((2.0776, 0.0795, -1.1350), (0.9033, -0.0636, -0.5514), 0.9082),
+    ],
+)
+def test_the_difference_is_that_of_the_published_examples(
+    one: tuple[float, ...], other: tuple[float, ...], expected: float
+) -> None:
+    assert difference(np.array(one), np.array(other)) == pytest.approx(expected, abs=5e-5)

@@ -50,7 +50,7 @@ def test_a_text_file_is_opened_counted_and_remembered(studio: Studio, tmp_path: 
     choose(studio, path)
     studio.wait(lambda: studio.window.corpus_pane.figures.value_of("words") == "3")
     assert studio.window.corpus_pane.hint == path.name
-    assert studio.window.settings.values.recent_files == (str(path),)
+    assert studio.window.settings.values.recent_files == ((str(path),),)
     assert "proposed for this corpus" in studio.window.bar.progress_text
 
 
@@ -146,7 +146,7 @@ def test_a_recent_file_that_vanished_is_told(studio: Studio, tmp_path: Path) -> 
     path.write_text("hug", encoding="utf-8")
     studio.open(path)
     path.unlink()
-    studio.window.menus.recent_file_chosen.emit(str(path))
+    studio.window.menus.recent_file_chosen.emit((str(path),))
     studio.wait_opened()
     assert "gone.txt" in studio.box().text()
     studio.answer(QMessageBox.StandardButton.Ok)

@@ -94,7 +94,7 @@ def test_a_folder_is_opened_by_menu_and_counted_file_by_file(studio: Studio, fol
     assert [row.state for row in window.document.files.rows] == [FileState.DONE] * 3
     shown = [window.document.files.table.index(number, FileColumn.WORDS).data() for number in range(3)]
     assert shown == ["40", "4", "4"]
-    assert window.settings.values.recent_files[0] == str(folder)
+    assert window.settings.values.recent_files[0] == (str(folder),)
     assert window.corpus_pane.files_view.isVisible()
     assert not window.corpus_pane.editor.isVisible()
     assert not window.actions_.save_corpus.isEnabled()
@@ -104,7 +104,7 @@ def test_a_folder_is_opened_from_the_recent_files_again(studio: Studio, folder: 
     opened(studio, folder)
     studio.window.actions_.new_corpus.trigger()
     assert studio.window.corpus_pane.editor.isVisible()
-    studio.window.menus.recent_file_chosen.emit(str(folder))
+    studio.window.menus.recent_file_chosen.emit((str(folder),))
     wait_counted(studio)
     assert len(names(studio)) == 3
 

@@ -263,7 +263,7 @@ def test_all_commands_have_a_tooltip_and_those_with_a_key_name_it(studio: Studio
     for action in studio.window.actions_.all():
         assert action.toolTip()
         if action.shortcuts():
-            assert action.shortcut().toString() in action.toolTip()
+            assert action.shortcut().toString() in studio.window.actions_.usual_tip(action)
 
 
 def test_all_controls_have_names(studio: Studio) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.ui.look.colors import DARK, LIGHT
+from wordpiece_studio.ui.look.colors import CONTRAST, DARK, LIGHT
 from wordpiece_studio.ui.look.theme import Theme
 
 if TYPE_CHECKING:
@@ -19,6 +19,16 @@ def test_a_chosen_look_is_announced_and_has_its_own_colours(qtbot: QtBot) -> Non
     assert theme.dark
     assert theme.surface == DARK.surface
     assert theme.token_color("##a") != Theme("light").token_color("##a")
+
+
+def test_high_contrast_is_a_look_of_its_own(qtbot: QtBot) -> None:
+    theme = Theme("dark")
+    with qtbot.waitSignal(theme.changed):
+        theme.set_choice("contrast")
+    assert theme.look == "contrast"
+    assert theme.dark
+    assert theme.colors is CONTRAST
+    assert theme.token_color("##a") != Theme("dark").token_color("##a")
 
 
 def test_the_same_look_is_not_announced_again(qtbot: QtBot) -> None:

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import QRect
 from PySide6.QtWidgets import QToolButton
 
-from wordpiece_studio.ui.look.dock_area import usual_rows
+from wordpiece_studio.ui.layouts.layout import TEACH
 from wordpiece_studio.ui.view_flow import fitted
 
 if TYPE_CHECKING:
@@ -31,9 +31,9 @@ def test_a_window_is_brought_into_its_screen_with_its_frame(frame: QRect, expect
 
 
 def test_a_low_area_leaves_most_of_the_middle_to_the_history() -> None:
-    top, bottom = usual_rows(560, 17)
+    bottom = TEACH.bottom_height(560, 17)
     assert bottom < 130
-    assert top < (560 - bottom) / 2
+    assert TEACH.columns_for(560, 17)[1].upper < 0.5
 
 
 def test_a_window_made_smaller_by_hand_still_shows_rows_and_chips(studio: Studio) -> None:
@@ -64,9 +64,9 @@ def test_a_window_of_a_larger_screen_fills_this_one(studio: Studio) -> None:
 
 
 def test_the_usual_arrangement_is_not_tied_to_this_screen(studio: Studio) -> None:
-    assert studio.window.docks.state() == ""
+    assert studio.window.docks.changed_by_hand() is None
     studio.window.docks.card("corpus").hide()
-    assert studio.window.docks.state()
+    assert studio.window.docks.changed_by_hand().closed == ("corpus",)
 
 
 def test_buttons_without_words_keep_their_names(studio: Studio) -> None:

@@ -55,6 +55,9 @@ ClusterOption = Annotated[
     str | None,
     option("Count on a Dask cluster: its scheduler's, tcp://host:8786.", TEXT, metavar="ADDRESS"),
 ]
+HistoryOption = Annotated[
+    str | None, typer.Option(help="Also write all merges, to a .csv, .jsonl or .parquet file.", metavar="FILE")
+]
 MinCountOption = Annotated[int, option("Rarer words are left out.", TEXT, metavar="N", min=1)]
 NormalizerOption = Annotated[str, option(NORMALIZERS, TEXT)]
 PreTokenizerOption = Annotated[str, option(PRE_TOKENIZERS, TEXT)]

@@ -20,6 +20,7 @@ from wordpiece_studio.cli.options import (
     ColumnOption,
     EncodingOption,
     ErrorsOption,
+    HistoryOption,
     JsonOption,
     KindOption,
     LongestWordOption,
@@ -36,6 +37,7 @@ from wordpiece_studio.cli.sources import counted_words, listed_sources
 from wordpiece_studio.cli.terminal import print_line, progress, warn
 from wordpiece_studio.core.corpus.files import FileOnDisk
 from wordpiece_studio.core.formats.atomic_write import check_folder
+from wordpiece_studio.core.formats.merge_table import check_merge_table_place, write_merge_table
 from wordpiece_studio.core.formats.tokenizer_directory import save_directory
 from wordpiece_studio.core.formats.vocab_txt import vocabulary_bytes
 from wordpiece_studio.core.kernel_cache import load_kernels
@@ -88,11 +90,12 @@ def train_command(
     continuing_subword_prefix: Annotated[str, option("Before what begins no word.", ALPHABET)] = "##",
     end_of_word_suffix: Annotated[str | None, option("After every word, for byte pair encoding.", ALPHABET)] = None,
     end_of_word: Annotated[str, option("The suffix is a symbol, or attached.", ALPHABET)] = "symbol",
+    history: HistoryOption = None,
 ) -> None:
     """Learn a vocabulary from texts and write it to a folder."""
     started = time.monotonic()
     config = _config(context.params)
-    check_folder(output)
+    _check_places(output, history)
     normalizing = with_removal(resolve_normalizer(normalizer), remove)
     sources = listed_sources(context.params)
     if sum(FileOnDisk(source.path).size for source in sources or ()) > _BIG:
@@ -109,8 +112,9 @@ def train_command(
         while trainer.run(_SLICE):
             report("Training", trainer.history.vocabulary_size(trainer.moment), vocab_size)
     save_directory(output, trainer.vocabulary, counts.normalizer, counts.pre_tokenizer, config=config, counts=counts)
-    told = _summary if as_json else summary_words
-    print_line(told(trainer, output, time.monotonic() - started))
+    if history is not None:
+        write_merge_table(history, trainer.history)
+    print_line((_summary if as_json else summary_words)(trainer, output, time.monotonic() - started))
 
 
 def _config(values: Mapping[str, Any]) -> TrainingConfig:
@@ -121,6 +125,12 @@ def _config(values: Mapping[str, Any]) -> TrainingConfig:
     return TrainingConfig.from_dict(
         settings | {name: settings[name].split() for name in lists if settings[name] is not None}
     )
+
+
+def _check_places(output: str, history: str | None) -> None:
+    check_folder(output)
+    if history is not None:
+        check_merge_table_place(history)
 
 
 def _load_engine() -> None:

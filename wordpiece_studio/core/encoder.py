@@ -189,6 +189,14 @@ class Tokenizer:
                 words.extend(self._tokenize(word, offset) for word in self.pipeline.aligned_words(section))
         return words
 
+    def spans(self, word: str) -> tuple[tuple[str, int, int], ...] | None:
+        """Return each token of `word`, taken as it is, with (start, end) in its characters; None if it is unknown.
+
+        An end-of-word suffix counts as one character behind the last.
+        """
+        match = self._match(word)
+        return match.tokens if match.unknown is None else None
+
     def explain(self, word: str) -> WordTrace:
         """Return every candidate tried for `word`, which is taken as it is: neither normalized nor split."""
         units = self._units(word)
@@ -208,6 +216,15 @@ class Tokenizer:
             positions.append(PositionTrace(start, tuple(tried), last.candidate if last.matched else None))
         tokens = tuple(token for token, _, _ in match.tokens)
         return WordTrace(word, tuple(positions), tokens, match.unknown)
+
+    def split(self, text: str) -> Iterator[tuple[str, bool]]:
+        """Yield each word of `text` after normalization, and whether it is a special token written out in the text."""
+        for section, _, is_special in self._sections(text):
+            if is_special:
+                yield section, True
+            else:
+                for word in self.pipeline.words(section):
+                    yield word, False
 
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = True, cleanup: bool = True) -> str:
         """Return the text that `ids` stand for, as far as it can be told; Hugging Face's WordPiece decoder.

@@ -28,7 +28,8 @@ class Edit:
     def followed_by(self, later: Edit) -> Edit | None:
         """Return the one edit that this one and `later` are when a user types on or deletes on; None if it is two."""
         if not self.removed and not later.removed and later.position == self.position + len(self.inserted):
-            if len(later.inserted) > 1 or self.inserted[-1:].isspace() > later.inserted.isspace():
+            ends_word = self.inserted[-1:].isspace() and not self.inserted.isspace()
+            if len(later.inserted) > 1 or (ends_word and not later.inserted.isspace()):
                 return None  # a paste, or the first letter of a new word
             return Edit(self.position, "", self.inserted + later.inserted)
         if not self.inserted and not later.inserted and len(self.removed) + len(later.removed) < 1000:

@@ -1,86 +1,169 @@
 """The steps of a training that change how a text is tokenized, found without training or tokenizing at every step.
 
-A step changes a word only if it makes a token that is spelled inside the word. So for each distinct word the steps of
-those tokens are looked up, and the word is tokenized at these steps only. Plain Python: no Qt.
+A step changes a word only if it makes a token that is spelled inside the word. So the birth steps of all tokens inside
+a word are looked up, and longest match is done over these numbers alone: at step k it may take what was born by then.
+Plain Python: no Qt.
 
-Example: with ``Th`` born at step 9 and ``##is`` at step 12, "This" is tokenized at the steps 0, 9 and 12.
+Example: with ``Th`` born at step 9 and ``##is`` at step 12, "This" can change at the steps 9 and 12 only.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
+
+import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from numpy.typing import NDArray
 
-    from wordpiece_studio.core.encoder import Tokenizer
     from wordpiece_studio.core.training.history import MergeHistory
     from wordpiece_studio.core.vocabulary import Vocabulary
+
+_Reach = list[list[tuple[int, int]]]
+"""For each place in a word the (end, birth step) of the tokens that fit there, longest first."""
 
 
 @dataclass(frozen=True, slots=True)
 class StripRow:
-    """A step that changed the text: its number, the token it made, and how many tokens the text has after it."""
+    """A step that changed the text.
+
+    Attributes
+    ----------
+    step, token
+        Its number, and the token it made.
+    tokens
+        How many tokens the text has after it.
+    change
+        How many more that is than before it; it may be 0 where the text is split elsewhere.
+    left, right
+        The pair that it joined.
+    """
 
     step: int
     token: str
     tokens: int
+    change: int = 0
+    left: str = ""
+    right: str = ""
 
 
-def film_strip(
-    words: Mapping[str, int],
-    history: MergeHistory,
-    merges: int,
-    tokenizer_at: Callable[[int], Tokenizer | None],
-) -> list[StripRow]:
-    """Return the steps that change the tokens of these words, in order.
+class StripRows(Sequence[StripRow]):
+    """Rows over two columns, each made when it is asked for.
 
     Parameters
     ----------
-    words
-        How often each distinct word occurs in the text.
-    merges
-        How many merges of the history count.
-    tokenizer_at
-        Returns the tokenizer of a moment.
+    steps, changes
+        int64, shape (n,): the steps, ascending, and by how many tokens each changes the text.
+    before
+        The number of tokens before the first of them.
+
+    Attributes
+    ----------
+    tokens
+        int64, shape (n,): the number of tokens after each step.
     """
-    vocabulary = history.vocabulary(merges)
-    concerned: dict[int, list[str]] = {}
-    for word in words:
-        for step in _steps_inside(word, vocabulary, history):
-            concerned.setdefault(step, []).append(word)
-    tokens = {word: _tokens(word, tokenizer_at(0)) for word in words}
-    total = sum(len(tokens[word]) * count for word, count in words.items())
-    rows = []
-    for step in sorted(concerned):
-        tokenizer = tokenizer_at(step)
-        is_changed = False
-        for word in concerned[step]:
-            now = _tokens(word, tokenizer)
-            if now != tokens[word]:
-                is_changed = True
-                total += (len(now) - len(tokens[word])) * words[word]
-                tokens[word] = now
-        if is_changed:
-            rows.append(StripRow(step, history[step - 1].token, total))
-    return rows
+
+    def __init__(
+        self, history: MergeHistory, steps: NDArray[np.int64], changes: NDArray[np.int64], before: int
+    ) -> None:
+        self._history = history
+        self.steps = steps
+        self.changes = changes
+        self.tokens = np.cumsum(changes) + before
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    @overload
+    def __getitem__(self, index: int) -> StripRow: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[StripRow]: ...
+    def __getitem__(self, index: int | slice) -> StripRow | list[StripRow]:
+        if isinstance(index, slice):
+            return [self[each] for each in range(*index.indices(len(self)))]
+        step = int(self.steps[index])
+        merge = self._history[step - 1]
+        return StripRow(step, merge.token, int(self.tokens[index]), int(self.changes[index]), merge.left, merge.right)
 
 
-def _steps_inside(word: str, vocabulary: Vocabulary, history: MergeHistory) -> set[int]:
-    """Return the steps that made a token which is spelled inside the word."""
-    steps: set[int] = set()
-    suffix = vocabulary.end_of_word_suffix or ""
-    for start in range(len(word)):
-        prefix = vocabulary.continuing_subword_prefix if start else ""
-        for end in range(start + 1, min(len(word), start + vocabulary.longest) + 1):
-            endings = ("", suffix) if suffix and end == len(word) else ("",)
-            for ending in endings:
-                token_id = vocabulary.id_of(prefix + word[start:end] + ending)
-                if token_id is not None:
-                    steps.add(history.birth_step(token_id))
-    return steps - {0}
+@dataclass(frozen=True, slots=True)
+class WordTimeline:
+    """One word at all steps.
+
+    Attributes
+    ----------
+    tokens_at_start
+        Number of tokens before the first merge.
+    steps
+        The steps that change its tokens, ascending.
+    changes
+        By how many each of them changes their number.
+    is_unknown
+        Whether it is out of the vocabulary, which is so at all steps or at none: merges make no new symbol.
+    """
+
+    tokens_at_start: int
+    steps: tuple[int, ...]
+    changes: tuple[int, ...]
+    is_unknown: bool = False
 
 
-def _tokens(word: str, tokenizer: Tokenizer | None) -> tuple[str, ...]:
-    return tokenizer.explain(word).tokens if tokenizer is not None else ()
+def word_timeline(word: str, vocabulary: Vocabulary, births: Sequence[int], longest_word: int) -> WordTimeline:
+    """Return at which steps the tokens of a word change.
+
+    Parameters
+    ----------
+    vocabulary
+        The tokens up to the last step that is to be looked at.
+    births
+        The step that made each token, by id; 0 for special tokens and the alphabet.
+    longest_word
+        A word of more characters is unknown as a whole.
+    """
+    reach = _reach(word, vocabulary, births) if len(word) <= longest_word else None
+    before = _ends(reach, 0) if reach is not None else None
+    if reach is None or before is None:
+        return WordTimeline(1, (), (), is_unknown=True)
+    first = len(before)
+    steps, changes = [], []
+    for step in sorted({born for place in reach for _, born in place if born}):
+        now = _ends(reach, step)
+        if now is not None and now != before:
+            steps.append(step)
+            changes.append(len(now) - len(before))
+            before = now
+    return WordTimeline(first, tuple(steps), tuple(changes))
+
+
+def _reach(word: str, vocabulary: Vocabulary, births: Sequence[int]) -> _Reach:
+    """Look up every stretch of the word; its end-of-word suffix, if there is one, counts as one more symbol."""
+    suffix = vocabulary.end_of_word_suffix
+    units = [*word, suffix] if suffix else list(word)
+    places: _Reach = []
+    for start in range(len(units)):
+        candidate = vocabulary.continuing_subword_prefix if start else ""
+        found = []
+        for end in range(start + 1, min(len(units), start + vocabulary.longest) + 1):
+            candidate += units[end - 1]
+            token_id = vocabulary.id_of(candidate)
+            if token_id is not None:
+                found.append((end, births[token_id]))
+        places.append(found[::-1])
+    return places
+
+
+def _ends(reach: _Reach, step: int) -> list[int] | None:
+    """Return where the tokens of the word end at a step, by longest match; None if it is unknown."""
+    ends = []
+    place = 0
+    while place < len(reach):
+        for end, born in reach[place]:
+            if born <= step:
+                ends.append(end)
+                place = end
+                break
+        else:
+            return None
+    return ends

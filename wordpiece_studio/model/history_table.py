@@ -5,23 +5,25 @@ Sorting and filtering are index arrays (`history_rows.py`); no row is an object.
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from PySide6.QtCore import QAbstractTableModel, QLocale, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer
+from PySide6.QtCore import QAbstractTableModel, QLocale, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer, Signal
 
+from wordpiece_studio.model.history_cells import HistoryCells, HistoryWords
+from wordpiece_studio.model.history_ordering import HistoryOrdering
 from wordpiece_studio.model.history_rows import (
-    NUMBER_COLUMNS,
     TOKEN_COLUMNS,
     HistoryColumn,
     HistoryFilter,
     HistoryRows,
+    RowsWanted,
 )
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from wordpiece_studio.model.history_ordering import RowsFound
     from wordpiece_studio.model.trainer_model import TrainerModel
 
     Index = QModelIndex | QPersistentModelIndex
@@ -49,19 +51,36 @@ class HistoryTableModel(QAbstractTableModel):
 
     `DisplayRole` is text for reading (four significant digits), `RAW_ROLE` the value; see the other roles above. While
     training, rows come in batches; where they are sorted or filtered they fall into place a few times a second.
+    The rows of a long history are put in order in a thread, and appear in it a moment later.
+
+    Signals
+    -------
+    filter_failed(StudioError)
+        The expression of the filter is invalid or takes too long; the rows stay what they were.
+    busy_changed(bool)
+        Whether another order is being looked for.
     """
+
+    filter_failed = Signal(object)
+    busy_changed = Signal(object)
 
     def __init__(self, model: TrainerModel, parent: QObject | None = None, *, locale: QLocale | None = None) -> None:
         super().__init__(parent)
         self._model = model
         self._locale = locale if locale is not None else QLocale()
-        self._history = model.history
-        self._rows = HistoryRows(model.history) if model.history is not None else None
+        self._words = HistoryWords(self)
+        self._take_history()
         self._known = model.merge_count  # merges that the rows are made of
         self._moment = model.moment
         self._filter = HistoryFilter()
         self._column = HistoryColumn.STEP
         self._descending = False
+        self._watched = np.empty(0, dtype=np.int64)
+        self._shown = RowsWanted(0)  # what the rows are the answer to
+        self._ordering = HistoryOrdering(self)
+        self._ordering.found.connect(self._on_ordering_found)
+        self._ordering.failed.connect(self.filter_failed)
+        self._ordering.busy_changed.connect(self.busy_changed)
         # Merge index by row, int64; None stands for 0, 1, 2, …, to which rows are added for nothing.
         self._order: NDArray[np.int64] | None = None
         self._row_of_merge: NDArray[np.int64] | None = None  # the inverse of `_order`, made when asked for
@@ -90,10 +109,29 @@ class HistoryTableModel(QAbstractTableModel):
             self._row_of_merge[self._order] = np.arange(len(self._order))
         return int(self._row_of_merge[step - 1])
 
+    def shown_merges(self) -> NDArray[np.int64]:
+        """Return the indices, from 0, of the merges in the rows, from top to bottom: int64, shape (n_rows,)."""
+        return np.arange(self._known) if self._order is None else self._order
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether all merges are shown in the order of their steps."""
+        return self._order is None
+
     @property
     def hidden_count(self) -> int:
         """Number of merges that the filter hides."""
         return self._known - self.rowCount()
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether another order is being looked for."""
+        return self._ordering.is_busy
+
+    def close(self) -> None:
+        """Wait for the thread, if there is one, to end."""
+        self._timer.stop()
+        self._ordering.close()
 
     @property
     def filter(self) -> HistoryFilter:
@@ -102,26 +140,21 @@ class HistoryTableModel(QAbstractTableModel):
 
     def extremes(self) -> dict[HistoryColumn, tuple[float, float]]:
         """Return the smallest and the largest number of each column of numbers; empty if there is no row."""
-        history, count = self._history, self._model.merge_count  # rows that are sorted come in later
-        if history is None or history is not self._model.history or not count:
+        if self._cells is None or self._history is not self._model.history:
             return {}
-        found: dict[HistoryColumn, tuple[float, float]] = {}
-        for column, name in NUMBER_COLUMNS.items():
-            values = history.column(name)[:count]
-            found[column] = (values.min().item(), values.max().item())
-        found[HistoryColumn.STEP] = (1, count)
-        found[HistoryColumn.VOCABULARY] = (history.vocabulary_size(1), history.vocabulary_size(count))
-        found[HistoryColumn.SYMBOLS] = (history.symbols_after(count), history.symbols_after(1))
-        return found
+        return self._cells.extremes(self._model.merge_count)  # rows that are sorted come in later
 
     def set_filter(self, wanted: HistoryFilter) -> None:
         """Show only the merges that `wanted` lets through."""
         if wanted != self._filter:
-            self.beginResetModel()
             self._filter = wanted
-            self._known = self._model.merge_count
-            self._set_order(self._wanted_order())
-            self.endResetModel()
+            self._ask()
+
+    def set_watched(self, steps: NDArray[np.int64]) -> None:
+        """Take the steps, from 1 and ascending, that changed the watched text; int64, shape (n,)."""
+        self._watched = steps
+        if self._filter.only_watched:
+            self._ask()
 
     # What Qt asks.
 
@@ -137,14 +170,14 @@ class HistoryTableModel(QAbstractTableModel):
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Return what a cell says for `role`."""
-        if not index.isValid() or self._history is None:
+        if not index.isValid() or self._cells is None:
             return None
         column = HistoryColumn(index.column())
         step = self.step_of_row(index.row())
         if role == Qt.ItemDataRole.DisplayRole:
-            return self._shown(self._value(step, column))
+            return self._words.text(self._cells.value(step, column), self._locale)
         if role == RAW_ROLE:
-            return self._value(step, column)
+            return self._cells.value(step, column)
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _LEFT if column in TOKEN_COLUMNS else _RIGHT
         if role == IS_FUTURE_ROLE:
@@ -160,7 +193,9 @@ class HistoryTableModel(QAbstractTableModel):
         if orientation is not Qt.Orientation.Horizontal or not 0 <= section < len(HistoryColumn):
             return None
         if role == Qt.ItemDataRole.DisplayRole:
-            return self._titles()[section]
+            return self._words.titles(self._model.config)[section]
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return self._words.explanations()[section]
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _LEFT if HistoryColumn(section) in TOKEN_COLUMNS else _RIGHT
         return None
@@ -169,18 +204,24 @@ class HistoryTableModel(QAbstractTableModel):
         """Sort by a column; -1 is the order of the steps."""
         self._column = HistoryColumn(column) if column >= 0 else HistoryColumn.STEP
         self._descending = column >= 0 and order == Qt.SortOrder.DescendingOrder
-        self._take_up_new()
-        self._rearrange()
+        self._ask()
 
     # What the trainer says.
+
+    def _take_history(self) -> None:
+        self._history = history = self._model.history
+        self._rows = HistoryRows(history) if history is not None else None
+        self._cells = HistoryCells(history) if history is not None else None
 
     def _on_model_run_reset(self) -> None:
         self.beginResetModel()
         self._timer.stop()
-        self._history = self._model.history
-        self._rows = HistoryRows(self._history) if self._history is not None else None
+        self._ordering.drop()
+        self._take_history()
         self._known = self._moment = 0
-        self._set_order(self._wanted_order())
+        wanted = RowsWanted(0, self._filter, self._column, self._descending, self._watched)
+        self._shown = wanted
+        self._set_order(None if wanted.is_plain else np.empty(0, dtype=np.int64))
         self.endResetModel()
 
     def _on_model_merges_appended(self, first: int, last: int) -> None:
@@ -206,35 +247,55 @@ class HistoryTableModel(QAbstractTableModel):
             self.dataChanged.emit(self.index(first, 0), self.index(last, len(HistoryColumn) - 1), changed)
 
     def _on_timer_timeout(self) -> None:
-        began = time.perf_counter()
-        self._take_up_new()
-        self._rearrange()
-        # A long history takes longer: never spend more than a twentieth of the time on it.
-        cost_ms = 1000 * (time.perf_counter() - began)
-        self._timer.setInterval(max(_REARRANGE_INTERVAL_MS, round(20 * cost_ms)))
+        if self._ordering.is_busy:
+            self._timer.start()
+        else:
+            self._ask()
 
     # Order.
 
-    def _take_up_new(self) -> None:
-        """Append the merges that were learned meanwhile at the end, if the filter lets them through."""
-        count = self._model.merge_count
-        if self._order is None or self._rows is None or count <= self._known:
+    def _ask(self) -> None:
+        """Ask for the rows that are wanted now."""
+        if self._rows is not None:
+            count = self._model.merge_count
+            self._ordering.ask(
+                self._rows, RowsWanted(count, self._filter, self._column, self._descending, self._watched)
+            )
+
+    def _on_ordering_found(self, found: RowsFound) -> None:
+        """Show what was found, as far as it can be taken for the present rows added to and put in order."""
+        wanted, before = found.wanted, self._shown
+        self._shown = wanted
+        is_other_text = wanted.filter.only_watched and wanted.watched is not before.watched
+        if wanted.filter != before.filter or is_other_text or wanted.count < self._known:
+            self.beginResetModel()
+            self._known = wanted.count
+            self._set_order(found.order)
+            self.endResetModel()
+        elif found.order is not None or self._order is not None:
+            self._take_up_new(found)
+            self._rearrange(found.order)
+        # A long history takes longer: never spend more than a twentieth of the time on it.
+        self._timer.setInterval(max(_REARRANGE_INTERVAL_MS, round(20_000 * found.seconds)))
+        if self._known < self._model.merge_count:
+            self._timer.start()
+
+    def _take_up_new(self, found: RowsFound) -> None:
+        """Append the merges that were learned meanwhile at the end, as far as they are to be shown."""
+        known, count = self._known, found.wanted.count
+        if count <= known:
             return
-        shown = self._rows.ordered(count, self._filter, HistoryColumn.STEP, descending=False)
-        new = shown[np.searchsorted(shown, self._known) :]
-        first = len(self._order)
+        new = np.arange(known, count) if found.order is None else np.sort(found.order[found.order >= known])
+        first = self.rowCount()
         if len(new):
             self.beginInsertRows(QModelIndex(), first, first + len(new) - 1)
         self._known = count
-        self._set_order(np.concatenate((self._order, new)))
+        self._set_order(np.concatenate((np.arange(known) if self._order is None else self._order, new)))
         if len(new):
             self.endInsertRows()
 
-    def _rearrange(self) -> None:
+    def _rearrange(self, wanted: NDArray[np.int64] | None) -> None:
         """Put the rows in order; selected and current rows stay on their merges."""
-        wanted = self._wanted_order()
-        if wanted is None and self._order is None:
-            return
         if wanted is not None and self._order is not None and np.array_equal(wanted, self._order):
             return
         self.layoutAboutToBeChanged.emit()
@@ -245,53 +306,6 @@ class HistoryTableModel(QAbstractTableModel):
         self.changePersistentIndexList(before, after)
         self.layoutChanged.emit()
 
-    def _wanted_order(self) -> NDArray[np.int64] | None:
-        is_plain = self._column is HistoryColumn.STEP and not self._descending and not self._filter
-        if is_plain or self._rows is None:
-            return None
-        return self._rows.ordered(self._known, self._filter, self._column, descending=self._descending)
-
     def _set_order(self, order: NDArray[np.int64] | None) -> None:
         self._order = order
         self._row_of_merge = None
-
-    # Cells.
-
-    def _value(self, step: int, column: HistoryColumn) -> str | int | float:
-        history = self._history
-        assert history is not None  # `data` has looked
-        if column in TOKEN_COLUMNS:
-            return history.token(int(history.column(TOKEN_COLUMNS[column])[step - 1]))
-        if column in NUMBER_COLUMNS:
-            value: int | float = history.column(NUMBER_COLUMNS[column])[step - 1].item()
-            return value
-        if column is HistoryColumn.VOCABULARY:
-            return history.vocabulary_size(step)
-        return history.symbols_after(step) if column is HistoryColumn.SYMBOLS else step
-
-    def _shown(self, value: str | int | float) -> str:
-        if isinstance(value, str):
-            return value
-        if isinstance(value, int):
-            return f"{value:,}".replace(",", self._locale.groupSeparator())
-        return f"{value:.4g}".replace(".", self._locale.decimalPoint())
-
-    def _titles(self) -> tuple[str, ...]:
-        return (
-            self.tr("step"),
-            self.tr("left"),
-            self.tr("right"),
-            self.tr("new token"),
-            self.tr("n(ab)"),
-            self.tr("n(a)"),
-            self.tr("n(b)"),
-            self._value_title(),
-            self.tr("ties"),
-            self.tr("vocabulary"),
-            self.tr("symbols"),
-        )
-
-    def _value_title(self) -> str:
-        names = {"score": self.tr("score"), "likelihood": self.tr("gain"), "count": self.tr("count")}
-        config = self._model.config
-        return names[config.objective if config is not None else "score"]

@@ -1,6 +1,8 @@
-"""How much to do at a time: slices of work that last about one frame of the screen."""
+"""How much to do at a time: slices of work that last about one frame of the screen, and turns for other threads."""
 
 from __future__ import annotations
+
+import time
 
 SLICE_SECONDS = 0.016
 """One frame at 60 Hz: nobody sees anything shorter."""
@@ -30,3 +32,23 @@ class Pacer:
             return
         fitting = steps * SLICE_SECONDS / max(seconds, 1e-6)
         self.size = max(1, min(self._largest, int(min(fitting, self.size * _GROWTH))))
+
+
+_TURN_SECONDS = 0.001
+_PAUSE_SECONDS = 0.0001
+
+
+class Turn:
+    """Gives the window its turn, from a thread that works in Python.
+
+    Else each of the hundred times that Qt asks a model for one painting would wait for Python's lock, 5 ms each.
+    """
+
+    def __init__(self) -> None:
+        self._last = time.perf_counter()
+
+    def give(self) -> None:
+        """Wait a moment, if it has been a millisecond since the last time; call it as often as you like."""
+        if time.perf_counter() - self._last > _TURN_SECONDS:
+            time.sleep(_PAUSE_SECONDS)
+            self._last = time.perf_counter()

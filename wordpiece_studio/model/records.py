@@ -80,7 +80,7 @@ class Rivals:
     candidates
         Best first; empty if no pair is left, or if nothing is available.
     available
-        False while training runs (the engine is never moved then), and where no engine is left.
+        False where there is no run, or not enough memory to find them beside a training that runs.
     """
 
     moment: int

@@ -14,17 +14,48 @@ import platformdirs
 from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
     from typing import Any
 
 _log = logging.getLogger(__name__)
 
 FILE_NAME = "settings.json"
-RECENT_FILES_KEPT = 10
+RECENT_KEPT = 10
 
 _Text = Annotated[str, msgspec.Meta(max_length=100_000)]
 _Count = Annotated[int, msgspec.Meta(ge=0, le=100_000_000)]
 _Size = Annotated[int, msgspec.Meta(ge=1, le=100_000_000)]
+_Name = Annotated[str, msgspec.Meta(max_length=100)]
+_Names = Annotated[tuple[_Name, ...], msgspec.Meta(max_length=100)]
+_Part = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
+_Percent = Annotated[int, msgspec.Meta(ge=50, le=400)]
+_Paths = Annotated[tuple[_Text, ...], msgspec.Meta(min_length=1)]
+
+
+class SavedLayout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What the user has changed of an arrangement of the panes. Names that no pane has are passed over.
+
+    Attributes
+    ----------
+    version
+        Of the arrangement that was changed: for another one it is worth nothing.
+    closed
+        The panes that are not shown.
+    front
+        Those that lie in front, where it is not the usual one.
+    widths, heights
+        Parts of the whole area, by the names of panes; empty if no edge was drawn.
+    zooms
+        Percent of the window's size of text, by the names of panes; those with 100 are left out.
+    """
+
+    version: _Count
+    closed: _Names = ()
+    front: _Names = ()
+    widths: dict[_Name, _Part] = {}
+    heights: dict[_Name, _Part] = {}
+    zooms: dict[_Name, _Percent] = {}
 
 
 class StudioSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -36,25 +67,30 @@ class StudioSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
         The palette.
     language
         A language code such as "ko"; empty for the system's.
-    font_scale
-        Percent of the usual size of the text.
+    font_scale, demo_scale
+        Percent of the usual size of the text; the second in the layout for showing.
     objective, vocab_size, min_frequency, normalizer, pre_tokenizer
         What the training bar showed last.
     train_as_you_type
         Whether a small corpus is trained again after every edit.
     play_speed
         Merges per second.
-    window_geometry, window_state
-        Qt's own description of the window and its docks, as base64; empty if never saved.
+    window_geometry
+        Qt's own description of the window, as base64; empty if never saved.
     window_size
         Its width and height in pixels when not maximized: Qt shrinks a window far too much whose screen is smaller now.
+    history_columns
+        Which columns of the merge history are shown, from left to right; empty if nothing was chosen.
+    layout, layouts
+        The arrangement of the panes, and what the user changed of each.
     recent_files
-        Paths, the latest first, at most ten.
+        The paths that were opened together, the latest first, at most ten times.
     """
 
-    theme: Literal["system", "light", "dark"] = "system"
+    theme: Literal["system", "light", "dark", "contrast"] = "system"
     language: _Text = ""
-    font_scale: Annotated[int, msgspec.Meta(ge=50, le=400)] = 100
+    font_scale: _Percent = 100
+    demo_scale: _Percent = 160
     objective: Literal["score", "likelihood", "count"] = "score"
     vocab_size: _Size | None = None
     min_frequency: _Count = 0
@@ -63,9 +99,11 @@ class StudioSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
     train_as_you_type: bool = True
     play_speed: Annotated[float, msgspec.Meta(ge=0.25, le=1000.0)] = 4.0
     window_geometry: _Text = ""
-    window_state: _Text = ""
     window_size: tuple[_Size, _Size] | None = None
-    recent_files: Annotated[tuple[_Text, ...], msgspec.Meta(max_length=RECENT_FILES_KEPT)] = ()
+    history_columns: Annotated[tuple[_Text, ...], msgspec.Meta(max_length=100)] = ()
+    layout: Literal["teach", "engineer", "demo"] = "teach"
+    layouts: dict[Literal["teach", "engineer", "demo"], SavedLayout] = {}
+    recent_files: Annotated[tuple[_Paths, ...], msgspec.Meta(max_length=RECENT_KEPT)] = ()
 
 
 def default_folder() -> Path:
@@ -109,10 +147,11 @@ class SettingsStore:
             raise StudioError("This setting is not possible: {reason}", reason=error) from error
         self._write()
 
-    def remember_file(self, path: Path) -> None:
-        """Put `path` at the top of the recent files."""
-        others = [name for name in self.values.recent_files if name != str(path)]
-        self.change(recent_files=[str(path), *others][:RECENT_FILES_KEPT])
+    def remember_files(self, paths: Sequence[Path]) -> None:
+        """Put what was opened together at the top of the recent files."""
+        opened = tuple(str(path) for path in paths)
+        others = [names for names in self.values.recent_files if names != opened]
+        self.change(recent_files=[opened, *others][:RECENT_KEPT])
 
     def _read(self) -> StudioSettings:
         try:

@@ -68,6 +68,7 @@ class ShownRun(QObject):
         self._config: TrainingConfig | None = None
         self._stop_reason: str | None = None
         self._moment = 0
+        self._is_held = False
         self._published = 0
         self._learned = 0  # known to be learned by the worker, not all of it published yet
         self._focus: Focus | None = None
@@ -155,9 +156,14 @@ class ShownRun(QObject):
     def seek(self, step: int) -> None:
         """Show the moment `step`, or the nearest there is."""
         moment = self._nearest(step)
+        self._is_held = False
         if moment != self._moment:
             self._moment = moment
             self.moment_changed.emit(moment)
+
+    def hold(self) -> None:
+        """Do not follow the head of a training that runs, should the moment be there, until another one is sought."""
+        self._is_held = self._state is TrainerState.TRAINING
 
     def previous_merge(self) -> None:
         """Show the moment before."""
@@ -211,10 +217,11 @@ class ShownRun(QObject):
         if self._is_closed:  # by a listener
             return
         self.merges_appended.emit(first, end - 1)
-        if follows and self._moment == first:
+        if follows and self._moment == first and not self._is_held:
             self.seek(end)
 
     def _set_state(self, state: TrainerState) -> None:
         if state is not self._state:
             self._state = state
+            self._is_held = False
             self.state_changed.emit(state)

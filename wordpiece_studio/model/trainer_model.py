@@ -1,8 +1,8 @@
 """The observable trainer: the only way in which the panes train, and what the worker says to it.
 
 It lives in the window's thread and owns the worker thread in which the engine lives (`training_job.py`). What is shown
-of a run is in `shown_run.py`; the engine itself is moved in time only when rivals are asked for. No algorithm and no
-widget is here.
+of a run is in `shown_run.py`; the engine itself is moved in time only when rivals are asked for, and never while it
+learns (`rivals_beside.py`). No algorithm and no widget is here.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from PySide6.QtCore import QCoreApplication, QObject, QTimer
 
 from wordpiece_studio.model.records import Rivals, TrainerState
 from wordpiece_studio.model.replacement import Replacement
+from wordpiece_studio.model.rivals_beside import RivalsBeside, find_where_there_is_room
 from wordpiece_studio.model.shown_run import ShownRun
 from wordpiece_studio.model.training_job import default_trainer
 from wordpiece_studio.model.training_messages import (
@@ -33,6 +34,7 @@ from wordpiece_studio.model.training_thread import TrainingThread
 if TYPE_CHECKING:
     from wordpiece_studio.core.corpus.counts import WordCounts
     from wordpiece_studio.core.training.config import TrainingConfig
+    from wordpiece_studio.model.rivals_beside import RivalsFinder
     from wordpiece_studio.model.training_job import TrainerFactory
 
 PUBLISH_INTERVAL_MS = 16
@@ -44,7 +46,13 @@ class TrainerModel(ShownRun):
     All commands return at once. One that makes no sense in the present state does nothing.
     """
 
-    def __init__(self, parent: QObject | None = None, *, trainer_factory: TrainerFactory = default_trainer) -> None:
+    def __init__(
+        self,
+        parent: QObject | None = None,
+        *,
+        trainer_factory: TrainerFactory = default_trainer,
+        rivals_finder: RivalsFinder = find_where_there_is_room,
+    ) -> None:
         super().__init__(parent)
         self._run = self._last_run = 0
         self._replacement = Replacement()
@@ -66,6 +74,8 @@ class TrainerModel(ShownRun):
         worker.halted.connect(self._on_worker_halted)
         worker.failed.connect(self._on_worker_failed)
         worker.rivals_ready.connect(self._on_worker_rivals_ready)
+        self._beside = RivalsBeside(rivals_finder, self)
+        self._beside.found.connect(self.rivals_changed)
         application = QCoreApplication.instance()
         if application is not None:
             application.aboutToQuit.connect(self.close)
@@ -112,7 +122,7 @@ class TrainerModel(ShownRun):
         if self._thread.is_closed:
             return
         self._end_run()
-        self._thread.drop_rivals()
+        self._drop_rivals()
         self._stop_reason = None
         self._take_run(None)
         self._set_state(TrainerState.IDLE)
@@ -149,6 +159,7 @@ class TrainerModel(ShownRun):
         """Stop everything and wait for the worker thread to end. Nothing is emitted afterwards."""
         self._end_run()
         self._is_closed = True
+        self._beside.close()
         self._thread.close()
 
     # Moving in time.
@@ -157,7 +168,7 @@ class TrainerModel(ShownRun):
         """Show the moment `step`, or the nearest there is."""
         self._replacement.forget_moment()
         if self._nearest(step) != self._moment:
-            self._thread.drop_rivals()  # what was asked for at another moment would come late
+            self._drop_rivals()  # what was asked for at another moment would come late
         super().seek(step)
 
     def next_merge(self) -> None:
@@ -179,15 +190,18 @@ class TrainerModel(ShownRun):
 
         The merge that made moment k was chosen among the rivals at k - 1.
 
-        While training the answer comes at once and says that none are available: ask again when the state changes.
+        While the engine learns, or where it is gone, they are found without it. If there is no run, or not enough
+        memory for that, the answer says that none are available.
         """
+        self._drop_rivals()
         wanted = self._moment if moment is None else max(0, min(moment, self._published))
-        is_available = self.history is not None and self._state is not TrainerState.TRAINING and not self._engine_lost
-        if is_available and not self._thread.is_closed:
-            self._thread.find_rivals(self._run, wanted, limit)
-        else:
-            self._thread.drop_rivals()
+        history = self.history
+        if history is None or self._thread.is_closed:
             self.rivals_changed.emit(Rivals(wanted, (), available=False))
+        elif self._state is TrainerState.TRAINING or self._engine_lost:
+            self._beside.find(history, wanted, limit)
+        else:
+            self._thread.find_rivals(self._run, wanted, limit)
 
     # What the worker says. All of it arrives in the window's thread.
 
@@ -202,7 +216,7 @@ class TrainerModel(ShownRun):
         wanted = self._replacement.wanted_moment(self._moment, is_head=self.is_at_head)
         self._run = started.run
         self._state, self._stop_reason = TrainerState.FINISHED, replaced.stop_reason
-        self._thread.drop_rivals()
+        self._drop_rivals()
         self._set_run(started)
         self._learned = len(started.history)
         self._meter.note(self._learned, replaced.seconds)
@@ -273,6 +287,11 @@ class TrainerModel(ShownRun):
 
     # How the model changes itself.
 
+    def _drop_rivals(self) -> None:
+        """Have nobody wait for rivals any more."""
+        self._thread.drop_rivals()
+        self._beside.drop()
+
     def _set_run(self, started: Started | None) -> None:
         super()._set_run(started)
         self._engine_lost = False
@@ -299,6 +318,7 @@ class TrainerModel(ShownRun):
         self._run = self._last_run
         self._steps_pending = 0
         self._replacement.forget_moment()
+        self._beside.drop()
 
     def _go_on(self, limits: NewLimits | None = None) -> None:
         self._replacement.give_up()

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtCore import QObject, Signal
 
+from wordpiece_studio.model.watched_timeline import TextSummary
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -14,9 +16,11 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.model.film_strip import StripRow
 
+_NOTHING = TextSummary(0, 0, 0)
+
 
 class WatchedChanges(QObject):
-    """The film strip's rows as every pane may look at them.
+    """The film strip's rows as every pane may look at them; `watched_finder.py` finds them.
 
     Signals
     -------
@@ -28,12 +32,13 @@ class WatchedChanges(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._rows: tuple[StripRow, ...] = ()
+        self._rows: Sequence[StripRow] = ()
         self._steps: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self._is_known = False
+        self._start = _NOTHING
 
     @property
-    def rows(self) -> tuple[StripRow, ...]:
+    def rows(self) -> Sequence[StripRow]:
         """The steps that changed the text, each with its token and the number of tokens after it."""
         return self._rows
 
@@ -44,14 +49,43 @@ class WatchedChanges(QObject):
 
     @property
     def is_known(self) -> bool:
-        """Whether `steps` is all of them: not while they are looked for, and not for a text that is too long."""
+        """Whether `steps` is all of them; not while they are looked for."""
         return self._is_known
 
-    def set_rows(self, rows: Sequence[StripRow], *, is_known: bool = True) -> None:
-        """Take what was found."""
-        self._rows, self._is_known = tuple(rows), is_known
-        self._steps = np.array([row.step for row in self._rows], dtype=np.int64)
+    @property
+    def words(self) -> int:
+        """How many words the text has."""
+        return self._start.words
+
+    @property
+    def tokens_before(self) -> int:
+        """How many tokens the text has before the first merge."""
+        return self._start.tokens
+
+    def set_rows(
+        self,
+        rows: Sequence[StripRow],
+        *,
+        is_known: bool = True,
+        steps: NDArray[np.int64] | None = None,
+        start: TextSummary = _NOTHING,
+    ) -> None:
+        """Take what was found; `steps`: those of the rows, if they are at hand; `start`: the text at moment 0."""
+        self._rows, self._is_known, self._start = rows, is_known, start
+        self._steps = np.array([row.step for row in rows], dtype=np.int64) if steps is None else steps
         self.changed.emit()
+
+    def set_unknown(self) -> None:
+        """Say that what there is may not be all of it any more."""
+        if self._is_known:
+            self._is_known = False
+            self.changed.emit()
+
+    def summary_at(self, moment: int) -> TextSummary:
+        """Return how many words, tokens and unknown words the text has at a moment, as far as `is_known`."""
+        past = int(np.searchsorted(self._steps, moment, side="right"))
+        tokens = self._rows[past - 1].tokens if past else self._start.tokens
+        return TextSummary(self._start.words, tokens, self._start.unknown)
 
     def next_after(self, moment: int) -> int | None:
         """Return the first step after `moment` that changes the text, or None."""

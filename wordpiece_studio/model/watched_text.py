@@ -1,57 +1,83 @@
-"""The text that is tokenized live: in lines, each tokenized once for each tokenizer, so that typing costs one line.
+"""The text that is tokenized live, in lines, each tokenized when it is first asked for: only what is seen costs.
 
-Plain Python: no Qt and no widget. Offsets are code points of the text as it was typed.
+How many words and tokens the whole text has is found in `watched_timeline.py`. Plain Python: no Qt and no widget.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import TYPE_CHECKING, overload
 
 from wordpiece_studio.core.text.pipeline import Pipeline
+from wordpiece_studio.model.text_units import TextUnit, length_in
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from wordpiece_studio.core.encoder import TokenizedWord, Tokenizer
-    from wordpiece_studio.core.training.history import MergeHistory
 
 _LONG_LINE = 1000
+_MOST_KEPT = 5000
+"""Lines whose words are kept beyond those of the text: what was undone or deleted may come back."""
 _LINE = re.compile(r"[^\n]*\n?")
 # A blank after a thousand characters; a tabulator is no blank to every normalizer.
 _STRETCH = re.compile(rf"[^\n]{{1,{_LONG_LINE}}}[^ \n]* ?\n?|\n")
 
+_Words = tuple["TokenizedWord", ...]
 
-@dataclass(frozen=True, slots=True)
+
 class WatchedLine:
     """A line of the text, or a stretch of about a thousand characters of a longer one where the words allow it.
 
     Attributes
     ----------
+    text
+        The line with its line end.
     start
         Code points before it.
-    words
-        Its words; the offsets of their pieces count from `start`. Unchanged lines keep the very same tuple.
     """
 
-    start: int
-    words: tuple[TokenizedWord, ...]
+    __slots__ = ("_source", "start", "text")
 
-
-@dataclass(frozen=True, slots=True)
-class TextSummary:
-    """Number of words, of tokens, and of words that are unknown."""
-
-    words: int
-    tokens: int
-    unknown: int
+    def __init__(self, text: str, start: int, source: WatchedText) -> None:
+        self.text = text
+        self.start = start
+        self._source = source
 
     @property
-    def fertility(self) -> float:
-        """Tokens a word; 0 for a text without words."""
-        return self.tokens / self.words if self.words else 0.0
+    def words(self) -> _Words:
+        """Its words, tokenized now if they were not yet; the offsets of their pieces count from `start`.
+
+        Unchanged lines keep the very same tuple.
+        """
+        return self._source.words_of(self.text)
+
+
+class WatchedLines(Sequence[WatchedLine]):
+    """The lines of a text, each made when it is asked for."""
+
+    def __init__(self, texts: Sequence[str], starts: Sequence[int], source: WatchedText) -> None:
+        self._texts = texts
+        self._starts = starts
+        self._source = source
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    @overload
+    def __getitem__(self, index: int) -> WatchedLine: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[WatchedLine]: ...
+    def __getitem__(self, index: int | slice) -> WatchedLine | list[WatchedLine]:
+        if isinstance(index, slice):
+            return [self[each] for each in range(*index.indices(len(self)))]
+        return WatchedLine(self._texts[index], self._starts[index], self._source)
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """The text of each line."""
+        return self._texts
 
 
 class WatchedText:
@@ -60,9 +86,12 @@ class WatchedText:
     def __init__(self, text: str = "") -> None:
         self._text = text
         self._tokenizer: Tokenizer | None = None
-        self._known: dict[str, _TokenizedLine] = {}
-        self._lines: list[WatchedLine] | None = None
-        self._summary = TextSummary(0, 0, 0)
+        self._known: dict[str, _Words] = {}
+        self._lines: WatchedLines | None = None
+        self._texts: list[str] = []
+        self._starts: list[int] = []
+        self._split_for: tuple[str, bool, bool] | None = None
+        self._unit_starts: tuple[TextUnit, list[int]] | None = None
 
     @property
     def text(self) -> str:
@@ -71,7 +100,7 @@ class WatchedText:
 
     @property
     def tokenizer(self) -> Tokenizer | None:
-        """The tokenizer, or None while there is none: then there are no words."""
+        """The tokenizer, or None while there is none: then there are no lines."""
         return self._tokenizer
 
     def set_text(self, text: str) -> None:
@@ -80,105 +109,67 @@ class WatchedText:
             self._text = text
             self._lines = None
 
-    def set_tokenizer(self, tokenizer: Tokenizer | None, changed: Sequence[str] | None = None) -> None:
-        """Tokenize with another tokenizer.
-
-        Parameters
-        ----------
-        changed
-            The letters of all tokens that one of the two tokenizers has and the other has not, without prefix and
-            suffix: lines in which none of them is spelled keep their words. None if nothing is known of that.
-        """
-        if tokenizer is self._tokenizer:
-            return
-        self._tokenizer = tokenizer
-        self._lines = None
-        if changed is None:
-            self._known = {}
-        else:
-            self._known = {
-                text: line
-                for text, line in self._known.items()
-                if not any(letters in line.spelled for letters in changed)
-            }
+    def set_tokenizer(self, tokenizer: Tokenizer | None) -> None:
+        """Tokenize with another tokenizer."""
+        if tokenizer is not self._tokenizer:
+            self._tokenizer = tokenizer
+            self._lines = None
+            self._known = {}  # a line takes less than a millisecond
 
     @property
-    def lines(self) -> list[WatchedLine]:
-        """The lines with their words, tokenized now where they were not yet."""
+    def lines(self) -> WatchedLines:
+        """The lines; the same object until text or tokenizer change."""
         if self._lines is None:
-            self._lines = self._tokenized()
+            self._split()
+            self._lines = WatchedLines(self._texts, self._starts, self)
         return self._lines
 
     @property
-    def summary(self) -> TextSummary:
-        """How many words, tokens and unknown words there are."""
-        return self._summary if self.lines else TextSummary(0, 0, 0)
+    def line_texts(self) -> list[str]:
+        """The texts of the lines."""
+        return self._texts if self.lines else []
+
+    def line_at(self, position: int) -> int:
+        """Return the index of the line that holds the code point `position`; the last one for the end of the text."""
+        return max(min(bisect_right(self._starts, position) - 1, len(self.lines) - 1), 0)
+
+    def words_of(self, line: str) -> _Words:
+        """Return the words of a line of the text."""
+        words = self._known.get(line)
+        if words is None:
+            words = tuple(self._tokenizer.tokenize_words(line)) if self._tokenizer is not None else ()
+            if len(self._known) > _MOST_KEPT + len(self._texts):
+                self._known.clear()
+            self._known[line] = words
+        return words
+
+    def offsets_in(self, unit: TextUnit, line: WatchedLine, start: int, end: int) -> tuple[int, int]:
+        """Return where a stretch of a line, given in code points from its start, lies in the text in another unit."""
+        if unit == "characters":
+            return line.start + start, line.start + end
+        if self._unit_starts is None or self._unit_starts[0] != unit:
+            lengths = (length_in(unit, text) for text in self.line_texts)
+            self._unit_starts = (unit, list(accumulate(lengths, initial=0)))
+        before = self._unit_starts[1][self.line_at(line.start)] + length_in(unit, line.text[:start])
+        return before, before + length_in(unit, line.text[start:end])
 
     def tokens(self) -> list[str]:
-        """Return all tokens in the order of the text."""
+        """Return all tokens in the order of the text; takes its time for a long one."""
         return [piece.token for line in self.lines for word in line.words for piece in word.pieces]
 
     def ids(self) -> list[int]:
-        """Return the ids of all tokens in the order of the text."""
+        """Return the ids of all tokens in the order of the text; takes its time for a long one."""
         return [piece.id for line in self.lines for word in line.words for piece in word.pieces]
 
-    def word_counts(self) -> Counter[str]:
-        """Return how often each word occurs, after normalization; written-out special tokens are none."""
-        return Counter(word.word.text for line in self.lines for word in line.words if word.word is not None)
-
-    def unknown_words(self, limit: int) -> list[TokenizedWord]:
-        """Return the first occurrence of each unknown word, at most `limit` of them."""
-        found: dict[str, TokenizedWord] = {}
-        for line in self.lines if self.summary.unknown else ():
-            for word in line.words:
-                if word.unknown is not None and word.word is not None:
-                    found.setdefault(word.word.text, word)
-                    if len(found) == limit:
-                        return list(found.values())
-        return list(found.values())
-
-    def _tokenized(self) -> list[WatchedLine]:
-        if self._tokenizer is None:
-            return []
-        known: dict[str, _TokenizedLine] = {}
-        lines = []
-        start = words = tokens = unknown = 0
-        for text in split_lines(self._text, at_blanks=_may_split_at_blanks(self._tokenizer)):
-            line = known.get(text) or self._known.get(text) or _tokenized_line(self._tokenizer, text)
-            known[text] = line
-            lines.append(WatchedLine(start, line.words))
-            start += len(text)
-            words += len(line.words)
-            tokens += line.tokens
-            unknown += line.unknown
-        self._known = known  # only what the text holds now
-        self._summary = TextSummary(words, tokens, unknown)
-        return lines
-
-
-@dataclass(frozen=True, slots=True)
-class _TokenizedLine:
-    """The words of a line, what they spell with a blank between two, the number of tokens and of unknown words."""
-
-    words: tuple[TokenizedWord, ...]
-    spelled: str
-    tokens: int
-    unknown: int
-
-
-def _tokenized_line(tokenizer: Tokenizer, text: str) -> _TokenizedLine:
-    words = tuple(tokenizer.tokenize_words(text))
-    spelled = " ".join(word.word.text for word in words if word.word is not None)
-    tokens = sum(len(word.pieces) for word in words)
-    return _TokenizedLine(words, spelled, tokens, sum(word.unknown is not None for word in words))
-
-
-def changed_letters(history: MergeHistory, first: int, last: int) -> list[str]:
-    """Return what the tokens spell that were made after step `first` up to `last`, without prefix and suffix."""
-    vocabulary = history.vocabulary(last)
-    tokens = [history.token(token_id) for token_id in range(history.vocabulary_size(first), len(vocabulary))]
-    prefix, suffix = vocabulary.continuing_subword_prefix, vocabulary.end_of_word_suffix or ""
-    return [token.removeprefix(prefix).removesuffix(suffix) for token in tokens]
+    def _split(self) -> None:
+        tokenizer = self._tokenizer
+        split = (self._text, tokenizer is not None, tokenizer is not None and _may_split_at_blanks(tokenizer))
+        if split == self._split_for:
+            return
+        self._split_for = split
+        self._texts = split_lines(self._text, at_blanks=split[2]) if tokenizer is not None else []
+        self._starts = list(accumulate(map(len, self._texts), initial=0))[:-1]
+        self._unit_starts = None
 
 
 def _may_split_at_blanks(tokenizer: Tokenizer) -> bool:

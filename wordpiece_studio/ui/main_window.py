@@ -13,13 +13,16 @@ from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 
 from wordpiece_studio.model.document import Document
 from wordpiece_studio.model.kernel_warmup import KernelWarmup
+from wordpiece_studio.model.moment_marks import MomentMarks
 from wordpiece_studio.model.player import Player
 from wordpiece_studio.model.records import TrainerState
 from wordpiece_studio.model.token_usage import TokenUsage
 from wordpiece_studio.model.trainer_model import TrainerModel
 from wordpiece_studio.model.watched_changes import WatchedChanges
 from wordpiece_studio.ui.actions.actions import Actions
+from wordpiece_studio.ui.charts.chart_flow import ChartFlow
 from wordpiece_studio.ui.charts.charts_pane import ChartsPane
+from wordpiece_studio.ui.corpus.corpus_focus import CorpusFocus
 from wordpiece_studio.ui.corpus.corpus_pane import CorpusPane
 from wordpiece_studio.ui.corpus.counting_flow import CountingFlow
 from wordpiece_studio.ui.corpus.file_drops import FileDrops
@@ -27,18 +30,25 @@ from wordpiece_studio.ui.corpus.file_flow import FileFlow
 from wordpiece_studio.ui.corpus.samples import START_SAMPLE, Sample, first_sentence, samples
 from wordpiece_studio.ui.corpus.vocabulary_flow import VocabularyFlow
 from wordpiece_studio.ui.edit_flow import EditFlow
+from wordpiece_studio.ui.focus_flow import FocusFlow
 from wordpiece_studio.ui.help.help_flow import HelpFlow
+from wordpiece_studio.ui.history.history_flow import HistoryFlow
 from wordpiece_studio.ui.history.history_pane import HistoryPane
+from wordpiece_studio.ui.layouts.layout_flow import LayoutFlow
+from wordpiece_studio.ui.layouts.pane_zoom import PaneZoom
 from wordpiece_studio.ui.leave_flow import LeaveFlow
 from wordpiece_studio.ui.look.banner import Banner
-from wordpiece_studio.ui.look.card import Card, CardDock
+from wordpiece_studio.ui.look.card import CardDock
 from wordpiece_studio.ui.look.dock_area import DockArea
 from wordpiece_studio.ui.look.later import later
+from wordpiece_studio.ui.look.pane_theme import PaneTheme
 from wordpiece_studio.ui.look.tab_order import set_tab_order
 from wordpiece_studio.ui.menus import Menus
 from wordpiece_studio.ui.messages import Messages
+from wordpiece_studio.ui.palette.palette_flow import PaletteFlow
 from wordpiece_studio.ui.sample_flow import SampleFlow
 from wordpiece_studio.ui.scoreboard.scoreboard_pane import ScoreboardPane
+from wordpiece_studio.ui.timeline.marks_flow import MarksFlow
 from wordpiece_studio.ui.timeline.moment_flow import MomentFlow
 from wordpiece_studio.ui.timeline.timeline_pane import TimelinePane
 from wordpiece_studio.ui.token_card.token_card_pane import TokenCardPane
@@ -62,7 +72,7 @@ _log = logging.getLogger(__name__)
 _MARGIN = 10
 _PATIENCE_MS = 500
 _WARM_UP_DELAY_MS = 300  # after the first painting
-_AREA = Qt.DockWidgetArea
+PANES = ("corpus", "token_card", "scoreboard", "history", "vocabulary", "charts", "tokenization", "timeline")
 START_MOMENT = 12
 """What the first window shows: a merge with a tie, something learned already, and something still to come."""
 
@@ -75,24 +85,28 @@ class MainWindow(QMainWindow):
         self.setWindowTitle("WordPiece Studio")
         self.settings = settings
         self.model = TrainerModel(self)
-        self.player = Player(self.model, self)
+        self.marks = MomentMarks(self.model, self)
+        self.player = Player(self.model, self, watch=self.marks.watch)
         self.document = Document(self)
         self.counting = CountingFlow(self.document, self)
         self.messages = Messages(self)
         self.actions_ = Actions(theme, self)
         self.bar = TrainingBar(self.actions_, self)
         self.banner = Banner(theme, self)
-        self.corpus_pane = CorpusPane(self.document, self.counting, self.actions_, theme, self)
+        themes = self._pane_themes = {name: PaneTheme(theme, self) for name in PANES}
+        self.corpus_pane = CorpusPane(self.document, self.counting, self.actions_, themes["corpus"], self)
         self.changes = WatchedChanges(self)
         self.usage = TokenUsage(self.model, self)
-        self.tokenization_pane = TokenizationPane(self.model, theme, self, changes=self.changes)
-        self.scoreboard_pane = ScoreboardPane(self.model, theme, self)
-        self.history_pane = HistoryPane(self.model, theme, self, changes=self.changes)
-        looks = (self.model, self.usage, self.changes, theme, self)
-        self.vocabulary_pane = VocabularyPane(*looks)
-        self.token_card_pane = TokenCardPane(*looks)
-        self.charts_pane = ChartsPane(*looks)
-        self.timeline_pane = TimelinePane(self.model, theme, self, player=self.player, changes=self.changes)
+        self.tokenization_pane = TokenizationPane(self.model, themes["tokenization"], self, changes=self.changes)
+        self.scoreboard_pane = ScoreboardPane(self.model, themes["scoreboard"], self)
+        self.history_pane = HistoryPane(self.model, themes["history"], self, changes=self.changes)
+        looks = (self.model, self.usage, self.changes)
+        self.vocabulary_pane = VocabularyPane(*looks, themes["vocabulary"], self)
+        self.token_card_pane = TokenCardPane(*looks, themes["token_card"], self)
+        self.charts_pane = ChartsPane(*looks, themes["charts"], self)
+        self.timeline_pane = TimelinePane(
+            self.model, self.actions_, self.marks, themes["timeline"], self, player=self.player, changes=self.changes
+        )
         self.docks = DockArea(self)
         self.warm_up = KernelWarmup(self)
         self.drops = FileDrops(self)
@@ -148,8 +162,11 @@ class MainWindow(QMainWindow):
         self.warm_up.close()
         self.counting.stop()
         self.usage.close()
+        self.vocabulary_pane.close_jobs()
+        self.history_flow.close()
         self.file_flow.close()
         self.corpus_pane.files_view.preview.close_job()
+        self.scoreboard_pane.close_job()
         self.corpus_pane.lint_flow.close()
         self.document.close()
         self.model.close()
@@ -178,14 +195,17 @@ class MainWindow(QMainWindow):
 
     def _put_together(self) -> None:
         docks = self.docks
-        docks.add_card(CardDock("corpus", self.tr("Corpus"), self.corpus_pane), _AREA.LeftDockWidgetArea)
-        docks.add_card(CardDock("scoreboard", self.tr("Scoreboard"), self.scoreboard_pane), _AREA.TopDockWidgetArea)
-        docks.add_card(
-            CardDock("tokenization", self.tr("Live tokenization"), self.tokenization_pane), _AREA.RightDockWidgetArea
-        )
-        docks.add_card(CardDock("timeline", self.tr("Timeline"), self.timeline_pane), _AREA.BottomDockWidgetArea)
-        history = Card(self.tr("Merge history"), self.history_pane)
-        docks.set_centre(history)
+        for name, title, pane in (
+            ("corpus", self.tr("Corpus"), self.corpus_pane),
+            ("token_card", self.tr("Token card"), self.token_card_pane),
+            ("scoreboard", self.tr("Scoreboard"), self.scoreboard_pane),
+            ("history", self.tr("Merge history"), self.history_pane),
+            ("vocabulary", self.tr("Vocabulary"), self.vocabulary_pane),
+            ("charts", self.tr("Charts"), self.charts_pane),
+            ("tokenization", self.tr("Live tokenization"), self.tokenization_pane),
+            ("timeline", self.tr("Timeline"), self.timeline_pane),
+        ):
+            docks.add_card(CardDock(name, title, pane))
         content = QWidget(self)
         layout = QVBoxLayout(content)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -194,12 +214,11 @@ class MainWindow(QMainWindow):
         room = QVBoxLayout()
         room.setContentsMargins(_MARGIN, _MARGIN, _MARGIN, _MARGIN)
         room.setSpacing(_MARGIN - 2)
-        room.addWidget(self.banner)
         room.addWidget(docks, 1)
+        room.addWidget(self.banner)  # at the bottom: a message moves nothing that one reads or types in
         layout.addLayout(room, 1)
         self.setCentralWidget(content)
-        parts = [docks.card("corpus"), self.bar, self.banner, docks.card("scoreboard"), history]
-        set_tab_order([*parts, docks.card("tokenization"), docks.card("timeline")])
+        docks.arranged.connect(self._on_docks_arranged)
 
     def _make_flows(self, theme: Theme) -> None:
         actions, model = self.actions_, self.model
@@ -215,10 +234,22 @@ class MainWindow(QMainWindow):
         self.leave_flow = LeaveFlow(
             self, self.document, model, self.file_flow, self.vocabulary_flow, self.training_flow.record
         )
+        self.corpus_focus = CorpusFocus(model, self.corpus_pane.editor, self)
         self.edit_flow = EditFlow(self, actions, self.menus.edit)
-        self.moment_flow = MomentFlow(model, self.player, actions, self)
-        self.view_flow = ViewFlow(self, self.docks, theme, actions, self.settings, self.messages)
-        self.help_flow = HelpFlow(self, actions, self.messages, self._described)
+        self.focus_flow = FocusFlow(self, model, self.vocabulary_pane, actions)
+        self.moment_flow = MomentFlow(model, self.player, self.changes, actions, self)
+        self.marks_flow = MarksFlow(self, model, self.player, self.marks, self.timeline_pane, actions, theme)
+        self.history_flow = HistoryFlow(
+            self, self.docks, model, self.history_pane, actions, self.settings, self.messages
+        )
+        self.chart_flow = ChartFlow(self, model, self.charts_pane, actions, self.messages)
+        self.zoom = PaneZoom(self, self.docks, theme, self._pane_themes, actions)
+        self.layout_flow = LayoutFlow(
+            self, self.docks, self.zoom, self.bar, theme, actions, self.settings, self.messages
+        )
+        self.view_flow = ViewFlow(self, self.layout_flow, theme, actions, self.settings, self.messages)
+        self.palette_flow = PaletteFlow(self, model, self.docks, self.menus, actions, theme)
+        self.help_flow = HelpFlow(self, self.menus, actions, theme, self.messages, self._described)
 
     def _connect(self) -> None:
         actions, document, pane = self.actions_, self.document, self.corpus_pane
@@ -255,6 +286,12 @@ class MainWindow(QMainWindow):
         self.warm_up.failed.connect(self._on_warm_up_failed)
         self.moment_flow.first_run_needed.connect(self.training_flow.learn_first_merge)
         self.moment_flow.end_reached.connect(self.training_flow.say_end_reached)
+        self.history_flow.told.connect(self.banner.show_message)
+        self.marks_flow.told.connect(self.banner.show_message)
+        self.chart_flow.saved.connect(self.banner.show_message)
+
+    def _on_docks_arranged(self) -> None:
+        set_tab_order([self.bar, self.banner, *self.docks.parts()])
 
     def _restore(self) -> None:
         self.training_flow.record.set_corpus_name(self.file_flow.corpus_name)
@@ -297,8 +334,8 @@ class MainWindow(QMainWindow):
             self.tokenization_pane.set_text(text)
             self._suggested_text = text
 
-    def _on_recent_file_chosen(self, path: object) -> None:
-        self.file_flow.open_paths([str(path)])
+    def _on_recent_file_chosen(self, paths: Sequence[str]) -> None:
+        self.file_flow.open_paths(paths)
 
     def _on_recent_menu_about_to_show(self) -> None:
         self.menus.set_recent_files(self.settings.values.recent_files)

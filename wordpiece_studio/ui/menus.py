@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,9 +11,10 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QMenuBar
 
 from wordpiece_studio.ui.look.plain import menu_text, set_plain_tooltip
+from wordpiece_studio.ui.look.token_text import number_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from wordpiece_studio.ui.actions.actions import Actions
     from wordpiece_studio.ui.corpus.samples import Sample
@@ -24,7 +26,7 @@ class Menus(QObject):
     sample_chosen = Signal(object)
     """The file name of a sample corpus, a str."""
     recent_file_chosen = Signal(object)
-    """The path of a file opened before, a str."""
+    """The paths of what was opened together before, a tuple of str."""
 
     def __init__(self, bar: QMenuBar, actions: Actions, pane_toggles: Sequence[QAction]) -> None:
         super().__init__(bar)
@@ -34,6 +36,7 @@ class Menus(QObject):
         self._add_file_menu(actions)
         self._add_edit_menu(actions)
         self._add_training_menu(actions)
+        self._add_moment_menu(actions)
         self._add_view_menu(actions, pane_toggles)
         self._add_help_menu(actions)
         self.set_recent_files([])
@@ -46,16 +49,31 @@ class Menus(QObject):
             action.setData(sample.name)
             action.triggered.connect(self._on_sample_triggered)
 
-    def set_recent_files(self, paths: Sequence[str]) -> None:
-        """Offer these files, the latest first."""
+    def set_recent_files(self, opened: Sequence[Sequence[str]]) -> None:
+        """Offer what was opened before, each with the paths that were opened together, the latest first."""
         self.recent.clear()
-        for path in paths:
-            action = self.recent.addAction(menu_text(Path(path).name))
-            action.setData(path)
-            set_plain_tooltip(action, path)
+        for paths in opened:
+            action = self.recent.addAction(menu_text(self._name_of(paths)))
+            action.setData(tuple(paths))
+            set_plain_tooltip(action, "\n".join(paths))
             action.triggered.connect(self._on_recent_triggered)
         self.recent.setToolTipsVisible(True)
-        self.recent.setEnabled(bool(paths))
+        self.recent.setEnabled(bool(opened))
+
+    def _name_of(self, paths: Sequence[str]) -> str:
+        name = Path(paths[0]).name
+        if len(paths) == 1:
+            return name
+        return self.tr("{name} and {count} more").format(name=name, count=number_text(len(paths) - 1))
+
+    def refresh(self) -> None:
+        """Bring up to date what is otherwise looked at when its menu is opened."""
+        for menu in (self.edit, self.recent):
+            menu.aboutToShow.emit()
+
+    def placed(self) -> list[tuple[str, QAction]]:
+        """Return every command in the order of the menus, with the names of the menus that it is in."""
+        return [each for action in self._bar.actions() for each in _placed(action, "")]
 
     def _on_sample_triggered(self) -> None:
         self._emit_data(self.sample_chosen.emit)
@@ -75,7 +93,7 @@ class Menus(QObject):
         menu.addMenu(self.recent)
         menu.addActions([actions.add_files, actions.add_folder])
         menu.addSeparator()
-        menu.addActions([actions.save_vocabulary, actions.save_corpus])
+        menu.addActions([actions.save_vocabulary, actions.save_corpus, actions.export_history, actions.save_chart])
         menu.addSeparator()
         menu.addAction(actions.quit)
 
@@ -85,28 +103,68 @@ class Menus(QObject):
         menu.addSeparator()
         menu.addActions([actions.cut, actions.copy, actions.paste, actions.select_all])
         menu.addSeparator()
-        menu.addActions([actions.find, actions.find_next, actions.find_previous])
+        menu.addActions([actions.find, actions.find_next, actions.find_previous, actions.find_token])
 
     def _add_training_menu(self, actions: Actions) -> None:
         menu = self._bar.addMenu(self.tr("&Training"))
         menu.addActions([actions.train, actions.train_further, actions.pause, actions.stop])
         menu.addSeparator()
-        menu.addActions([actions.next_merge, actions.previous_merge, actions.first_merge, actions.last_merge])
-        menu.addAction(actions.play)
-        menu.addSeparator()
         menu.addActions([actions.special_tokens, actions.train_as_you_type])
+
+    def _add_moment_menu(self, actions: Actions) -> None:
+        menu = self._bar.addMenu(self.tr("&Moment"))
+        menu.addActions([actions.next_merge, actions.previous_merge, actions.ten_on, actions.ten_back])
+        menu.addActions([actions.first_merge, actions.last_merge, actions.go_to_step, actions.play])
+        menu.addSeparator()
+        menu.addActions([actions.next_change, actions.previous_change])
+        menu.addActions([actions.run_to_breakpoint, actions.run_back, actions.breakpoints])
+        menu.addSeparator()
+        marks = menu.addMenu(self.tr("&Markers and notebook"))
+        marks.addActions([actions.set_marker_a, actions.set_marker_b])
+        marks.addActions([actions.go_to_marker_a, actions.go_to_marker_b])
+        marks.addSeparator()
+        marks.addActions([actions.keep_moment, actions.notebook])
+        menu.addSeparator()
+        menu.addActions([actions.go_to_birth, actions.show_moment_row, actions.clear_focus])
 
     def _add_view_menu(self, actions: Actions, pane_toggles: Sequence[QAction]) -> None:
         menu = self._bar.addMenu(self.tr("&View"))
-        themes = menu.addMenu(self.tr("&Theme"))
-        themes.addActions(actions.themes.actions())
-        menu.addActions([actions.larger_text, actions.smaller_text, actions.normal_text])
+        menu.addActions([*actions.layouts.actions(), actions.reset_layout])
         menu.addSeparator()
-        menu.addActions(list(pane_toggles))
-        menu.addAction(actions.reset_layout)
+        panes = menu.addMenu(self.tr("&Panes"))
+        panes.addActions(list(pane_toggles))
+        text = menu.addMenu(self.tr("Text &size"))
+        text.addActions([actions.larger_text, actions.smaller_text, actions.normal_text])
+        text.addSeparator()
+        text.addActions([actions.larger_pane, actions.smaller_pane, actions.normal_pane])
+        themes = menu.addMenu(self.tr("T&heme"))
+        themes.addActions(actions.themes.actions())
+        menu.addSeparator()
+        menu.addAction(actions.full_screen)
 
     def _add_help_menu(self, actions: Actions) -> None:
         menu = self._bar.addMenu(self.tr("&Help"))
-        menu.addActions([actions.shortcuts, actions.copy_diagnostics, actions.open_log_folder])
+        menu.addActions([actions.command_palette, actions.shortcuts])
+        menu.addSeparator()
+        menu.addActions([actions.copy_diagnostics, actions.open_log_folder])
         menu.addSeparator()
         menu.addAction(actions.about)
+
+
+def plain_title(text: str) -> str:
+    r"""Return the text of a command or menu without its mark for the keyboard, and without the key after it.
+
+    >>> plain_title("Save &vocabulary…"), plain_title("R&&D"), plain_title("Cu&t\tCtrl+X")
+    ('Save vocabulary…', 'R&D', 'Cut')
+    """
+    return re.sub(r"&(.)", r"\1", text.partition("\t")[0])
+
+
+def _placed(action: QAction, path: str) -> Iterator[tuple[str, QAction]]:
+    menu = action.menu()
+    if isinstance(menu, QMenu):
+        inner = f"{path} › {plain_title(action.text())}" if path else plain_title(action.text())
+        for each in menu.actions():
+            yield from _placed(each, inner)
+    elif not action.isSeparator():
+        yield path, action

@@ -1,4 +1,4 @@
-"""What the commands of the View menu do: light or dark, the size of text, the arrangement of the panes."""
+"""What the commands of the View menu do: light or dark, the size of text, the place of the window."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.model.settings import SettingsStore
     from wordpiece_studio.ui.actions.actions import Actions
-    from wordpiece_studio.ui.look.dock_area import DockArea
+    from wordpiece_studio.ui.layouts.layout_flow import LayoutFlow
     from wordpiece_studio.ui.look.theme import Theme, ThemeChoice
     from wordpiece_studio.ui.messages import Messages
 
 _TEXT_STEP = 10
 _TEXT_RANGE = (60, 300)
+_DEMO_SIZE = 160
 _USUAL_SIZE = QSize(1440, 900)
 _FRAME = QSize(12, 36)
 """Room left for the frame and title bar of the window, whose size the desktop tells only after it is shown."""
@@ -32,12 +33,12 @@ class ViewFlow(QObject):
     """Changes how the window looks, and remembers it."""
 
     def __init__(
-        self, window: QMainWindow, docks: DockArea, theme: Theme, actions: Actions, settings: SettingsStore,
+        self, window: QMainWindow, layouts: LayoutFlow, theme: Theme, actions: Actions, settings: SettingsStore,
         messages: Messages,
     ) -> None:  # fmt: skip
         super().__init__(window)
         self._window = window
-        self._docks = docks
+        self._layouts = layouts
         self._theme = theme
         self._settings = settings
         self._messages = messages
@@ -47,7 +48,6 @@ class ViewFlow(QObject):
         actions.larger_text.triggered.connect(self._on_larger_text_triggered)
         actions.smaller_text.triggered.connect(self._on_smaller_text_triggered)
         actions.normal_text.triggered.connect(self._on_normal_text_triggered)
-        actions.reset_layout.triggered.connect(docks.arrange)
 
     def restore(self) -> None:
         """Give the window the size and arrangement that it had last, or the usual ones; never more than the screen."""
@@ -57,7 +57,7 @@ class ViewFlow(QObject):
         if not window.isMaximized() and not window.isFullScreen():
             wanted = QSize(*values.window_size) if values.window_size else _USUAL_SIZE
             window.resize(wanted.boundedTo(window.screen().availableSize() - _FRAME))
-        self._docks.restore(values.window_state)
+        self._layouts.restore()
 
     def keep_on_screen(self) -> None:
         """Once the window is shown and its frame is known, see to it that no edge lies beyond the screen."""
@@ -82,27 +82,39 @@ class ViewFlow(QObject):
             play_speed=play_speed,
             window_size=(size.width(), size.height()),
             window_geometry=self._window.saveGeometry().toBase64().toStdString(),
-            window_state=self._docks.state(),
         )
+        self._layouts.remember()
 
     def _on_theme_triggered(self, action: QAction) -> None:
         self._theme.set_choice(cast("ThemeChoice", action.data()))
         self._change(theme=action.data())
 
     def _on_larger_text_triggered(self) -> None:
-        self._set_text_size(self._settings.values.font_scale + _TEXT_STEP)
+        self._set_text_size(self._text_size + _TEXT_STEP)
 
     def _on_smaller_text_triggered(self) -> None:
-        self._set_text_size(self._settings.values.font_scale - _TEXT_STEP)
+        self._set_text_size(self._text_size - _TEXT_STEP)
 
     def _on_normal_text_triggered(self) -> None:
-        self._set_text_size(100)
+        self._set_text_size(_DEMO_SIZE if self._is_demo else 100)
+
+    @property
+    def _is_demo(self) -> bool:
+        return self._settings.values.layout == "demo"
+
+    @property
+    def _text_size(self) -> int:
+        values = self._settings.values
+        return values.demo_scale if self._is_demo else values.font_scale
 
     def _set_text_size(self, percent: int) -> None:
         percent = max(_TEXT_RANGE[0], min(_TEXT_RANGE[1], percent))
         self._theme.set_scale(percent / 100)
         self.keep_on_screen()  # larger text may need a larger window
-        self._change(font_scale=percent)
+        if self._is_demo:
+            self._change(demo_scale=percent)
+        else:
+            self._change(font_scale=percent)
 
     def _change(self, **changes: object) -> None:
         try:

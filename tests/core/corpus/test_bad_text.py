@@ -50,7 +50,7 @@ def test_03_nul_characters_are_named_replaced_or_skipped(path: Path) -> None:
     assert losses_of(corpus_file(path, errors="skip-line")) == ("a\nc", 0, 1)
 
 
-@pytest.mark.parametrize("content", [b"", b"\n", b" \t\r\n\x0b", b"\xef\xbb\xbf", gzip.compress(b"")])
+@pytest.mark.parametrize("content", [b"", b"\n", b" \t\r\n\x0b", b"\xef\xbb\xbf", gzip.compress(b"", mtime=0)])
 def test_04_empty_files_hold_no_words(path: Path, content: bytes) -> None:
     path.write_bytes(content)
     assert not count_words(path)

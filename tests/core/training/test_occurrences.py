@@ -71,6 +71,7 @@ def test_words_that_hold_a_token_or_a_pair(pairs: list[tuple[str, int]], config:
             expected = most_frequent_first([word for word in weights if (left, right) in neighbours[word]], weights)
             assert history.words_with_pair(left, right, step) == expected
             assert history.words_with_pair(left, right, step, limit=1) == expected[:1]
+            assert history.number_of_words_with_pair(left, right, step) == len(expected)
         if step:
             assert history.words_touched(step - 1) == [word for word in weights if now[word] != before[word]]
         before = now

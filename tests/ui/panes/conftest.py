@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent
@@ -30,9 +30,9 @@ COURSE = (
 class Bench:
     """A model, a theme, and the panes that a test shows."""
 
-    def __init__(self, qtbot: QtBot) -> None:
+    def __init__(self, qtbot: QtBot, **model: Any) -> None:
         self.qtbot = qtbot
-        self.model = TrainerModel()
+        self.model = TrainerModel(**model)
         self.theme = Theme("light")
         self.panes: list[QWidget] = []
 

@@ -48,6 +48,18 @@ class Line:
     words: tuple[Word, ...]
     start: int = field(default=0)
 
+    @property
+    def text(self) -> str:
+        return " ".join("".join(piece.token for piece in word.pieces) for word in self.words)
+
+
+class Lines(list[Line]):
+    """Lines as a text gives them."""
+
+    @property
+    def texts(self) -> list[str]:
+        return [each.text for each in self]
+
 
 def line(*words: str) -> Line:
     return Line(tuple(Word(tuple(map(Piece, word.split()))) for word in words))
@@ -85,7 +97,7 @@ def test_only_lines_in_view_are_laid_out() -> None:
         asked.append(of.start)
         return ten_pixels_a_chip(of)
 
-    lines = [Line(line(*["a b c"] * 100).words, start) for start in range(500)]
+    lines = Lines([Line(line(*["a b c"] * 100).words, start) for start in range(500)])
     blocks = ChipBlocks(lines, 200, SPACING, widths)
     at_once = len(asked)
     assert at_once < 20
@@ -96,14 +108,14 @@ def test_only_lines_in_view_are_laid_out() -> None:
 
 def test_the_chips_of_unchanged_lines_are_kept() -> None:
     first, second = line("a b"), line("c")
-    blocks = ChipBlocks([first, second], 100, SPACING, ten_pixels_a_chip)
-    again = ChipBlocks([line("x"), second], 100, SPACING, ten_pixels_a_chip, blocks.known())
+    blocks = ChipBlocks(Lines([first, second]), 100, SPACING, ten_pixels_a_chip)
+    again = ChipBlocks(Lines([line("x"), second]), 100, SPACING, ten_pixels_a_chip, blocks.known())
     assert again.block(1) is blocks.block(1)
     assert again.block(0) is not blocks.block(0)
 
 
 def test_walking_forth_and_back_visits_every_chip_once() -> None:
-    lines = [line("a b", "c"), line(), line("d e f"), line()]
+    lines = Lines([line("a b", "c"), line(), line("d e f"), line()])
     places = [first_place(lines)]
     while (place := next_place(lines, places[-1])) is not None:
         places.append(place)
@@ -116,7 +128,7 @@ def test_walking_forth_and_back_visits_every_chip_once() -> None:
 
 
 def test_up_and_down_find_the_nearest_chip() -> None:
-    lines = [line("a b", "c d"), line("e f")]
+    lines = Lines([line("a b", "c d"), line("e f")])
     blocks = ChipBlocks(lines, 30, SPACING, ten_pixels_a_chip)
     below = place_in_row(blocks, lines, ChipPlace(0, 0, 1), down=True)
     assert below == (0, 1, 1)
@@ -138,7 +150,7 @@ def test_every_token_can_be_painted(qtbot: QtBot, theme: Theme, token: str) -> N
     qtbot.addWidget(flow)
     flow.resize(200, 100)
     flow.captions_changed(1, hold_places=False)
-    flow.set_lines([Line((Word((Piece(token),)), Word((Piece(token),), unknown=object())))])
+    flow.set_lines(Lines([Line((Word((Piece(token),)), Word((Piece(token),), unknown=object())))]))
     assert not flow.grab().isNull()
 
 

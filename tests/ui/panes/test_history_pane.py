@@ -9,19 +9,20 @@ import pytest
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QGuiApplication
 
+from wordpiece_studio.core.formats.merge_table import MERGE_COLUMNS
 from wordpiece_studio.model.history_rows import HistoryColumn
 from wordpiece_studio.model.records import Focus
 from wordpiece_studio.ui.history.history_pane import HistoryPane
-from wordpiece_studio.ui.history.history_tsv import TITLES, history_tsv
+from wordpiece_studio.ui.history.history_tsv import history_tsv
 
 if TYPE_CHECKING:
     from tests.ui.panes.conftest import Bench
 
 
-def click_row(bench: Bench, pane: HistoryPane, row: int) -> None:
+def click_row(bench: Bench, pane: HistoryPane, row: int, column: int = HistoryColumn.PAIR_FREQUENCY) -> None:
     view = pane.view
     view.scrollTo(pane.rows.index(row, 0))
-    place = view.visualRect(pane.rows.index(row, 3)).center()
+    place = view.visualRect(pane.rows.index(row, column)).center()
     bench.qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
 
 
@@ -66,10 +67,12 @@ def test_the_row_of_the_moment_is_selected_and_in_view(bench: Bench) -> None:
 
 def test_the_filter_finds_tokens_and_ties(bench: Bench) -> None:
     pane = bench.show(HistoryPane)
-    bench.qtbot.keyClicks(pane._controls._text, "##ful")
+    bench.qtbot.mouseClick(pane._controls._filter, Qt.MouseButton.LeftButton)
+    bench.qtbot.keyClicks(pane._filter_row._text, "##ful")
     assert {pane.rows.step_of_row(row) for row in range(pane.rows.rowCount())} == {6, 7, 8}
-    pane._controls._text.clear()
-    bench.qtbot.mouseClick(pane._controls._only_ties, Qt.MouseButton.LeftButton)
+    assert "text" in pane._controls._filter.text()
+    pane._filter_row._text.clear()
+    bench.qtbot.mouseClick(pane._filter_row._only_ties, Qt.MouseButton.LeftButton)
     assert pane.rows.rowCount() == 9
     bench.settle()
     assert pane.hint == "9 of 25 merges shown"
@@ -77,19 +80,21 @@ def test_the_filter_finds_tokens_and_ties(bench: Bench) -> None:
 
 def test_a_filter_that_finds_nothing_says_so(bench: Bench) -> None:
     pane = bench.show(HistoryPane)
-    bench.qtbot.keyClicks(pane._controls._text, "no such token")
+    pane.open_filter()
+    bench.qtbot.keyClicks(pane._filter_row._text, "no such token")
     bench.settle()
     assert "No merge matches" in pane._empty.text()
 
 
-def test_ctrl_g_goes_to_a_step(bench: Bench) -> None:
+def test_a_step_that_is_typed_is_gone_to(bench: Bench) -> None:
     pane = bench.show(HistoryPane)
     pane.activateWindow()
     bench.wait(pane.isActiveWindow)
-    bench.qtbot.keyClick(pane, Qt.Key.Key_G, Qt.KeyboardModifier.ControlModifier)
-    bench.wait(pane._controls._step.hasFocus)
-    bench.qtbot.keyClicks(pane._controls._step, "7")
-    bench.qtbot.keyClick(pane._controls._step, Qt.Key.Key_Return)
+    bench.qtbot.mouseClick(pane._controls._step, Qt.MouseButton.LeftButton)
+    step = pane._filter_row._step
+    bench.wait(step.hasFocus)
+    bench.qtbot.keyClicks(step, "7")
+    bench.qtbot.keyClick(step, Qt.Key.Key_Return)
     assert bench.model.moment == 7
 
 
@@ -99,8 +104,9 @@ def test_selected_rows_are_copied_as_tab_separated_text(bench: Bench) -> None:
     pane.view.selectionModel().select(selection, QItemSelectionModel.SelectionFlag.ClearAndSelect)
     bench.qtbot.keyClick(pane.view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     lines = QGuiApplication.clipboard().text().splitlines()
-    assert lines[0].split("\t") == list(TITLES)
-    assert lines[1].split("\t") == ["12", "ch", "##a", "cha", "1", "1", "6", str(1 / 6), "2", "57", "156"]
+    assert lines[0].split("\t") == list(MERGE_COLUMNS)
+    row = ["12", "ch", "##a", "cha", "1", "1", "6", str(1 / 6), "2", "57", "156", "1", "True"]
+    assert lines[1].split("\t") == row
     assert len(lines) == 3
 
 
@@ -127,7 +133,7 @@ def test_a_header_click_sorts_and_a_third_one_brings_the_steps_back(bench: Bench
 def test_tokens_that_hold_tabs_do_not_break_the_lines_that_are_copied(empty_bench: Bench) -> None:
     empty_bench.train()
     text = history_tsv(empty_bench.model.history, np.array([1, 25]))
-    assert [line.count("\t") for line in text.splitlines()] == [len(TITLES) - 1] * 3
+    assert [line.count("\t") for line in text.splitlines()] == [len(MERGE_COLUMNS) - 1] * 3
 
 
 def test_the_view_follows_new_rows_only_at_the_end(bench: Bench) -> None:
@@ -193,15 +199,15 @@ def test_sorting_begins_at_the_top_unless_the_moment_is_selected(bench: Bench) -
 
 def test_the_row_of_the_moment_is_found_even_behind_a_filter(bench: Bench) -> None:
     pane = bench.show(HistoryPane)
-    pane._controls._text.setText("no such token")
+    pane._filter_row._text.setText("no such token")
     bench.settle()
-    pane._show_moment.activated.emit()
+    bench.qtbot.mouseClick(pane._controls._moment, Qt.MouseButton.LeftButton)
     assert pane.view.selected_steps().tolist() == [bench.model.moment]
 
 
 def test_a_column_of_numbers_cannot_be_drawn_narrower_than_its_numbers(bench: Bench) -> None:
     pane = bench.show(HistoryPane)
-    before = pane.view._number_widths[HistoryColumn.SYMBOLS]
+    before = pane.view.columns._number_widths[HistoryColumn.SYMBOLS]
     pane.view.setColumnWidth(HistoryColumn.SYMBOLS, 5)
     assert pane.view.columnWidth(HistoryColumn.SYMBOLS) >= before
 

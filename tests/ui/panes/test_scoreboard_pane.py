@@ -8,15 +8,19 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import Qt
 
+from tests.ui.panes.conftest import Bench
 from wordpiece_studio.core.corpus.counting.counting import count_texts
 from wordpiece_studio.core.training.config import TrainingConfig
+from wordpiece_studio.core.training.trainer import Trainer
 from wordpiece_studio.model.records import Focus, TrainerState
+from wordpiece_studio.ui.look.token_text import value_text
+from wordpiece_studio.ui.scoreboard.formula import ratio_of, ratio_over_neighbours
 from wordpiece_studio.ui.scoreboard.pair_words import words_of_merge
-from wordpiece_studio.ui.scoreboard.rivals_model import PAIR
+from wordpiece_studio.ui.scoreboard.rivals_model import NUMBERS, PAIR, REDUCED
 from wordpiece_studio.ui.scoreboard.scoreboard_pane import ScoreboardPane
 
 if TYPE_CHECKING:
-    from tests.ui.panes.conftest import Bench
+    from pytestqt.qtbot import QtBot
 
 
 def rivals_of(pane: ScoreboardPane) -> list[tuple[str, str]]:
@@ -31,8 +35,8 @@ def seek(bench: Bench, pane: ScoreboardPane, moment: int) -> None:
 def test_before_a_training_it_says_what_to_do(empty_bench: Bench) -> None:
     pane = empty_bench.show(ScoreboardPane)
     assert pane.title == "Scoreboard"
-    assert "Train" in pane._message.text()
-    assert pane._message.isVisible()
+    assert "Train" in pane._middle.message.text()
+    assert pane._middle.message.isVisible()
 
 
 def test_merge_12_of_the_course_is_a_tie_of_two(bench: Bench) -> None:
@@ -41,7 +45,7 @@ def test_merge_12_of_the_course_is_a_tie_of_two(bench: Bench) -> None:
     assert (pane.title, pane.hint) == ("Scoreboard: merge 12 of 25", "ties go to the pair that occurs first")
     assert rivals_of(pane)[:3] == [("ch", "##a"), ("##t", "##hm"), ("H", "##u")]
     assert pane._rivals_view.rivals.tied_rows == 2
-    assert pane._tie_text() == "tie of 2"
+    assert pane._rivals_view._tie_text == "tie of 2"
     spoken = pane._formula.accessibleName()
     assert spoken == "score: ch + ##a → cha, n(ab) / (n(a) × n(b)) = 1 / (1 × 6) = 1/6 = 0.1667"
 
@@ -74,7 +78,7 @@ def test_a_click_on_a_rival_makes_it_the_focus_and_shows_its_words(bench: Bench)
     place = view.visualRect(view.rivals.index(2, PAIR)).center()
     bench.qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert bench.model.focus == Focus("pair", left="H", right="##u")
-    words = pane._words_view.words.words
+    words = pane._words.view.words.words
     assert [(row.word, row.count) for row in words.words] == [("Hugging", 1)]
     assert words.words[0].before == tuple(bench.model.history.segmentation("Hugging", 11))
     assert words.words[0].after[0] == "Hu"
@@ -85,7 +89,7 @@ def test_the_words_of_the_merge_come_back_at_another_moment(bench: Bench) -> Non
     seek(bench, pane, 12)
     bench.model.set_focus(Focus("pair", left="H", right="##u"))
     seek(bench, pane, 11)
-    assert "##h + ##m" in pane._words_title.text()
+    assert "##h + ##m" in pane._words.title
 
 
 def test_the_words_of_a_merge_are_those_that_it_touched(bench: Bench) -> None:
@@ -93,7 +97,7 @@ def test_the_words_of_a_merge_are_those_that_it_touched(bench: Bench) -> None:
     history, counts = bench.model.history, dict(bench.model.counts.items())
     for moment in (1, 9, 25):
         seek(bench, pane, moment)
-        words = pane._words_view.words.words
+        words = pane._words.view.words.words
         assert {row.word for row in words.words} == set(history.words_touched(moment - 1))
         assert [row.count for row in words.words] == sorted((counts[row.word] for row in words.words), reverse=True)
         for row in words.words:
@@ -143,28 +147,212 @@ def test_the_tie_rule_by_ids_is_named(empty_bench: Bench) -> None:
 def test_a_corpus_without_pairs_says_so(empty_bench: Bench) -> None:
     empty_bench.train(["a b c a"], vocab_size=None)
     pane = empty_bench.show(ScoreboardPane)
-    assert "No pair" in pane._message.text()
+    assert "No pair" in pane._middle.message.text()
 
 
-def test_while_training_the_rivals_wait_for_a_pause(empty_bench: Bench) -> None:
+def start_long_training(bench: Bench) -> None:
+    texts = [f"{number:b} w{number:x} {number}" for number in range(8_000)]
+    bench.model.start(count_texts(texts), TrainingConfig(vocab_size=20_000))
+    bench.wait(lambda: bench.model.state is TrainerState.TRAINING and bench.model.merge_count > 20)
+
+
+def test_at_the_head_of_a_training_a_button_pauses_it(empty_bench: Bench) -> None:
     pane = empty_bench.show(ScoreboardPane)
-    texts = [f"{number:b} w{number:x} {number}" for number in range(20_000)]
-    empty_bench.model.start(count_texts(texts), TrainingConfig(vocab_size=20_000))
-    empty_bench.wait(lambda: empty_bench.model.state is TrainerState.TRAINING and empty_bench.model.merge_count > 2)
-    empty_bench.wait(lambda: "Pause" in pane._message.text())
-    empty_bench.model.pause()
+    start_long_training(empty_bench)
+    empty_bench.wait(lambda: "Pause" in pane._middle.message.text() and pane._middle.pause_button.isVisible())
+    empty_bench.qtbot.mouseClick(pane._middle.pause_button, Qt.MouseButton.LeftButton)
     empty_bench.wait(lambda: empty_bench.model.state is TrainerState.PAUSED)
     empty_bench.wait(lambda: len(rivals_of(pane)) > 1)
+    assert not pane._middle.pause_button.isVisible()
     assert pane.title.startswith("Scoreboard: merge ")
+
+
+def test_behind_the_head_of_a_training_the_rivals_are_there(empty_bench: Bench) -> None:
+    pane = empty_bench.show(ScoreboardPane)
+    start_long_training(empty_bench)
+    model = empty_bench.model
+    model.seek(12)
+    empty_bench.wait(lambda: pane._rivals is not None and pane._rivals.moment == 11)
+    assert model.state is TrainerState.TRAINING
+    assert pane._middle.currentWidget() is pane._rivals_view
+    assert rivals_of(pane)[0] == (model.history[11].left, model.history[11].right)
+    assert {row.word for row in pane._words.view.words.words.words} <= set(model.history.words_touched(11))
+    model.stop()
+    empty_bench.wait(lambda: model.state is TrainerState.FINISHED)
+
+
+def test_without_memory_for_a_second_engine_it_offers_to_pause(qtbot: QtBot) -> None:
+    bench = Bench(qtbot, rivals_finder=lambda *_: None)
+    try:
+        pane = bench.show(ScoreboardPane)
+        start_long_training(bench)
+        bench.model.seek(12)
+        bench.wait(lambda: "second engine" in pane._middle.message.text())
+        assert pane._middle.pause_button.isVisible()
+        bench.model.pause()
+        bench.wait(lambda: bench.model.state is TrainerState.PAUSED and len(rivals_of(pane)) > 1)
+        assert pane._middle.currentWidget() is pane._rivals_view
+    finally:
+        bench.close()
 
 
 def test_an_untrained_scoreboard_has_no_empty_table_for_the_keyboard(empty_bench: Bench) -> None:
     pane = empty_bench.show(ScoreboardPane)
-    assert not pane._words_view.isVisible()
+    assert not pane._words.view.isVisible()
     assert not pane._rivals_view.isVisible()
 
 
-def test_three_words_are_seen_at_once(bench: Bench) -> None:
-    pane = bench.show(ScoreboardPane, height=300)
-    table = pane._words_view
+def test_three_words_are_seen_at_once_where_there_is_room(empty_bench: Bench) -> None:
+    empty_bench.train(objective="count")
+    pane = empty_bench.show(ScoreboardPane, height=420)
+    seek(empty_bench, pane, 1)
+    table = pane._words.view
     assert table.viewport().height() >= 3 * table.verticalHeader().defaultSectionSize()
+
+
+@pytest.mark.parametrize("height", [168, 190, 240, 300])
+def test_two_rivals_and_a_word_are_seen_however_low_it_is(bench: Bench, height: int) -> None:
+    pane = bench.show(ScoreboardPane, width=400, height=height)
+    seek(bench, pane, 12)
+    for table, rows in ((pane._rivals_view, 2), (pane._words.view, 1)):
+        assert table.isVisible()
+        assert table.viewport().height() >= rows * table.verticalHeader().defaultSectionSize()
+        assert table.mapTo(pane, table.rect().bottomLeft()).y() < height
+
+
+def test_more_rivals_are_asked_for_at_the_end_and_by_the_button(bench: Bench) -> None:
+    pane = bench.show(ScoreboardPane)
+    seek(bench, pane, 12)
+    view = pane._rivals_view
+    trainer = Trainer(bench.model.counts, bench.model.config)
+    trainer.seek(11)
+    everything = [(rival.left, rival.right) for rival in trainer.top(10_000)]
+    assert rivals_of(pane) == everything[:30]
+    bench.model.set_focus(Focus("pair", left=everything[3][0], right=everything[3][1]))
+    view.more_button.click()
+    bench.wait(lambda: len(rivals_of(pane)) == 60)
+    assert view.currentIndex().row() == 3  # nothing moved
+    view.verticalScrollBar().setValue(view.verticalScrollBar().maximum())
+    bench.wait(lambda: len(rivals_of(pane)) == len(everything))
+    assert rivals_of(pane) == everything
+    assert not view.more_button.isVisible()
+
+
+def test_an_arrow_key_chooses_a_rival_and_its_formula_is_shown(bench: Bench) -> None:
+    pane = bench.show(ScoreboardPane)
+    seek(bench, pane, 12)
+    view = pane._rivals_view
+    view.setCurrentIndex(view.rivals.index(1, 0))
+    bench.qtbot.keyClick(view, Qt.Key.Key_Down)
+    assert bench.model.focus == Focus("pair", left="H", right="##u")
+    assert pane._formula.accessibleName() == "score: H + ##u → Hu, n(ab) / (n(a) × n(b)) = 1 / (2 × 4) = 1/8 = 0.1250"
+    assert "Tie" not in pane._top.tie.text()
+
+
+def test_each_row_has_its_own_formula(bench: Bench) -> None:
+    pane = bench.show(ScoreboardPane)
+    seek(bench, pane, 12)
+    rivals = pane._rivals_view.rivals
+    for row, rival in enumerate(rivals.candidates):
+        numbers, reduced = (rivals.index(row, column).data() for column in (NUMBERS, REDUCED))
+        assert numbers == f"{rival.pair_frequency} / ({rival.left_frequency} × {rival.right_frequency})"
+        assert float(Fraction(reduced)) == rival.value
+
+
+def test_the_tie_is_explained_in_a_sentence(bench: Bench) -> None:
+    pane = bench.show(ScoreboardPane)
+    seek(bench, pane, 12)
+    assert pane._top.tie.isVisible()
+    assert pane._top.tie.text().startswith("Tie of 2: the pair that occurs first is merged")
+    assert "occurs first" in pane._rivals_view.rivals.index(1, PAIR).data(Qt.ItemDataRole.ToolTipRole)
+    bench.model.set_focus(Focus("pair", left="##t", right="##hm"))
+    assert pane._top.tie.isVisible()  # it is one of the two
+    bench.model.set_focus(Focus("pair", left="H", right="##u"))
+    assert not pane._top.tie.isVisible()
+    seek(bench, pane, 11)
+    assert not pane._top.tie.isVisible()
+
+
+def test_the_ratio_says_what_it_is_normalised_by(bench: Bench) -> None:
+    pane = bench.show(ScoreboardPane)
+    seek(bench, pane, 12)
+    merge, history = bench.model.history[11], bench.model.history
+    symbols = sum(count * len(history.segmentation(word, 11)) for word, count in bench.model.counts.items())
+    words = sum(count for _, count in bench.model.counts.items())
+    p_both, p_left, p_right = (
+        Fraction(n, symbols) for n in (merge.pair_frequency, merge.left_frequency, merge.right_frequency)
+    )
+    ratio = p_both / (p_left * p_right)
+    assert ratio_of(merge, symbols) == ratio
+    assert float(ratio) == pytest.approx(merge.value * symbols, rel=1e-15)
+    assert f"= {value_text(float(ratio))}:" in pane._top.ratio.text()
+    assert f"N = {symbols}" in pane._top.ratio.text()
+    neighbours = sum(count * (len(history.segmentation(word, 11)) - 1) for word, count in bench.model.counts.items())
+    over_neighbours = Fraction(merge.pair_frequency, neighbours) / (p_left * p_right)
+    assert ratio_over_neighbours(merge, symbols, words) == over_neighbours
+    assert f"P = {neighbours} pairs" in pane._top.ratio.toolTip()
+    assert value_text(float(over_neighbours)) in pane._top.ratio.toolTip()
+
+
+def test_a_token_shows_the_words_that_hold_it_and_the_pair_it_was_born_from(bench: Bench) -> None:
+    pane = bench.show(ScoreboardPane)
+    seek(bench, pane, 12)
+    history = bench.model.history
+    bench.model.set_focus(Focus("token", text="##s"))
+    shown = pane._words.view.words.words
+    holding = {word for word in history.input.words if "##s" in history.segmentation(word, 12)}
+    assert {row.word for row in shown.words} == holding
+    assert shown.total == len(holding)
+    bench.model.set_focus(Focus("token", text=history[11].token))
+    assert pane._rivals_view.currentIndex().row() == 0
+    assert [row.before == row.after for row in pane._words.view.words.words.words] == [False]
+    bench.model.set_focus(Focus("token", text=history[20].token))
+    assert pane._words.title == f"{history[20].token} is not learned yet: step 21 makes it"
+    bench.model.set_focus(Focus("token", text="nothing"))
+    assert "no token" in pane._words.title
+
+
+def test_a_word_is_shown_before_and_after_or_marked_where_it_stands(bench: Bench) -> None:
+    pane = bench.show(ScoreboardPane)
+    seek(bench, pane, 12)
+    bench.model.set_focus(Focus("word", text="chapter"))
+    assert pane._words.title == "In one word: ch + ##a"  # it is among the words of the merge
+    assert pane._words.view.currentIndex().row() == 0
+    bench.model.set_focus(Focus("word", text="Hugging"))
+    (row,) = pane._words.view.words.words.words
+    assert row.before == row.after == tuple(bench.model.history.segmentation("Hugging", 12))
+    assert pane._words.title == "Hugging stays as it is at this merge"
+    bench.model.set_focus(Focus("word", text="zebra"))
+    assert pane._words.title == "zebra is not a word of this corpus"
+    bench.model.set_focus(None)
+    assert pane._words.title == "In one word: ch + ##a"
+
+
+def test_in_a_large_corpus_the_words_are_looked_for_beside_the_window(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("wordpiece_studio.ui.scoreboard.words_panel._MOST_CELLS", 0)
+    pane = bench.show(ScoreboardPane)
+    try:
+        bench.model.seek(12)
+        bench.model.set_focus(Focus("pair", left="H", right="##u"))
+        bench.wait(lambda: [row.word for row in pane._words.view.words.words.words] == ["Hugging"])
+        seek(bench, pane, 9)
+        bench.wait(lambda: bool(pane._words.view.words.words.words))
+        assert {row.word for row in pane._words.view.words.words.words} == set(bench.model.history.words_touched(8))
+    finally:
+        pane.close_job()
+
+
+def test_a_rival_can_be_chosen_again_at_another_moment(bench: Bench) -> None:
+    pane = bench.show(ScoreboardPane)
+    seek(bench, pane, 12)
+    for moment in (12, 11):
+        seek(bench, pane, moment)
+        view = pane._rivals_view
+        row = rivals_of(pane).index(("H", "##u"))
+        view.scrollTo(view.rivals.index(row, PAIR))
+        place = view.visualRect(view.rivals.index(row, PAIR)).center()
+        bench.qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
+        assert "H + ##u" in pane._formula.accessibleName()
+        assert pane._words.title == "In one word: H + ##u"

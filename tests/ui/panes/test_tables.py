@@ -31,17 +31,30 @@ def candidate(value: float, *, is_tied: bool = False) -> Candidate:
 def test_rivals(qtmodeltester: ModelTester) -> None:
     model = RivalsModel()
     rivals = [candidate(0.5, is_tied=True), candidate(0.5, is_tied=True), candidate(0.25)]
-    model.set_rivals(rivals, ["<i>f</i>"] * 3, "score")
+    model.set_rivals(rivals, "score", 9, "score")
     qtmodeltester.check(model)
     assert model.tied_rows == 2
     assert [model.share(row) for row in range(3)] == [1, 1, 0.5]
     assert model.index(0, PAIR).data() == "<b> ##x"
-    assert model.index(0, PAIR).data(Qt.ItemDataRole.ToolTipRole) == tooltip_text("<i>f</i>")
+    assert "<b>" not in model.index(0, PAIR).data(Qt.ItemDataRole.ToolTipRole)  # it is shown, not obeyed
+
+
+def test_more_rivals_are_appended_and_others_are_not(qtmodeltester: ModelTester, qtbot: QtBot) -> None:
+    model = RivalsModel()
+    rivals = [candidate(1 / n) for n in range(1, 8)]
+    model.set_rivals(rivals[:3], "score", 9, "score")
+    qtmodeltester.check(model)
+    with qtbot.waitSignal(model.rowsInserted, timeout=0) as caught, qtbot.assertNotEmitted(model.modelReset):
+        assert model.add_rivals(rivals, "score", 9)
+    assert caught.args[1:] == [3, 6]
+    assert model.candidates == tuple(rivals)
+    assert not model.add_rivals(rivals[1:], "score", 9)
+    assert not model.add_rivals(rivals, "likelihood", 9)
 
 
 def test_bars_of_values_without_a_sign_for_length() -> None:
     model = RivalsModel()
-    model.set_rivals([candidate(-1.0), candidate(-2.0)], ["", ""], "gain")
+    model.set_rivals([candidate(-1.0), candidate(-2.0)], "likelihood", 9, "gain")
     assert model.share(1) == 0
 
 

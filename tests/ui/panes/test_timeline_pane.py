@@ -10,27 +10,29 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication, QComboBox, QToolButton
 
-from wordpiece_studio.ui.timeline.timeline_pane import TimelinePane
+from tests.ui.panes.timeline_bench import Timeline, at, click
+from wordpiece_studio.core.training.config import TrainingConfig
+from wordpiece_studio.model.records import TrainerState
 
 if TYPE_CHECKING:
     from tests.ui.panes.conftest import Bench
+    from wordpiece_studio.ui.timeline.timeline_pane import TimelinePane
 
 
 @pytest.fixture
-def pane(bench: Bench) -> TimelinePane:
-    return bench.show(TimelinePane, 1100, 180)
+def timeline(bench: Bench) -> Timeline:
+    return Timeline(bench)
 
 
-def at(pane: TimelinePane, moment: int) -> QPoint:
-    return QPoint(round(pane.plot.x_of(moment)), pane.plot.height() // 2)
-
-
-def click(bench: Bench, pane: TimelinePane, name: str) -> None:
-    bench.qtbot.mouseClick(pane.findChild(QToolButton, f"timeline_{name}"), Qt.MouseButton.LeftButton)
+@pytest.fixture
+def pane(timeline: Timeline) -> TimelinePane:
+    return timeline.pane
 
 
 def test_the_buttons_move_the_moment(bench: Bench, pane: TimelinePane) -> None:
-    for name, moment in (("first", 0), ("next", 1), ("next", 2), ("previous", 1), ("last", 25)):
+    for name, moment in (
+        ("first", 0), ("next", 1), ("next", 2), ("previous", 1), ("ten_on", 11), ("ten_back", 1), ("last", 25),
+    ):  # fmt: skip
         click(bench, pane, name)
         assert bench.model.moment == moment
         assert pane.plot.value() == moment
@@ -38,12 +40,13 @@ def test_the_buttons_move_the_moment(bench: Bench, pane: TimelinePane) -> None:
 
 def test_buttons_that_lead_nowhere_are_disabled(bench: Bench, pane: TimelinePane) -> None:
     def enabled() -> set[str]:
-        buttons = pane.findChildren(QToolButton)
+        buttons = [button for button in pane.findChildren(QToolButton) if button.isVisible()]
         return {button.objectName().removeprefix("timeline_") for button in buttons if button.isEnabled()}
 
-    assert enabled() == {"first", "previous", "play"}
+    always = {"next", "play", "breakpoints", "marker_a", "marker_b", "keep", "notebook"}
+    assert enabled() == always | {"first", "previous", "ten_back"}
     bench.seek(0)
-    assert enabled() == {"next", "last", "play"}
+    assert enabled() == always | {"last", "ten_on"}
 
 
 def test_a_click_on_the_curve_goes_there(bench: Bench, pane: TimelinePane) -> None:
@@ -125,7 +128,7 @@ def test_it_grows_when_more_is_trained(bench: Bench, pane: TimelinePane) -> None
 
 
 def test_before_a_training_nothing_can_be_moved(empty_bench: Bench) -> None:
-    pane = empty_bench.show(TimelinePane, 900, 180)
+    pane = Timeline(empty_bench).pane
     assert not pane.plot.isEnabled()
     assert pane.hint == "nothing is trained yet"
 
@@ -136,10 +139,11 @@ def test_every_control_has_a_name(pane: TimelinePane) -> None:
 
 
 def test_play_is_disabled_where_there_is_no_step(empty_bench: Bench) -> None:
-    pane = empty_bench.show(TimelinePane)
+    timeline = Timeline(empty_bench)
     empty_bench.train(["a b c"])
     empty_bench.settle()
-    assert not pane._play.isEnabled()
+    assert not timeline.actions.play.isEnabled()
+    assert "Nothing is trained yet" in timeline.actions.play.toolTip()
 
 
 @pytest.mark.parametrize("merges", [25, 600, 5000])
@@ -156,3 +160,38 @@ def test_the_ground_lies_under_the_curve_however_many_merges_there_are(
     assert last - first > 10
     assert set(column[first:last]) == {soft}
     assert set(column[: first - 4]) == {surface}  # between them is the curve
+
+
+# -- behind a training
+
+
+def test_behind_a_training_the_moment_stays_where_it_was_put(bench: Bench, timeline: Timeline) -> None:
+    model, plot = bench.model, timeline.pane.plot
+    model.start(model.counts, TrainingConfig(vocab_size=None), paused=True)
+    bench.wait(lambda: model.state is TrainerState.PAUSED)
+    for _ in range(4):
+        model.next_merge()
+    bench.wait(lambda: model.merge_count == 4 and plot.maximum() == 4)
+    bench.qtbot.mousePress(plot, Qt.MouseButton.LeftButton, pos=at(timeline.pane, 2))
+    model.resume()
+    bench.wait(lambda: model.state is TrainerState.FINISHED and plot.maximum() == model.merge_count)
+    assert model.merge_count > 30
+    assert (model.moment, plot.value()) == (2, 2)
+    bench.qtbot.mouseMove(plot, at(timeline.pane, 3))
+    bench.qtbot.mouseRelease(plot, Qt.MouseButton.LeftButton, pos=at(timeline.pane, 3))
+    timeline.actions.next_merge.trigger()
+    assert model.moment == 4
+
+
+def test_the_end_of_the_curve_is_the_head_whatever_was_learned_since(bench: Bench, pane: TimelinePane) -> None:
+    bench.seek(3)
+    ends: list[int] = []
+
+    def press_end(_first: int, _last: int) -> None:
+        ends.append(pane.plot.maximum())
+        bench.qtbot.keyClick(pane.plot, Qt.Key.Key_End)
+
+    bench.model.merges_appended.connect(press_end)
+    bench.model.train_further(vocab_size=75)
+    bench.wait(lambda: bench.model.merge_count == 30)
+    assert (ends[0], bench.model.moment) == (25, 30)

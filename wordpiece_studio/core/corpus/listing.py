@@ -79,12 +79,12 @@ def listed_files(
 def natural_order(name: str) -> tuple[object, ...]:
     """Return a key that sorts names as people do, numbers by their value.
 
-    >>> sorted(["b10", "b9", "a"], key=natural_order)
-    ['a', 'b9', 'b10']
+    >>> sorted(["b10", "b9", "b"], key=natural_order)
+    ['b', 'b9', 'b10']
     """
     parts: list[object] = re.split(r"([0-9]+)", name)
     parts[1::2] = [int(part) for part in parts[1::2] if isinstance(part, str)]
-    return (*parts, name)  # "01" and "1" are equal by their value
+    return tuple(parts), name  # "01" and "1" are equal by their value
 
 
 def _files_of(path: str, listed: set[str]) -> list[str]:

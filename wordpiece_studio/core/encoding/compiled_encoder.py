@@ -14,8 +14,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from wordpiece_studio.core.encoder import NO_ID
 from wordpiece_studio.core.encoding.block_encoders import EncodedBlock
+from wordpiece_studio.core.encoding.token_index import TokenIndex
 from wordpiece_studio.core.text.character_actions import CharacterActions
 from wordpiece_studio.core.text.chunk_table import ChunkTable
 from wordpiece_studio.core.text.kernels import longest_match, spelling
@@ -103,19 +103,7 @@ class _Matcher:
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._actions = CharacterActions(tokenizer.pipeline)
-        vocabulary = tokenizer.vocabulary
-        parts = [token.encode("utf-8", "surrogatepass") for token in vocabulary]
-        parts.append(vocabulary.continuing_subword_prefix.encode("utf-8", "surrogatepass"))
-        self._tokens = np.frombuffer(b"".join([*parts, b" "]), np.uint8)
-        self._begins = np.zeros(len(parts) + 1, np.int64)
-        np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts)), out=self._begins[1:])
-        self._slots = np.zeros(_power_of_two(2 * len(parts)), np.uint64)
-        characters = sum(map(len, vocabulary))
-        self._beginnings = np.zeros(_power_of_two(characters // 8), np.uint64)  # 8 to 16 bits a character
-        longest_match.index_tokens(self._tokens, self._begins, self._slots, self._beginnings)
-        self._longest_word = tokenizer.max_word_length
-        unknown = vocabulary.id_of(vocabulary.unk_token)
-        self._unknown = NO_ID if unknown is None else unknown
+        self._index = TokenIndex(tokenizer.vocabulary, tokenizer.max_word_length)
 
     def match(
         self, chunks: NDArray[np.uint8], is_hard: NDArray[np.uint8]
@@ -126,11 +114,7 @@ class _Matcher:
         """
         is_hard[:] = 0
         words, size = self._spelled(chunks, is_hard)
-        ids, ends = np.empty(size, np.int32), np.empty(len(is_hard), np.int64)
-        vocabulary = (self._tokens, self._begins, self._slots, self._beginnings)
-        limits = (self._longest_word, self._unknown)
-        count = longest_match.match_words(words, size, *vocabulary, *limits, ids, ends)
-        return ids[:count], ends
+        return self._index.match(words, size, len(is_hard))
 
     def _spelled(self, chunks: NDArray[np.uint8], is_hard: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], int]:
         """Return the words of chunks, and how many bytes of that count."""
@@ -171,7 +155,3 @@ def _with_room(array: NDArray[Any], size: int) -> NDArray[Any]:
     larger = np.empty((max(size, 2 * len(array)), *array.shape[1:]), array.dtype)
     larger[: len(array)] = array
     return larger
-
-
-def _power_of_two(least: int) -> int:
-    return 1 << least.bit_length()

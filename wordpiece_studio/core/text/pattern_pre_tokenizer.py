@@ -62,7 +62,7 @@ class PatternPreTokenizer(PreTokenizer):
     timeout: float = field(default=1.0, compare=False)
 
     def __post_init__(self) -> None:
-        _compiled(self.pattern)
+        compiled_pattern(self.pattern)
 
     @property
     def name(self) -> str:
@@ -71,7 +71,7 @@ class PatternPreTokenizer(PreTokenizer):
 
     def spans(self, text: str) -> list[Span]:
         """Return the words of `text` and where they stand."""
-        find = partial(_compiled(self.pattern).finditer, text, timeout=self._timeout_for(text), concurrent=True)
+        find = partial(compiled_pattern(self.pattern).finditer, text, timeout=self._timeout_for(text), concurrent=True)
         # All at once: the time that passes between two matches would count as well.
         matches = self._in_time(lambda: list(find()), text)
         spans = [Span(match[0], match.start(), match.end()) for match in matches if match[0]]
@@ -79,7 +79,7 @@ class PatternPreTokenizer(PreTokenizer):
 
     def split(self, text: str) -> list[str]:
         """Return the words of `text`."""
-        compiled = _compiled(self.pattern)
+        compiled = compiled_pattern(self.pattern)
         if compiled.groups:
             return [span.text for span in self.spans(text)]  # findall would return the groups
         find = partial(compiled.findall, text, timeout=self._timeout_for(text), concurrent=True)
@@ -89,7 +89,7 @@ class PatternPreTokenizer(PreTokenizer):
     @property
     def _is_reverse(self) -> bool:
         """Whether it searches from right to left, as ``(?r)`` says."""
-        return bool(_compiled(self.pattern).flags & regex.REVERSE)
+        return bool(compiled_pattern(self.pattern).flags & regex.REVERSE)
 
     def _timeout_for(self, text: str) -> float:
         return self.timeout * (1 + len(text) / _CHARACTERS_A_TIMEOUT)
@@ -130,7 +130,14 @@ class PatternOverrunError(StudioError):
 
 
 @cache
-def _compiled(pattern: str) -> regex.Pattern[str]:
+def compiled_pattern(pattern: str) -> regex.Pattern[str]:
+    """Return a user's pattern, compiled.
+
+    Raises
+    ------
+    StudioError
+        If it is empty, invalid, or too large to be compiled; the message names the position and the reason.
+    """
     shown = _shown(pattern)
     if not pattern:
         raise StudioError("The pattern is empty", "Write a regular expression whose matches are the words.")

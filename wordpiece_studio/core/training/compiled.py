@@ -46,6 +46,7 @@ _HOT_PAIRS = {"score": 1024, "count": 2048, "likelihood": 1024}
 """How many pairs to keep hot: more are looked at in every merge, fewer have to be chosen anew more often."""
 _MARGINS = {"score": 8, "count": 8, "likelihood": 3}
 """See MARGIN: the smaller the number, the more pairs are hot and the less often all pairs of a symbol are looked at."""
+_FAR = 128  # merges to be replayed: to keep the hot pairs up to date takes longer than to choose them anew
 _SAMPLE = 1 << 15  # values from which a threshold is estimated
 _NO_LIMIT = np.iinfo(np.int64).max
 
@@ -92,6 +93,7 @@ class CompiledEngine:
     def advance(self, merges: int, limits: Limits) -> tuple[MergeBatch, StopReason | None]:
         """Carry out at most `merges` merges."""
         first, target = self.known, self.moment + merges
+        self._state.scalars[columns.HOT_IS_VALID] &= min(target, first) - self.moment < _FAR
         size = _NO_LIMIT if limits.vocab_size is None else limits.vocab_size
         lowest = -np.inf if limits.min_value is None else limits.min_value
         reason: StopReason | None = None

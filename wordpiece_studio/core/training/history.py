@@ -40,6 +40,7 @@ _COLUMNS: dict[str, Any] = {
     "ties": np.int64,
     "is_new": np.bool_,
 }
+_PLACES_AT_ONCE = 1 << 20  # looked at together for the words that merges changed: some 20 MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +143,10 @@ class MergeHistory:
         index = self._checked_index(index)
         return self._positions[self._offsets[index] : self._offsets[index + 1]]
 
+    def first_places(self, step: int) -> NDArray[np.int32]:
+        """Return the first of the places that each merge up to `step` changed, shape (step,)."""
+        return self._positions[self._offsets[: self._checked_step(step)]]
+
     # Vocabularies.
 
     def token(self, token_id: int) -> str:
@@ -228,6 +233,20 @@ class MergeHistory:
         is_first = np.diff(touched, prepend=-1) > 0
         return list(map(self.input.words.__getitem__, touched[is_first].tolist()))
 
+    def words_touched_counts(self, first: int, end: int) -> NDArray[np.int64]:
+        """Return how many distinct words the merges `first` to `end` (from 0, exclusive) changed: int64, one a merge.
+
+        Looks at every place that they changed: give it a part of a long history at a time.
+        """
+        offsets = self._offsets[first : end + 1]
+        parts = [np.empty(0, dtype=np.int64)]
+        while len(offsets) > 1:
+            last = max(1, int(np.searchsorted(offsets, offsets[0] + _PLACES_AT_ONCE)) - 1)
+            places = self._positions[offsets[0] : offsets[last]]
+            parts.append(self.segmentations.count_words_by_merge(places, np.diff(offsets[: last + 1])))
+            offsets = offsets[last:]
+        return np.concatenate(parts)
+
     def segmentation(self, word: str, step: int) -> list[str]:
         """Return the tokens of a training word after `step` merges; 0 gives its initial symbols.
 
@@ -261,12 +280,7 @@ class MergeHistory:
         StudioError
             If there is no such step.
         """
-        vocabulary = self.vocabulary(step)
-        left_id, right_id = vocabulary.id_of(left), vocabulary.id_of(right)
-        if left_id is None or right_id is None:
-            return []
-        ends = occurrences(self, left_id, step)[1]
-        return self.segmentations.most_frequent_words_at(ends[begins_at(self, ends, right_id, step)], limit)
+        return self.segmentations.most_frequent_words_at(self._places_of_pair(left, right, step), limit)
 
     def number_of_words(self, token_id: int, step: int) -> int:
         """Return how many distinct words hold a token after `step` merges.
@@ -277,6 +291,16 @@ class MergeHistory:
             If there is no such step.
         """
         return self.segmentations.count_words_at(occurrences(self, token_id, self._checked_step(step))[0])
+
+    def number_of_words_with_pair(self, left: str, right: str, step: int) -> int:
+        """Return in how many distinct words two neighbours are `left` and `right` after `step` merges.
+
+        Raises
+        ------
+        StudioError
+            If there is no such step.
+        """
+        return self.segmentations.count_words_at(self._places_of_pair(left, right, step))
 
     def words_per_token(self, step: int) -> NDArray[np.int64]:
         """Return how many distinct words hold each token after `step` merges, by vocabulary id.
@@ -289,6 +313,15 @@ class MergeHistory:
             If there is no such step.
         """
         return words_per_token(self, self._checked_step(step))
+
+    def _places_of_pair(self, left: str, right: str, step: int) -> NDArray[Any]:
+        """Return where the right one of two neighbours begins after `step` merges."""
+        vocabulary = self.vocabulary(step)
+        left_id, right_id = vocabulary.id_of(left), vocabulary.id_of(right)
+        if left_id is None or right_id is None:
+            return np.empty(0, dtype=np.int64)
+        ends = occurrences(self, left_id, step)[1]
+        return ends[begins_at(self, ends, right_id, step)]
 
     def _checked_index(self, index: int) -> int:
         """Return the index of a merge counted from the front, as a list would take it."""

@@ -7,6 +7,7 @@ the steps at which boundaries disappeared.
 from __future__ import annotations
 
 import itertools
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,32 @@ NEVER = np.iinfo(np.int32).max
 """The step of a boundary that is still there."""
 
 _BLOCK = 1 << 16  # words that are looked at together, so that memory stays small
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Where the tokens of some words are after some step; places are cells, in arrays of shape (n_tokens,) but for two.
+
+    Attributes
+    ----------
+    words
+        Which words.
+    begins, ends
+        int64: the first cell of each token, and the one behind its last.
+    makers
+        int32: the step that made each token, 0 for an initial symbol.
+    insides
+        int64, of any length: the cells where no token begins and no word has ended.
+    symbol_counts
+        int64, one entry a word: how many tokens it has.
+    """
+
+    words: slice
+    begins: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    makers: NDArray[np.int32]
+    insides: NDArray[np.int64]
+    symbol_counts: NDArray[np.int64]
 
 
 class Segmentations:
@@ -106,6 +133,28 @@ class Segmentations:
         found[found] = self.boundary_steps[places[found] + width] > step
         return found
 
+    def blocks_at(self, step: int) -> Iterator[Block]:
+        """Yield all tokens after `step` merges, some words at a time."""
+        starts, cells = self._input.word_starts, self._input.cells
+        for first in range(0, len(starts), _BLOCK):
+            words = slice(first, first + _BLOCK)
+            begin = int(starts[first])
+            end = int(starts[first + _BLOCK]) if first + _BLOCK < len(starts) else len(cells)
+            steps = self.boundary_steps[begin:end]
+            is_cut = steps > step
+            cuts = np.flatnonzero(is_cut)
+            begins_token = cells[begin + cuts] != SEPARATOR
+            begins = cuts[begins_token]  # the last cut is a separator
+            yield Block(
+                words,
+                begin + begins,
+                begin + cuts[1:][begins_token[:-1]],
+                # The last boundary that disappeared inside a token was removed by the merge that made it.
+                np.maximum.reduceat(np.where(is_cut, 0, steps), begins),
+                begin + np.flatnonzero(~is_cut),
+                np.diff(begins.searchsorted(np.append(starts[words] - begin, end - begin))),
+            )
+
     def tokens_by_block(
         self, step: int, makers: NDArray[np.int64]
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int32]]]:
@@ -113,19 +162,11 @@ class Segmentations:
 
         `makers` holds the id that each merge made, shape (step,) or more.
         """
-        starts, cells = self._input.word_starts, self._input.cells
-        for first in range(0, len(starts), _BLOCK):
-            begin = int(starts[first])
-            end = int(starts[first + _BLOCK]) if first + _BLOCK < len(starts) else len(cells)
-            steps = self.boundary_steps[begin:end]
-            cuts = steps > step
-            places = np.flatnonzero(cuts & (cells[begin:end] != SEPARATOR))
-            # The last boundary that disappeared inside a token was removed by the merge that made it.
-            made = np.maximum.reduceat(np.where(cuts, 0, steps), places)
-            ids = self._input.symbol_ids[cells[begin + places]]
-            merged = made > 0
-            ids[merged] = makers[made[merged] - 1]
-            yield ids, self._word_of_cell[begin + places]
+        for block in self.blocks_at(step):
+            ids = self._input.symbol_ids[self._input.cells[block.begins]]
+            merged = block.makers > 0
+            ids[merged] = makers[block.makers[merged] - 1]
+            yield ids, self._word_of_cell[block.begins]
 
     # Words.
 
@@ -136,6 +177,19 @@ class Segmentations:
     def count_words_at(self, places: NDArray[np.integer[Any]]) -> int:
         """Return the number of words that the places lie in."""
         return int(np.count_nonzero(self._holding(places)))
+
+    def count_words_by_merge(self, places: NDArray[np.int32], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the number of words that the places of each of several merges lie in: int64, shape (n_merges,).
+
+        `places` has those of all of them one after the other, ascending for each; `counts` how many each has.
+        """
+        ends = np.cumsum(counts)
+        starts = ends - counts
+        is_first = np.diff(self._word_of_cell[places], prepend=-1) != 0
+        is_first[starts[counts > 0]] = True
+        before = np.concatenate(([0], np.cumsum(is_first)))
+        result: NDArray[np.int64] = before[ends] - before[starts]
+        return result
 
     def most_frequent_words_at(self, places: NDArray[np.integer[Any]], limit: int | None) -> list[tuple[str, int]]:
         """Return the words that the places lie in with their weights, most frequent first, at most `limit`."""

@@ -24,7 +24,7 @@ from wordpiece_studio.core.training.history import MergeHistory
 from wordpiece_studio.core.training.memory_forecast import MemoryForecaster, forecast_memory
 from wordpiece_studio.core.training.plain import PlainEngine
 from wordpiece_studio.core.training.preparation import minimum_vocab_size, prepare
-from wordpiece_studio.core.training.records import Candidate, Merge
+from wordpiece_studio.core.training.rivals import candidates
 from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.core.corpus.counts import WordCounts
     from wordpiece_studio.core.training.engine import Engine
     from wordpiece_studio.core.training.preparation import TrainingInput
+    from wordpiece_studio.core.training.records import Candidate, Merge
     from wordpiece_studio.core.vocabulary import Vocabulary
 
 __all__ = ["Trainer", "TrainingRun", "minimum_vocab_size", "train"]
@@ -159,27 +160,9 @@ class Trainer:
     def top(self, k: int) -> list[Candidate]:
         """Return the best `k` candidates at this moment, the next merge first."""
         try:
-            ranked = self._engine.ranked(max(k, 2))
+            return candidates(self._engine, self.history, k)
         except MemoryError as error:
             raise out_of_memory() from error
-        prefix = self.config.continuing_subword_prefix
-        tied = len(ranked) > 1 and ranked[0].value == ranked[1].value
-        candidates = []
-        for pair in ranked[: max(k, 0)]:
-            left, right = self.history.token(pair.left_id), self.history.token(pair.right_id)
-            candidates.append(
-                Candidate(
-                    left,
-                    right,
-                    left + right.removeprefix(prefix),
-                    pair.pair_frequency,
-                    pair.left_frequency,
-                    pair.right_frequency,
-                    pair.value,
-                    tied and pair.value == ranked[0].value,
-                )
-            )
-        return candidates
 
     def change_limits(
         self,

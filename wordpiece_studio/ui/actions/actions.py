@@ -33,6 +33,7 @@ class Actions(MomentActions, ViewActions):
         self._make_layout_actions()
         self._make_help_actions()
         self._primary = self.train
+        self.train.setIconVisibleInMenu(False)  # it is drawn for the button's ground
         self.draw_icons()
 
     def _make_file_actions(self) -> None:
@@ -50,7 +51,7 @@ class Actions(MomentActions, ViewActions):
             self.tr("A&dd files…"), (), self.tr("Add text files of any kind to the corpus"), "new"
         )
         self.add_folder = self._action(
-            self.tr("Add folde&r…"), (), self.tr("Add all text files of a folder to the corpus")
+            self.tr("Add fo&lder…"), (), self.tr("Add all text files of a folder to the corpus")
         )
         self.save_vocabulary = self._action(
             self.tr("&Save vocabulary…"), ("Ctrl+S",), self.tr("Save the vocabulary at the step shown"), "save"

@@ -18,7 +18,7 @@ class MomentActions(ActionMaker):
             self.tr("Pre&vious merge"), ("Alt+Left", "Left", "Shift+F10"), self.tr("One merge back"), "previous"
         )
         self.first_merge = self._action(
-            self.tr("To the be&ginning"), ("Alt+Home", "Home"), self.tr("Before the first merge"), "first"
+            self.tr("To the b&eginning"), ("Alt+Home", "Home"), self.tr("Before the first merge"), "first"
         )
         self.last_merge = self._action(
             self.tr("To the &last merge"), ("Alt+End", "End"), self.tr("After the last merge learned"), "last"
@@ -28,7 +28,7 @@ class MomentActions(ActionMaker):
         )
         self.play.setCheckable(True)
         self.ten_on = self._action(
-            self.tr("Te&n merges on"), ("Alt+PgDown", "Shift+Right"), self.tr("Ten merges on"), "ten_on"
+            self.tr("Ten merges &on"), ("Alt+PgDown", "Shift+Right"), self.tr("Ten merges on"), "ten_on"
         )
         self.ten_back = self._action(
             self.tr("&Ten merges back"), ("Alt+PgUp", "Shift+Left"), self.tr("Ten merges back"), "ten_back"
@@ -79,13 +79,13 @@ class MomentActions(ActionMaker):
 
     def _make_focus_actions(self) -> None:
         self.go_to_birth = self._action(
-            self.tr("To the &birth of the token"), ("Ctrl+Shift+B",),
+            self.tr("To the birt&h of the token"), ("Ctrl+Shift+B",),
             self.tr("To the step that made the token that is looked at"),
         )  # fmt: skip
         self.clear_focus = self._action(
-            self.tr("&Look at nothing"), ("Esc",), self.tr("Take away the mark of what is looked at, in all panes")
+            self.tr("Look at noth&ing"), ("Esc",), self.tr("Take away the mark of what is looked at, in all panes")
         )
-        self.find_token = self._action(self.tr("Find a &token…"), ("Ctrl+Shift+F",), self.tr("Search the vocabulary"))
+        self.find_token = self._action(self.tr("Find a to&ken…"), ("Ctrl+Shift+F",), self.tr("Search the vocabulary"))
         self.show_moment_row = self._action(
             self.tr("Sho&w this step in the history"), ("Ctrl+J",), self.tr("Bring the row of this step into view")
         )

@@ -31,18 +31,19 @@ class ViewActions(ActionMaker):
             self.tr("Smaller te&xt in this pane"), ("Ctrl+Alt+-",), self.tr("Only the pane that has the keyboard")
         )
         self.normal_pane = self._action(
-            self.tr("Nor&mal text in all panes"), ("Ctrl+Alt+0",), self.tr("All panes with the window's size of text")
+            self.tr("Normal text in &all panes"), ("Ctrl+Alt+0",), self.tr("All panes with the window's size of text")
         )
 
     def _make_layout_actions(self) -> None:
-        self.layout_teach = self._action(
-            self.tr("&Teach"), ("Ctrl+1",), self.tr("Corpus, scoreboard, history and tokens, side by side")
+        self.layouts = QActionGroup(self)
+        self.layout_teach = self._layout_action(
+            self.tr("&Teach"), "teach", "Ctrl+1", self.tr("Corpus, scoreboard, history and tokens, side by side")
         )
-        self.layout_engineer = self._action(
-            self.tr("&Engineer"), ("Ctrl+2",), self.tr("Vocabulary and charts beside the history")
+        self.layout_engineer = self._layout_action(
+            self.tr("&Engineer"), "engineer", "Ctrl+2", self.tr("Vocabulary and charts beside the history")
         )
-        self.layout_demo = self._action(
-            self.tr("De&mo"), ("Ctrl+3",), self.tr("Full screen, large type: formula, tokens and timeline")
+        self.layout_demo = self._layout_action(
+            self.tr("De&mo"), "demo", "Ctrl+3", self.tr("Full screen, large type: formula, tokens and timeline")
         )
         self.reset_layout = self._action(
             self.tr("&Reset layout"), (), self.tr("All panes of this layout where they were at first")
@@ -50,7 +51,7 @@ class ViewActions(ActionMaker):
         self.full_screen = self._action(self.tr("F&ull screen"), ("F11",), self.tr("The whole screen, and back"))
         self.full_screen.setCheckable(True)
         self.command_palette = self._action(
-            self.tr("Find or do &anything…"), ("Ctrl+K", "Ctrl+Shift+P"), self.tr("Type the name of any command")
+            self.tr("Find or &do anything…"), ("Ctrl+K", "Ctrl+Shift+P"), self.tr("Type the name of any command")
         )
 
     def _theme_action(self, text: str, choice: str) -> QAction:
@@ -58,4 +59,11 @@ class ViewActions(ActionMaker):
         action.setCheckable(True)
         action.setData(choice)
         self.themes.addAction(action)
+        return action
+
+    def _layout_action(self, text: str, layout: str, key: str, tip: str) -> QAction:
+        action = self._action(text, (key,), tip)
+        action.setCheckable(True)
+        action.setData(layout)
+        self.layouts.addAction(action)
         return action

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QMimeData, Qt
+from PySide6.QtCore import QMimeData, QRect, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QContextMenuEvent,
     QKeyEvent,
     QKeySequence,
+    QMouseEvent,
+    QTextBlock,
+    QTextCharFormat,
     QTextCursor,
     QTextFormat,
 )
@@ -22,6 +25,8 @@ from wordpiece_studio.ui.corpus.file_drops import FileDrops
 from wordpiece_studio.ui.look.later import later
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from wordpiece_studio.model.document import Document
     from wordpiece_studio.model.view_edit import ViewEdit
     from wordpiece_studio.ui.look.theme import Theme
@@ -36,6 +41,11 @@ _LOADED_AT_ONCE, _LOADED_PIECE = 1_000_000, 200_000
 class CorpusEditor(QPlainTextEdit):
     """Shows ``document.view_text`` and hands every edit to the document."""
 
+    view_moved = Signal()
+    """Another part of the text is seen, or other text."""
+    word_wanted = Signal(object)
+    """The word at this UTF-16 position (int) is to come into the focus."""
+
     def __init__(self, document: Document, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._document = document
@@ -45,6 +55,7 @@ class CorpusEditor(QPlainTextEdit):
         self._is_stale = False  # until the text is shown afresh
         self._rest = ""  # what is still to be shown
         self._marks: list[tuple[int, int]] = []
+        self._focus_marks: list[tuple[int, int]] = []
         self.drops = FileDrops(self)
         self.setAccessibleName(self.tr("Corpus text"))
         self.setPlaceholderText(self.tr("Type or paste text here, drop files or a folder, or choose a sample."))
@@ -53,6 +64,7 @@ class CorpusEditor(QPlainTextEdit):
         self.document().setDocumentMargin(8)
         self.document().contentsChange.connect(self._on_contents_change)
         self.cursorPositionChanged.connect(self._draw_marks)
+        self.updateRequest.connect(self._on_update_request)
         document.reset.connect(self._on_document_reset)
         document.view_edited.connect(self._on_document_view_edited)
         theme.changed.connect(self._draw_marks)
@@ -150,8 +162,29 @@ class CorpusEditor(QPlainTextEdit):
         self._marks = marks
         self._draw_marks()
 
+    @property
+    def has_focus_marks(self) -> bool:
+        """Whether words are marked that hold the focus."""
+        return bool(self._focus_marks)
+
+    def set_focus_marks(self, marks: list[tuple[int, int]]) -> None:
+        """Mark these stretches (UTF-16 positions), the words that hold the focus."""
+        if marks != self._focus_marks:
+            self._focus_marks = marks
+            self._draw_marks()
+
+    def visible_blocks(self) -> Iterator[QTextBlock]:
+        """Yield the lines in view."""
+        block, bottom = self.firstVisibleBlock(), self.viewport().height()
+        top = self.blockBoundingGeometry(block).translated(self.contentOffset()).top()
+        while block.isValid() and top < bottom:
+            yield block
+            top += self.blockBoundingRect(block).height()
+            block = block.next()
+
     def _draw_marks(self) -> None:
-        selections = [self._selection(start, end, self._theme.tie_soft) for start, end in self._marks]
+        focused = [self._focus_selection(start, end) for start, end in self._focus_marks]
+        selections = focused + [self._selection(start, end, self._theme.tie_soft) for start, end in self._marks]
         line = self._selection(self.textCursor().position(), None, self._theme.accent_soft)
         line.format.setProperty(QTextFormat.Property.FullWidthSelection, True)
         is_empty = self.document().characterCount() <= 1  # there the ground of the line would hide the placeholder
@@ -168,7 +201,26 @@ class CorpusEditor(QPlainTextEdit):
         selection.format.setBackground(ground)
         return selection
 
+    def _focus_selection(self, start: int, end: int) -> QTextEdit.ExtraSelection:
+        selection = self._selection(start, end, self._theme.accent_soft)
+        selection.format.setUnderlineStyle(QTextCharFormat.UnderlineStyle.SingleUnderline)
+        selection.format.setUnderlineColor(self._theme.accent)
+        return selection
+
+    def _on_update_request(self, rect: QRect, dy: int) -> None:
+        if dy or rect.contains(self.viewport().rect()):
+            self.view_moved.emit()
+
     # -- keys, menu, drops
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        is_asked = event.modifiers() == Qt.KeyboardModifier.ControlModifier
+        super().mousePressEvent(event)
+        if is_asked and event.button() == Qt.MouseButton.LeftButton:
+            self.word_wanted.emit(self.cursorForPosition(event.position().toPoint()).position())
+
+    def _want_word(self) -> None:
+        self.word_wanted.emit(self.textCursor().position())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.matches(QKeySequence.StandardKey.Undo):
@@ -195,6 +247,7 @@ class CorpusEditor(QPlainTextEdit):
             (self.tr("&Copy"), self.copy, has_selection),
             (self.tr("&Paste"), self.paste, self.canPaste()),
             (self.tr("Select &all"), self.selectAll, True),
+            (self.tr("&Look at this word (Ctrl+click)"), self._want_word, bool(self.textCursor().block().text())),
         )
         for text, slot, is_possible in commands:
             action = menu.addAction(text)

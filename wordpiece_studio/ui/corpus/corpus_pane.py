@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QToolButton, QVBoxLayo
 
 from wordpiece_studio.ui.corpus.corpus_editor import CorpusEditor
 from wordpiece_studio.ui.corpus.corpus_figures import CorpusFigures
+from wordpiece_studio.ui.corpus.corpus_room import give_room_to_text
 from wordpiece_studio.ui.corpus.corpus_search import find_places, next_place, previous_place
 from wordpiece_studio.ui.corpus.counting_bar import CountingBar
 from wordpiece_studio.ui.corpus.encodings import reading_words
@@ -37,8 +38,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.look.theme import Theme
 
 _MOST_MARKS = 500
-_DENSE_BELOW, _LOW_BELOW = 560, 680  # pixels; below the second, files and preview do not both have room
-_NARROW_BELOW = 310  # pixels
+_NARROW_BELOW, _DENSE_BELOW, _LOW_BELOW = 310, 560, 680  # pixels; below the last, not both files and preview have room
 _SEARCH_DELAY_MS = 150
 
 
@@ -254,6 +254,8 @@ class CorpusPane(QWidget):
 
     def event(self, event: QEvent) -> bool:
         parent = self.parentWidget()
+        if event.type() == QEvent.Type.LayoutRequest and not self._document.is_files:
+            self._give_room_to_text(self._room)
         if event.type() == QEvent.Type.ParentChange and parent is not None:
             parent.installEventFilter(self)
         return super().event(event)
@@ -276,12 +278,21 @@ class CorpusPane(QWidget):
         is_narrow = (self.parentWidget() or self).width() < _NARROW_BELOW
         self.counting_bar.set_narrow(is_narrow)
         self.files_view.set_narrow(is_narrow)
-        self.lint_view.set_dense(is_files and room < _LOW_BELOW)
+        if is_files:
+            self.lint_view.set_dense(room < _LOW_BELOW)
         self.files_view.set_dense(is_files and room < _LOW_BELOW)
-        self.line_view.setVisible(not is_files or (bool(self._document.files.rows) and self.files_view.shows_preview))
+        if is_files:
+            self.line_view.setVisible(bool(self._document.files.rows) and self.files_view.shows_preview)
+        else:
+            self._give_room_to_text(room)
+
+    def _give_room_to_text(self, room: int) -> None:
+        others = (self.counting_bar, self.find_bar, self._page_bar, self._note_label, self.figures)
+        give_room_to_text(room, self.editor, self.line_view, self.lint_view, others)
 
     def _on_files_view_preview_shown(self, is_shown: bool) -> None:
-        self.line_view.setVisible(is_shown or not self._document.is_files)
+        if self._document.is_files:
+            self.line_view.setVisible(is_shown)
 
     # -- making it
 

@@ -157,8 +157,7 @@ class FileFlow(QObject):
 
     def _on_listing_begun(self, paths: tuple[str, ...]) -> None:
         self.is_sample = False
-        if len(paths) == 1:
-            self._remember(Path(paths[0]))
+        self._remember(*(Path(path) for path in paths))
         self._tell_text(Path(paths[0]).name if len(paths) == 1 else self.tr("several files"))
 
     def _on_reading_chosen(self, path: str, reading: Reading) -> None:
@@ -172,9 +171,9 @@ class FileFlow(QObject):
         if self._document.is_files and not self._document.files.is_listing:
             self.renamed.emit()
 
-    def _remember(self, path: Path) -> None:
+    def _remember(self, *paths: Path) -> None:
         try:
-            self._settings.remember_file(path.absolute())
+            self._settings.remember_files([path.absolute() for path in paths])
         except StudioError as error:
             self._messages.show_error(error)
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Index = QModelIndex | QPersistentModelIndex
 
 _WIDTHS = {
-    FileColumn.STATE: 2, FileColumn.SIZE: 7, FileColumn.WORDS: 9, FileColumn.DISTINCT: 8, FileColumn.ENCODING: 8,
+    FileColumn.STATE: 2, FileColumn.SIZE: 7, FileColumn.WORDS: 12, FileColumn.DISTINCT: 10, FileColumn.ENCODING: 8,
     FileColumn.LINES: 10, FileColumn.KIND: 9,
 }  # fmt: skip
 """In characters of average width; the name takes what is left."""

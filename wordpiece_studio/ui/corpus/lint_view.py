@@ -188,6 +188,15 @@ class LintView(QWidget):
             self._shown_at_first = shown
             self._show_rows()
 
+    def usual_height(self) -> int:
+        """Height in pixels with as many findings as are shown where there is room."""
+        rows = self._rows if self._more_button.isChecked() else self._rows[:_SHOWN_AT_FIRST]
+        heights = [row.sizeHint().height() for row in rows]
+        if len(self._rows) > _SHOWN_AT_FIRST:
+            heights.append(self._more_button.sizeHint().height())
+        margins = self._layout.contentsMargins()
+        return sum(heights) + self._layout.spacing() * len(heights) + margins.top() + margins.bottom()
+
     def clear(self) -> None:
         """Show nothing."""
         self._more_button.setChecked(False)

@@ -1,21 +1,11 @@
-"""The dialogs of the Help menu that only tell: about the program, and the list of its keys."""
+"""The box that tells about the program."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QCoreApplication, Qt, qVersion
-from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import (
-    QDialog,
-    QDialogButtonBox,
-    QGridLayout,
-    QMessageBox,
-    QScrollArea,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QCoreApplication, qVersion
+from PySide6.QtWidgets import QMessageBox, QWidget
 
 from wordpiece_studio import __version__
-from wordpiece_studio.ui.look.plain import plain_label
 from wordpiece_studio.ui.messages import plain_box
 
 
@@ -34,37 +24,3 @@ def about_box(parent: QWidget) -> QMessageBox:
     )
     box.addButton(QMessageBox.StandardButton.Ok)
     return box
-
-
-class KeysDialog(QDialog):
-    """A list of the window's commands that have keys."""
-
-    def __init__(self, actions: list[QAction], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(self.tr("Keys"))
-        contents = QWidget()
-        contents.setObjectName("scroll_contents")
-        grid = QGridLayout(contents)
-        grid.setHorizontalSpacing(24)
-        rows = [_described(action) for action in actions if action.shortcuts()]
-        rows.append((self.tr("Hold or go on, play or stop"), self.tr("Space")))
-        for row, (text, keys) in enumerate(rows):
-            grid.addWidget(plain_label(text, contents), row, 0)
-            grid.addWidget(plain_label(keys, contents, role="caption"), row, 1)
-        grid.setRowStretch(grid.rowCount(), 1)
-        area = QScrollArea(self)
-        area.setWidgetResizable(True)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setWidget(contents)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
-        buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        layout.addWidget(area)
-        layout.addWidget(buttons)
-        self.resize(460, 520)
-
-
-def _described(action: QAction) -> tuple[str, str]:
-    keys = [key.toString(QKeySequence.SequenceFormat.NativeText) for key in action.shortcuts()]
-    return action.text().replace("&", "").rstrip("…"), "   ".join(keys)

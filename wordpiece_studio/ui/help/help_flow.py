@@ -8,8 +8,10 @@ from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QDesktopServices
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.ui.help.about import KeysDialog, about_box
+from wordpiece_studio.ui.help.about import about_box
 from wordpiece_studio.ui.help.diagnostics import copy_diagnostics
+from wordpiece_studio.ui.help.key_lines import command_lines, pane_lines
+from wordpiece_studio.ui.help.keys_window import KeysWindow
 from wordpiece_studio.ui.help.log import log_path
 
 if TYPE_CHECKING:
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
     from wordpiece_studio.ui.actions.actions import Actions
+    from wordpiece_studio.ui.look.theme import Theme
+    from wordpiece_studio.ui.menus import Menus
     from wordpiece_studio.ui.messages import Messages
 
 
@@ -31,11 +35,14 @@ class HelpFlow(QObject):
     """
 
     def __init__(
-        self, window: QWidget, actions: Actions, messages: Messages, describe_settings: Callable[[], object]
-    ) -> None:
+        self, window: QWidget, menus: Menus, actions: Actions, theme: Theme, messages: Messages,
+        describe_settings: Callable[[], object],
+    ) -> None:  # fmt: skip
         super().__init__(window)
         self._window = window
-        self._actions = actions
+        self._menus = menus
+        self._theme = theme
+        self._keys: KeysWindow | None = None
         self._messages = messages
         self._describe_settings = describe_settings
         actions.shortcuts.triggered.connect(self._on_shortcuts_triggered)
@@ -44,8 +51,15 @@ class HelpFlow(QObject):
         actions.open_log_folder.triggered.connect(self._on_open_log_folder_triggered)
         messages.diagnostics_requested.connect(self._copy)
 
+    @property
+    def keys(self) -> KeysWindow | None:
+        """The window of the keys, if it was ever opened."""
+        return self._keys
+
     def _on_shortcuts_triggered(self) -> None:
-        KeysDialog(self._actions.all(), self._window).open()
+        if self._keys is None:
+            self._keys = KeysWindow([*command_lines(self._menus.placed()), *pane_lines()], self._theme, self._window)
+        self._keys.begin()
 
     def _on_about_triggered(self) -> None:
         about_box(self._window).open()

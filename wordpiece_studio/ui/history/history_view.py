@@ -8,81 +8,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, Qt, Signal
-from PySide6.QtGui import QFont, QFontMetrics, QKeyEvent, QKeySequence, QPainter, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtCore import QModelIndex, QRect, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QWidget
 
-from wordpiece_studio.model.history_rows import TOKEN_COLUMNS, HistoryColumn
-from wordpiece_studio.model.history_table import (
-    RAW_ROLE,
-    STEP_ROLE,
-    HistoryTableModel,
-)
+from wordpiece_studio.model.history_table import STEP_ROLE, HistoryTableModel
+from wordpiece_studio.ui.history.history_columns import HistoryColumns
+from wordpiece_studio.ui.history.history_delegate import HistoryDelegate
 from wordpiece_studio.ui.look.quiet_table import QuietTable
-from wordpiece_studio.ui.look.token_text import token_text, value_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from wordpiece_studio.ui.look.theme import Theme
 
-_Index = QModelIndex | QPersistentModelIndex
-_LETTERS = {HistoryColumn.LEFT: 7, HistoryColumn.RIGHT: 7, HistoryColumn.TOKEN: 10}
-"""Least widths of the columns of tokens in digits; columns of numbers are as wide as their longest number."""
-_LEFT_OUT_FIRST = (
-    HistoryColumn.SYMBOLS,
-    HistoryColumn.VOCABULARY,
-    HistoryColumn.RIGHT_FREQUENCY,
-    HistoryColumn.LEFT_FREQUENCY,
-    HistoryColumn.TIES,
-)
-"""What a narrow table leaves out, so that the other columns stand there whole."""
 _ROWS_AROUND = 3
-_PADDING = 6
-
-
-class HistoryDelegate(QStyledItemDelegate):
-    """Draws a cell: bold at the moment, pale after it; a dot where there was no tie.
-
-    It paints by itself: Qt's own way asks the model seven times for each cell, and a table that follows a training
-    is painted sixty times a second.
-    """
-
-    def __init__(self, model: HistoryTableModel, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._model = model
-        self._theme = theme
-        self.moment = 0
-        """The moment shown."""
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
-        step = self._model.step_of_row(index.row())
-        cell = option.rect
-        is_selected = bool(option.state & QStyle.StateFlag.State_Selected)
-        if step == self.moment or is_selected:
-            painter.fillRect(cell, self._theme.accent_soft)
-        if step == self.moment and index.column() == HistoryColumn.STEP:
-            painter.fillRect(QRectF(cell.left(), cell.top(), 3.5, cell.height()), self._theme.accent)
-        font = QFont(option.font)
-        font.setBold(step == self.moment)
-        painter.setFont(font)
-        painter.setPen(self._theme.faint if step > self.moment else self._theme.text)
-        text = self._text(index)
-        side = Qt.AlignmentFlag.AlignRight
-        if index.column() in TOKEN_COLUMNS:  # a number is never cut: its column is wide enough
-            side = Qt.AlignmentFlag.AlignLeft
-            text = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, cell.width() - 2 * _PADDING)
-        inner = cell.adjusted(_PADDING, 0, -_PADDING, 0)
-        painter.drawText(inner, int(side | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine), text)
-
-    def _text(self, index: _Index) -> str:
-        column = index.column()
-        if column == HistoryColumn.VALUE:
-            return value_text(self._model.data(index, RAW_ROLE))
-        text = str(self._model.data(index))
-        if column in TOKEN_COLUMNS:
-            return token_text(text)
-        return "·" if column == HistoryColumn.TIES and text == "1" else text
 
 
 class HistoryView(QuietTable):
@@ -96,20 +36,16 @@ class HistoryView(QuietTable):
     def __init__(self, model: HistoryTableModel, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._history_model = model
-        self._wanted_widths: dict[int, int] = {}
-        self._number_widths: dict[int, int] = {}  # below these a number would be cut
-        self._is_spreading = False
+        self._theme = theme
+        self._focus_step = 0
         self._was_at_end = True
         self._shown_step = 0
-        self._shown_at = 0
         self.setModel(model)
         self._delegate = HistoryDelegate(model, theme, self)
         self.setItemDelegate(self._delegate)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setAccessibleName(self.tr("Merge history"))
         header = self.horizontalHeader()
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        header.setSectionsMovable(True)
         # At the right, where Qt puts it, the arrow lies on the title.
         header.setStyleSheet(
             "QHeaderView::up-arrow, QHeaderView::down-arrow"
@@ -118,65 +54,22 @@ class HistoryView(QuietTable):
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         header.setSortIndicatorClearable(True)
         self.setSortingEnabled(True)
+        self._columns = HistoryColumns(self, model)
         self.restyle()
-        header.sectionResized.connect(self._on_header_section_resized)
+        self._columns.changed.connect(self._on_columns_changed)
         header.sortIndicatorChanged.connect(self._on_header_sort_indicator_changed)
         model.rowsAboutToBeInserted.connect(self._on_model_rows_about_to_be_inserted)
         model.rowsInserted.connect(self._on_model_rows_inserted)
-        model.layoutChanged.connect(self._on_model_layout_changed)
         theme.changed.connect(self.on_theme_changed)
+
+    @property
+    def columns(self) -> HistoryColumns:
+        """Which columns are shown, in which order and how wide."""
+        return self._columns
 
     def restyle(self) -> None:
         self.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 7)
-        self._wanted_widths = {column: self._least_width(column) for column in range(len(HistoryColumn))}
-        self.fit_numbers()
-        self._spread_columns()
-
-    def fit_numbers(self) -> None:
-        """Make columns wider whose numbers have grown too long for them."""
-        font = QFont(self.font())
-        font.setBold(True)  # as at the moment
-        metrics, has_grown = QFontMetrics(font), False
-        for column, (least, most) in self._history_model.extremes().items():
-            texts = _longest_texts(column, least, most)
-            needed = max(map(metrics.horizontalAdvance, texts)) + 2 * _PADDING + 2
-            self._number_widths[column] = needed
-            if needed > self._wanted_widths[column]:
-                self._wanted_widths[column], has_grown = needed, True
-        if has_grown:
-            self._spread_columns()
-
-    def _least_width(self, column: int) -> int:
-        digit = self.fontMetrics().horizontalAdvance("0")
-        title = str(self._history_model.headerData(column, Qt.Orientation.Horizontal))
-        least = self.horizontalHeader().fontMetrics().horizontalAdvance(title) + 18
-        return max(digit * _LETTERS.get(HistoryColumn(column), 0), least)
-
-    def _spread_columns(self) -> None:
-        """Give each column its width, and all of them their share of what is left over; leave out what has no room."""
-        self._is_spreading = True
-        left_out = self._left_out()
-        for column in self._wanted_widths:
-            self.setColumnHidden(column, column in left_out)
-        share = self._share()
-        for column, width in self._wanted_widths.items():
-            if column not in left_out:
-                self.setColumnWidth(column, max(int(width * share), self._number_widths.get(column, 0)))
-        self._is_spreading = False
-        self.updateGeometries()  # Qt would leave the table scrolled sideways for a while, with numbers cut
-
-    def _left_out(self) -> set[int]:
-        over = sum(self._wanted_widths.values()) - self.viewport().width()
-        left_out: set[int] = set()
-        for column in _LEFT_OUT_FIRST:
-            if over > 0:
-                left_out.add(column)
-                over -= self._wanted_widths[column]
-        return left_out
-
-    def _share(self) -> float:
-        shown = sum(width for column, width in self._wanted_widths.items() if not self.isColumnHidden(column))
-        return max(self.viewport().width() / max(shown, 1), 1.0)
+        self._columns.restyle()
 
     # -- where it stands
 
@@ -191,6 +84,26 @@ class HistoryView(QuietTable):
         self._delegate.moment = moment
         self.viewport().update()
 
+    def set_focus_step(self, step: int) -> None:
+        """Mark the row of this step as the one that is looked at; 0 for none."""
+        self._focus_step = step
+        self.viewport().update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the rows, and a frame round the one that is looked at."""
+        super().paintEvent(event)
+        row = self._history_model.row_of_step(self._focus_step)
+        if row < 0:
+            return
+        height = self.verticalHeader().defaultSectionSize()
+        width = min(self.viewport().width(), self.horizontalHeader().length() - self.horizontalHeader().offset())
+        frame = QRect(0, self.rowViewportPosition(row), width, height)
+        if frame.intersects(event.rect()):
+            painter = QPainter(self.viewport())
+            painter.setPen(QPen(self._theme.accent_ink, 1, Qt.PenStyle.DashLine))
+            painter.drawRect(frame.adjusted(0, 0, -1, -1))
+            painter.end()
+
     def show_step(self, step: int, *, select: bool) -> None:
         """Bring the row of a step into view; with `select` make it the only selected one."""
         row = self._history_model.row_of_step(step)
@@ -204,7 +117,7 @@ class HistoryView(QuietTable):
         if select:
             self.setCurrentIndex(index)
         self._scroll_to_row(row)
-        self._shown_step, self._shown_at = step, self.verticalScrollBar().value()
+        self._shown_step = step
 
     def _scroll_to_row(self, row: int) -> None:
         """Bring a row into view with some rows around it; a far one into the middle."""
@@ -219,12 +132,13 @@ class HistoryView(QuietTable):
             bar.setValue(bar.value() + top + height - room + margin)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the moment's row in view, unless the user has scrolled away from it."""
-        was_there = self.verticalScrollBar().value() == self._shown_at
+        """Keep the row that was shown last in view, unless the user has scrolled away from it."""
+        row, height = self._history_model.row_of_step(self._shown_step), event.oldSize().height()
+        was_there = row >= 0 and (height < 0 or -1 <= self.rowViewportPosition(row) < height)
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
-            self._spread_columns()
-        if was_there and self._shown_step:
+            self._columns.spread()
+        if was_there:
             self.show_step(self._shown_step, select=False)
 
     def is_one_row_selected(self) -> bool:
@@ -236,7 +150,7 @@ class HistoryView(QuietTable):
         """Return the steps of the selected rows from top to bottom: int64, shape (n_rows,)."""
         ranges = [np.arange(part.top(), part.bottom() + 1) for part in self.selectionModel().selection().toList()]
         rows = np.unique(np.concatenate(ranges)) if ranges else np.empty(0, dtype=np.int64)
-        return np.array([self._history_model.step_of_row(row) for row in rows.tolist()], dtype=np.int64)
+        return self._history_model.shown_merges()[rows] + 1
 
     def step_at(self, index: QModelIndex) -> int:
         """Return the step of a row's index."""
@@ -253,16 +167,9 @@ class HistoryView(QuietTable):
         if now.isValid() and now.row() != before and self.is_one_row_selected():
             self.step_walked_to.emit(self.step_at(now))
 
-    def _on_header_section_resized(self, column: int, _before: int, width: int) -> None:
-        """Remember a width that was drawn by hand; a number keeps the room it needs."""
-        if self._is_spreading or column not in self._wanted_widths or self.isColumnHidden(column):
-            return
-        least = max(self._number_widths[column], self._least_width(column)) if column in self._number_widths else 1
-        self._wanted_widths[column] = max(int(width / self._share()), least)
-        if width < least:
-            self._is_spreading = True
-            self.setColumnWidth(column, least)
-            self._is_spreading = False
+    def _on_columns_changed(self) -> None:
+        self._delegate.first_column = self._columns.first
+        self.viewport().update()
 
     def _on_header_sort_indicator_changed(self, _column: int, _order: Qt.SortOrder) -> None:
         """Show the best rows of the new order, or the moment's own where it is the one selected."""
@@ -272,16 +179,6 @@ class HistoryView(QuietTable):
         else:
             self.scrollToTop()
 
-    def _on_model_layout_changed(self) -> None:
-        """Hide columns anew: after sorting Qt's header counts the hidden ones into its length, and scrolls sideways."""
-        hidden = [column for column in self._wanted_widths if self.isColumnHidden(column)]
-        self._is_spreading = True
-        for column in hidden:
-            self.setColumnHidden(column, False)
-        self._is_spreading = False
-        if hidden:
-            self._spread_columns()
-
     # -- while rows come in
 
     def _on_model_rows_about_to_be_inserted(self, _parent: QModelIndex, _first: int, _last: int) -> None:
@@ -290,14 +187,3 @@ class HistoryView(QuietTable):
     def _on_model_rows_inserted(self, _parent: QModelIndex, _first: int, _last: int) -> None:
         if self._was_at_end:
             self.scrollToBottom()
-
-
-def _longest_texts(column: HistoryColumn, least: float, most: float) -> list[str]:
-    """Return texts at least as long as any number between these two in this column."""
-    if column is not HistoryColumn.VALUE:
-        return [f"{int(most):,}"]
-    texts = [value_text(least), value_text(most)]
-    if not (float(most).is_integer() and float(least).is_integer()):
-        texts += ["0.0000000"] if least < 0.01 else ["0.00000"]
-        texts += [value_text(int(most) + 0.5)] if most >= 1000 else []
-    return texts

@@ -5,7 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer
-from PySide6.QtWidgets import QDockWidget, QFrame, QHBoxLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QDockWidget,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QMainWindow,
+    QScrollArea,
+    QSizePolicy,
+    QTabBar,
+    QVBoxLayout,
+    QWidget,
+)
 
 from wordpiece_studio.ui.look.later import later
 from wordpiece_studio.ui.look.plain import plain_label, set_plain_text, set_plain_tooltip
@@ -146,7 +157,11 @@ class Card(QFrame):
         layout.setContentsMargins(1, 1, 1, 1)
         layout.setSpacing(0)
         layout.addWidget(self._title_bar)
-        layout.addWidget(PaneArea(pane, self), 1)
+        self.room = PaneArea(pane, self)
+        keep = self.room.sizePolicy()
+        keep.setRetainSizeWhenHidden(True)
+        self.room.setSizePolicy(keep)
+        layout.addWidget(self.room, 1)
         self._fill_title_bar()
 
     @property
@@ -171,11 +186,39 @@ class Card(QFrame):
 
 
 class CardDock(QDockWidget):
-    """A dock that holds one card and has no title bar of its own: the card's frame goes round its title line."""
+    """A dock that holds one card and has no title bar of its own: the card's frame goes round its title line.
+
+    Qt only moves a dock aside that lies behind another one, and calls it visible still: the room of the pane is hidden
+    here, so that a pane that is not seen does no work.
+    """
 
     def __init__(self, name: str, title: str, pane: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(title, parent)
         self.setObjectName(name)
         self.setTitleBarWidget(QWidget(self))
         self.setFeatures(QDockWidget.DockWidgetFeature.DockWidgetClosable)
-        self.setWidget(Card(title, pane, self))
+        self.content = Card(title, pane, self)
+        self.content.room.hide()
+        self.setWidget(self.content)
+        self.visibilityChanged.connect(self.notice)
+
+    @property
+    def is_in_front(self) -> bool:
+        """Whether it is seen: shown, and not behind another one."""
+        room = self.parentWidget()
+        if not self.isVisible() or not isinstance(room, QMainWindow):
+            return False
+        if all(each.isHidden() for each in room.tabifiedDockWidgets(self)):
+            return True
+        bars = room.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly)
+        return any(bar.tabText(bar.currentIndex()) == self.windowTitle() for bar in bars)
+
+    def come_to_front(self, is_wanted: bool) -> None:
+        """Show it in front of those that lie where it does, if it is wanted."""
+        if is_wanted:
+            self.show()
+            self.raise_()
+
+    def notice(self) -> None:
+        """Show or hide the room of the pane, as the dock is seen or not."""
+        self.content.room.setVisible(self.is_in_front)

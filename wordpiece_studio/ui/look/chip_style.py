@@ -1,8 +1,9 @@
 """How one token is drawn as a chip: its size, its ground, its edge; hatched where it is unknown.
 
 It draws single chips; where they lie is the business of whoever paints, the tokenization pane or a table.
-Nothing depends on the colour alone: the text stands on it, and unknown, focused and current chips have edges of their
-own.
+Nothing depends on the colour alone: the text stands on it; a chip that begins a word is round at its left, one that
+goes on with a word is square there; unknown chips are hatched, those born at this step have a folded corner, and
+focused and current chips have edges of their own.
 """
 
 from __future__ import annotations
@@ -11,25 +12,42 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QBrush, QColor, QFontMetricsF, QPainter, QPen
+from PySide6.QtGui import QBrush, QColor, QFontMetricsF, QPainter, QPainterPath, QPen
 
 from wordpiece_studio.ui.look.token_text import token_text
 
 if TYPE_CHECKING:
+    from wordpiece_studio.ui.look.colors import Look
     from wordpiece_studio.ui.look.theme import Theme
 
 _PADDING = 7.0
-_RADIUS = 4.0
+_RADIUS = 5.0
+_CORNER = 8.0
+_FADED = 0.45
+_RING = 2.5
+_CENTRE = int(Qt.AlignmentFlag.AlignCenter)
 
 
 @dataclass(frozen=True, slots=True)
 class ChipLook:
-    """What is special about a chip: out of the vocabulary, in the focus, under the keyboard's cursor, not in effect."""
+    """What is special about a chip.
+
+    Attributes
+    ----------
+    unknown, focused, current, faded
+        Out of the vocabulary, in the focus, under the keyboard's cursor, not in effect.
+    continues
+        It goes on with a word that another chip began.
+    fresh
+        Its token was born at the step that is shown.
+    """
 
     unknown: bool = False
     focused: bool = False
     current: bool = False
     faded: bool = False
+    continues: bool = False
+    fresh: bool = False
 
 
 PLAIN_CHIP = ChipLook()
@@ -70,20 +88,29 @@ class ChipStyle:
     def paint(self, painter: QPainter, rect: QRectF, token: str, look: ChipLook = PLAIN_CHIP) -> None:
         """Draw the chip of this token into `rect`; the painter's font, pen and brush are other ones afterwards."""
         ground = self._theme.token_color(token)
-        edge = _edge(ground, self._theme.dark)
-        painter.setOpacity(0.45 if look.faded else 1.0)
+        is_hollow = look.faded and self._theme.look == "contrast"
+        if look.faded and not is_hollow:
+            painter.setOpacity(_FADED)
         if look.unknown:
-            self._paint_unknown_ground(painter, rect)
+            self._paint_unknown_ground(painter, rect, token)
+        elif is_hollow:
+            painter.setPen(QPen(self._theme.faint, 1, Qt.PenStyle.DashLine))
+            painter.setBrush(self._theme.surface)
+            _draw_shape(painter, rect.adjusted(0.5, 0.5, -0.5, -0.5), look.continues)
         else:
-            painter.setPen(QPen(edge, 1))
+            painter.setPen(QPen(_edge(ground, self._theme.look), 1))
             painter.setBrush(ground)
-            painter.drawRoundedRect(rect.adjusted(0.5, 0.5, -0.5, -0.5), _RADIUS, _RADIUS)
+            _draw_shape(painter, rect.adjusted(0.5, 0.5, -0.5, -0.5), look.continues)
+        if look.fresh:
+            self._paint_corner(painter, rect)
         if look.focused or look.current:
             self._paint_ring(painter, rect, look)
-        painter.setPen(self._theme.text if look.unknown else self._theme.token_text_color(token))
+        ink = self._theme.text if look.unknown else self._theme.token_text_color(token)
+        painter.setPen(self._theme.faint if is_hollow else ink)
         painter.setFont(self.font)
-        painter.drawText(rect, int(Qt.AlignmentFlag.AlignCenter), token_text(token))
-        painter.setOpacity(1.0)
+        painter.drawText(rect, _CENTRE, token_text(token))
+        if look.faded:
+            painter.setOpacity(1.0)
 
     def paint_captions(self, painter: QPainter, rect: QRectF, captions: tuple[str, ...]) -> None:
         """Draw the lines of text under the chip whose place is `rect`, each centred."""
@@ -91,7 +118,7 @@ class ChipStyle:
         painter.setFont(self.caption_font)
         line = QRectF(rect.left(), rect.bottom() + 1, rect.width(), self.caption_height)
         for caption in captions:
-            painter.drawText(line, int(Qt.AlignmentFlag.AlignCenter), caption)
+            painter.drawText(line, _CENTRE, caption)
             line.translate(0, self.caption_height)
 
     def paint_row(self, painter: QPainter, at: QPointF, tokens: tuple[str, ...], right: float) -> float:
@@ -107,7 +134,7 @@ class ChipStyle:
             x += width + 3
         return x - 3
 
-    def _paint_unknown_ground(self, painter: QPainter, rect: QRectF) -> None:
+    def _paint_unknown_ground(self, painter: QPainter, rect: QRectF, token: str) -> None:
         edge = QPen(self._theme.muted, 1, Qt.PenStyle.DashLine)
         inner = rect.adjusted(0.5, 0.5, -0.5, -0.5)
         painter.setPen(Qt.PenStyle.NoPen)
@@ -116,12 +143,36 @@ class ChipStyle:
         painter.setBrush(QBrush(self._theme.bar, Qt.BrushStyle.BDiagPattern))
         painter.setPen(edge)
         painter.drawRoundedRect(inner, _RADIUS, _RADIUS)
+        text = QRectF(0, 0, self.width(token) - 2 * _PADDING, self._metrics.ascent())
+        text.moveCenter(rect.center())
+        painter.fillRect(text.intersected(inner), self._theme.surface)
+
+    def _paint_corner(self, painter: QPainter, rect: QRectF) -> None:
+        """Fold the upper right corner: the token is new at this step."""
+        tip = rect.topRight() + QPointF(-0.5, 0.5)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self._theme.token_text_color(""))
+        painter.drawPolygon([tip, tip - QPointF(_CORNER, 0), tip + QPointF(0, _CORNER)])
 
     def _paint_ring(self, painter: QPainter, rect: QRectF, look: ChipLook) -> None:
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setPen(QPen(self._theme.accent if look.focused else self._theme.text, 2))
-        painter.drawRoundedRect(rect.adjusted(1, 1, -1, -1), _RADIUS, _RADIUS)
+        painter.setPen(QPen(self._theme.accent_ink if look.focused else self._theme.text, _RING))
+        _draw_shape(painter, rect.adjusted(-0.5, -0.5, 0.5, 0.5), look.continues)
 
 
-def _edge(ground: QColor, dark: bool) -> QColor:
-    return ground.lighter(130) if dark else ground.darker(118)
+def _draw_shape(painter: QPainter, rect: QRectF, is_square_at_left: bool) -> None:
+    if not is_square_at_left:
+        painter.drawRoundedRect(rect, _RADIUS, _RADIUS)
+        return
+    path = QPainterPath(rect.topLeft())
+    path.lineTo(rect.right() - _RADIUS, rect.top())
+    path.quadTo(rect.topRight(), QPointF(rect.right(), rect.top() + _RADIUS))
+    path.lineTo(rect.right(), rect.bottom() - _RADIUS)
+    path.quadTo(rect.bottomRight(), QPointF(rect.right() - _RADIUS, rect.bottom()))
+    path.lineTo(rect.bottomLeft())
+    path.closeSubpath()
+    painter.drawPath(path)
+
+
+def _edge(ground: QColor, look: Look) -> QColor:
+    return ground.lighter(130) if look == "dark" else ground.darker(118)

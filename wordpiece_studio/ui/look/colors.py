@@ -1,13 +1,23 @@
-"""The colours of the window by name, light and dark, and the colour of a token. No widget and no style sheet is here.
+"""The colours of the window by name, light, dark and high-contrast, and the colour of a token. No widget is here.
 
 A token's colour is a function of its text alone, so a token looks the same in every pane, at every step and in every
 run. Colour never carries a meaning of its own: the token's text stands on it.
+
+The grounds of tokens were searched for, not chosen by eye: among all colours of the lightness and chroma of a look
+(dull olives left out) eight whose least difference is large. Seen with ordinary vision and as protanopia, deuteranopia
+and tritanopia are simulated, any two of them differ by at least 10 (CIEDE2000; 2 to 3 is just noticeable). Text on them
+has a contrast of at least 4.5, in high contrast 7 (WCAG 2.2, criteria 1.4.3 and 1.4.6).
+
+Simulation: G. M. Machado, M. M. Oliveira, L. A. F. Fernandes: A Physiologically-based Model for Simulation of Color
+Vision Deficiency. IEEE Transactions on Visualization and Computer Graphics 15 (2009), severity 1.0. Difference:
+G. Sharma, W. Wu, E. N. Dalal: The CIEDE2000 Color-Difference Formula. Color Research and Application 30 (2005).
 """
 
 from __future__ import annotations
 
 import zlib
 from dataclasses import dataclass, fields
+from typing import Literal
 
 from PySide6.QtGui import QColor, QPalette
 
@@ -43,6 +53,7 @@ class Colors:
     error_line: QColor
     success: QColor
     bar: QColor
+    marker: QColor
 
 
 def _colors(**names: str) -> Colors:
@@ -55,6 +66,7 @@ LIGHT = _colors(
     accent="#2563e0", accent_hover="#1c54c7", accent_text="#ffffff", accent_soft="#e6eefd", accent_ink="#1b4fbe",
     tie="#f0b44c", tie_soft="#fff6e5", tie_text="#8a5a00",
     error="#8c1d18", error_soft="#fff1f0", error_line="#f2b8b5", success="#256b2a", bar="#a9b6d3",
+    marker="#7350c8",
 )  # fmt: skip
 
 DARK = _colors(
@@ -63,36 +75,44 @@ DARK = _colors(
     accent="#3267dd", accent_hover="#2a5bcb", accent_text="#ffffff", accent_soft="#22324f", accent_ink="#8fb4ff",
     tie="#c98f2b", tie_soft="#332a17", tie_text="#f2c46d",
     error="#ffb4ab", error_soft="#3a1f1e", error_line="#7d3a36", success="#7fd08a", bar="#4a5874",
+    marker="#b39af5",
 )  # fmt: skip
 
-_PASTEL = tuple(
-    QColor(value)
-    for value in (
-        "#cfe3ff", "#ffe2b8", "#cdeccf", "#e0d6f9", "#d3ede6", "#f8d5c8",
-        "#f5d3e7", "#f8ebab", "#d4dcf7", "#e4ecc0", "#cdeaf4", "#eddccb",
-    )
+CONTRAST = _colors(
+    window="#000000", surface="#000000", raised="#000000", hover="#2b2b2b", border="#ffffff", line="#8c8c8c",
+    text="#ffffff", muted="#e8e8e8", faint="#c4c4c4",
+    accent="#ffd633", accent_hover="#ffe680", accent_text="#000000", accent_soft="#3d3300", accent_ink="#ffe066",
+    tie="#ff9d2e", tie_soft="#331c00", tie_text="#ffc073",
+    error="#ffb8b0", error_soft="#3d0500", error_line="#ff7a6b", success="#8dff98", bar="#9db4e8", marker="#d3b8ff",
 )  # fmt: skip
-_DEEP = tuple(
-    QColor(value)
-    for value in (
-        "#274a7d", "#6b4714", "#28582f", "#4c3c80", "#1f5850", "#7a3826",
-        "#702f58", "#5c500f", "#3a4585", "#475617", "#1e5569", "#5c4630",
-    )
-)  # fmt: skip
-_INK_ON_PASTEL = QColor("#14181f")
-_INK_ON_DEEP = QColor("#f3f5f9")
+
+Look = Literal["light", "dark", "contrast"]
+LOOKS: dict[Look, Colors] = {"light": LIGHT, "dark": DARK, "contrast": CONTRAST}
+
+_NAMED_SHADES: dict[Look, tuple[str, ...]] = {
+    "light": ("#9fb1f7", "#eff8ab", "#f8e0ec", "#e3a77d", "#ddffdf", "#bfb4c7", "#81d2b3", "#dad3fd"),
+    "dark": ("#263b8c", "#30283f", "#422421", "#4969c0", "#5c674e", "#685369", "#792603", "#91650b"),
+    "contrast": ("#61b3b3", "#99ab8d", "#bffae9", "#c78bff", "#d29c43", "#e2cfff", "#e6fcb3", "#f6de15"),
+}
+_SHADES = {look: tuple(map(QColor, shades)) for look, shades in _NAMED_SHADES.items()}
+_INKS: dict[Look, QColor] = {"light": QColor("#14181f"), "dark": QColor("#f8f9fc"), "contrast": QColor("#000000")}
 
 
-def token_color(token: str, dark: bool) -> QColor:
+def token_color(token: str, look: Look) -> QColor:
     """Return the ground on which the text `token` is drawn; the same text has the same one everywhere."""
-    shades = _DEEP if dark else _PASTEL
+    shades = _SHADES[look]
     # crc32 and not hash(): hash() differs from run to run. A lone surrogate may come out of a jsonl file.
     return shades[zlib.crc32(token.encode("utf-8", "surrogatepass")) % len(shades)]
 
 
-def token_text_color(dark: bool) -> QColor:
+def token_colors(look: Look) -> tuple[QColor, ...]:
+    """Return all grounds on which tokens are drawn."""
+    return _SHADES[look]
+
+
+def token_text_color(look: Look) -> QColor:
     """Return the colour of the text on any token's ground."""
-    return _INK_ON_DEEP if dark else _INK_ON_PASTEL
+    return _INKS[look]
 
 
 def contrast(first: QColor, second: QColor) -> float:

@@ -72,7 +72,7 @@ class Pane(QWidget):
         for all panes, ten a second: panes that follow a training show the same step.
         """
         self._is_stale = True
-        if self.isVisible() and not self._refresh_timer.isActive():
+        if self.isVisible() and not (delay_ms and self._refresh_timer.isActive()):
             self._refresh_timer.start(_until_frame(delay_ms) if delay_ms else 0)
 
     def showEvent(self, event: QShowEvent) -> None:

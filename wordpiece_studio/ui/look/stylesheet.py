@@ -31,6 +31,9 @@ QStatusBar::item { border: none; }
 
 #training_bar { background: $surface; border: none; border-bottom: 1px solid $line; }
 #card { background: $surface; border: 1px solid $border; border-radius: 6px; }
+#palette { background: $raised; border: 1px solid $border; border-radius: 8px; }
+#palette QLineEdit { padding: 6px 9px; }
+#palette QListView { background: transparent; border: none; }
 #card_title_bar { background: transparent; border: none; border-bottom: 1px solid $line; }
 QLabel { background: transparent; color: $text; }
 QLabel:disabled { color: $faint; }
@@ -58,6 +61,11 @@ QPushButton[role="primary"]:disabled, QToolButton[role="primary"]:disabled {
 }
 QToolButton { background: transparent; border: 1px solid transparent; border-radius: 5px; padding: 3px 5px; }
 QToolButton:hover { background: $hover; }
+QToolButton[role="search"] {
+    background: $window; color: $muted; border: 1px solid $border; border-radius: 6px; padding: 5px 12px;
+}
+QToolButton[role="search"]:hover { color: $text; border-color: $faint; }
+QToolButton[role="search"]:focus { border-color: $accent; }
 QToolButton:focus { border-color: $accent; }
 QToolButton:checked { background: $accent_soft; border-color: $accent; }
 QToolButton:disabled { color: $faint; }
@@ -81,12 +89,12 @@ QAbstractSpinBox::down-button { subcontrol-position: bottom right; margin-bottom
 QAbstractSpinBox::up-arrow { image: url("$arrow_up"); width: 8px; height: 8px; }
 QAbstractSpinBox::down-arrow { image: url("$arrow_down"); width: 8px; height: 8px; }
 QCheckBox, QRadioButton { background: transparent; spacing: 6px; padding: 2px; }
-QCheckBox::indicator, QRadioButton::indicator, QMenu::indicator:non-exclusive {
+QCheckBox::indicator, QRadioButton::indicator, QMenu::indicator:non-exclusive, QTableView::indicator {
     width: 13px; height: 13px; border: 1px solid $faint; background: $raised;
 }
-QCheckBox::indicator, QMenu::indicator:non-exclusive { border-radius: 3px; }
+QCheckBox::indicator, QMenu::indicator:non-exclusive, QTableView::indicator { border-radius: 3px; }
 QRadioButton::indicator { border-radius: 7px; }
-QCheckBox::indicator:checked, QMenu::indicator:non-exclusive:checked {
+QCheckBox::indicator:checked, QMenu::indicator:non-exclusive:checked, QTableView::indicator:checked {
     background: $accent; border-color: $accent; image: url("$check");
 }
 QRadioButton::indicator:checked { width: 7px; height: 7px; border: 4px solid $accent; border-radius: 7px; }
@@ -104,6 +112,14 @@ QAbstractItemView {
 }
 QTableView, #chips { border: 1px solid transparent; border-radius: 3px; }
 QTableView:focus, #chips:focus { border-color: $accent; }
+QTabBar { background: transparent; }
+QTabBar::tab {
+    background: transparent; color: $muted; border: none; border-bottom: 2px solid transparent;
+    padding: 3px 4px 4px 4px; margin: 0 8px 3px 6px;
+}
+QTabBar::tab:hover { color: $text; }
+QTabBar::tab:selected { color: $text; border-bottom-color: $accent; }
+QTabBar::tab:selected:focus { color: $accent_ink; }
 QHeaderView { background: $surface; border: none; }
 QHeaderView::section {
     background: $surface; color: $muted; border: none; border-bottom: 1px solid $line; padding: 4px 6px;

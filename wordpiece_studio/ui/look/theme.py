@@ -1,4 +1,4 @@
-"""The look of the window: light or dark, as the system has it or as the user chose, and the fonts.
+"""The look of the window: light, dark or high-contrast, as the system has it or as the user chose, and the fonts.
 
 A :class:`Theme` is handed to every pane; panes draw with its colours and draw again when it says ``changed``. It holds
 no widget. The colours themselves are in :mod:`~wordpiece_studio.ui.look.colors`, the style sheet in
@@ -19,7 +19,7 @@ from wordpiece_studio.ui.look.stylesheet import stylesheet
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
 
-ThemeChoice = Literal["system", "light", "dark"]
+ThemeChoice = Literal["system", "light", "dark", "contrast"]
 
 
 class Theme(QObject):
@@ -37,20 +37,25 @@ class Theme(QObject):
         self._application: QApplication | None = None
         self._scale = 1.0
         self._usual_font = QGuiApplication.font()
-        self._dark = self._wants_dark()
+        self._look = self._wanted_look()
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_system_scheme_changed)
 
-    # -- light or dark
+    # -- light, dark or high-contrast
 
     @property
     def choice(self) -> ThemeChoice:
-        """What the user chose: the system's look, or always light, or always dark."""
+        """What the user chose: the system's look, or always the same."""
         return self._choice
 
     @property
     def dark(self) -> bool:
-        """Whether the look is dark now."""
-        return self._dark
+        """Whether text is light on a dark ground now."""
+        return self._look != "light"
+
+    @property
+    def look(self) -> named.Look:
+        """The look there is now."""
+        return self._look
 
     def set_choice(self, choice: ThemeChoice) -> None:
         """Change to the look chosen and say so if it is another one."""
@@ -77,28 +82,28 @@ class Theme(QObject):
             return
         self._scale = scale
         if self._application is not None:
-            self._application.setFont(_scaled(self._usual_font, scale))
+            self._application.setFont(scaled_font(self._usual_font, scale))
         self._dress()
         self.changed.emit()
 
-    def _wants_dark(self) -> bool:
+    def _wanted_look(self) -> named.Look:
         if self._choice == "system":
-            return QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
-        return self._choice == "dark"
+            return "dark" if QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark else "light"
+        return self._choice
 
     def _tell_system(self) -> None:
-        schemes = {"system": Qt.ColorScheme.Unknown, "light": Qt.ColorScheme.Light, "dark": Qt.ColorScheme.Dark}
+        schemes = {"system": Qt.ColorScheme.Unknown, "light": Qt.ColorScheme.Light}
         # Title bars and native dialogs follow this; Unknown hands the choice back to the system.
-        QGuiApplication.styleHints().setColorScheme(schemes[self._choice])
+        QGuiApplication.styleHints().setColorScheme(schemes.get(self._choice, Qt.ColorScheme.Dark))
 
     def _on_system_scheme_changed(self, _scheme: Qt.ColorScheme) -> None:
         if self._choice == "system":
             self._refresh()
 
     def _refresh(self) -> None:
-        dark = self._wants_dark()
-        if dark != self._dark:
-            self._dark = dark
+        look = self._wanted_look()
+        if look != self._look:
+            self._look = look
             self._dress()
             self.changed.emit()
 
@@ -112,15 +117,15 @@ class Theme(QObject):
     @property
     def colors(self) -> named.Colors:
         """All named colours of the present look."""
-        return named.DARK if self._dark else named.LIGHT
+        return named.LOOKS[self._look]
 
     def token_color(self, token: str) -> QColor:
         """Return the ground of the token with this text; stable from run to run."""
-        return named.token_color(token, self._dark)
+        return named.token_color(token, self._look)
 
-    def token_text_color(self, token: str) -> QColor:
-        """Return the colour of the text on :meth:`token_color`; the contrast is at least 4.5."""
-        return named.token_text_color(self._dark)
+    def token_text_color(self, _token: str) -> QColor:
+        """Return the colour of the text on :meth:`token_color`; the contrast is at least 4.5, in high contrast 7."""
+        return named.token_text_color(self._look)
 
     @property
     def window(self) -> QColor:
@@ -227,6 +232,11 @@ class Theme(QObject):
         """A bar of a value that was not chosen."""
         return self.colors.bar
 
+    @property
+    def marker(self) -> QColor:
+        """A marker on the timeline; `surface` is written on it."""
+        return self.colors.marker
+
     # -- fonts: the system's own sizes, changed by steps of a point
 
     def font(self, points: float = 0, bold: bool = False) -> QFont:
@@ -241,7 +251,8 @@ class Theme(QObject):
         return _changed(font, points, bold)
 
 
-def _scaled(font: QFont, scale: float) -> QFont:
+def scaled_font(font: QFont, scale: float) -> QFont:
+    """Return `font`, `scale` times as large."""
     result = QFont(font)
     if font.pointSizeF() > 0:
         result.setPointSizeF(font.pointSizeF() * scale)

@@ -63,6 +63,8 @@ def _visible(token: str, index: int) -> str:
 
 def number_text(number: int) -> str:
     """Return a whole number in groups of three digits, with the separator of the user's language."""
+    if -1000 < number < 1000:
+        return str(number)
     # Not QLocale's own: some languages, and none at all, leave the separators out.
     return f"{number:,}".replace(",", QLocale().groupSeparator())
 

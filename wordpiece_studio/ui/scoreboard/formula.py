@@ -1,13 +1,13 @@
 """The formula of an objective filled in with the numbers of one merge or rival, as plain text in its parts.
 
-It computes nothing that the engine has not computed: the value shown is the record's own, the fraction is the record's
-own counts, reduced.
+It computes nothing that the engine has not computed: the value shown is the record's own, the fractions are the
+record's own counts, reduced.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import gcd
+from fractions import Fraction
 from typing import Protocol
 
 from wordpiece_studio.ui.look.token_text import number_text, value_text
@@ -28,21 +28,29 @@ class PairNumbers(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """The parts of ``rule = numbers = fraction = value``; an empty part is left out.
+    """The parts of ``rule = numbers = reduced = value``; an empty part is left out.
 
-    ``rule``: ``n(ab) / (n(a) × n(b))`` · ``numbers``: ``1 / (1 × 6)`` · ``fraction``: ``1/6`` · ``value``: ``0.1667``.
+    ``rule``: ``n(ab) / (n(a) × n(b))`` · ``numbers``: ``5 / (20 × 5)`` · ``reduced``: ``1/20`` · ``value``: ``0.0500``.
+    The gain of `likelihood` is reduced to its parts, the count and the logarithm of the ratio.
     """
 
     rule: str
     numbers: str
-    fraction: str
+    reduced: tuple[str, ...]
     value: str
 
     @property
     def text(self) -> str:
         """All parts that are there, joined by equal signs."""
-        parts = (self.rule, self.numbers, self.fraction, self.value)
-        return " = ".join(part for part in parts if part)
+        return " = ".join(part for part in (self.rule, self.numbers, *self.reduced, self.value) if part)
+
+
+RULES = {
+    "score": "n(ab) / (n(a) × n(b))",
+    "likelihood": "n(ab) × ln(n(ab) × N / (n(a) × n(b)))",
+    "count": "n(ab)",
+}
+"""The value of each objective as it is defined; N is the number of symbols in the corpus."""
 
 
 def formula_of(objective: str, pair: PairNumbers, symbols: int) -> Formula:
@@ -60,19 +68,41 @@ def formula_of(objective: str, pair: PairNumbers, symbols: int) -> Formula:
     together, left, right = (
         number_text(count) for count in (pair.pair_frequency, pair.left_frequency, pair.right_frequency)
     )
-    value = value_text(pair.value)
-    if objective == "count":
-        return Formula("n(ab)", "", "", value)
+    rule, value = RULES[objective], value_text(pair.value)
+    if objective == "count" or not pair.left_frequency * pair.right_frequency:
+        return Formula(rule, "", (), value)
+    ratio = fraction_text(ratio_of(pair, symbols))
     if objective == "likelihood":
         inside = f"{together} × {number_text(symbols)} / ({left} × {right})"
-        return Formula("n(ab) × ln(n(ab) × N / (n(a) × n(b)))", f"{together} × ln({inside})", "", value)
-    return Formula("n(ab) / (n(a) × n(b))", f"{together} / ({left} × {right})", _reduced(pair), value)
+        parts = (f"{together} × ln({ratio})", f"{together} × {value_text(pair.value / pair.pair_frequency)}")
+        return Formula(rule, f"{together} × ln({inside})", parts, value)
+    reduced = fraction_text(Fraction(pair.pair_frequency, pair.left_frequency * pair.right_frequency))
+    return Formula(rule, f"{together} / ({left} × {right})", () if reduced == value else (reduced,), value)
 
 
-def _reduced(pair: PairNumbers) -> str:
-    below = pair.left_frequency * pair.right_frequency
-    if below <= 0:
-        return ""
-    divisor = gcd(pair.pair_frequency, below)
-    above, below = pair.pair_frequency // divisor, below // divisor
-    return number_text(above) if below == 1 else f"{number_text(above)}/{number_text(below)}"
+def ratio_of(pair: PairNumbers, symbols: int) -> Fraction:
+    """Return p(ab) / (p(a) · p(b)) exactly, where each p is a count over N, the `symbols` in the corpus.
+
+    It says how many times as often the pair occurs as it would by chance; it is the score times N, and the gain of
+    `likelihood` is n(ab) times its logarithm.
+
+    >>> from wordpiece_studio.core.training.records import Candidate
+    >>> ratio_of(Candidate("##g", "##s", "##gs", 5, 20, 5, 0.05, False), 113)
+    Fraction(113, 20)
+    """
+    return Fraction(pair.pair_frequency * symbols, pair.left_frequency * pair.right_frequency)
+
+
+def ratio_over_neighbours(pair: PairNumbers, symbols: int, words: int) -> Fraction | None:
+    """Return the same ratio with p(ab) = n(ab) / P, where P counts the pairs of neighbours in the corpus, N - `words`.
+
+    `words` is weighted, as N is. None if there are no neighbours.
+    """
+    neighbours = symbols - words
+    return ratio_of(pair, symbols) * symbols / neighbours if neighbours > 0 else None
+
+
+def fraction_text(fraction: Fraction) -> str:
+    """Return ``1/20``, or ``3``."""
+    above = number_text(fraction.numerator)
+    return above if fraction.denominator == 1 else f"{above}/{number_text(fraction.denominator)}"

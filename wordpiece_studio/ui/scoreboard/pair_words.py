@@ -1,4 +1,4 @@
-"""The words in which a pair occurs, before and after it is merged: asked of the history, most frequent first.
+"""The words that hold a pair or a token, before and after a merge: asked of the history, most frequent first.
 
 No widget: it says what :mod:`~wordpiece_studio.ui.scoreboard.words_view` shows.
 """
@@ -6,38 +6,83 @@ No widget: it says what :mod:`~wordpiece_studio.ui.scoreboard.words_view` shows.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from heapq import nlargest
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from wordpiece_studio.errors import StudioError
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    import threading
+    from collections.abc import Sequence
 
     from wordpiece_studio.core.training.history import MergeHistory
+    from wordpiece_studio.model.background_job import Report
+    from wordpiece_studio.model.records import Focus
 
 _SHOWN = 100
 
 
 @dataclass(frozen=True, slots=True)
 class PairWord:
-    """A word of the corpus with its weight, and its symbols before and after the merge of a pair."""
+    """A word of the corpus with its weight, and its symbols before and after a merge.
+
+    `token`: which of them is to be seen where the merge changes nothing; empty for none.
+    """
 
     word: str
     count: int
     before: tuple[str, ...]
     after: tuple[str, ...]
+    token: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class PairWords:
-    """The most frequent words that a pair occurs in, at most 100 of them, and how many there are in all."""
+    """The most frequent words there are, at most 100 of them, and how many there are in all."""
 
     words: tuple[PairWord, ...]
     total: int
 
 
 NO_WORDS = PairWords((), 0)
+
+
+@dataclass(frozen=True, slots=True)
+class WordsWish:
+    """Whose words are wanted.
+
+    Attributes
+    ----------
+    history
+        What is asked.
+    step
+        The merge that is looked at, from 1; 0 before the first one.
+    focus
+        A pair, a token or a word.
+    token
+        What the pair becomes.
+    is_merge
+        Whether the pair is the one that `step` merged: then its words are known, and nothing is looked for.
+    """
+
+    history: MergeHistory
+    step: int
+    focus: Focus
+    token: str = ""
+    is_merge: bool = False
+
+
+def find_words(wish: WordsWish, _stop: threading.Event | None = None, _report: Report | None = None) -> PairWords:
+    """Return the words that are wished for. Work of a `BackgroundJob`, where the corpus is large."""
+    history, focus, step = wish.history, wish.focus, wish.step
+    if focus.kind == "word":
+        return the_word(history, focus.text, step)
+    if focus.kind == "token":
+        return words_of_token(history, focus.text, step)
+    if wish.is_merge:
+        return words_of_merge(history, step)
+    return words_of_pair(history, focus.left, focus.right, wish.token, max(step - 1, 0))
 
 
 def words_of_merge(history: MergeHistory, step: int) -> PairWords:
@@ -62,12 +107,36 @@ def words_of_merge(history: MergeHistory, step: int) -> PairWords:
 
 def words_of_pair(history: MergeHistory, left: str, right: str, token: str, moment: int) -> PairWords:
     """Return the words in which a pair occurs after `moment` merges, and what they would become by its merge."""
-    found = history.words_with_pair(left, right, moment)
     words = []
-    for word, count in _most_frequent(found):
+    for word, count in history.words_with_pair(left, right, moment, _SHOWN):
         before = tuple(history.segmentation(word, moment))
         words.append(PairWord(word, count, before, joined(before, left, right, token)))
-    return PairWords(tuple(words), len(found))
+    return PairWords(tuple(words), history.number_of_words_with_pair(left, right, moment))
+
+
+def words_of_token(history: MergeHistory, token: str, step: int) -> PairWords:
+    """Return the words that hold a token after `step` merges, and what the last of these did to them."""
+    token_id = history.vocabulary(step).id_of(token)
+    if token_id is None:
+        return NO_WORDS
+    earlier = max(step - 1, 0)
+    words = (
+        PairWord(
+            word, count, tuple(history.segmentation(word, earlier)), tuple(history.segmentation(word, step)), token
+        )
+        for word, count in history.words_with_token(token_id, step, _SHOWN)
+    )
+    return PairWords(tuple(words), history.number_of_words(token_id, step))
+
+
+def the_word(history: MergeHistory, word: str, step: int) -> PairWords:
+    """Return what the merge `step` did to a word; nothing if it is not one that was trained on."""
+    try:
+        index = history.segmentations.index_of(word)
+    except StudioError:
+        return NO_WORDS
+    before, after = (tuple(history.segmentation(word, moment)) for moment in (max(step - 1, 0), step))
+    return PairWords((PairWord(word, int(history.input.weights[index]), before, after),), 1)
 
 
 def joined(tokens: Sequence[str], left: str, right: str, token: str) -> tuple[str, ...]:
@@ -98,11 +167,3 @@ def changed_tokens(before: Sequence[str], after: Sequence[str]) -> tuple[list[bo
         is_made.append(not same)
         is_merged += [False] if same else [True, True]
     return is_merged, is_made
-
-
-def _most_frequent(words: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
-    return nlargest(_SHOWN, words, key=_count_of)  # stable: among equals the first in the corpus comes first
-
-
-def _count_of(item: tuple[str, int]) -> int:
-    return item[1]

@@ -1,6 +1,7 @@
-"""The table of rivals: pairs as chips, values as bars, those that share the best value in one box.
+"""The table of rivals: pairs as chips, formulas, values as bars, those that share the best value in one box.
 
-It shows a :class:`~wordpiece_studio.ui.scoreboard.rivals_model.RivalsModel` and says which rival was chosen.
+It shows a :class:`~wordpiece_studio.ui.scoreboard.rivals_model.RivalsModel` and says which rival was chosen, and when
+more of them are wanted.
 """
 
 from __future__ import annotations
@@ -9,32 +10,38 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPalette, QPen, QResizeEvent
-from PySide6.QtWidgets import QHeaderView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtWidgets import QHeaderView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QToolButton, QWidget
 
 from wordpiece_studio.ui.look.chip_style import ChipStyle
-from wordpiece_studio.ui.look.quiet_table import QuietTable
+from wordpiece_studio.ui.look.icons import icon
+from wordpiece_studio.ui.look.plain import set_plain_tooltip
+from wordpiece_studio.ui.scoreboard.choosing_table import ChoosingTable
 from wordpiece_studio.ui.scoreboard.rivals_model import (
     BAR,
     CANDIDATE_ROLE,
-    LEFT,
+    NUMBERS,
     PAIR,
     RANK,
-    RIGHT,
-    TOGETHER,
+    REDUCED,
     VALUE,
     RivalsModel,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from wordpiece_studio.core.training.records import Candidate
     from wordpiece_studio.ui.look.theme import Theme
 
-_SHORTEST_BAR = 20
+_SHORTEST_BAR, _LONGEST_BAR = 20, 150
 _CELL_ROOM = 14
 _TIE_ROOM = 16
 _MOST_AIR = 24
 _LEAST_PAIR = 8  # digits
 _LONGEST_PAIR = 320
 """Pixels; of a longer pair the end is cut."""
+_SAMPLE = 40
+"""So many rows at either end say how wide the columns have to be."""
 
 
 class RivalsDelegate(QStyledItemDelegate):
@@ -57,11 +64,13 @@ class RivalsDelegate(QStyledItemDelegate):
     def initStyleOption(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
         super().initStyleOption(option, index)
         option.state &= ~QStyle.StateFlag.State_HasFocus
-        if index.row() == 0 and index.column() in (RANK, VALUE):
+        model = index.model()
+        is_best = index.row() == 0 or (isinstance(model, RivalsModel) and index.row() < model.tied_rows)
+        if is_best and index.column() in (RANK, VALUE):
             option.font.setBold(True)
         if index.column() in (PAIR, BAR):
             option.text = ""
-        elif index.column() == RANK:
+        elif index.column() in (RANK, NUMBERS):
             option.palette.setColor(QPalette.ColorRole.Text, self._theme.muted)
 
     def paint(
@@ -85,7 +94,7 @@ class RivalsDelegate(QStyledItemDelegate):
         if not isinstance(model, RivalsModel):
             return
         is_best = index.row() == 0 or index.row() < model.tied_rows
-        room = min(cell.width() - self._tie_width - 30, 150.0)
+        room = min(cell.width() - self._tie_width - 30, float(_LONGEST_BAR))
         if room < _SHORTEST_BAR:
             return
         bar = QRectF(cell.left() + 12, cell.center().y() - 5, max(room * model.share(index.row()), 2.0), 10)
@@ -94,16 +103,20 @@ class RivalsDelegate(QStyledItemDelegate):
         painter.drawRoundedRect(bar, 1.5, 1.5)
 
 
-class RivalsView(QuietTable):
+class RivalsView(ChoosingTable):
     """The rivals in rows. Ties stand in one box that names how many there are."""
 
     rival_chosen = Signal(object)
-    """The :class:`Candidate` that was clicked, or on which Enter was pressed."""
+    """The :class:`Candidate` that was clicked, moved to by key, or on which Enter was pressed."""
+    more_wanted = Signal()
+    """The last row is in view, or the button was pressed, and there may be more than are shown."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
         self._tie_text = ""
+        self._may_have_more = False
+        self._needs: dict[int, int] = {}  # pixels a column, until the rivals or the fonts change
         self._rivals = RivalsModel(self)
         self._delegate = RivalsDelegate(theme, self)
         self.setModel(self._rivals)
@@ -112,74 +125,137 @@ class RivalsView(QuietTable):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         header = self.horizontalHeader()
         header.setSectionsClickable(False)
+        header.setTextElideMode(Qt.TextElideMode.ElideRight)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         header.setSectionResizeMode(BAR, QHeaderView.ResizeMode.Stretch)
+        self._more = QToolButton(self)
+        self._more.setText(self.tr("More"))
+        self._more.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        set_plain_tooltip(self._more, self.tr("Show more rivals. Scrolling to the last one does the same."))
+        self._more.setAccessibleName(self.tr("More rivals"))
+        self._more.hide()
         self.restyle()
         theme.changed.connect(self.on_theme_changed)
         self.row_chosen.connect(self._on_self_row_chosen)
+        self._more.clicked.connect(self.more_wanted)
+        self.verticalScrollBar().valueChanged.connect(self._on_scroll_bar_value_changed)
 
     @property
     def rivals(self) -> RivalsModel:
         """The model shown."""
         return self._rivals
 
+    @property
+    def more_button(self) -> QToolButton:
+        """What asks for more rivals, in the line of the headings."""
+        return self._more
+
+    def show_rivals(
+        self, candidates: Sequence[Candidate], objective: str, symbols: int, value_name: str, *, may_have_more: bool
+    ) -> None:
+        """Show these rivals from the first on; see `RivalsModel.set_rivals`."""
+        self._rivals.set_rivals(candidates, objective, symbols, value_name)
+        self._set_more(may_have_more)
+        self.scrollToTop()
+
+    def add_rivals(self, candidates: Sequence[Candidate], objective: str, symbols: int, *, may_have_more: bool) -> bool:
+        """Append what follows the rivals shown, without moving; False if those are not the same."""
+        is_same = self._rivals.add_rivals(candidates, objective, symbols)
+        if is_same:
+            self._set_more(may_have_more)
+        return is_same
+
     def restyle(self) -> None:
         self._delegate.restyle()
-        self.verticalHeader().setDefaultSectionSize(self._delegate.style_of_chips.height + 6)
+        self._more.setIcon(icon("down", self._theme.muted))
+        self._needs = {}
+        self.verticalHeader().setDefaultSectionSize(self._delegate.style_of_chips.height + 3)
         self._spread_columns()
+
+    def show_rows(self, least: int) -> None:
+        """Be at least as high as the headings and so many rows."""
+        rows = least * self.verticalHeader().defaultSectionSize()
+        self.setMinimumHeight(self.horizontalHeader().sizeHint().height() + rows + 3)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._spread_columns()
 
     def _spread_columns(self) -> None:
-        """Numbers are never cut; chips have what they need if there is room; the bar has what is left over."""
+        """Values are never cut; then comes the pair, the formula, the formula reduced, and the bar has the rest."""
         width = self.viewport().width()
-        numbers = {column: self._needed_width(column) for column in (RANK, TOGETHER, LEFT, RIGHT, VALUE)}
-        least = sum(numbers.values()) + self.fontMetrics().horizontalAdvance("0") * _LEAST_PAIR
-        for column in (LEFT, RIGHT):  # the formula names them, and tooltips do
-            self.setColumnHidden(column, least > width)
-            if least > width:
-                del numbers[column]
-        tie = self._tie_width() + _TIE_ROOM if self._rivals.tied_rows > 1 else 0
-        pair = self._needed_pair_width()
-        spare = width - sum(numbers.values()) - pair - tie
-        if spare < 0:
-            pair = max(pair + spare, self.fontMetrics().horizontalAdvance("0") * _LEAST_PAIR)
-        airy = min(max(spare, 0) // 10, _MOST_AIR)
-        self.setColumnWidth(PAIR, pair + 2 * airy)
-        for column, needed in numbers.items():
-            self.setColumnWidth(column, needed + (airy if column != RANK else 0))
+        if not self._needs:
+            self._needs = {column: self._needed_width(column) for column in (RANK, NUMBERS, REDUCED, VALUE)}
+            self._needs[PAIR] = self._needed_pair_width()
+        needed = dict(self._needs)
+        pair = needed.pop(PAIR)
+        more = self._more.sizeHint().width() if self._may_have_more else 0
+        left = width - needed[RANK] - needed[VALUE] - pair - more
+        for column in (NUMBERS, REDUCED):
+            is_hidden = not needed[column] or needed[column] > left
+            self.setColumnHidden(column, is_hidden)
+            left -= 0 if is_hidden else needed[column]
+            if is_hidden:
+                needed.pop(column)
+        tie = max(self._tie_width() + _TIE_ROOM - more, 0) if self._rivals.tied_rows > 1 else 0
+        if left < 0:
+            pair = max(pair + left, self.fontMetrics().horizontalAdvance("0") * _LEAST_PAIR)
+        rule = self.fontMetrics().horizontalAdvance(self._rivals.rule) + _CELL_ROOM
+        title = rule if NUMBERS in needed else 0
+        if 0 < title - needed.get(NUMBERS, title) <= left - tie - _SHORTEST_BAR:
+            left -= title - needed[NUMBERS]
+            needed[NUMBERS] = title
+        self._rivals.set_rule_named(title > needed.get(NUMBERS, title))
+        airy = min(max(left - tie - _LONGEST_BAR, 0) // len(needed), _MOST_AIR)
+        self.setColumnWidth(PAIR, pair + airy)
+        for column, room in needed.items():
+            self.setColumnWidth(column, room + (airy if column != RANK else 0))
+        self._place_button()
+
+    def _place_button(self) -> None:
+        header = self.horizontalHeader()
+        size = self._more.sizeHint()
+        height = min(size.height(), header.height())
+        right = header.geometry().right()
+        self._more.setGeometry(right - size.width(), header.geometry().top(), size.width(), height)
+
+    def _sampled_rows(self) -> Sequence[int]:
+        count = self._rivals.rowCount()
+        return range(count) if count <= 2 * _SAMPLE else [*range(_SAMPLE), *range(count - _SAMPLE, count)]
 
     def _needed_width(self, column: int) -> int:
-        metrics = QFontMetrics(self._theme.font(0, bold=True))
+        """Return the width of a column's texts, 0 if there are none; a long heading may be cut."""
+        metrics = QFontMetrics(self._theme.font(0, bold=column in (RANK, VALUE)))
+        texts = (str(self._rivals.index(row, column).data()) for row in self._sampled_rows())
+        needed = max(map(metrics.horizontalAdvance, texts), default=0)
+        if not needed:
+            return 0
+        return needed + _CELL_ROOM if column == NUMBERS else max(needed + _CELL_ROOM, self._title_width(column))
+
+    def _title_width(self, column: int) -> int:
         title = str(self._rivals.headerData(column, Qt.Orientation.Horizontal))
-        texts = (str(self._rivals.index(row, column).data()) for row in range(self._rivals.rowCount()))
-        return max(map(metrics.horizontalAdvance, (title, *texts)), default=0) + _CELL_ROOM
+        return self.fontMetrics().horizontalAdvance(title) + _CELL_ROOM
 
     def _needed_pair_width(self) -> int:
         width = self._delegate.style_of_chips.width
-        longest = max((width(rival.left) + width(rival.right) for rival in self._rivals.candidates), default=80.0)
+        rivals = (self._rivals.candidates[row] for row in self._sampled_rows())
+        longest = max((width(rival.left) + width(rival.right) for rival in rivals), default=80.0)
         return min(int(longest), _LONGEST_PAIR) + _CELL_ROOM
 
     def _tie_width(self) -> int:
         return QFontMetrics(self._theme.font(-1, bold=True)).horizontalAdvance(self._tie_text or "tie of 00")
 
-    def set_tie_text(self, text: str) -> None:
-        """Write this at the right of the box of ties, for example ``tie of 2``."""
+    def set_tie_text(self, text: str, rule: str) -> None:
+        """Write this at the right of the box of ties, for example ``tie of 2``; tooltips there say the rule too."""
         self._tie_text = text
+        self._rivals.set_tie_rule(rule)
         self._delegate.leave_room_for(self._tie_width() if self._rivals.tied_rows > 1 else 0)
         self._spread_columns()
         self.viewport().update()
 
     def show_pair(self, left: str, right: str) -> None:
         """Mark the row of this pair as chosen, or none if it is not among the rivals."""
-        for row, candidate in enumerate(self._rivals.candidates):
-            if (candidate.left, candidate.right) == (left, right):
-                self.setCurrentIndex(self._rivals.index(row, RANK))
-                return
-        self.clearSelection()
-        self.setCurrentIndex(QModelIndex())
+        self.mark_row(self._rivals.row_of(left, right))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         box = self._tie_box()
@@ -218,3 +294,13 @@ class RivalsView(QuietTable):
 
     def _on_self_row_chosen(self, row: int) -> None:
         self.rival_chosen.emit(self._rivals.candidates[row])
+
+    def _on_scroll_bar_value_changed(self, value: int) -> None:
+        if self._may_have_more and 0 < self.verticalScrollBar().maximum() <= value:
+            self.more_wanted.emit()
+
+    def _set_more(self, may_have_more: bool) -> None:
+        self._may_have_more = may_have_more
+        self._needs = {}
+        self._more.setVisible(may_have_more)
+        self._spread_columns()

@@ -1,43 +1,45 @@
 """The scoreboard: the merge of the moment with its formula filled in, the rivals it beat, the words it changed.
 
 At moment k it shows the merge that made it, step k, and the rivals of that step as they stood at k - 1; at moment 0
-the rivals for merge 1. Every number is the history's or the trainer's own.
+the rivals for merge 1. A rival, token or word that was chosen at the moment comes first, until the moment changes.
+Every number is the history's or the trainer's own.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import QSize, Qt, QTimer
+from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
+from wordpiece_studio.core.training.records import Candidate
 from wordpiece_studio.model.records import Focus, Rivals, TrainerState
 from wordpiece_studio.ui.look.pane import Pane
-from wordpiece_studio.ui.look.plain import plain_label, set_plain_text, set_plain_tooltip
-from wordpiece_studio.ui.look.token_text import number_text, token_text
-from wordpiece_studio.ui.scoreboard.formula import formula_of
-from wordpiece_studio.ui.scoreboard.formula_line import FormulaLine, Run
-from wordpiece_studio.ui.scoreboard.pair_words import NO_WORDS, PairWords, words_of_merge, words_of_pair
-from wordpiece_studio.ui.scoreboard.rivals_view import RivalsView
-from wordpiece_studio.ui.scoreboard.words_view import WordsView
+from wordpiece_studio.ui.look.token_text import number_text
+from wordpiece_studio.ui.scoreboard.formula_part import FormulaPart
+from wordpiece_studio.ui.scoreboard.pair_words import WordsWish
+from wordpiece_studio.ui.scoreboard.rivals_part import RivalsPart
+from wordpiece_studio.ui.scoreboard.wording import tie_rule_names
+from wordpiece_studio.ui.scoreboard.words_panel import WordsPanel
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
 
     from wordpiece_studio.core.training.history import MergeHistory
-    from wordpiece_studio.core.training.records import Candidate, Merge
+    from wordpiece_studio.core.training.records import Merge
     from wordpiece_studio.model.trainer_model import TrainerModel
     from wordpiece_studio.ui.look.theme import Theme
 
-_LIMIT = 30
+FIRST_RIVALS = 30
+_MOST_RIVALS = 10_000
 _BUSY_DELAY_MS = 100
 """While training the pane is refreshed ten times a second: faster cannot be read."""
 _PATIENCE_MS = 80
-_LOW_LINES, _WORDLESS_LINES = 13, 11
-"""A pane of fewer lines of text is low: the numbers come before the rule and the fraction; and of still fewer, the
-rivals before the words."""
-_HIGH_LINES, _FEW_WORDS = 15, 3
-"""A pane of at least so many lines of text shows three words at once."""
+_LOW_LINES, _HIGH_LINES = 13, 20
+"""A pane of fewer lines of text is low: the numbers come before the rule and the ratio, and one word is enough; one of
+more is high, and shows three words and rivals at once."""
+
+_LEAST_WIDTH, _LEAST_LINES = 200, 8
 
 
 class ScoreboardPane(Pane):
@@ -47,18 +49,17 @@ class ScoreboardPane(Pane):
         super().__init__(parent)
         self._model = model
         self._rivals: Rivals | None = None
-        self._focused_at = 0
-        self._is_low = False
-        self._has_words = True
+        self._limit = FIRST_RIVALS
+        self._chosen: Focus | None = None  # at this moment
         self._is_patient = False
         self._patience = QTimer(self)
         self._patience.setSingleShot(True)
         self._patience.setInterval(_PATIENCE_MS)
-        self._formula = FormulaLine(theme, self)
-        self._rivals_view = RivalsView(theme, self)
-        self._message = plain_label("", self, role="hint", wrap=True)
-        self._words_title = plain_label("", self, role="heading", wrap=True)
-        self._words_view = WordsView(theme, self)
+        self._top = FormulaPart(theme, self)
+        self._formula = self._top.line
+        self._middle = RivalsPart(theme, self)
+        self._rivals_view = self._middle.view
+        self._words = WordsPanel(theme, self)
         self._lay_out()
         self._connect()
         self.set_heading(self.tr("Scoreboard"))
@@ -66,44 +67,32 @@ class ScoreboardPane(Pane):
     # -- set-up
 
     def _lay_out(self) -> None:
-        self._message.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._message.setContentsMargins(24, 8, 24, 8)
-        self._middle = QStackedWidget(self)
-        self._middle.addWidget(self._rivals_view)
-        self._middle.addWidget(self._message)
-        self._words = QWidget(self)
-        words = QVBoxLayout(self._words)
-        words.setContentsMargins(14, 4, 6, 4)
-        words.setSpacing(2)
-        words.addWidget(self._words_title)
-        words.addWidget(self._words_view, 1)
         self._splitter = QSplitter(Qt.Orientation.Vertical, self)
         self._splitter.addWidget(self._middle)
         self._splitter.addWidget(self._words)
         self._splitter.setStretchFactor(0, 2)
         self._splitter.setStretchFactor(1, 1)
-        self._splitter.setSizes([190, 110])
+        self._splitter.setSizes([190, 80])
         self._splitter.setChildrenCollapsible(False)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 8, 0, 0)
-        layout.setSpacing(4)
-        top = QVBoxLayout()
-        top.setContentsMargins(14, 0, 14, 0)
-        top.addWidget(self._formula)
-        layout.addLayout(top)
+        layout.setContentsMargins(0, 6, 0, 0)
+        layout.setSpacing(2)
+        layout.addWidget(self._top)
         layout.addWidget(self._splitter, 1)
 
+    def minimumSizeHint(self) -> QSize:
+        """Scroll later than Qt would: it takes texts that can be wrapped for as high as they are when very narrow."""
+        return QSize(_LEAST_WIDTH, _LEAST_LINES * self.fontMetrics().height())
+
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Leave out the words and the rule of the formula in a low pane."""
+        """Leave out the rule and the ratio in a low pane; there is always room for two rivals and a word."""
         super().resizeEvent(event)
-        line = self.fontMetrics().height()
-        is_low, has_words = self.height() < _LOW_LINES * line, self.height() >= _WORDLESS_LINES * line
-        if (is_low, has_words) != (self._is_low, self._has_words):
-            self._is_low, self._has_words = is_low, has_words
-            self._words.setVisible(has_words and bool(self._words_title.text()))
-            self._show_formula()
+        lines = self.height() / self.fontMetrics().height()
+        is_low, is_high = lines < _LOW_LINES, lines >= _HIGH_LINES
+        self._top.set_low(is_low)
+        self._words.set_room(3 if is_high else 1 + (not is_low), is_low=is_low)
+        self._rivals_view.show_rows(3 if is_high else 2)
         self._show_heading()
-        self._words_view.show_rows(_FEW_WORDS if self.height() >= _HIGH_LINES * self.fontMetrics().height() else 1)
 
     def _connect(self) -> None:
         self._model.moment_changed.connect(self._on_model_moment_changed)
@@ -114,7 +103,13 @@ class ScoreboardPane(Pane):
         self._model.rivals_changed.connect(self._on_model_rivals_changed)
         self._patience.timeout.connect(self._on_patience_timeout)
         self._rivals_view.rival_chosen.connect(self._on_rivals_view_rival_chosen)
-        self._words_view.word_chosen.connect(self._on_words_view_word_chosen)
+        self._rivals_view.more_wanted.connect(self._on_rivals_view_more_wanted)
+        self._middle.pause_wanted.connect(self._model.pause)
+        self._words.word_chosen.connect(self._on_words_word_chosen)
+
+    def close_job(self) -> None:
+        """Stop looking for words, and wait for the thread to end."""
+        self._words.close_job()
 
     # -- what is shown
 
@@ -131,17 +126,33 @@ class ScoreboardPane(Pane):
 
     def refresh(self) -> None:
         self._show_heading()
+        self._limit = FIRST_RIVALS
+        if self._is_learning_at_head():
+            self._rivals = None
+            if self._middle.currentWidget() is not self._rivals_view:
+                self._show_message()
+            elif not self._patience.isActive():  # a short training is over by then
+                self._wait_patiently()
+        else:
+            self._model.request_rivals(self._limit, self.shown_step - 1)
+            if not self._are_rivals_current():
+                self._wait_patiently()
         self._show_formula()
-        self._is_patient = False
-        self._model.request_rivals(_LIMIT, self.shown_step - 1)
-        if self._rivals is None or self._rivals.moment != self.shown_step - 1:
-            self._patience.start()
         self._show_words()
+
+    def _wait_patiently(self) -> None:
+        self._is_patient = False
+        self._patience.start()
+
+    def _is_learning_at_head(self) -> bool:
+        """Whether the moment is that of the engine while it learns: nobody could read its rivals."""
+        return self._model.state is TrainerState.TRAINING and self._model.is_at_head
 
     def _show_heading(self) -> None:
         moment, count = self._model.moment, self._model.merge_count
         ended_empty = not count and self._model.state is TrainerState.FINISHED
-        if self._model.history is None or ended_empty:
+        config = self._model.config
+        if config is None or self._model.history is None or ended_empty:
             self.set_heading(self.tr("Scoreboard"))
             return
         if moment:
@@ -149,153 +160,128 @@ class ScoreboardPane(Pane):
         else:
             title = self.tr("Scoreboard: next merge")
         title = title.format(step=number_text(moment), count=number_text(count))
-        self.set_heading(title, self.fitting_hint(title, *self._tie_rules()))
-
-    def _tie_rules(self) -> tuple[str, str]:
-        """The rule for ties, and the same shorter."""
-        config = self._model.config
-        if config is not None and config.tie == "ids":
-            return self.tr("ties go to the pair with the smallest ids"), self.tr("ties: smallest ids")
-        return self.tr("ties go to the pair that occurs first"), self.tr("ties: the first pair")
-
-    def _value_name(self) -> str:
-        config = self._model.config
-        names = {"score": self.tr("score"), "likelihood": self.tr("gain"), "count": self.tr("count")}
-        return names[config.objective if config is not None else "score"]
+        self.set_heading(title, self.fitting_hint(title, *tie_rule_names(config.tie)))
 
     def _show_formula(self) -> None:
-        history, shown = self._model.history, self._shown_pair()
-        if history is None or shown is None:
-            self._formula.set_runs((), "")
-            self._formula.setVisible(False)
+        history, config, pair = self._model.history, self._model.config, self._shown_pair()
+        if history is None or config is None or pair is None:
+            self._top.show_nothing()
             return
-        objective = self._model.config.objective if self._model.config is not None else "score"
-        formula = formula_of(objective, shown, history.symbols_after(self.shown_step - 1))
-        name = self._value_name()
-        runs = [Run(name, "muted"), Run(shown.left, "chip"), Run("+", "muted"), Run(shown.right, "chip")]
-        runs += [Run("→", "muted"), Run(shown.token, "chip")]
-        rule, fraction = formula.rule, formula.fraction
-        if self._is_low and formula.numbers:
-            rule = fraction = ""
-        runs += [Run(f"= {part}") for part in (rule, formula.numbers, fraction) if part]
-        runs.append(Run(f"= {formula.value}", "strong"))
-        spoken = f"{name}: {shown.left} + {shown.right} → {shown.token}, {formula.text}"
-        self._formula.set_runs(runs, spoken)
-        set_plain_tooltip(self._formula, spoken)
-        self._formula.setVisible(True)
+        self._top.show_pair(pair, history, config, self.shown_step - 1, ties=self._ties_of(pair))
+
+    def _ties_of(self, pair: Merge | Candidate) -> int:
+        """Return how many pairs are as good as the best one, if this is one of them; else 1."""
+        if isinstance(pair, Candidate) and not pair.is_tied:
+            return 1
+        return self.merge.ties if self.merge is not None else self._rivals_view.rivals.tied_rows
 
     def _shown_pair(self) -> Merge | Candidate | None:
-        """The merge of the moment; at moment 0 the best rival, as soon as it is known."""
+        """The rival that was chosen; else the merge of the moment; else, at moment 0, the best rival."""
+        candidates = self._rivals.candidates if self._are_rivals_current() and self._rivals is not None else ()
+        chosen = self._chosen
+        if chosen is not None and chosen.kind == "pair":
+            for candidate in candidates:
+                if (candidate.left, candidate.right) == (chosen.left, chosen.right):
+                    return candidate
         if self.merge is not None:
             return self.merge
-        rivals = self._rivals
-        return rivals.candidates[0] if rivals is not None and rivals.moment == 0 and rivals.candidates else None
+        return candidates[0] if candidates else None
+
+    def _are_rivals_current(self) -> bool:
+        return self._rivals is not None and self._rivals.moment == self.shown_step - 1
 
     def _show_rivals(self, rivals: Rivals) -> None:
-        objective = self._model.config.objective if self._model.config is not None else "score"
-        history = self._model.history
-        symbols = history.symbols_after(rivals.moment) if history is not None else 0
-        formulas = [formula_of(objective, candidate, symbols).text for candidate in rivals.candidates]
-        self._rivals_view.rivals.set_rivals(rivals.candidates, formulas, self._value_name())
-        self._rivals_view.set_tie_text(self._tie_text())
-        message = self._message_for(rivals)
-        set_plain_text(self._message, message)
-        self._middle.setCurrentWidget(self._message if message else self._rivals_view)
-        self._mark_focused_pair()
+        history, config, merge = self._model.history, self._model.config, self.merge
+        if history is not None and config is not None:
+            symbols, ties = history.symbols_after(rivals.moment), merge.ties if merge is not None else None
+            self._middle.show_rivals(rivals.candidates, config, symbols, self._limit, ties=ties)
+        self._show_message()
+        self._mark_focus()
 
-    def _tie_text(self) -> str:
-        tied = self._rivals_view.rivals.tied_rows
-        if self.merge is not None:
-            return self.tr("tie of {count}").format(count=number_text(self.merge.ties))
-        if tied == _LIMIT:
-            return self.tr("tie of {count} or more").format(count=number_text(tied))
-        return self.tr("tie of {count}").format(count=number_text(tied))
-
-    def _message_for(self, rivals: Rivals) -> str:
+    def _show_message(self) -> None:
+        rivals, can_pause = self._rivals, False
         if self._model.history is None:
-            return self.tr("Nothing is trained yet. Train, and see here why each pair won.")
-        if self._model.state is TrainerState.TRAINING:
-            return self.tr("Pause to see the rivals of this merge.")
-        if not rivals.available:
-            return self.tr("The rivals are not known: the engine of this training is gone. Train again to see them.")
-        if not rivals.candidates:
-            return self.tr("No pair is left to merge.")
-        return ""
-
-    def _mark_focused_pair(self) -> None:
-        focus = self._model.focus
-        if focus is not None and focus.kind == "pair":
-            self._rivals_view.show_pair(focus.left, focus.right)
+            text = self.tr("Nothing is trained yet. Train, and see here why each pair won.")
+        elif self._is_learning_at_head():
+            text = self.tr("Merges are being learned. Pause, or go back in time, to see the rivals of a merge.")
+            can_pause = True
+        elif rivals is not None and not rivals.available and self._model.state is TrainerState.TRAINING:
+            text = self.tr(
+                "There is not enough memory for a second engine beside the training. Pause to see the rivals."
+            )
+            can_pause = True
+        elif rivals is not None and not rivals.available:
+            text = self.tr("The rivals could not be found: there is not enough memory.")
+        elif rivals is not None and not rivals.candidates:
+            text = self.tr("No pair is left to merge.")
         else:
-            self._rivals_view.show_pair("", "")
+            text = ""
+        self._middle.show_message(text, can_pause=can_pause)
+
+    def _mark_focus(self) -> None:
+        focus, history = self._model.focus, self._model.history
+        left = right = ""
+        if focus is not None and focus.kind == "pair":
+            left, right = focus.left, focus.right
+        elif focus is not None and focus.kind == "token" and history is not None:
+            left, right = _parents(history, focus.text)
+        self._rivals_view.show_pair(left, right)
+        self._words.mark_word(focus.text if focus is not None and focus.kind == "word" else "")
 
     def _show_words(self) -> None:
-        history = self._model.history
-        left, right, token, words = self._words_of_interest(history) if history is not None else ("", "", "", NO_WORDS)
-        self._words_view.show_words(words)
-        self._words.setVisible(bool(token) and self._has_words)  # an empty table would take the keyboard
-        if not token:
-            set_plain_text(self._words_title, "")
-            return
-        pair = f"{token_text(left)} + {token_text(right)}"
-        if words.total == 1:
-            text = self.tr("In one word: {pair}")
-        elif words.total == 0:
-            text = self.tr("In no word at this moment: {pair}")
-        else:
-            text = self.tr("In {count} words, the most frequent first: {pair}")
-        set_plain_text(self._words_title, text.format(count=number_text(words.total), pair=pair))
+        wish = self._wish()
+        self._words.show_words(wish)
+        self._words.setVisible(wish is not None)
+        self._mark_focus()
 
-    def _words_of_interest(self, history: MergeHistory) -> tuple[str, str, str, PairWords]:
-        merge, focus = self._shown_pair(), self._model.focus
-        # A pair that was chosen at another moment stays the focus, but here the merge of the moment comes first.
-        is_chosen_here = focus is not None and focus.kind == "pair" and self._focused_at == self._model.moment
-        focused = focus if is_chosen_here else None
-        if focused is not None and (merge is None or (focused.left, focused.right) != (merge.left, merge.right)):
-            token = self._token_of(focused)
-            words = words_of_pair(history, focused.left, focused.right, token, self.shown_step - 1)
-            return focused.left, focused.right, token, words
+    def _wish(self) -> WordsWish | None:
+        history, merge, chosen, moment = self._model.history, self._shown_pair(), self._chosen, self._model.moment
+        if history is None:
+            return None
+        if chosen is not None and (chosen.kind != "pair" or merge is None or not _is_of(chosen, merge)):
+            prefix = history.input.config.continuing_subword_prefix
+            return WordsWish(history, moment, chosen, chosen.left + chosen.right.removeprefix(prefix))
         if merge is None:
-            return "", "", "", NO_WORDS
-        if self._model.moment:
-            words = words_of_merge(history, self._model.moment)
-        else:
-            words = words_of_pair(history, merge.left, merge.right, merge.token, 0)
-        return merge.left, merge.right, merge.token, words
-
-    def _token_of(self, pair: Focus) -> str:
-        config = self._model.config
-        prefix = config.continuing_subword_prefix if config is not None else ""
-        return pair.left + pair.right.removeprefix(prefix)
+            return None
+        pair = Focus("pair", left=merge.left, right=merge.right)
+        is_merge = self.merge is not None and _is_of(pair, self.merge)
+        return WordsWish(history, moment, pair, merge.token, is_merge)
 
     # -- what happens
 
     def _on_model_moment_changed(self, _moment: object) -> None:
-        self.refresh_later(_BUSY_DELAY_MS if self._model.state is TrainerState.TRAINING else 0)
+        self._chosen = None  # it stays the focus, but here the merge of the moment comes first
+        is_scrubbed = self._model.state is not TrainerState.TRAINING or not self._model.is_at_head
+        self.refresh_later(0 if is_scrubbed else _BUSY_DELAY_MS)
 
     def _on_model_run_reset(self) -> None:
-        self._rivals = None
+        self._rivals = self._chosen = None
         self.refresh_later()
 
     def _on_model_state_changed(self, _state: object) -> None:
         self.refresh_later()
 
-    def _on_model_merges_appended(self, _first: object, _last: object) -> None:
-        self.refresh_later(_BUSY_DELAY_MS)
+    def _on_model_merges_appended(self, first: int, _last: object) -> None:
+        if self._model.moment < first:  # else the moment follows, and says so itself
+            self._show_heading()
 
-    def _on_model_focus_changed(self, _focus: object) -> None:
-        self._focused_at = self._model.moment
+    def _on_model_focus_changed(self, focus: Focus | None) -> None:
+        is_shown = focus is not None and focus.kind == "word" and self._words.mark_word(focus.text)
+        if not is_shown:  # else the word is marked among those that are shown
+            self._chosen = focus
         if self.isVisible():
-            self._mark_focused_pair()
-            self._show_words()
+            self._show_formula()
+            if not is_shown:
+                self._show_words()
+            self._mark_focus()
 
     def _on_model_rivals_changed(self, rivals: Rivals) -> None:
-        if rivals.moment != self.shown_step - 1:
+        if rivals.moment != self.shown_step - 1 or self._is_learning_at_head():
             return
         self._rivals = rivals
         self._patience.stop()
         self._show_rivals(rivals)
-        if self.merge is None:
+        if self.merge is None or (self._chosen is not None and self._chosen.kind == "pair"):
             self._show_formula()
             self._show_words()
 
@@ -305,11 +291,39 @@ class ScoreboardPane(Pane):
             self._is_patient = True
             self._patience.start()
             return
-        set_plain_text(self._message, self.tr("Going back in the training to see the rivals of this merge…"))
-        self._middle.setCurrentWidget(self._message)
+        if self._is_learning_at_head():
+            self._show_message()
+        else:
+            self._middle.show_message(self.tr("Looking for the rivals of this merge…"))
 
     def _on_rivals_view_rival_chosen(self, candidate: Candidate) -> None:
-        self._model.set_focus(Focus("pair", left=candidate.left, right=candidate.right))
+        self._choose(Focus("pair", left=candidate.left, right=candidate.right))
 
-    def _on_words_view_word_chosen(self, word: str) -> None:
-        self._model.set_focus(Focus("word", text=word))
+    def _on_rivals_view_more_wanted(self) -> None:
+        shown = len(self._rivals.candidates) if self._rivals is not None else 0
+        if shown == self._limit < _MOST_RIVALS:  # else the answer is still to come
+            self._limit = min(2 * self._limit, _MOST_RIVALS)
+            self._model.request_rivals(self._limit, self.shown_step - 1)
+
+    def _on_words_word_chosen(self, word: str) -> None:
+        self._choose(Focus("word", text=word))
+
+    def _choose(self, focus: Focus) -> None:
+        if focus == self._model.focus:  # chosen at another moment, and now at this one too
+            self._on_model_focus_changed(focus)
+        else:
+            self._model.set_focus(focus)
+
+
+def _is_of(pair: Focus, merge: Merge | Candidate) -> bool:
+    return (pair.left, pair.right) == (merge.left, merge.right)
+
+
+def _parents(history: MergeHistory, token: str) -> tuple[str, str]:
+    """Return the pair that a token was born from; two empty texts if it was not merged."""
+    token_id = history.vocabulary(len(history)).id_of(token)
+    birth = 0 if token_id is None else history.birth_step(token_id)
+    if not birth:
+        return "", ""
+    merge = history[birth - 1]
+    return merge.left, merge.right

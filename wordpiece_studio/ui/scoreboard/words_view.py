@@ -1,4 +1,4 @@
-"""The table of the words in which a pair occurs: before → after, the symbols that change drawn as chips."""
+"""The table of the words that hold a pair or a token: before → after, the symbols that change drawn as chips."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from PySide6.QtWidgets import QHeaderView, QStyle, QStyledItemDelegate, QStyleOp
 
 from wordpiece_studio.ui.look.chip_style import ChipStyle
 from wordpiece_studio.ui.look.plain import tooltip_text
-from wordpiece_studio.ui.look.quiet_table import QuietTable
 from wordpiece_studio.ui.look.token_text import number_text, token_text
+from wordpiece_studio.ui.scoreboard.choosing_table import ChoosingTable
 from wordpiece_studio.ui.scoreboard.pair_words import NO_WORDS, PairWord, PairWords, changed_tokens
 
 if TYPE_CHECKING:
@@ -73,9 +73,9 @@ class WordsModel(QAbstractTableModel):
 
 
 def change_text(row: PairWord) -> str:
-    """Return ``ch ##a ##p → cha ##p``."""
+    """Return ``ch ##a ##p → cha ##p``, or only how the word is where it stays as it is."""
     before, after = (" ".join(map(token_text, tokens)) for tokens in (row.before, row.after))
-    return f"{before} → {after}"
+    return after if row.before == row.after else f"{before} → {after}"
 
 
 def parts_of(tokens: tuple[str, ...], changed: list[bool]) -> list[tuple[str, bool]]:
@@ -125,6 +125,15 @@ class WordsDelegate(QStyledItemDelegate):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setClipRect(option.rect)
         cell = QRectF(option.rect)
+        if row.before == row.after:
+            held = [(token, token == row.token) for token in row.after]
+            is_wide = self._width(held) + 6 > cell.width() and bool(row.token)
+            self._paint_parts(painter, cell, cell.left() + 6, shortened(held) if is_wide else held)
+        else:
+            self._paint_change(painter, cell, row)
+        painter.restore()
+
+    def _paint_change(self, painter: QPainter, cell: QRectF, row: PairWord) -> None:
         is_merged, is_made = changed_tokens(row.before, row.after)
         before, after = parts_of(row.before, is_merged), parts_of(row.after, is_made)
         if self._width(before) + self._width(after) + self._width([("→", False)]) + 12 > cell.width():
@@ -132,7 +141,6 @@ class WordsDelegate(QStyledItemDelegate):
         x = self._paint_parts(painter, cell, cell.left() + 6, before)
         x = self._paint_text(painter, cell, x + 3, "→") + 3
         self._paint_parts(painter, cell, x, after)
-        painter.restore()
 
     def _width(self, parts: list[tuple[str, bool]]) -> float:
         style = self.style_of_chips
@@ -164,11 +172,11 @@ class WordsDelegate(QStyledItemDelegate):
         return x + width + _SPACE
 
 
-class WordsView(QuietTable):
+class WordsView(ChoosingTable):
     """The words in rows."""
 
     word_chosen = Signal(object)
-    """The word (str) that was clicked, or on which Enter was pressed."""
+    """The word (str) that was clicked, moved to by key, or on which Enter was pressed."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -177,7 +185,7 @@ class WordsView(QuietTable):
         self._delegate = WordsDelegate(theme, self)
         self.setModel(self._words)
         self.setItemDelegate(self._delegate)
-        self.setAccessibleName(self.tr("Words in which the pair occurs"))
+        self.setAccessibleName(self.tr("Words that hold the focus"))
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.horizontalHeader().hide()
         self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
@@ -200,6 +208,13 @@ class WordsView(QuietTable):
         counts = (self.fontMetrics().horizontalAdvance(f"×{number_text(row.count)}") for row in words.words[:1])
         self.setColumnWidth(COUNT, max(counts, default=20) + 18)
         self.scrollToTop()
+
+    def mark_word(self, word: str) -> bool:
+        """Mark the row of a word; False if it is not among them, then none is marked."""
+        rows = (row for row, shown in enumerate(self._words.words.words) if shown.word == word)
+        row = next(rows, -1)
+        self.mark_row(row)
+        return row >= 0
 
     def restyle(self) -> None:
         self._delegate.restyle()

@@ -1,6 +1,6 @@
 """The value curve of the timeline as numbers: logarithmic heights, and at most two for each pixel column.
 
-It paints nothing and knows no Qt: 300,000 steps become about 2,000 numbers in a few milliseconds.
+It paints nothing and knows no Qt: a million steps become about 2,000 numbers in a few milliseconds.
 """
 
 from __future__ import annotations
@@ -11,70 +11,85 @@ from numpy.typing import NDArray
 Heights = NDArray[np.float64]
 
 
-def log_heights(values: NDArray[np.generic]) -> Heights:
-    """Heights between 0 (smallest) and 1 (largest) on a logarithmic scale.
+class ValueCurve:
+    """The values of all merges on a logarithmic scale, to which those of new merges are added for little.
 
-    Parameters
-    ----------
-    values
-        One value per merge, shape (n_merges,), any real dtype.
-
-    Returns
-    -------
-    float64, shape (n_merges,). Values that have no logarithm (zero and below, which `likelihood` can give) lie at 0.
-    When all values are equal they lie in the middle, at 0.5.
+    Heights are between 0 (the smallest value) and 1 (the largest). Values that have no logarithm (zero and below, which
+    `likelihood` can give) lie at 0. When all values are equal they lie in the middle, at 0.5.
     """
-    numbers = np.asarray(values, dtype=np.float64)
-    heights = np.zeros(len(numbers), dtype=np.float64)
-    positive = np.isfinite(numbers) & (numbers > 0)
-    if not positive.any():
-        return heights
-    logs = np.log(numbers[positive])
-    low, high = float(logs.min()), float(logs.max())
-    heights[positive] = (logs - low) / (high - low) if high > low else 0.5
-    return heights
+
+    def __init__(self) -> None:
+        self._logs: Heights = np.empty(0, dtype=np.float64)
+        self._count = 0
+        self._low, self._high = np.inf, -np.inf
+
+    def __len__(self) -> int:
+        return self._count
+
+    def extend(self, values: NDArray[np.generic]) -> None:
+        """Add the values of the next merges, shape (n,), any real dtype."""
+        end = self._count + len(values)
+        if end > len(self._logs):
+            larger = np.empty(max(end, len(self._logs) * 3 // 2), dtype=np.float64)
+            larger[: self._count] = self._logs[: self._count]
+            self._logs = larger
+        numbers = np.asarray(values, dtype=np.float64)
+        is_shown = np.isfinite(numbers) & (numbers > 0)
+        logs = np.full(len(numbers), -np.inf)
+        np.log(numbers, out=logs, where=is_shown)
+        self._logs[self._count : end] = logs
+        self._low = min(self._low, float(logs.min(where=is_shown, initial=np.inf)))
+        self._high = max(self._high, float(logs.max(where=is_shown, initial=-np.inf)))
+        self._count = end
+
+    def heights(self) -> Heights:
+        """Return the height of each merge, float64, shape (n_merges,)."""
+        return self._scaled(self._logs[: self._count])
+
+    def columns(self, columns: int) -> tuple[Heights, Heights, Heights]:
+        """Return the smallest and the largest height in each pixel column, for more merges than pixels.
+
+        Parameters
+        ----------
+        columns
+            Width of the plot in pixels. Merge i belongs to the moment i + 1.
+
+        Returns
+        -------
+        The moment in the middle of each column, the lowest and the highest point of the curve in it: float64, shape
+        (n_columns,), n_columns at most `columns`. Neighbouring columns touch, as the curve does.
+        """
+        count, logs = self._count, self._logs[: self._count]
+        starts = np.unique(np.arange(columns, dtype=np.int64) * count // columns)
+        ends = np.append(starts[1:], count)
+        lows, highs = np.minimum.reduceat(logs, starts), np.maximum.reduceat(logs, starts)
+        coming_from = logs[np.maximum(starts - 1, 0)]
+        lows, highs = np.minimum(lows, coming_from), np.maximum(highs, coming_from)
+        return (starts + ends + 1) / 2, self._scaled(lows), self._scaled(highs)
+
+    def _scaled(self, logs: Heights) -> Heights:
+        if not self._high > self._low:
+            return np.where(np.isfinite(logs), 0.5, 0.0)
+        return np.maximum((logs - self._low) / (self._high - self._low), 0.0)
 
 
-def curve_columns(heights: Heights, columns: int) -> tuple[Heights, Heights, Heights]:
-    """The smallest and the largest height in each pixel column, for a curve with more merges than pixels.
+def thinned(steps: NDArray[np.integer], count: int, columns: int) -> NDArray[np.float64]:
+    """Return the steps at which a mark is to be drawn, at most one for each pixel column.
 
     Parameters
     ----------
-    heights
-        One height per merge, shape (n_merges,); merge i belongs to the moment i + 1.
+    steps
+        The marked steps, ascending.
+    count
+        How many merges there are.
     columns
         Width of the plot in pixels.
 
     Returns
     -------
-    The moment in the middle of each column, the lowest and the highest point of the curve in it: float64, shape
-    (n_columns,), n_columns at most `columns`. Neighbouring columns touch, as the curve does.
+    float64, ascending.
     """
-    count = len(heights)
-    starts = np.unique(np.arange(columns, dtype=np.int64) * count // columns)
-    ends = np.append(starts[1:], count)
-    lows, highs = np.minimum.reduceat(heights, starts), np.maximum.reduceat(heights, starts)
-    coming_from = heights[np.maximum(starts - 1, 0)]
-    return (starts + ends + 1) / 2, np.minimum(lows, coming_from), np.maximum(highs, coming_from)
-
-
-def marked_columns(is_marked: NDArray[np.bool_], columns: int) -> NDArray[np.float64]:
-    """The moments at which a mark is to be drawn: those of the marked merges, at most one for each pixel column.
-
-    Parameters
-    ----------
-    is_marked
-        One flag per merge, shape (n_merges,).
-    columns
-        Width of the plot in pixels.
-
-    Returns
-    -------
-    float64 moments in ascending order.
-    """
-    marked = np.flatnonzero(is_marked) + 1
-    if len(marked) <= columns:
-        return marked.astype(np.float64)
-    column = marked * columns // max(len(is_marked), 1)
-    _, firsts = np.unique(column, return_index=True)
-    return marked[firsts].astype(np.float64)
+    if len(steps) > columns:
+        column = steps * columns // max(count, 1)
+        steps = steps[np.diff(column, prepend=-1) > 0]
+    return steps.astype(np.float64)

@@ -1,4 +1,4 @@
-"""The slider of the timeline, drawn over the value curve of all merges.
+"""The slider of the timeline, drawn over the value curve of all merges, with the marks on its axis.
 
 A real ``QAbstractSlider``: range, value, keys and what a screen reader hears come from Qt; painting and the mouse are
 ours. It is handed arrays and says which moment was chosen; it knows no model and no history.
@@ -6,38 +6,34 @@ ours. It is handed arrays and says which moment was chosen; it knows no model an
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from PySide6.QtCore import QEvent, QLineF, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QColor,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QPen,
-    QPixmap,
-    QPolygonF,
-    QResizeEvent,
-    QWheelEvent,
-)
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import QAbstractSlider, QSizePolicy, QWidget
 
-from wordpiece_studio.ui.timeline.timeline_curve import Heights, curve_columns, log_heights, marked_columns
+from wordpiece_studio.ui.timeline.curve_painter import CurvePainter
+from wordpiece_studio.ui.timeline.plot_marks import PlotMarks, flag_rect, paint_box, paint_flag, paint_marks
+from wordpiece_studio.ui.timeline.timeline_curve import ValueCurve, thinned
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
+    from PySide6.QtGui import QKeyEvent, QMouseEvent, QPaintEvent, QResizeEvent, QWheelEvent
 
     from wordpiece_studio.ui.look.theme import Theme
 
+    MarkerName = Literal["A", "B"]
+
 _SIDE = 14.0
-_TOP = 8.0
-_GROOVE_FROM_BOTTOM = 22.0
-_FEW = 200
-"""Up to this many merges the curve shows a point for each."""
+_TOP = 17.0
+_GROOVE_FROM_BOTTOM = 24.0
+_NOTE_BELOW_TOP = 5.0  # so that flags do not hide them
+_TIES_BELOW, _CHANGES_BELOW, _BIRTH_BELOW = 8.0, 17.0, 14.0
+_JITTER = 3.0  # a press on a flag that moves no more pixels than this is a click, and goes there
+_BACKGROUND_EVENTS = (QEvent.Type.FontChange, QEvent.Type.PaletteChange, QEvent.Type.EnabledChange)
 
 
 class TimelinePlot(QAbstractSlider):
@@ -51,15 +47,23 @@ class TimelinePlot(QAbstractSlider):
 
     moment_chosen = Signal(object)
     """The user asks for this moment (int), by mouse, wheel or key."""
+    marker_moved = Signal(object, object)
+    """The user draws the marker "A" or "B" to a step (int)."""
 
     def __init__(self, theme: Theme, describe: Callable[[int], str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
         self._describe = describe
-        self._heights: Heights = np.empty(0, dtype=np.float64)
-        self._is_tie: NDArray[np.bool_] = np.empty(0, dtype=np.bool_)
+        self._curve = ValueCurve()
+        self._ties: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        self._marks = PlotMarks()
+        self._callout = ""
         self._background: QPixmap | None = None
+        self._layer: QPixmap | None = None  # the marks that are many
         self._hovered: int | None = None
+        self._drawn: MarkerName | None = None  # the marker in the user's hand
+        self._was_drawn = False
+        self._pressed_x = 0.0
         self._wheel = 0
         self.setOrientation(Qt.Orientation.Horizontal)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -67,7 +71,7 @@ class TimelinePlot(QAbstractSlider):
         self.setMouseTracking(True)
         self.setMaximum(0)
         self.setPageStep(10)
-        theme.changed.connect(self._on_theme_changed)
+        theme.changed.connect(self._redraw)
 
     # -- what is shown
 
@@ -81,12 +85,24 @@ class TimelinePlot(QAbstractSlider):
         ties
             How many pairs shared it, shape (n_merges,); 1 means no tie.
         """
-        self._heights = log_heights(values)
-        self._is_tie = np.asarray(ties) > 1
+        self._curve = ValueCurve()
+        self._ties = np.empty(0, dtype=np.int64)
+        self.extend_curve(values, ties)
+
+    def extend_curve(self, values: NDArray[np.generic], ties: NDArray[np.generic]) -> None:
+        """Show these merges after those that are shown; the parameters are those of `set_curve`."""
+        new_ties = np.flatnonzero(np.asarray(ties) > 1) + len(self._curve) + 1
+        self._ties = np.concatenate((self._ties, new_ties))
+        self._curve.extend(values)
         self.blockSignals(True)  # a shorter range would move the value, and that is not the user's wish
-        self.setMaximum(len(self._heights))
+        self.setMaximum(len(self._curve))
         self.blockSignals(False)
         self._redraw()
+
+    @property
+    def curve_length(self) -> int:
+        """How many merges are shown."""
+        return len(self._curve)
 
     def set_moment(self, moment: int) -> None:
         """Put the handle at this moment without asking for it."""
@@ -95,13 +111,37 @@ class TimelinePlot(QAbstractSlider):
         self.blockSignals(False)
         self.update()
 
+    @property
+    def marks(self) -> PlotMarks:
+        """What is marked."""
+        return self._marks
+
+    def set_marks(self, marks: PlotMarks) -> None:
+        """Mark these steps."""
+        old, self._marks = self._marks, marks
+        pairs = ((old.changes, marks.changes), (old.breakpoints, marks.breakpoints), (old.notes, marks.notes))
+        if not all(before is now or np.array_equal(before, now) for before, now in pairs):
+            self._layer = None
+        self.update()
+
+    @property
+    def callout(self) -> str:
+        """What is said beside the handle."""
+        return self._callout
+
+    def set_callout(self, text: str) -> None:
+        """Say this beside the handle; nothing if it is empty."""
+        if text != self._callout:
+            self._callout = text
+            self.update()
+
     # -- geometry
 
     def sizeHint(self) -> QSize:
         return QSize(600, 110)
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(160, 64)
+        return QSize(160, 66)
 
     def x_of(self, moment: float) -> float:
         """Return where a moment lies, in pixels from the left edge."""
@@ -117,6 +157,16 @@ class TimelinePlot(QAbstractSlider):
     def _groove_y(self) -> float:
         return self.height() - _GROOVE_FROM_BOTTOM
 
+    def _markers(self) -> list[tuple[MarkerName, int]]:
+        steps: tuple[tuple[MarkerName, int | None], ...] = (("A", self._marks.a), ("B", self._marks.b))
+        return [(name, step) for name, step in steps if step is not None and step <= self.maximum()]
+
+    def _marker_at(self, place: QPointF) -> MarkerName | None:
+        for name, step in reversed(self._markers()):
+            if flag_rect(self.x_of(step)).adjusted(-4, -2, 2, 4).contains(place):
+                return name
+        return None
+
     # -- the user's hand
 
     def _choose(self, moment: int) -> None:
@@ -126,22 +176,35 @@ class TimelinePlot(QAbstractSlider):
             self.moment_chosen.emit(moment)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        if event.button() == Qt.MouseButton.LeftButton:
+        if event.button() != Qt.MouseButton.LeftButton:
+            super().mousePressEvent(event)
+            return
+        self._drawn, self._was_drawn = self._marker_at(event.position()), False
+        self._pressed_x = event.position().x()
+        if self._drawn is None:
             self.setSliderDown(True)
             self._choose(self.moment_at(event.position().x()))
-        else:
-            super().mousePressEvent(event)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         moment = self.moment_at(event.position().x())
         if event.buttons() & Qt.MouseButton.LeftButton:
-            self._choose(moment)
+            if self._drawn is None:
+                self._choose(moment)
+            elif self._was_drawn or abs(event.position().x() - self._pressed_x) > _JITTER:
+                self._was_drawn = True
+                self.marker_moved.emit(self._drawn, moment)
+        elif self._markers():
+            is_over = self._marker_at(event.position()) is not None
+            self.setCursor(Qt.CursorShape.SizeHorCursor if is_over else Qt.CursorShape.ArrowCursor)
         if moment != self._hovered:
             self._hovered = moment
             self.update()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton:
+            if self._drawn is not None and not self._was_drawn:
+                self._choose(dict(self._markers()).get(self._drawn, self.value()))
+            self._drawn = None
             self.setSliderDown(False)
             self.update()
 
@@ -183,104 +246,86 @@ class TimelinePlot(QAbstractSlider):
     def paintEvent(self, _event: QPaintEvent) -> None:
         painter = QPainter(self)
         if self._background is None:
-            self._background = self._painted_background()
+            self._background = self._painted(QColor(self._theme.surface), self._paint_background)
+        if self._layer is None:
+            self._layer = self._painted(QColor(Qt.GlobalColor.transparent), self._paint_layer)
         painter.drawPixmap(0, 0, self._background)
+        painter.drawPixmap(0, 0, self._layer)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if self.maximum():
+            self._paint_birth(painter)
+            for name, step in self._markers():
+                paint_flag(painter, name, self.x_of(step), self._groove_y, self._theme)
+            painter.setFont(self.font())
             self._paint_handle(painter)
-            self._paint_hover(painter)
+            if self._callout:
+                self._paint_box(painter, self.value(), self._callout)
+            if self._hovered is not None and self.isEnabled():
+                self._paint_hover(painter, self._hovered)
         painter.end()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        self._background = None
+        self._redraw()
         super().resizeEvent(event)
 
     def changeEvent(self, event: QEvent) -> None:
-        if event.type() in (QEvent.Type.FontChange, QEvent.Type.PaletteChange, QEvent.Type.EnabledChange):
+        if event.type() in _BACKGROUND_EVENTS:
             self._redraw()
         super().changeEvent(event)
 
-    def _on_theme_changed(self) -> None:
-        self._redraw()
-
     def _redraw(self) -> None:
-        self._background = None
+        self._background = self._layer = None
         self.update()
 
-    def _painted_background(self) -> QPixmap:
+    def _painted(self, ground: QColor, paint: Callable[[QPainter], None]) -> QPixmap:
         ratio = self.devicePixelRatioF()
         pixmap = QPixmap(self.size() * ratio)
         pixmap.setDevicePixelRatio(ratio)
-        pixmap.fill(QColor(self._theme.surface))
+        pixmap.fill(ground)
         painter = QPainter(pixmap)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if len(self._heights):
-            self._paint_curve(painter)
-            self._paint_ties(painter)
+        paint(painter)
+        painter.end()
+        return pixmap
+
+    def _paint_background(self, painter: QPainter) -> None:
+        if len(self._curve):
+            room = QRectF(_SIDE, _TOP, self.width() - 2 * _SIDE, self._groove_y - _TOP)
+            CurvePainter(painter, self._theme, room).paint(self._curve)
         groove = QRectF(_SIDE, self._groove_y - 1.5, self.width() - 2 * _SIDE, 3)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self._theme.border)
         painter.drawRoundedRect(groove, 1.5, 1.5)
-        painter.end()
-        return pixmap
+        if len(self._curve):
+            paint_marks(painter, "tie", self._places(self._ties), self._groove_y + _TIES_BELOW, self._theme)
 
-    def _paint_curve(self, painter: QPainter) -> None:
-        columns = max(self.width() - int(2 * _SIDE), 1)
-        if len(self._heights) > columns:
-            self._paint_columns(painter, columns)
+    def _paint_layer(self, painter: QPainter) -> None:
+        marks, groove, theme = self._marks, self._groove_y, self._theme
+        paint_marks(painter, "change", self._places(marks.changes), groove + _CHANGES_BELOW, theme)
+        paint_marks(painter, "breakpoint", self._places(marks.breakpoints), groove, theme)
+        paint_marks(painter, "note", self._places(marks.notes), _TOP + _NOTE_BELOW_TOP, theme)
+
+    def _places(self, steps: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return where these steps lie, at most one for every second pixel: float64, ascending."""
+        steps = steps[: np.searchsorted(steps, self.maximum(), side="right")]
+        columns = max(self.width() - int(2 * _SIDE), 2) // 2
+        thin = thinned(steps, self.maximum(), columns)
+        return _SIDE + (self.width() - 2 * _SIDE) * thin / max(self.maximum(), 1)
+
+    def _paint_birth(self, painter: QPainter) -> None:
+        birth = self._marks.birth
+        if birth is None or birth > self.maximum():
             return
-        moments = np.arange(1, len(self._heights) + 1)
-        points = self._points(moments, self._heights)
-        self._paint_ground(painter, points)
-        painter.setPen(QPen(self._theme.accent, 1.6 if len(points) <= _FEW else 1.0))
-        painter.drawPolyline(QPolygonF(points))
-        if len(points) == 1:
-            painter.drawEllipse(points[0], 2, 2)
-
-    def _paint_columns(self, painter: QPainter, columns: int) -> None:
-        """Draw one upright line for each pixel column: a zigzag of thousands of points takes Qt a tenth of a second."""
-        moments, lows, highs = curve_columns(self._heights, columns)
-        tops, bottoms = self._points(moments, highs), self._points(moments, lows)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-        self._paint_ground(painter, tops)
-        painter.setPen(QPen(self._theme.accent, 1))
-        painter.drawLines([QLineF(top, bottom) for top, bottom in zip(tops, bottoms, strict=True)])
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-
-    def _points(self, moments: NDArray[np.generic], heights: Heights) -> list[QPointF]:
-        xs = _SIDE + (self.width() - 2 * _SIDE) * np.asarray(moments, dtype=np.float64) / max(self.maximum(), 1)
-        bottom = self._groove_y - 3
-        ys = bottom - (bottom - _TOP) * heights
-        return [QPointF(x, y) for x, y in zip(xs.tolist(), ys.tolist(), strict=True)]
-
-    def _paint_ground(self, painter: QPainter, points: list[QPointF]) -> None:
-        left, right = QPointF(points[0].x(), self._groove_y), QPointF(points[-1].x(), self._groove_y)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self._theme.accent_soft)
-        if len(points) <= _FEW:
-            painter.drawPolygon(QPolygonF([left, *points, right]))
-            return
-        # A strip for each pixel column: a polygon of a thousand points takes Qt ten times as long.
-        columns = np.arange(int(left.x()), int(right.x()) + 1)
-        tops = np.interp(columns + 0.5, [point.x() for point in points], [point.y() for point in points])
-        floor = self._groove_y
-        strips = zip(columns.tolist(), tops.tolist(), strict=True)
-        painter.drawRects([QRectF(column, top, 1, floor - top) for column, top in strips])
-
-    def _paint_ties(self, painter: QPainter) -> None:
-        marks = marked_columns(self._is_tie, max(self.width() - int(2 * _SIDE), 1) // 2)
-        y = self._groove_y + 8
-        painter.setBrush(self._theme.tie)
-        painter.setPen(Qt.PenStyle.NoPen)
-        radius = 2.5 if len(marks) <= _FEW else 1.2
-        for moment in marks.tolist():
-            painter.drawEllipse(QPointF(self.x_of(moment), y), radius, radius)
+        x = self.x_of(birth)
+        painter.setPen(QPen(self._theme.accent_ink, 1, Qt.PenStyle.DotLine))
+        painter.drawLine(QPointF(x, _TOP), QPointF(x, self._groove_y))
+        paint_marks(painter, "birth", np.array([x]), self._groove_y + _BIRTH_BELOW, self._theme)
 
     def _paint_handle(self, painter: QPainter) -> None:
         x = self.x_of(self.value())
         color = self._theme.text if self.isEnabled() else self._theme.faint
         painter.setPen(QPen(color, 1.6))
-        painter.drawLine(QPointF(x, _TOP - 6), QPointF(x, self._groove_y))
+        painter.drawLine(QPointF(x, _TOP - 4), QPointF(x, self._groove_y))
         painter.setPen(QPen(self._theme.surface, 1.5))
         painter.setBrush(color)
         painter.drawEllipse(QPointF(x, self._groove_y), 7.5, 7.5)
@@ -289,18 +334,11 @@ class TimelinePlot(QAbstractSlider):
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawEllipse(QPointF(x, self._groove_y), 9.5, 9.5)
 
-    def _paint_hover(self, painter: QPainter) -> None:
-        if self._hovered is None or not self.isEnabled():
-            return
-        text = self._describe(self._hovered)
-        metrics = painter.fontMetrics()
-        box = QRectF(0, _TOP - 5, metrics.horizontalAdvance(text) + 14, metrics.height() + 6)
-        x = self.x_of(self._hovered)
-        box.moveLeft(min(max(x + 8, 2), max(self.width() - box.width() - 2, 2)))
+    def _paint_hover(self, painter: QPainter, moment: int) -> None:
+        x = self.x_of(moment)
         painter.setPen(QPen(self._theme.muted, 1, Qt.PenStyle.DotLine))
         painter.drawLine(QPointF(x, _TOP - 4), QPointF(x, self._groove_y))
-        painter.setPen(QPen(self._theme.border, 1))
-        painter.setBrush(self._theme.raised)
-        painter.drawRoundedRect(box, 4, 4)
-        painter.setPen(self._theme.text)
-        painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), text)
+        self._paint_box(painter, moment, self._describe(moment))
+
+    def _paint_box(self, painter: QPainter, moment: int, text: str) -> None:
+        paint_box(painter, QPointF(self.x_of(moment), _TOP - 3), text, self.width(), self._theme)

@@ -5,17 +5,23 @@ Blocks that were not seen yet have an estimated height. It neither paints nor sc
 
 from __future__ import annotations
 
+import time
 from bisect import bisect_right
-from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from wordpiece_studio.ui.tokenization.chip_layout import FlowSpacing, PlacedBlock, estimated_height, lay_out
+import numpy as np
+
+from wordpiece_studio.ui.tokenization.chip_layout import FlowSpacing, PlacedBlock, estimated_heights, lay_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_EXACT_CHIPS = 2000
-"""So many chips are laid out at once, so that the scroll bar of an ordinary text does not move by itself."""
+    from numpy.typing import NDArray
+
+_CHIPS_AT_ONCE = 150
+"""So many chips are laid out at once, so that a short text never moves by itself."""
+_CHIPS_LATER = 3000
+"""So many are laid out bit by bit, so that the scroll bar of an ordinary text comes to rest."""
 
 
 class FlowPiece(Protocol):
@@ -41,12 +47,23 @@ class FlowWord(Protocol):
 
 
 class FlowLine(Protocol):
-    """One line of the text: where it starts (code points) and its words."""
+    """One line of the text, where it starts (code points), and its words, which may be made when they are asked for."""
 
+    @property
+    def text(self) -> str: ...
     @property
     def start(self) -> int: ...
     @property
     def words(self) -> Sequence[FlowWord]: ...
+
+
+class FlowLines(Protocol):
+    """The lines of a text; asking for their texts makes no words."""
+
+    @property
+    def texts(self) -> Sequence[str]: ...
+    def __len__(self) -> int: ...
+    def __getitem__(self, index: int, /) -> FlowLine: ...
 
 
 class ChipPlace(NamedTuple):
@@ -63,62 +80,89 @@ class ChipWidths(Protocol):
     def __call__(self, line: FlowLine, /) -> list[list[float]]: ...
 
 
+class Inserted(NamedTuple):
+    """A chip that is none of the text: it stands before `place`, in its word or as a word of its own."""
+
+    place: ChipPlace
+    is_in_word: bool
+    width: float
+
+
+KnownBlocks = dict[str, "tuple[Sequence[FlowWord], PlacedBlock]"]
+"""By the text of a line: its words and how they were laid out."""
+
+
 class ChipBlocks:
     """The blocks of some lines in a column of a given width.
 
     Parameters
     ----------
     known
-        Blocks that were laid out before with the same width and spacing, by the identity of the line's words: typing
-        changes one line and the others keep their chips.
+        Blocks that were laid out before with the same width and spacing: typing changes one line and the others keep
+        their chips. Where the words are other ones by now, their height is still the best guess.
+    inserted
+        One more chip, or None.
     """
 
     def __init__(
         self,
-        lines: Sequence[FlowLine],
+        lines: FlowLines,
         width: float,
         spacing: FlowSpacing,
         chip_widths: ChipWidths,
-        known: dict[int, PlacedBlock] | None = None,
+        known: KnownBlocks | None = None,
+        inserted: Inserted | None = None,
     ) -> None:
         self._lines = lines
         self._width = width
         self._spacing = spacing
         self._chip_widths = chip_widths
-        known = known or {}
-        self._blocks: list[PlacedBlock | None] = [known.get(id(line.words)) for line in lines]
-        budget = _EXACT_CHIPS
-        for index, line in enumerate(lines):
-            chips = sum(len(word.pieces) for word in line.words)
-            if self._blocks[index] is None and chips <= budget:
-                self._blocks[index] = self._laid_out(index)
-                budget -= chips
-        self._heights = [
-            block.height if block else self._estimate(line) for block, line in zip(self._blocks, lines, strict=True)
-        ]
-        self._tops: list[float] | None = None
+        self._inserted = inserted
+        self._known = known or {}
+        self._blocks: dict[int, PlacedBlock] = {}
+        self._words: dict[int, Sequence[FlowWord]] = {}
+        texts = lines.texts
+        lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+        self._heights = estimated_heights(lengths, width, spacing)
+        if self._known:
+            guesses = [(index, self._known[text][1].height) for index, text in enumerate(texts) if text in self._known]
+            for index, height in guesses:
+                self._heights[index] = height
+        self._tops: NDArray[np.float64] | None = None
+        self._next = self._chips = 0  # the line to lay out next, and the chips laid out before it
+        while self._next < len(lines) and self._chips < _CHIPS_AT_ONCE:
+            self._lay_out_next()
 
     @property
     def height(self) -> float:
         """Height of all blocks in pixels, estimated where they were not laid out yet."""
-        return self.tops[-1]
+        return float(self.tops[-1])
 
     @property
-    def tops(self) -> list[float]:
+    def tops(self) -> NDArray[np.float64]:
         """Top edge of each block in pixels, and the lower edge of the last one: shape (n_lines + 1,)."""
         if self._tops is None:
-            self._tops = list(accumulate(self._heights, initial=0.0))
+            self._tops = np.concatenate(([0.0], np.cumsum(self._heights)))
         return self._tops
 
-    def known(self) -> dict[int, PlacedBlock]:
-        """Return the blocks that were laid out, by the identity of the words of their line."""
-        return {
-            id(line.words): block for line, block in zip(self._lines, self._blocks, strict=True) if block is not None
-        }
+    def known(self) -> KnownBlocks:
+        """Return the blocks that were laid out, by the text of their line."""
+        texts = self._lines.texts
+        skipped = self._inserted.place.line if self._inserted is not None else -1
+        return {texts[at]: (self._words[at], block) for at, block in self._blocks.items() if at != skipped}
+
+    def settle(self, seconds: float) -> bool:
+        """Lay out more of the first blocks, for about so long; tells whether there is more to do."""
+        end = time.perf_counter() + seconds
+        while self._next < len(self._lines) and self._chips < _CHIPS_LATER:
+            self._lay_out_next()
+            if time.perf_counter() > end:
+                return True
+        return False
 
     def block(self, index: int) -> PlacedBlock:
         """Return the chips of a line, laid out now if they were not yet; heights below may change."""
-        block = self._blocks[index]
+        block = self._blocks.get(index)
         if block is None:
             block = self._blocks[index] = self._laid_out(index)
             if block.height != self._heights[index]:
@@ -126,12 +170,16 @@ class ChipBlocks:
                 self._tops = None
         return block
 
+    def line_at(self, y: float) -> int:
+        """Return the index of the line at a height, the nearest one beyond the ends."""
+        return max(min(int(np.searchsorted(self.tops, y, side="right")) - 1, len(self._lines) - 1), 0)
+
     def between(self, top: float, bottom: float) -> Iterator[tuple[int, float, PlacedBlock]]:
         """Return the index, the top edge and the chips of each block that is seen between two heights."""
-        if not self._lines:
+        if not len(self._lines):
             return
-        index = max(bisect_right(self.tops, top) - 1, 0)
-        y = self.tops[index]
+        index = self.line_at(top)
+        y = float(self.tops[index])
         while index < len(self._lines) and y < bottom:
             block = self.block(index)
             yield index, y, block
@@ -144,11 +192,64 @@ class ChipBlocks:
             return None
         for chip in self.block(place.line).chips:
             if (chip.word, chip.chip) == (place.word, place.chip):
-                return chip.x, self.tops[place.line] + chip.y, chip.width
+                return chip.x, float(self.tops[place.line]) + chip.y, chip.width
         return None
 
-    def _laid_out(self, index: int) -> PlacedBlock:
-        return lay_out(self._chip_widths(self._lines[index]), self._width, self._spacing)
+    def inserted_rect(self) -> tuple[float, float, float] | None:
+        """Return where the chip lies that is none of the text, as `rect_of` does."""
+        if self._inserted is None or not len(self._lines):
+            return None
+        extra = self.block(self._inserted.place.line).extra
+        top = float(self.tops[self._inserted.place.line])
+        return (extra.x, top + extra.y, extra.width) if extra is not None else None
 
-    def _estimate(self, line: FlowLine) -> float:
-        return estimated_height(sum(len(word.pieces) for word in line.words), self._width, self._spacing)
+    def _lay_out_next(self) -> None:
+        self._chips += len(self.block(self._next).chips)
+        self._next += 1
+
+    def _laid_out(self, index: int) -> PlacedBlock:
+        line = self._lines[index]
+        words = self._words[index] = line.words
+        has_inserted = self._inserted is not None and self._inserted.place.line == index
+        known = self._known.get(line.text) if self._known and not has_inserted else None
+        if known is not None and known[0] is words:
+            return known[1]
+        widths = self._chip_widths(line)
+        if self._inserted is not None and has_inserted:
+            return _with_inserted(widths, self._inserted, self._width, self._spacing)
+        return lay_out(widths, self._width, self._spacing)
+
+
+def _with_inserted(widths: list[list[float]], inserted: Inserted, width: float, spacing: FlowSpacing) -> PlacedBlock:
+    """Lay out a line with one more chip, which is counted neither among the words nor among the chips of a word."""
+    _, word, chip = inserted.place
+    widths = [list(each) for each in widths]
+    if inserted.is_in_word:
+        widths[word].insert(chip, inserted.width)
+    else:
+        widths.insert(word, [inserted.width])
+        chip = 0
+    placed = lay_out(widths, width, spacing)
+    chips, extra = [], None
+    for each in placed.chips:
+        if (each.word, each.chip) == (word, chip):
+            extra = each
+        elif inserted.is_in_word:
+            is_later = each.word == word and each.chip > chip
+            chips.append(each._replace(chip=each.chip - 1) if is_later else each)
+        else:
+            chips.append(each._replace(word=each.word - 1) if each.word > word else each)
+    return PlacedBlock(chips, placed.height, extra)
+
+
+def place_at(line: FlowLine, index: int, position: int) -> tuple[ChipPlace, bool]:
+    """Return the place before which a caret stands, code points from the start of the line, and if it is in a word."""
+    for word_index, word in enumerate(line.words):
+        if not word.pieces or position > word.pieces[-1].end:
+            continue
+        if position < word.pieces[0].start:
+            return ChipPlace(index, word_index, 0), False
+        chip = bisect_right([piece.end for piece in word.pieces], position)
+        is_inside = chip < len(word.pieces) and word.pieces[chip].start < position
+        return ChipPlace(index, word_index, chip + is_inside), True
+    return ChipPlace(index, len(line.words), 0), False

@@ -8,8 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+_CHARACTERS_A_CHIP, _CHIP_WIDTH = 3.0, 44.0
+"""About."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +40,11 @@ class PlacedChip(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PlacedBlock:
-    """The chips of one block in reading order, and the height of the block."""
+    """The chips of one block in reading order, the height of the block, and a chip in it that is none of the text."""
 
     chips: list[PlacedChip]
     height: float
+    extra: PlacedChip | None = None
 
 
 def lay_out(words: Sequence[Sequence[float]], width: float, spacing: FlowSpacing) -> PlacedBlock:
@@ -63,7 +71,10 @@ def lay_out(words: Sequence[Sequence[float]], width: float, spacing: FlowSpacing
     return PlacedBlock(placed, y + spacing.row_height if placed else 0.0)
 
 
-def estimated_height(chips: int, width: float, spacing: FlowSpacing, mean_chip_width: float = 44.0) -> float:
-    """About how high a block of so many chips will be: for the scroll bar, before the block is laid out."""
-    rows = -(-chips * (mean_chip_width + spacing.chip_gap) // max(width, 1.0))
-    return max(rows, 1.0) * spacing.row_height if chips else 0.0
+def estimated_heights(lengths: NDArray[np.int64], width: float, spacing: FlowSpacing) -> NDArray[np.float64]:
+    """About how high the blocks of lines of so many characters will be: for the scroll bar, before they are laid out.
+
+    Both arrays have the shape (n_lines,). A line of one character is taken for a mere line end.
+    """
+    chips = np.where(lengths > 1, lengths / _CHARACTERS_A_CHIP, 0.0)
+    return np.ceil(chips * (_CHIP_WIDTH + spacing.chip_gap) / max(width, 1.0)) * spacing.row_height

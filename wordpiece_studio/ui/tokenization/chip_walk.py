@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import Qt
 
-from wordpiece_studio.ui.tokenization.chip_blocks import ChipBlocks, ChipPlace, FlowLine
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from wordpiece_studio.ui.tokenization.chip_blocks import ChipBlocks, ChipPlace, FlowLines
 
 
-def first_place(lines: Sequence[FlowLine]) -> ChipPlace | None:
+def first_place(lines: FlowLines) -> ChipPlace | None:
     """Return the first chip, or None if there is none."""
     return _seek(lines, 0, 1)
 
 
-def last_place(lines: Sequence[FlowLine]) -> ChipPlace | None:
+def last_place(lines: FlowLines) -> ChipPlace | None:
     """Return the last chip, or None if there is none."""
     return _seek(lines, len(lines) - 1, -1)
 
 
-def next_place(lines: Sequence[FlowLine], place: ChipPlace) -> ChipPlace | None:
+def next_place(lines: FlowLines, place: ChipPlace) -> ChipPlace | None:
     """Return the chip after this one in reading order."""
     words = lines[place.line].words
     if place.chip + 1 < len(words[place.word].pieces):
@@ -33,7 +28,7 @@ def next_place(lines: Sequence[FlowLine], place: ChipPlace) -> ChipPlace | None:
     return _seek(lines, place.line + 1, 1)
 
 
-def previous_place(lines: Sequence[FlowLine], place: ChipPlace) -> ChipPlace | None:
+def previous_place(lines: FlowLines, place: ChipPlace) -> ChipPlace | None:
     """Return the chip before this one in reading order."""
     if place.chip > 0:
         return place._replace(chip=place.chip - 1)
@@ -44,13 +39,13 @@ def previous_place(lines: Sequence[FlowLine], place: ChipPlace) -> ChipPlace | N
     return _seek(lines, place.line - 1, -1)
 
 
-def place_in_row(blocks: ChipBlocks, lines: Sequence[FlowLine], place: ChipPlace, down: bool) -> ChipPlace | None:
+def place_in_row(blocks: ChipBlocks, lines: FlowLines, place: ChipPlace, down: bool) -> ChipPlace | None:
     """Return the chip above or below this one: the one of the neighbouring row whose middle is nearest."""
     here = blocks.rect_of(place)
     if here is None:
         return None
     middle = here[0] + here[2] / 2
-    y_in_block = here[1] - blocks.tops[place.line]
+    y_in_block = here[1] - float(blocks.tops[place.line])
     rows = {chip.y for chip in blocks.block(place.line).chips}
     beyond = [y for y in rows if (y > y_in_block if down else y < y_in_block)]
     line = place.line
@@ -68,9 +63,7 @@ def place_in_row(blocks: ChipBlocks, lines: Sequence[FlowLine], place: ChipPlace
     return ChipPlace(line, nearest.word, nearest.chip)
 
 
-def place_for_key(
-    key: Qt.Key, blocks: ChipBlocks, lines: Sequence[FlowLine], here: ChipPlace | None
-) -> ChipPlace | None:
+def place_for_key(key: Qt.Key, blocks: ChipBlocks, lines: FlowLines, here: ChipPlace | None) -> ChipPlace | None:
     """Return the chip to which a key leads from `here`, or None if the key leads nowhere."""
     walking = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Return)
     if key == Qt.Key.Key_Home or (here is None and (key in walking or key == Qt.Key.Key_Space)):
@@ -88,7 +81,7 @@ def place_for_key(
     return here if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space) else None
 
 
-def kept_place(lines: Sequence[FlowLine], place: ChipPlace | None) -> ChipPlace | None:
+def kept_place(lines: FlowLines, place: ChipPlace | None) -> ChipPlace | None:
     """Return the chip that is now where the cursor was, or the last chip of that word, or None if the word is gone."""
     if place is None or place.line >= len(lines) or place.word >= len(lines[place.line].words):
         return None
@@ -96,7 +89,7 @@ def kept_place(lines: Sequence[FlowLine], place: ChipPlace | None) -> ChipPlace 
     return place._replace(chip=min(place.chip, len(pieces) - 1)) if pieces else None
 
 
-def _seek(lines: Sequence[FlowLine], line: int, direction: int) -> ChipPlace | None:
+def _seek(lines: FlowLines, line: int, direction: int) -> ChipPlace | None:
     while 0 <= line < len(lines):
         filled = [index for index, word in enumerate(lines[line].words) if word.pieces]
         if filled:

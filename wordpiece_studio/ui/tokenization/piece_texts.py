@@ -6,17 +6,13 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
-from wordpiece_studio.ui.look.row_table import TableRow
 from wordpiece_studio.ui.look.token_text import number_text, token_text
-from wordpiece_studio.ui.tokenization.chip_blocks import ChipPlace
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from wordpiece_studio.core.encoder import TokenizedWord
+    from wordpiece_studio.core.encoder import Piece, TokenizedWord
     from wordpiece_studio.model.trainer_model import TrainerModel
-    from wordpiece_studio.model.watched_text import TextSummary, WatchedLine
-    from wordpiece_studio.ui.tokenization.chip_blocks import FlowLine, FlowPiece
+    from wordpiece_studio.model.watched_text import WatchedLine, WatchedText
+    from wordpiece_studio.model.watched_timeline import TextSummary
     from wordpiece_studio.ui.tokenization.token_options import TokenOptions
 
 _NOTHING = "–"
@@ -25,10 +21,18 @@ _NOTHING = "–"
 class PieceTexts(QObject):
     """Writes ids, offsets and birth steps; it asks the model's history when each token was born."""
 
-    def __init__(self, model: TrainerModel, options: TokenOptions, parent: QObject | None = None) -> None:
+    def __init__(
+        self, model: TrainerModel, watched: WatchedText, options: TokenOptions, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         self._model = model
+        self._watched = watched
         self._options = options
+
+    @property
+    def unit_name(self) -> str:
+        """What offsets are counted in."""
+        return self._options.unit_name
 
     def birth_step(self, token: str) -> int | None:
         """Return the step at which a token is born in the whole training, 0 for the alphabet, None if it never is."""
@@ -46,49 +50,42 @@ class PieceTexts(QObject):
             fertility=f"{found.fertility:.2f}",
             unknown=number_text(found.unknown),
         )
-        return text + " · " + self.tr("offsets in code points from 0") if self._options.offsets else text
+        if not self._options.offsets:
+            return text
+        return text + " · " + self.tr("offsets in {unit}, from 0").format(unit=self.unit_name)
 
-    def captions(self, line: FlowLine, piece: FlowPiece) -> tuple[str, ...]:
+    def captions(self, line: WatchedLine, piece: Piece) -> tuple[str, ...]:
         """Return the lines under a chip, as the options have it."""
         captions = []
         if self._options.ids:
             captions.append(_id_text(piece))
         if self._options.offsets:
-            captions.append(_offsets_text(line, piece))
+            captions.append(self._offsets_text(line, piece))
         if self._options.births:
             captions.append(self.tr("step {step}").format(step=self._born_text(piece)))
         return tuple(captions)
 
-    def rows(self, lines: Sequence[WatchedLine]) -> list[TableRow]:
-        """Return a row for each token of the text."""
-        return [
-            self.row(line, word, ChipPlace(index, word_index, chip))
-            for index, line in enumerate(lines)
-            for word_index, word in enumerate(line.words)
-            for chip in range(len(word.pieces))
-        ]
-
-    def row(self, line: WatchedLine, word: TokenizedWord, place: ChipPlace) -> TableRow:
+    def row(self, line: WatchedLine, word: TokenizedWord, chip: int) -> tuple[str, ...]:
         """Return token, id, offsets, birth step and word of one token."""
-        piece = word.pieces[place.chip]
+        piece = word.pieces[chip]
         text = token_text(word.word.text) if word.word is not None else ""
-        texts = (token_text(piece.token), _id_text(piece), _offsets_text(line, piece), self._born_text(piece), text)
-        return TableRow(texts, item=place)
+        offsets = self._offsets_text(line, piece)
+        return token_text(piece.token), _id_text(piece), offsets, self._born_text(piece), text
 
-    def spoken(self, line: WatchedLine, word: TokenizedWord, place: ChipPlace) -> str:
+    def spoken(self, line: WatchedLine, word: TokenizedWord, chip: int) -> str:
         """Return what a screen reader says of one token."""
-        token, number, offsets, born, text = self.row(line, word, place).texts
-        said = self.tr("token {token}, id {id}, code points {offsets}, born at step {born}, in the word {word}")
-        return said.format(token=token, id=number, offsets=offsets, born=born, word=text)
+        token, number, offsets, born, text = self.row(line, word, chip)
+        said = self.tr("token {token}, id {id}, {unit} {offsets}, born at step {born}, in the word {word}")
+        return said.format(token=token, id=number, unit=self.unit_name, offsets=offsets, born=born, word=text)
 
-    def _born_text(self, piece: FlowPiece) -> str:
+    def _born_text(self, piece: Piece) -> str:
         history = self._model.history
         return number_text(history.birth_step(piece.id)) if history is not None and piece.id >= 0 else _NOTHING
 
+    def _offsets_text(self, line: WatchedLine, piece: Piece) -> str:
+        start, end = self._watched.offsets_in(self._options.unit, line, piece.start, piece.end)
+        return f"{number_text(start)}–{number_text(end)}"
 
-def _id_text(piece: FlowPiece) -> str:
+
+def _id_text(piece: Piece) -> str:
     return number_text(piece.id) if piece.id >= 0 else _NOTHING
-
-
-def _offsets_text(line: FlowLine, piece: FlowPiece) -> str:
-    return f"{number_text(line.start + piece.start)}–{number_text(line.start + piece.end)}"

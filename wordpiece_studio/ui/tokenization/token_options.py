@@ -1,16 +1,19 @@
-"""The row of options of the live tokenization: what stands under each chip, chips or table, copy."""
+"""The row of options of the live tokenization: what stands under each chip, chips or table, copy and decode."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
 
 from wordpiece_studio.ui.look.plain import set_plain_tooltip
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from wordpiece_studio.model.text_units import TextUnit
 
 
 class TokenOptions(QWidget):
@@ -22,26 +25,31 @@ class TokenOptions(QWidget):
     """The tokens are wanted on the clipboard."""
     copy_ids_requested = Signal()
     """The ids are wanted on the clipboard."""
+    decode_toggled = Signal(object)
+    """Whether (bool) the field to decode ids is wanted."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._ids = self._switch(self.tr("ids"), self.tr("Show the id of each token"), checked=True)
         self._offsets = self._switch(
-            self.tr("offsets"), self.tr("Show where each token stands in the text, counted in code points from 0")
+            self.tr("offsets"), self.tr("Show where each token stands in the text, counted from 0")
         )
+        self._units = QActionGroup(self)
+        self._unit = self._unit_button()
         self._births = self._switch(
             self.tr("born"), self.tr("Show the step at which each token was born; 0 is the alphabet")
         )
         self._table = self._switch(self.tr("table"), self.tr("Show the tokens as a table"))
-        self._copy = self._copy_button()
+        self._decode = QAction(self.tr("&Decode ids"), self)
+        self._more = self._more_button()
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(2)
-        for switch in (self._ids, self._offsets, self._births):
-            layout.addWidget(switch)
+        for button in (self._ids, self._offsets, self._unit, self._births):
+            layout.addWidget(button)
         layout.addStretch(1)
         layout.addWidget(self._table)
-        layout.addWidget(self._copy)
+        layout.addWidget(self._more)
 
     @property
     def ids(self) -> bool:
@@ -52,6 +60,17 @@ class TokenOptions(QWidget):
     def offsets(self) -> bool:
         """Whether offsets stand under the chips."""
         return self._offsets.isChecked()
+
+    @property
+    def unit(self) -> TextUnit:
+        """What offsets are counted in."""
+        unit: TextUnit = self._units.checkedAction().data()
+        return unit
+
+    @property
+    def unit_name(self) -> str:
+        """The unit in words."""
+        return self._units.checkedAction().text().replace("&", "")
 
     @property
     def births(self) -> bool:
@@ -70,11 +89,33 @@ class TokenOptions(QWidget):
         button.toggled.connect(self._on_switch_toggled)
         return button
 
-    def _copy_button(self) -> QToolButton:
-        button = self._button(self.tr("copy ▾"), self.tr("Copy the tokens or the ids"))
+    def _unit_button(self) -> QToolButton:
+        button = self._button("", self.tr("What offsets are counted in"))
+        menu = QMenu(button)
+        names: dict[TextUnit, str] = {
+            "characters": self.tr("&characters"), "utf8": self.tr("UTF-&8 bytes"), "utf16": self.tr("UTF-&16 units"),
+        }  # fmt: skip
+        for unit, name in names.items():
+            action = menu.addAction(name)
+            action.setCheckable(True)
+            action.setData(unit)
+            action.setChecked(unit == "characters")
+            self._units.addAction(action)
+        self._units.triggered.connect(self._on_units_triggered)
+        button.setMenu(menu)
+        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        button.setText(f"{self.unit_name} ▾")
+        button.hide()
+        return button
+
+    def _more_button(self) -> QToolButton:
+        button = self._button(self.tr("more ▾"), self.tr("Copy the tokens or the ids, decode ids"))
         menu = QMenu(button)
         self._add(menu, self.tr("Copy &tokens"), self.copy_tokens_requested.emit)
         self._add(menu, self.tr("Copy &ids"), self.copy_ids_requested.emit)
+        self._decode.setCheckable(True)
+        self._decode.toggled.connect(self.decode_toggled.emit)
+        menu.addAction(self._decode)
         button.setMenu(menu)
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         return button
@@ -90,4 +131,9 @@ class TokenOptions(QWidget):
         return button
 
     def _on_switch_toggled(self, _checked: bool) -> None:
+        self._unit.setVisible(self._offsets.isChecked())
+        self.changed.emit()
+
+    def _on_units_triggered(self, _action: QAction) -> None:
+        self._unit.setText(f"{self.unit_name} ▾")
         self.changed.emit()

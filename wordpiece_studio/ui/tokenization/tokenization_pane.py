@@ -8,21 +8,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from wordpiece_studio.model.records import Focus, TrainerState
 from wordpiece_studio.model.watched_changes import WatchedChanges
-from wordpiece_studio.model.watched_text import WatchedText, changed_letters
+from wordpiece_studio.model.watched_finder import ChangesFinder
+from wordpiece_studio.model.watched_text import WatchedText
 from wordpiece_studio.ui.look.pane import Pane
 from wordpiece_studio.ui.look.plain import plain_label, set_plain_text
 from wordpiece_studio.ui.look.token_text import number_text
-from wordpiece_studio.ui.tokenization.chip_blocks import ChipPlace
 from wordpiece_studio.ui.tokenization.chips import ChipFlow
-from wordpiece_studio.ui.tokenization.film_strip_flow import FilmStripFlow
 from wordpiece_studio.ui.tokenization.film_strip_view import FilmStripView
+from wordpiece_studio.ui.tokenization.focus_rings import rings_of
 from wordpiece_studio.ui.tokenization.pane_parts import PaneParts
 from wordpiece_studio.ui.tokenization.piece_texts import PieceTexts
+from wordpiece_studio.ui.tokenization.token_copy import TokenCopy
 from wordpiece_studio.ui.tokenization.token_table import TokenTable
 from wordpiece_studio.ui.tokenization.unknown_box import UnknownBox
 from wordpiece_studio.ui.tokenization.unknown_note import UnknownNote, unknown_note
@@ -30,19 +30,19 @@ from wordpiece_studio.ui.tokenization.watched_field import WatchedField
 from wordpiece_studio.ui.tokenization.why_here import WhyHere
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from PySide6.QtGui import QResizeEvent
 
     from wordpiece_studio.core.encoder import TokenizedWord
-    from wordpiece_studio.core.training.history import MergeHistory
     from wordpiece_studio.model.trainer_model import TrainerModel
     from wordpiece_studio.ui.look.theme import Theme
+    from wordpiece_studio.ui.tokenization.chip_blocks import ChipPlace
 
 _LONG_TEXT = 20_000
 """Characters; a longer text is tokenized a moment after the last key, not at each."""
 _LONG_DELAY_MS = 80
 _BUSY_DELAY_MS = 100
-_MOST_LOOKS = 100_000
-"""Tokens times lines up to which looking for the lines that changed is faster than tokenizing all of them."""
 _LOW_LINES = 29
 """A pane of fewer lines of text is low: there the film strip gives way to the chips."""
 
@@ -57,24 +57,24 @@ class TokenizationPane(Pane):
         self._model = model
         self._changes = changes if changes is not None else WatchedChanges(self)
         self._watched = WatchedText()
-        self._note = UnknownNote(model.counts)
+        self._note = UnknownNote(model.counts, model.history)
         self._chosen: tuple[ChipPlace, bool] | None = None
-        self._tokenized_at: tuple[MergeHistory | None, int] = (None, 0)
         self._is_low = False
-        self._field = WatchedField(theme, self)
+        self._field = WatchedField(theme, self._decoded, self)
         self._edit, self._options = self._field.edit, self._field.options
-        self._texts = PieceTexts(model, self._options, self)
+        self._texts = PieceTexts(model, self._watched, self._options, self)
         self._chips = ChipFlow(theme, self._texts.captions, self._describe_place, self)
         self._chips.setAccessibleName(self.tr("Tokens"))
-        self._table = TokenTable(theme, self)
+        self._table = TokenTable(self._texts, theme, self)
+        self._copy = TokenCopy(self)
         self._summary = plain_label("", self, role="hint", wrap=True)
         ask = self.tr("Why here? Click a chip, or the gap between two.")
         self._ask = plain_label(ask, self, role="hint", wrap=True)
         self._unknown_box = UnknownBox(self)
         self._unknown_label = self._unknown_box.label
         self._why = WhyHere(theme, self)
-        self._strip = FilmStripView(theme, self)
-        self._strip_flow = FilmStripFlow(model, self._watched, self._strip, self._changes, self)
+        self._strip = FilmStripView(self._changes, theme, self)
+        self._finder = ChangesFinder(model, self._changes, self)
         self._lay_out()
         self._connect()
         self.set_heading(self.tr("Live tokenization"))
@@ -99,7 +99,7 @@ class TokenizationPane(Pane):
 
     @property
     def tokens(self) -> list[str]:
-        """All tokens in the order of the text, as of the last refresh."""
+        """All tokens in the order of the text, as of the last refresh; takes its time for a long text."""
         return self._watched.tokens()
 
     # -- set-up
@@ -117,16 +117,19 @@ class TokenizationPane(Pane):
 
     def _connect(self) -> None:
         self._edit.text_changed.connect(self._on_edit_text_changed)
-        self._edit.composed_changed.connect(self._chips.set_composed)
+        self._edit.composed_changed.connect(self._on_edit_composed_changed)
         self._options.changed.connect(self._on_options_changed)
+        self._options.decode_toggled.connect(self._on_options_decode_toggled)
         self._options.copy_tokens_requested.connect(self.copy_tokens)
         self._options.copy_ids_requested.connect(self.copy_ids)
         self._chips.chip_chosen.connect(self._on_chips_chip_chosen)
         self._chips.content_height_changed.connect(self._on_chips_content_height_changed)
         self._chips.boundary_chosen.connect(self._on_chips_boundary_chosen)
+        self._chips.word_chosen.connect(self._on_chips_word_chosen)
         self._table.row_chosen.connect(self._on_table_row_chosen)
         self._why.token_chosen.connect(self._on_why_token_chosen)
-        self._strip.step_chosen.connect(self._model.seek)
+        self._strip.step_chosen.connect(self._on_strip_step_chosen)
+        self._changes.changed.connect(self._on_changes_changed)
         self._model.moment_changed.connect(self._on_model_moment_changed)
         self._model.merges_appended.connect(self._on_model_merges_appended)
         self._model.run_reset.connect(self._on_model_run_reset)
@@ -138,24 +141,15 @@ class TokenizationPane(Pane):
     def refresh(self) -> None:
         model = self._model
         self._watched.set_text(self._edit.text)
-        self._watched.set_tokenizer(model.tokenizer_at(model.moment), self._changed_letters())
-        self._tokenized_at = (model.history, model.moment)
+        self._watched.set_tokenizer(model.tokenizer_at(model.moment))
+        self._finder.set_lines(self._watched.line_texts)
         self._show_heading()
         self._show_tokens()
         self._show_summary()
         self._show_unknown()
         self._show_ladder()
-        self._strip_flow.refresh()
-
-    def _changed_letters(self) -> list[str] | None:
-        """Return the letters of the tokens between the moment shown and the present one, None if there are many."""
-        model, (history, shown) = self._model, self._tokenized_at
-        first, last = sorted((shown, model.moment))
-        if history is None or history is not model.history:
-            return None
-        if (last - first) * len(self._watched.lines) > _MOST_LOOKS:
-            return None  # tokenizing all lines is faster
-        return changed_letters(history, first, last)
+        self._strip.set_moment(model.moment)
+        self._field.decode_box.refresh()
 
     def _show_heading(self) -> None:
         model = self._model
@@ -168,25 +162,30 @@ class TokenizationPane(Pane):
         self.set_heading(title, self.fitting_hint(title, whole, where))
 
     def _show_tokens(self) -> None:
+        self._chips.set_fresh(self._fresh_id())
         self._chips.set_lines(self._watched.lines)
         if self._options.as_table:
-            self._table.tokens.set_rows(self._texts.rows(self._watched.lines))
+            self._table.tokens.set_lines(self._watched.lines)
 
     def _show_summary(self) -> None:
         if self._model.history is None:
             set_plain_text(self._summary, self.tr("Train, and the text appears here in tokens."))
             return
-        set_plain_text(self._summary, self._texts.summary(self._watched.summary))
+        if self._finder.is_late:
+            set_plain_text(self._summary, self.tr("The words of the text are being counted …"))
+        elif self._changes.is_known:
+            set_plain_text(self._summary, self._texts.summary(self._changes.summary_at(self._model.moment)))
 
     def _show_unknown(self) -> None:
         tokenizer = self._watched.tokenizer
         chosen = self._word_at(self._chosen[0]) if self._chosen is not None else None
-        is_chosen_unknown = chosen is not None and chosen.unknown is not None
-        words = [chosen] if chosen is not None and is_chosen_unknown else self._watched.unknown_words(1)
+        words = self._finder.unknown_words[:1]
+        if chosen is not None and chosen.word is not None and chosen.unknown is not None:
+            words = [chosen.word.text]
         text = ""
         if words and tokenizer is not None:
-            total = self._watched.summary.unknown
-            text = unknown_note(words, self._note, tokenizer.vocabulary.unk_token, total)
+            total = self._changes.summary_at(self._model.moment).unknown
+            text = unknown_note(tokenizer.explain(words[0]), self._note, tokenizer.vocabulary.unk_token, total)
         self._unknown_box.show_text(text)
         self._parts.share_later()
 
@@ -216,6 +215,13 @@ class TokenizationPane(Pane):
             self._why.show_chip(tokenizer.explain(word.word.text), chip, is_boundary, self._texts.birth_step)
         self._parts.show_answer()
 
+    def _fresh_id(self) -> int | None:
+        """Return the id of the token that was born at the step shown."""
+        history, moment = self._model.history, self._model.moment
+        if history is None or not moment or not history.column("is_new")[moment - 1]:
+            return None
+        return int(history.column("new_id")[moment - 1])
+
     def _word_at(self, place: ChipPlace) -> TokenizedWord | None:
         lines = self._watched.lines
         if place.line >= len(lines) or place.word >= len(lines[place.line].words):
@@ -224,17 +230,21 @@ class TokenizationPane(Pane):
 
     def _describe_place(self, place: ChipPlace) -> str:
         word = self._word_at(place)
-        return self._texts.spoken(self._watched.lines[place.line], word, place) if word is not None else ""
+        return self._texts.spoken(self._watched.lines[place.line], word, place.chip) if word is not None else ""
 
-    # -- copying
+    # -- copying and decoding
 
     def copy_tokens(self) -> None:
         """Put the tokens on the clipboard, as they are, with a space between two."""
-        QGuiApplication.clipboard().setText(" ".join(self.tokens))
+        self._copy.start(self._watched.lines, "tokens")
 
     def copy_ids(self) -> None:
         """Put the ids on the clipboard, with a space between two."""
-        QGuiApplication.clipboard().setText(" ".join(map(str, self._watched.ids())))
+        self._copy.start(self._watched.lines, "ids")
+
+    def _decoded(self, ids: Sequence[int]) -> str | None:
+        tokenizer = self._model.tokenizer_at(self._model.moment)
+        return tokenizer.decode(ids, skip_special_tokens=False) if tokenizer is not None else None
 
     # -- what happens
 
@@ -269,11 +279,30 @@ class TokenizationPane(Pane):
     def _on_chips_boundary_chosen(self, place: ChipPlace) -> None:
         self._choose(place, is_boundary=True)
 
+    def _on_chips_word_chosen(self, place: ChipPlace) -> None:
+        word = self._word_at(place)
+        if word is not None and word.word is not None:
+            self._model.set_focus(Focus("word", text=word.word.text))
+
     def _on_table_row_chosen(self, row: int) -> None:
-        place = self._table.tokens.rows[row].item
-        if isinstance(place, ChipPlace):
-            self._chips.set_current(place)
-            self._choose(place, is_boundary=False)
+        place = self._table.tokens.place_of(row)
+        self._chips.set_current(place)
+        self._choose(place, is_boundary=False)
+
+    def _on_strip_step_chosen(self, step: int, token: str) -> None:
+        self._model.seek(step)
+        self._model.set_focus(Focus("token", text=token))
+
+    def _on_edit_composed_changed(self, text: str, position: int) -> None:
+        line = self._watched.line_at(position)
+        start = self._watched.lines[line].start if len(self._watched.lines) else 0
+        self._chips.set_composed(text, line, position - start)
+
+    def _on_options_decode_toggled(self, is_wanted: bool) -> None:
+        self._field.decode_box.setVisible(is_wanted)
+        if is_wanted:
+            self._field.decode_box.field.setFocus()
+        self._parts.share_later()
 
     def _choose(self, place: ChipPlace, *, is_boundary: bool) -> None:
         self._chosen = (place, is_boundary)
@@ -296,12 +325,14 @@ class TokenizationPane(Pane):
         self.refresh_later()
 
     def _on_model_run_reset(self) -> None:
-        self._note = UnknownNote(self._model.counts)
-        self._strip_flow.forget()
+        self._note = UnknownNote(self._model.counts, self._model.history)
         self.refresh_later()
 
+    def _on_changes_changed(self) -> None:
+        self._show_summary()
+        self._show_unknown()
+
     def _on_model_focus_changed(self, focus: Focus | None) -> None:
-        tokens = frozenset[str]()
-        if focus is not None:
-            tokens = frozenset({focus.left, focus.right} if focus.kind == "pair" else {focus.text})
-        self._chips.set_focused_tokens(tokens)
+        config = self._model.config
+        prefix = config.continuing_subword_prefix if config is not None else ""
+        self._chips.set_rings(rings_of(focus, prefix) if focus is not None else None)

@@ -1,19 +1,22 @@
 """The exact reason why a word is ``[UNK]``, in sentences.
 
-It asks the word counts in how many words a symbol occurs; it shows nothing itself.
+It looks up in how many words of the corpus a symbol occurs; it shows nothing itself.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 from PySide6.QtCore import QCoreApplication
 
 from wordpiece_studio.ui.look.token_text import number_text, token_text
 
 if TYPE_CHECKING:
     from wordpiece_studio.core.corpus.counts import WordCounts
-    from wordpiece_studio.core.encoder import TokenizedWord, UnknownReason
+    from wordpiece_studio.core.encoder import UnknownReason, WordTrace
+    from wordpiece_studio.core.training.history import MergeHistory
+    from wordpiece_studio.core.training.preparation import TrainingInput
 
 
 class UnknownNote:
@@ -21,12 +24,13 @@ class UnknownNote:
 
     Parameters
     ----------
-    counts
-        The corpus that the vocabulary was learned from.
+    counts, history
+        The corpus that the vocabulary was learned from, and how it was.
     """
 
-    def __init__(self, counts: WordCounts | None, max_word_length: int = 100) -> None:
+    def __init__(self, counts: WordCounts | None, history: MergeHistory | None, max_word_length: int = 100) -> None:
         self._counts = counts
+        self._history = history
         self._max_word_length = max_word_length
         self._places: dict[str, tuple[int, int]] = {}
 
@@ -47,6 +51,7 @@ class UnknownNote:
             symbol=token_text(unknown.symbol),
             character=token_text(character),
             position=number_text(unknown.position),
+            count=number_text(sum(self._words_with(character))),
         )
 
     def _template(self, character: str, unknown: UnknownReason) -> str:
@@ -61,46 +66,60 @@ class UnknownNote:
         if unknown.position and not later:
             return _tr(
                 "“{word}” is {unk}: the symbol {symbol}, at character {position} (from 0), occurs in no word that was"
-                " trained on; {character} only begins words there."
+                " trained on; {character} only begins words there, {count} of them."
             )
         if not unknown.position and not first:
             return _tr(
                 "“{word}” is {unk}: no word that was trained on begins with {symbol};"
-                " it only occurs inside words there."
+                " it only occurs inside words there, in {count} of them."
             )
         return _tr(
-            "“{word}” is {unk}: the symbol {symbol}, at character {position} (from 0), is in words that were"
-            " trained on, but was left out of the alphabet."
+            "“{word}” is {unk}: the symbol {symbol}, at character {position} (from 0), is in {count} words of the"
+            " corpus, but was left out of the alphabet."
         )
 
     def _words_with(self, character: str) -> tuple[int, int]:
         """Return how many distinct words begin with the character, and how many have it further on."""
         found = self._places.get(character)
         if found is None:
-            words = self._counts.words if self._counts is not None else []
-            found = (sum(word.startswith(character) for word in words), sum(character in word[1:] for word in words))
+            found = _trained_words_with(character, self._history.input) if self._history is not None else (0, 0)
+            if found == (0, 0) and self._has_dropped_words():
+                words = self._counts.words if self._counts is not None else []
+                found = (0, sum(character in word for word in words))
             self._places[character] = found
         return found
 
+    def _has_dropped_words(self) -> bool:
+        """Whether there are words that were not trained on, because of a character left out of the alphabet."""
+        if self._counts is None or self._history is None:
+            return False
+        return len(self._history.input.words) < len(self._counts.words)
 
-def unknown_note(words: list[TokenizedWord], note: UnknownNote, unk_token: str, total: int) -> str:
-    """Return the note under the chips: a reason for each of these words, and what becomes of an unknown word.
+
+def _trained_words_with(character: str, trained: TrainingInput) -> tuple[int, int]:
+    """Return how many words of a training begin with a character, and how many have it further on."""
+    spelled = {character, character + (trained.config.end_of_word_suffix or "")}
+    symbols = [index for index, symbol in enumerate(trained.symbols) if symbol.text in spelled]
+    if not symbols:
+        return 0, 0
+    places = np.concatenate([np.flatnonzero(trained.cells == symbol) for symbol in symbols])
+    words = np.searchsorted(trained.word_starts, places, side="right") - 1
+    begins = places == trained.word_starts[words]
+    return len(np.unique(words[begins])), len(np.unique(words[~begins]))
+
+
+def unknown_note(trace: WordTrace, note: UnknownNote, unk_token: str, total: int) -> str:
+    """Return the note under the chips: why this word is unknown, and what becomes of an unknown word.
 
     Parameters
     ----------
-    words
-        Some of the distinct unknown words.
     total
         How many words of the text are unknown.
     """
-    lines = [
-        note.reason(word.word.text, word.unknown, unk_token)
-        for word in words
-        if word.word is not None and word.unknown is not None
-    ]
-    if not lines:
+    if trace.unknown is None:
         return ""
-    if total > len(lines):
+    lines = [note.reason(trace.word, trace.unknown, unk_token)]
+    if total > 1:
         lines.append(_tr("{count} words of the text are unknown in all.").format(count=number_text(total)))
     lines.append(_tr("The whole word becomes unknown, not only the missing part."))
     return "\n".join(lines)

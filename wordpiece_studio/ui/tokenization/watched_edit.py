@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QSizeF, Signal
+from PySide6.QtCore import QEvent, QSizeF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
@@ -25,8 +25,8 @@ class WatchedEdit(QPlainTextEdit):
 
     text_changed = Signal(object)
     """The text (str), without what an input method is still composing."""
-    composed_changed = Signal(object)
-    """What an input method is composing (str), empty when it has ended."""
+    composed_changed = Signal(object, object)
+    """What an input method is composing (str), empty when it has ended, and the code point (int) where it stands."""
 
     def __init__(self, least: int, most: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -36,6 +36,7 @@ class WatchedEdit(QPlainTextEdit):
         self.setTabChangesFocus(True)
         self.document().setDocumentMargin(0)  # the margin is outside of the view, where no half of a line shows
         self.setViewportMargins(_MARGIN, _MARGIN, _MARGIN, _MARGIN)
+        self._set_bar(False)
         self._set_height()
         self.document().contentsChange.connect(self._on_document_contents_change)
         self.document().documentLayout().documentSizeChanged.connect(self._on_layout_size_changed)
@@ -44,6 +45,14 @@ class WatchedEdit(QPlainTextEdit):
     def text(self) -> str:
         """The text as it was typed; its line ends are LF."""
         return self._text
+
+    @property
+    def caret(self) -> int:
+        """How many code points stand before the caret."""
+        before = self.textCursor().position()
+        if self._text.isascii():
+            return before
+        return len(self._text.encode("utf-16-le", "surrogatepass")[: 2 * before].decode("utf-16-le", "surrogatepass"))
 
     def set_text(self, text: str) -> None:
         """Put another text in the field; can be undone."""
@@ -63,7 +72,7 @@ class WatchedEdit(QPlainTextEdit):
         super().inputMethodEvent(event)
         if event.preeditString() != self._composed:
             self._composed = event.preeditString()
-            self.composed_changed.emit(self._composed)
+            self.composed_changed.emit(self._composed, self.caret)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -72,12 +81,22 @@ class WatchedEdit(QPlainTextEdit):
 
     def _set_height(self) -> None:
         frame = self.contentsMargins().top() + self.contentsMargins().bottom()
-        least, most = self._limits
-        lines = max(least, min(round(self.document().size().height()), most))  # in lines, not in pixels
         # Of a height that is a fraction short Qt would show a bar to scroll by it.
-        height = math.ceil(QFontMetricsF(self.font()).lineSpacing() * lines) + 1 + frame + 2 * _MARGIN
+        height = math.ceil(self._text_height()) + 1 + frame + 2 * _MARGIN
         if height != self.minimumHeight():
             self.setFixedHeight(height)
+
+    def _text_height(self) -> float:
+        """Return the height of the first lines, as many as are to be seen: those of some scripts are higher."""
+        least, most = self._limits
+        heights: list[float] = []
+        block = self.document().firstBlock()
+        while block.isValid() and len(heights) < most:
+            layout = block.layout()
+            heights += [layout.lineAt(line).height() for line in range(min(layout.lineCount(), most))]
+            block = block.next()
+        missing = max(least - len(heights), 0) * QFontMetricsF(self.font()).lineSpacing()
+        return sum(heights[:most]) + missing
 
     def _on_layout_size_changed(self, _size: QSizeF) -> None:
         self._set_height()
@@ -95,3 +114,9 @@ class WatchedEdit(QPlainTextEdit):
         mode = QPlainTextEdit.LineWrapMode.NoWrap if is_long else QPlainTextEdit.LineWrapMode.WidgetWidth
         if self.lineWrapMode() != mode:
             self.setLineWrapMode(mode)
+            self._set_bar(is_long)
+
+    def _set_bar(self, is_needed: bool) -> None:
+        """Where lines are wrapped, a blank at the end of one is no reason to scroll."""
+        policies = Qt.ScrollBarPolicy
+        self.setHorizontalScrollBarPolicy(policies.ScrollBarAsNeeded if is_needed else policies.ScrollBarAlwaysOff)

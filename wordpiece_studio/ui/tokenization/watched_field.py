@@ -7,19 +7,24 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QFrame, QSizePolicy, QVBoxLayout, QWidget
 
+from wordpiece_studio.ui.tokenization.decode_box import DecodeBox
 from wordpiece_studio.ui.tokenization.token_options import TokenOptions
 from wordpiece_studio.ui.tokenization.watched_edit import WatchedEdit
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from wordpiece_studio.ui.look.theme import Theme
 
-_LINES, _LOW_LINES = (2, 3), (1, 2)
+_LINES, _LOW_LINES = (2, 4), (1, 3)
 
 
 class WatchedField(QFrame):
     """Editor and options in one frame, never higher than they are; the frame shows who has the keyboard."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, theme: Theme, decode: Callable[[Sequence[int]], str | None], parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self._theme = theme
         self.setObjectName("watched_field")
@@ -28,11 +33,14 @@ class WatchedField(QFrame):
         self.edit.setAccessibleName(self.tr("Text to tokenize"))
         self.edit.setPlaceholderText(self.tr("Type a text, and see its tokens at this moment"))
         self.options = TokenOptions(self)
+        self.decode_box = DecodeBox(decode, self)
         inside = QVBoxLayout(self)
         inside.setContentsMargins(4, 4, 4, 4)
         inside.setSpacing(0)
         inside.addWidget(self.edit)
         inside.addWidget(self.options)
+        inside.addWidget(self.decode_box)
+        self.decode_box.hide()
         self.edit.installEventFilter(self)
         self._dress()
         theme.changed.connect(self._dress)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
+from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.ui.look.later import later
@@ -21,6 +22,11 @@ _USUAL_PROGRESS = "12,345 of 30,000 tokens · 12 s left"
 _LEAST_CHARACTERS = 110  # of average width: the bar in its shortest form
 _MOST_LEAST_WIDTH = 940  # pixels: with large text too, the window must fit a small screen
 _UNKNOWN = 0
+_FORMS = (
+    (True, True, 0), (True, True, 1), (True, True, 2), (False, True, 1), (False, True, 2), (False, False, 1),
+    (False, False, 2),
+)  # fmt: skip
+"""Captions, words on buttons, and which text on the search: what is tried until it fits."""
 
 
 class TrainingBar(QFrame):
@@ -49,6 +55,9 @@ class TrainingBar(QFrame):
         self._progress_label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._progress_label.installEventFilter(self)
         controls.addWidget(self._progress_label, 1)
+        self._search_button = self._make_search_button(actions.command_palette)
+        controls.addSpacing(6)
+        controls.addWidget(self._search_button)
         self._progress_bar = QProgressBar(self)
         self._progress_bar.setTextVisible(False)
         self._progress_bar.setAccessibleName(self.tr("Progress of the training"))
@@ -151,8 +160,9 @@ class TrainingBar(QFrame):
             later(self, 0, self._choose_form)  # when the children have their new sizes too
 
     def _choose_form(self) -> None:
-        for captions, words in ((True, True), (False, True), (False, False)):
+        for captions, words, search in _FORMS:
             self._take_form(captions, words)
+            self._search_button.setText(self._search_texts[search])
             if self._needed_width() <= self.width():
                 break
         self._controls.activate()
@@ -167,6 +177,22 @@ class TrainingBar(QFrame):
     def _needed_width(self) -> int:
         self._controls.invalidate()
         return self._controls.minimumSize().width() + self.fontMetrics().horizontalAdvance(_USUAL_PROGRESS)
+
+    def _make_search_button(self, action: QAction) -> QToolButton:
+        key = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+        self._search_texts = (
+            self.tr("Find or do anything…   {key}").format(key=key), self.tr("Find…   {key}").format(key=key), key
+        )  # fmt: skip
+        button = QToolButton(self)
+        button.setProperty("role", "search")
+        button.setText(self._search_texts[0])
+        button.setAccessibleName(self.tr("Find or do anything"))
+        set_plain_tooltip(
+            button, self.tr("All commands, steps, tokens, samples and files, by typing ({key})").format(key=key)
+        )
+        button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        button.clicked.connect(action.trigger)
+        return button
 
     def _button(self, action: QAction, role: str) -> QToolButton:
         button = QToolButton(self)

@@ -1,0 +1,126 @@
+"""What each pane marks as looked at, read off the panes, and whether it is what all of them should look at."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from wordpiece_studio.ui.look.token_text import token_text
+
+if TYPE_CHECKING:
+    from tests.end_to_end.driver import Driver
+    from wordpiece_studio.core.training.history import MergeHistory
+    from wordpiece_studio.model.records import Focus
+    from wordpiece_studio.ui.main_window import MainWindow
+
+
+def assert_all_panes_look_at(driver: Driver, focus: Focus | None) -> None:
+    """Check that the focus is this one, and that every pane that is seen marks it and nothing else."""
+    driver.settle()
+    window, history = driver.window, driver.model.history
+    assert driver.model.focus == focus
+    step = _step_of(focus, history)
+    if focus is None or focus.kind != "word":
+        assert window.history_pane.view._focus_step == step
+    assert (window.timeline_pane.plot.marks.birth or 0) == step
+    assert ringed(window) == _expected_rings(window, focus)
+    assert marked_words(window) == _expected_words(window, focus)
+    if focus is not None and focus.kind != "word":
+        _assert_vocabulary(window, _token_of(focus))
+        _assert_charts(window, _token_of(focus))
+        _assert_token_card(window, _token_of(focus))
+
+
+def ringed(window: MainWindow) -> list[str]:
+    """Return the tokens of the chips with a ring, in the order of the text."""
+    chips = window.tokenization_pane._chips
+    rings = chips._rings or (lambda _word: ())
+    words = [word for line in chips.lines for word in line.words]
+    return [piece.token for word in words for at, piece in enumerate(word.pieces) if at in rings(word)]
+
+
+def marked_words(window: MainWindow) -> list[str]:
+    """Return the words of the corpus that are marked."""
+    editor = window.corpus_pane.editor
+    text = editor.toPlainText()
+    return [text[start:end] for start, end in editor._focus_marks]
+
+
+def marked_rival(window: MainWindow) -> str:
+    """Return the token of the rival that is marked, empty if none is."""
+    view = window.scoreboard_pane._rivals_view
+    row = view.currentIndex().row()
+    return view.rivals.candidates[row].token if row >= 0 else ""
+
+
+def _token_of(focus: Focus) -> str:
+    return focus.text if focus.kind == "token" else focus.left + focus.right.removeprefix("##")
+
+
+def _step_of(focus: Focus | None, history: MergeHistory) -> int:
+    """Return the step that made a token, merged a pair, or made a word whole; 0 if none did."""
+    if focus is None:
+        return 0
+    for step, merge in enumerate(history, start=1):
+        if focus.kind == "pair" and (merge.left, merge.right) == (focus.left, focus.right):
+            return step
+        if focus.kind != "pair" and merge.token == focus.text:
+            return step
+    return 0
+
+
+def _expected_rings(window: MainWindow, focus: Focus | None) -> list[str]:
+    words = [word for line in window.tokenization_pane._chips.lines for word in line.words]
+    if focus is None:
+        return []
+    if focus.kind == "word":
+        return [piece.token for word in words if word.word and word.word.text == focus.text for piece in word.pieces]
+    if focus.kind == "token":
+        return [piece.token for word in words for piece in word.pieces if piece.token == focus.text]
+    found = []
+    for word in words:
+        tokens = [piece.token for piece in word.pieces]
+        pairs = list(pairwise(tokens))
+        for at, token in enumerate(tokens):
+            is_of_pair = (focus.left, focus.right) in (pairs[at : at + 1] + pairs[max(at - 1, 0) : at])
+            if is_of_pair or token == _token_of(focus):
+                found.append(token)
+    return found
+
+
+def _expected_words(window: MainWindow, focus: Focus | None) -> list[str]:
+    """Return the words of the corpus that hold the focus at the moment, in their order."""
+    if focus is None:
+        return []
+    tokenizer = window.model.tokenizer_at(window.model.moment)
+    found = []
+    for word in tokenizer.tokenize_words(window.corpus_pane.editor.toPlainText().replace("\n", " ")):
+        tokens = [piece.token for piece in word.pieces]
+        holds = {
+            "token": focus.text in tokens,
+            "word": word.word is not None and word.word.text == focus.text,
+            "pair": (focus.left, focus.right) in pairwise(tokens),
+        }
+        if holds[focus.kind] and word.word is not None:
+            found.append(word.word.text)
+    return found
+
+
+def _assert_vocabulary(window: MainWindow, token: str) -> None:
+    pane, vocabulary = window.vocabulary_pane, window.model.vocabulary_at(window.model.moment)
+    if pane.isVisible():
+        selected = [vocabulary.tokens[at] for at in pane.view.selected_ids().tolist()]
+        assert selected == ([token] if token in vocabulary.tokens else [])
+
+
+def _assert_charts(window: MainWindow, token: str) -> None:
+    pane, vocabulary = window.charts_pane, window.model.vocabulary_at(window.model.merge_count)
+    if pane.isVisible():
+        focused = pane._source.focused
+        assert (focused.text if focused is not None else None) == (token if token in vocabulary.tokens else None)
+
+
+def _assert_token_card(window: MainWindow, token: str) -> None:
+    pane = window.token_card_pane
+    if pane.isVisible():
+        assert token_text(token) in f"{pane.title} {pane.hint} {pane.accessibleName()}"

@@ -1,0 +1,52 @@
+"""A whole window on the trained sample, and somebody to use it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.end_to_end.driver import Driver
+from wordpiece_studio.model.settings import SettingsStore
+from wordpiece_studio.ui.look.theme import Theme
+from wordpiece_studio.ui.main_window import MainWindow
+from wordpiece_studio.ui.studio import take_down
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+
+@pytest.fixture
+def start(qtbot: QtBot, tmp_path: Path) -> Iterator[Callable[[], Driver]]:
+    """Start the Studio, with the settings of the start before; the window before is closed."""
+    windows: list[MainWindow] = []
+
+    def close() -> None:
+        while windows:
+            window = windows.pop()
+            window.leave_at_once()
+            take_down(window)
+
+    def begin() -> Driver:
+        close()
+        window = MainWindow(SettingsStore(tmp_path / "settings"), Theme("light"))
+        windows.append(window)
+        window.open_first()
+        window.resize(1440, 900)
+        with qtbot.waitActive(window):
+            window.show()
+        driver = Driver(window)
+        driver.wait_finished()
+        return driver
+
+    yield begin
+    close()
+
+
+@pytest.fixture
+def driver(start: Callable[[], Driver]) -> Driver:
+    """The Studio after its first start."""
+    return start()

@@ -1,0 +1,132 @@
+"""One focus: a click on anything that stands for a pair, a token or a word, and what every other pane makes of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QPointF, Qt
+
+from tests.end_to_end.agreement import assert_all_panes_agree
+from tests.end_to_end.looking import assert_all_panes_look_at, marked_rival
+from wordpiece_studio.model.history_rows import HistoryColumn
+from wordpiece_studio.model.records import Focus
+from wordpiece_studio.ui.charts.canvas import Canvas
+from wordpiece_studio.ui.token_card.chip_flow import ChipFlow
+from wordpiece_studio.ui.tokenization.chip_blocks import ChipPlace
+
+if TYPE_CHECKING:
+    from tests.end_to_end.driver import Driver
+
+_LAYOUTS = ["Teach", "Engineer"]
+
+
+@pytest.fixture(params=_LAYOUTS)
+def everywhere(driver: Driver, request: pytest.FixtureRequest) -> Driver:
+    """The Studio in a layout."""
+    driver.press({"Teach": "Ctrl+1", "Engineer": "Ctrl+2"}[request.param])
+    return driver
+
+
+def test_from_a_row_of_the_history(everywhere: Driver) -> None:
+    pane = everywhere.window.history_pane
+    everywhere.click_row(pane.view, pane.rows.row_of_step(9), HistoryColumn.STEP)
+    assert everywhere.model.moment == 9
+    assert_all_panes_look_at(everywhere, Focus("token", text="Th"))
+    assert_all_panes_agree(everywhere)
+
+
+def test_from_a_token_in_the_history(everywhere: Driver) -> None:
+    pane = everywhere.window.history_pane
+    everywhere.click_row(pane.view, pane.rows.row_of_step(12), HistoryColumn.LEFT)
+    assert_all_panes_look_at(everywhere, Focus("token", text="ch"))
+    assert everywhere.model.moment == 12
+
+
+def test_from_every_rival(driver: Driver) -> None:
+    view = driver.window.scoreboard_pane._rivals_view
+    for row, rival in enumerate(view.rivals.candidates[:6]):
+        driver.click_row(view, row)
+        assert_all_panes_look_at(driver, Focus("pair", left=rival.left, right=rival.right))
+        assert marked_rival(driver.window) == rival.token
+
+
+def test_from_a_word_of_the_scoreboard(driver: Driver) -> None:
+    view = driver.window.scoreboard_pane._words._view
+    driver.click_row(view, 0)
+    assert_all_panes_look_at(driver, Focus("word", text="chapter"))
+
+
+def test_from_a_chip(everywhere: Driver) -> None:
+    if not everywhere.window.tokenization_pane.isVisible():
+        pytest.skip("this layout shows no chips")
+    everywhere.click_chip(ChipPlace(0, 4, 0))
+    token = everywhere.window.tokenization_pane.watched.lines[0].words[4].pieces[0].token
+    assert_all_panes_look_at(everywhere, Focus("token", text=token))
+
+
+def test_from_a_candidate_of_why_here(driver: Driver) -> None:
+    driver.click_chip(ChipPlace(0, 3, 0))
+    why = driver.window.tokenization_pane._why
+    driver.click_row(why._table, len(why.rows) - 1)
+    assert_all_panes_look_at(driver, Focus("token", text=why.rows[-1][0]))
+
+
+def test_from_a_row_of_the_vocabulary(driver: Driver) -> None:
+    driver.click_tab("Vocabulary")
+    pane = driver.window.vocabulary_pane
+    driver.click_row(pane.view, pane.table.rowCount() - 2)
+    token = driver.model.vocabulary_at(12).tokens[pane.view.selected_ids()[0]]
+    assert_all_panes_look_at(driver, Focus("token", text=token))
+    for keys in ("Alt+Home", "Alt+End", "Alt+Left"):
+        driver.press(keys)
+        assert "vocabulary rows" in assert_all_panes_agree(driver).sizes
+
+
+def test_from_a_chip_of_the_token_card(everywhere: Driver) -> None:
+    everywhere.model.set_focus(Focus("token", text="cha"))
+    everywhere.settle()
+    wanted = Focus("token", text="ch")
+    flows = [flow for flow in everywhere.window.token_card_pane.findChildren(ChipFlow) if flow.isVisible()]
+    flow, at = next((flow, at) for flow in flows for at, item in enumerate(flow.items) if item.target == wanted)
+    everywhere.click(flow, flow._placed(flow.items, flow.width())[at].center().toPoint())
+    assert_all_panes_look_at(everywhere, wanted)
+
+
+def test_from_a_word_of_the_corpus(driver: Driver) -> None:
+    editor = driver.window.corpus_pane.editor
+    cursor = editor.textCursor()
+    cursor.setPosition(editor.toPlainText().index("chapter") + 2)
+    driver.click(editor.viewport(), editor.cursorRect(cursor).center(), Qt.KeyboardModifier.ControlModifier)
+    assert_all_panes_look_at(driver, Focus("word", text="chapter"))
+
+
+def test_from_a_step_of_the_chart(driver: Driver) -> None:
+    driver.press("Ctrl+2")
+    chart = driver.window.charts_pane.charts[0]
+    canvas = chart.findChild(Canvas)
+    driver.click(canvas, QPointF(canvas.place_of(19, 0).x(), canvas.plot_rect().center().y()).toPoint())
+    assert driver.model.moment == 19
+    assert_all_panes_agree(driver)
+
+
+def test_a_focus_from_elsewhere_brings_its_row_into_view(driver: Driver) -> None:
+    driver.press("Alt+End")
+    driver.model.set_focus(Focus("token", text=driver.model.history[0].token))
+    assert_all_panes_look_at(driver, Focus("token", text=driver.model.history[0].token))
+    view = driver.window.history_pane.view
+    assert view.visualRect(driver.window.history_pane.rows.index(0, 0)).top() >= 0
+
+
+def test_a_focus_stays_as_the_moment_moves(everywhere: Driver) -> None:
+    everywhere.model.set_focus(Focus("pair", left="ch", right="##a"))
+    for keys in ("Alt+Home", "Alt+End", "Alt+Left"):
+        everywhere.press(keys)
+        assert_all_panes_look_at(everywhere, Focus("pair", left="ch", right="##a"))
+
+
+def test_escape_takes_the_focus_away(driver: Driver) -> None:
+    driver.model.set_focus(Focus("token", text="Th"))
+    driver.window.setFocus()
+    driver.press("Esc")
+    assert_all_panes_look_at(driver, None)

@@ -1,0 +1,89 @@
+"""The merge history: going to a step, filtering and sorting it by hand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPoint
+from PySide6.QtGui import QGuiApplication
+
+from tests.end_to_end.agreement import assert_all_panes_agree, row_texts
+from wordpiece_studio.model.history_rows import HistoryColumn
+from wordpiece_studio.model.records import Focus
+
+if TYPE_CHECKING:
+    from tests.end_to_end.driver import Driver
+
+
+def test_a_click_on_a_row_goes_to_its_step_and_looks_at_its_token(driver: Driver) -> None:
+    pane = driver.window.history_pane
+    driver.click_row(pane.view, pane.rows.row_of_step(16))
+    assert driver.model.moment == 16
+    assert driver.model.focus == Focus("token", text=driver.model.history[15].token)
+    assert_all_panes_agree(driver)
+
+
+def test_arrow_keys_in_the_table_walk_through_the_steps(driver: Driver) -> None:
+    pane = driver.window.history_pane
+    driver.click_row(pane.view, pane.rows.row_of_step(3))
+    driver.press("Down")
+    driver.press("Down")
+    assert driver.model.moment == 5
+    assert_all_panes_agree(driver)
+
+
+def type_filter(driver: Driver, text: str) -> list[list[str]]:
+    """Open the filter, type into it, and return the rows that are left."""
+    pane = driver.window.history_pane
+    driver.click(pane._controls._filter)
+    driver.type(text)
+    driver.wait(lambda: not pane.rows.is_busy)
+    return [row_texts(pane.view, row) for row in range(pane.rows.rowCount())]
+
+
+def test_a_text_filters_the_rows(driver: Driver) -> None:
+    rows = type_filter(driver, "full")
+    assert 0 < len(rows) < 25
+    assert all("full" in row[HistoryColumn.TOKEN] + row[HistoryColumn.LEFT] for row in rows)
+    assert_all_panes_agree(driver)
+
+
+def test_only_the_steps_that_changed_the_watched_text(driver: Driver) -> None:
+    rows = type_filter(driver, "")
+    driver.click(driver.window.history_pane._filter_row._only_watched)
+    rows = [
+        row_texts(driver.window.history_pane.view, row) for row in range(driver.window.history_pane.rows.rowCount())
+    ]
+    assert [int(row[HistoryColumn.STEP]) for row in rows] == driver.window.changes.steps.tolist()
+
+
+def test_a_click_on_a_filtered_row_goes_to_the_step_it_names(driver: Driver) -> None:
+    step = int(type_filter(driver, "full")[1][HistoryColumn.STEP])
+    driver.click_row(driver.window.history_pane.view, 1)
+    assert driver.model.moment == step
+    assert_all_panes_agree(driver)
+
+
+def test_escape_takes_the_filter_away_and_leaves_the_focus(driver: Driver) -> None:
+    assert len(type_filter(driver, "full")) < 25
+    driver.press("Esc")
+    assert driver.window.history_pane.rows.rowCount() == 25
+
+
+def test_a_click_on_a_title_sorts(driver: Driver) -> None:
+    pane = driver.window.history_pane
+    header = pane.view.horizontalHeader()
+    x = header.sectionViewportPosition(HistoryColumn.VALUE) + 10
+    driver.click(header.viewport(), QPoint(x, header.height() // 2))
+    values = [float(row_texts(pane.view, row)[HistoryColumn.VALUE]) for row in range(pane.rows.rowCount())]
+    assert values in (sorted(values), sorted(values, reverse=True))
+    assert_all_panes_agree(driver)
+
+
+def test_rows_are_copied_as_tsv(driver: Driver) -> None:
+    pane = driver.window.history_pane
+    driver.click_row(pane.view, pane.rows.row_of_step(4))
+    driver.press("Shift+Down")
+    driver.press("Ctrl+C")
+    lines = QGuiApplication.clipboard().text().splitlines()
+    assert [line.split("\t")[0] for line in lines[1:]] == ["4", "5"]

@@ -1,0 +1,64 @@
+"""Layouts: switched by key, changed by hand, and there again after a restart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.end_to_end.agreement import assert_all_panes_agree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.end_to_end.driver import Driver
+
+_SEEN = {
+    "Ctrl+1": {"corpus", "token card", "scoreboard", "history", "tokenization", "timeline"},
+    "Ctrl+2": {"corpus", "token card", "history", "charts", "tokenization", "timeline"},
+    "Ctrl+3": {"scoreboard", "tokenization", "timeline"},
+}
+
+
+def seen(driver: Driver) -> set[str]:
+    """Return the names of the panes that are in front."""
+    window = driver.window
+    panes = {
+        "corpus": window.corpus_pane, "token card": window.token_card_pane, "scoreboard": window.scoreboard_pane,
+        "history": window.history_pane, "vocabulary": window.vocabulary_pane, "charts": window.charts_pane,
+        "tokenization": window.tokenization_pane, "timeline": window.timeline_pane,
+    }  # fmt: skip
+    return {name for name, pane in panes.items() if not pane.visibleRegion().isEmpty()}
+
+
+@pytest.mark.parametrize("keys", _SEEN)
+def test_a_key_shows_a_layout_whose_panes_agree(driver: Driver, keys: str) -> None:
+    driver.press(keys)
+    assert seen(driver) == _SEEN[keys]
+    assert_all_panes_agree(driver)
+
+
+@pytest.mark.parametrize("keys", _SEEN)
+def test_a_layout_is_there_again_after_a_restart(start: Callable[[], Driver], keys: str) -> None:
+    start().press(keys)
+    again = start()
+    assert seen(again) == _SEEN[keys]
+    assert_all_panes_agree(again)
+
+
+def test_there_and_back_leaves_no_trace(driver: Driver) -> None:
+    before, height = driver.window.docks.changed_by_hand(), driver.window.timeline_pane.height()
+    for keys in ("Ctrl+2", "Ctrl+3", "Ctrl+1"):
+        driver.press(keys)
+    assert seen(driver) == _SEEN["Ctrl+1"]
+    assert driver.window.docks.changed_by_hand() == before
+    assert driver.window.timeline_pane.height() == height
+    assert not driver.window.isFullScreen()
+
+
+def test_a_pane_closed_by_hand_stays_closed_until_the_layout_is_reset(start: Callable[[], Driver]) -> None:
+    start().click_menu("View", "Panes", "Token card")
+    again = start()
+    assert "token card" not in seen(again)
+    again.click_menu("View", "Reset layout")
+    assert seen(again) == _SEEN["Ctrl+1"]

@@ -1,0 +1,89 @@
+"""Breakpoints, markers and the notebook, set and used by hand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.end_to_end.agreement import assert_all_panes_agree
+
+if TYPE_CHECKING:
+    from tests.end_to_end.driver import Driver
+    from wordpiece_studio.model.breakpoints import BreakpointKind
+
+
+def set_breakpoint(driver: Driver, kind: BreakpointKind, text: str) -> None:
+    """Open the editor by its keys, choose a kind, type a text and add it."""
+    driver.press("Ctrl+B")
+    editor = driver.dialog()
+    editor._kind.setCurrentIndex(editor._kind.findData(kind))
+    driver.focus(editor._field)
+    driver.type(text)
+    driver.click(editor._add)
+    driver.wait(lambda: not driver.window.marks.watch.is_searching)
+    driver.click(editor._close)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "moment"),
+    [
+        ("token", "chap", 13), ("pattern", "^chap.$", 14), ("word", "is", 21), ("value", "0.12", 19), ("tie", "2", 14),
+        ("size", "60", 15),
+    ],
+)  # fmt: skip
+def test_a_run_halts_at_a_breakpoint(driver: Driver, kind: BreakpointKind, text: str, moment: int) -> None:
+    set_breakpoint(driver, kind, text)
+    driver.press("Ctrl+F8")
+    assert driver.model.moment == moment
+    assert "breakpoint" in driver.window.timeline_pane.hint
+    assert_all_panes_agree(driver)
+
+
+def test_playing_halts_at_a_breakpoint(driver: Driver) -> None:
+    set_breakpoint(driver, "token", "chapt")
+    driver.window.player.set_speed(200.0)
+    driver.press("F8")
+    driver.wait(lambda: not driver.window.player.is_playing)
+    assert driver.model.history[driver.model.moment - 1].token == "chapt"
+    assert_all_panes_agree(driver)
+
+
+def test_a_run_back_halts_at_the_breakpoint_before(driver: Driver) -> None:
+    set_breakpoint(driver, "token", "Th")
+    driver.press("Ctrl+Shift+F8")
+    assert driver.model.moment == 9
+    assert_all_panes_agree(driver)
+
+
+def test_markers_are_set_gone_to_and_compared(driver: Driver) -> None:
+    driver.window.setFocus()
+    driver.press("[")
+    driver.press("Shift+Right")
+    driver.press("]")
+    assert (driver.window.marks.markers.a, driver.window.marks.markers.b) == (12, 22)
+    driver.press("Alt+Shift+A")
+    assert driver.model.moment == 12
+    assert "10 merges" in driver.window.timeline_pane._marker_line._label.text()
+    assert_all_panes_agree(driver)
+
+
+def test_a_moment_is_kept_with_a_line_and_gone_back_to(driver: Driver) -> None:
+    driver.press("Ctrl+D")
+    driver.type("cha is born")
+    driver.press("Return")
+    driver.press("Alt+End")
+    driver.press("Ctrl+Shift+D")
+    notebook = driver.window.marks_flow.notebook
+    driver.click_row(notebook._table, 0, 1)
+    assert driver.model.moment == 12
+    assert_all_panes_agree(driver)
+
+
+@pytest.mark.parametrize("keys", ["F9", "Ctrl+Right"])
+def test_to_the_next_step_that_changes_the_watched_text(driver: Driver, keys: str) -> None:
+    driver.window.setFocus()
+    steps = driver.window.changes.steps
+    driver.press(keys)
+    assert driver.model.moment == steps[steps > 12][0]
+    assert_all_panes_agree(driver)

@@ -1,0 +1,127 @@
+"""Moving in time by key, menu, button and slider: one moment, which every pane shows."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPoint
+
+from tests.end_to_end.agreement import assert_all_panes_agree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.end_to_end.driver import Driver
+
+
+def test_the_first_start_shows_a_trained_sample_of_one_mind(driver: Driver) -> None:
+    shown = assert_all_panes_agree(driver)
+    assert set(shown.moments) >= {"scoreboard heading", "tokenization heading", "slider", "history row"}
+    assert set(shown.moments.values()) == {12}
+    assert shown.tokens["formula"] == "cha"
+    assert shown.tokens["best rival"] == "cha"
+
+
+def test_every_pane_follows_the_keys(driver: Driver) -> None:
+    moves = {
+        "Right": 13, "Left": 11, "Alt+Right": 13, "Alt+Left": 11, "F10": 13, "Shift+F10": 11, "Home": 0, "End": 25,
+        "Alt+Home": 0, "Alt+End": 25, "Shift+Right": 22, "Shift+Left": 2, "Alt+PgDown": 22, "Alt+PgUp": 2,
+    }  # fmt: skip
+    for keys, moment in moves.items():
+        driver.model.seek(12)
+        driver.window.setFocus()
+        driver.press(keys)
+        assert driver.model.moment == moment, keys
+        assert_all_panes_agree(driver)
+
+
+def test_every_pane_follows_the_menu(driver: Driver) -> None:
+    moves = {
+        "Next merge": 13, "Ten merges on": 23, "Ten merges back": 13, "Previous merge": 12, "To the beginning": 0,
+        "Next change of the text": 3, "To the last merge": 25, "Previous change of the text": 21,
+    }  # fmt: skip
+    for command, moment in moves.items():
+        driver.click_menu("Moment", command)
+        assert driver.model.moment == moment, command
+        assert_all_panes_agree(driver)
+
+
+def test_every_pane_follows_the_slider_as_it_is_dragged(driver: Driver) -> None:
+    plot = driver.window.timeline_pane.plot
+    places = [QPoint(round(plot.x_of(moment)), plot.height() // 2) for moment in (12, 5, 19)]
+    driver.drag(plot, *places)
+    assert driver.model.moment == 19
+    assert_all_panes_agree(driver)
+
+
+def test_every_pane_follows_a_walk_to_every_step(driver: Driver) -> None:
+    driver.press("Alt+Home")
+    for moment in range(1, 26):
+        driver.press("Alt+Right")
+        assert driver.model.moment == moment
+        assert_all_panes_agree(driver)
+
+
+def test_next_at_the_last_merge_says_why_there_is_none(driver: Driver) -> None:
+    driver.press("Alt+End")
+    driver.press("Alt+Right")
+    assert "size reached" in driver.window.banner.text
+    assert driver.model.moment == 25
+
+
+def test_play_walks_on_and_the_space_bar_holds_it(driver: Driver) -> None:
+    driver.window.player.set_speed(50.0)
+    driver.window.setFocus()
+    driver.press("Space")
+    driver.wait(lambda: driver.model.moment > 14)
+    driver.press("Space")
+    held = assert_all_panes_agree(driver).moments["slider"]
+    assert driver.model.moment == held
+    assert not driver.window.player.is_playing
+
+
+def test_a_jump_by_number(driver: Driver) -> None:
+    driver.press("Ctrl+G")
+    driver.type("7")
+    driver.press("Return")
+    assert driver.model.moment == 7
+    assert_all_panes_agree(driver)
+
+
+def test_train_anew_and_step_on_by_the_menu(driver: Driver) -> None:
+    driver.click_menu("Training", "Train")
+    driver.wait_finished()
+    driver.click_menu("Moment", "Previous merge")
+    assert driver.model.moment == 24
+    assert_all_panes_agree(driver)
+
+
+def test_every_pane_follows_typing_into_the_corpus(driver: Driver) -> None:
+    driver.focus(driver.window.corpus_pane.editor)
+    before = driver.model.history
+    driver.press("Ctrl+End")
+    driver.type(" tokens")
+    driver.wait(lambda: driver.model.history is not before and not driver.model.is_replacing)
+    assert_all_panes_agree(driver)
+
+
+def test_a_restart_shows_the_sample_again(start: Callable[[], Driver]) -> None:
+    start().press("Alt+End")
+    assert set(assert_all_panes_agree(start()).moments.values()) == {12}
+
+
+def test_every_pane_follows_jumps_in_a_training_of_some_size(driver: Driver, tmp_path: Path) -> None:
+    path, chance = tmp_path / "corpus.txt", random.Random(2)
+    words = ("".join(chance.choices("abcdefgh", k=chance.randint(2, 9))) for _ in range(9000))
+    path.write_text(" ".join(words), encoding="utf-8")
+    driver.window.file_flow.open_paths([path])
+    driver.wait(lambda: driver.window.document.path == path and driver.window.counting.counts is not None)
+    driver.click_menu("Training", "Train")
+    driver.model.seek(driver.model.merge_count // 2)
+    assert driver.model.merge_count > 100
+    assert_all_panes_agree(driver)
+    for moment in (3, driver.model.merge_count, 0, driver.model.merge_count // 3):
+        driver.model.seek(moment)
+        assert_all_panes_agree(driver)

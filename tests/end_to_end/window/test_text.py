@@ -1,0 +1,68 @@
+"""The watched text: why a boundary is where it is, why a word is unknown, and the steps that changed it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.end_to_end.agreement import assert_all_panes_agree
+from wordpiece_studio.model.records import Focus
+from wordpiece_studio.ui.tokenization.chip_blocks import ChipPlace
+
+if TYPE_CHECKING:
+    from tests.end_to_end.driver import Driver
+
+_HUGGING, _UNKNOWN = 3, 6  # words of "This is the Hugging Face course!", as the trainer splits it
+
+
+def test_why_here_on_a_boundary_shows_the_ladder(driver: Driver) -> None:
+    driver.click_chip(ChipPlace(0, _HUGGING, 1), boundary=True)
+    why = driver.window.tokenization_pane._why
+    assert "Hugging" in why.title
+    assert "boundary at character 2" in why.title
+    assert [row[1] for row in why.rows][-1] == "✓"
+    assert {row[1] for row in why.rows[:-1]} == {"✗"}
+    assert driver.model.focus == Focus("token", text="##u")
+
+
+def test_why_here_on_a_chip_says_when_its_token_was_born(driver: Driver) -> None:
+    driver.press("Alt+End")
+    pane = driver.window.tokenization_pane
+    born = pane.watched.lines[0].words[_HUGGING].pieces[0].token
+    driver.click_chip(ChipPlace(0, _HUGGING, 0))
+    step = [merge.token for merge in driver.model.history].index(born) + 1
+    assert pane._why.rows[-1][0] == born
+    assert f"step {step}" in pane._why.rows[-1][2]
+
+
+def test_why_here_on_an_unknown_word_says_which_symbol_is_missing(driver: Driver) -> None:
+    driver.click_chip(ChipPlace(0, _UNKNOWN, 0))
+    pane = driver.window.tokenization_pane
+    assert "nothing fits from character 0" in pane._why.title
+    assert "the symbol ! occurs in no word" in pane._unknown_label.text()
+    assert {row[1] for row in pane._why.rows} <= {"✗"}
+    assert_all_panes_agree(driver)
+
+
+def test_a_click_on_the_film_strip_goes_to_the_step(driver: Driver) -> None:
+    strip = driver.window.tokenization_pane._strip
+    for row, strip_row in enumerate(list(strip.rows)):
+        driver.click_row(strip._table, row)
+        assert driver.model.moment == strip_row.step
+        assert_all_panes_agree(driver)
+
+
+def test_typing_a_text_shows_its_chips_and_its_film_strip(driver: Driver) -> None:
+    pane = driver.window.tokenization_pane
+    driver.focus(pane._edit)
+    driver.press("Ctrl+A")
+    driver.type("chapter")
+    assert pane.text == "chapter"
+    assert_all_panes_agree(driver)
+    assert {row.token for row in pane._strip.rows} >= {"ch", "cha"}
+
+
+def test_arrow_keys_walk_through_the_chips_and_not_in_time(driver: Driver) -> None:
+    driver.click_chip(ChipPlace(0, _HUGGING, 0))
+    driver.press("Right")
+    assert driver.model.moment == 12
+    assert driver.window.tokenization_pane._chips.current == ChipPlace(0, _HUGGING, 1)

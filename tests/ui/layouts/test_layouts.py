@@ -1,0 +1,228 @@
+"""The layouts: what each shows, what the hand changes of it, and what is left of that after a restart."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtWidgets import QApplication, QTabBar
+
+from wordpiece_studio.model.settings import SavedLayout, SettingsStore
+from wordpiece_studio.ui.layouts.layout import LAYOUTS, TEACH
+from wordpiece_studio.ui.main_window import PANES, MainWindow
+from wordpiece_studio.ui.studio import take_down
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.ui.conftest import Studio
+
+IN_FRONT = {
+    "teach": {"corpus", "token_card", "scoreboard", "history", "tokenization", "timeline"},
+    "engineer": {"corpus", "token_card", "history", "charts", "tokenization", "timeline"},
+    "demo": {"scoreboard", "tokenization", "timeline"},
+}
+
+
+def in_front(window: MainWindow) -> set[str]:
+    return {card.objectName() for card in window.docks.cards if card.is_in_front}
+
+
+def choose(window: MainWindow, name: str) -> None:
+    getattr(window.actions_, f"layout_{name}").trigger()
+
+
+@pytest.fixture
+def window(empty_studio: Studio) -> MainWindow:
+    empty_studio.window.resize(1440, 900)
+    empty_studio.window.show()
+    return empty_studio.window
+
+
+@pytest.fixture
+def restarted(window: MainWindow) -> Iterator[object]:
+    """A function that closes the window and opens another one on the same file of settings."""
+    opened = []
+
+    def restart() -> MainWindow:
+        window.leave_at_once()
+        store = SettingsStore(window.settings.path.parent)
+        assert store.damage is None
+        opened.append(MainWindow(store, window.zoom.theme))
+        opened[-1].show()
+        return opened[-1]
+
+    yield restart
+    for each in opened:
+        each.leave_at_once()
+        take_down(each)
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_each_layout_places_every_pane_once(name: str) -> None:
+    layout = LAYOUTS[name]
+    for columns in (layout.columns, layout.low or layout.columns):
+        assert sorted([*(n for column in columns for n in column.names), layout.bottom]) == sorted(PANES)
+
+
+def test_the_layouts_show_what_they_are_for(window: MainWindow) -> None:
+    for name in ("teach", "engineer", "demo", "teach"):
+        choose(window, name)
+        assert in_front(window) == IN_FRONT[name]
+        assert getattr(window.actions_, f"layout_{name}").isChecked()
+    assert not window.isFullScreen()
+
+
+def test_the_layout_for_showing_takes_the_screen_and_large_type(window: MainWindow) -> None:
+    choose(window, "demo")
+    assert window.isFullScreen()
+    assert window.actions_.full_screen.isChecked()
+    assert window.zoom.theme.scale == 1.6
+    assert not window.bar.isVisible()
+    window.actions_.full_screen.trigger()
+    assert not window.isFullScreen()
+    choose(window, "teach")
+    assert window.zoom.theme.scale == 1.0
+    assert window.bar.isVisible()
+
+
+def test_the_usual_sizes_are_those_of_the_sketch(window: MainWindow) -> None:
+    card = window.docks.card
+    room = window.docks.width()
+    assert card("corpus").width() / room == pytest.approx(0.225, abs=0.02)
+    assert card("tokenization").width() / room == pytest.approx(0.29, abs=0.02)
+    assert card("corpus").height() > 2 * card("token_card").height()
+    assert card("timeline").width() == room
+
+
+def test_a_pane_behind_another_one_does_no_work_until_it_is_brought(studio: Studio) -> None:
+    window, refreshed = studio.window, []
+    for pane in (window.vocabulary_pane, window.history_pane):
+        assert pane.isVisible() == (pane is window.history_pane)
+        pane.refresh = lambda pane=pane: refreshed.append(pane)
+    for pane in (window.vocabulary_pane, window.history_pane):
+        pane.refresh_later()
+    studio.wait(lambda: bool(refreshed))
+    assert refreshed == [window.history_pane]
+    window.docks.bring("vocabulary")
+    studio.wait(lambda: window.vocabulary_pane in refreshed)
+    assert not window.history_pane.isVisible()
+
+
+def test_what_is_changed_by_hand_is_kept_by_each_layout_from_start_to_start(
+    window: MainWindow, restarted: object
+) -> None:
+    window.docks.bring("vocabulary")
+    window.docks.card("corpus").toggleViewAction().trigger()
+    window.zoom.set_zoom("scoreboard", 130)
+    choose(window, "engineer")
+    assert in_front(window) == IN_FRONT["engineer"]
+    assert not window.zoom.zooms
+    window.docks.bring("scoreboard")
+    again = restarted()
+    assert in_front(again) == IN_FRONT["engineer"] - {"history"} | {"scoreboard"}
+    choose(again, "teach")
+    assert in_front(again) == IN_FRONT["teach"] - {"history", "corpus"} | {"vocabulary"}
+    assert again.zoom.zooms == {"scoreboard": 130}
+    again.actions_.reset_layout.trigger()
+    assert in_front(again) == IN_FRONT["teach"]
+    assert again.docks.changed_by_hand() is None
+    assert not again.zoom.zooms
+    assert "teach" not in again.settings.values.layouts
+
+
+def test_edges_that_were_drawn_keep_their_proportions(window: MainWindow) -> None:
+    docks = window.docks
+    docks.take(TEACH, SavedLayout(version=TEACH.version, widths={"corpus": 0.35, "tokenization": 0.25},
+                                  heights={"timeline": 0.3, "corpus": 0.3}))  # fmt: skip
+    for width, height in ((1440, 900), (1200, 1000)):
+        window.resize(width, height)
+        QApplication.processEvents()
+        assert docks.card("corpus").width() / docks.width() == pytest.approx(0.35, abs=0.02)
+        assert docks.card("timeline").height() / docks.height() == pytest.approx(0.3, abs=0.02)
+    assert docks.changed_by_hand().widths["corpus"] == 0.35
+
+
+def test_an_edge_drawn_with_the_mouse_is_noticed(window: MainWindow) -> None:
+    docks = window.docks
+    docks._on_room_pressed()
+    docks._on_room_released()
+    assert docks.changed_by_hand() is None
+    docks._on_room_pressed()
+    cards = [docks.card("corpus"), docks.card("scoreboard")]
+    docks._room.resizeDocks(cards, [420, 500], Qt.Orientation.Horizontal)
+    QApplication.processEvents()
+    docks._on_room_released()
+    assert docks.changed_by_hand().widths["corpus"] == pytest.approx(420 / docks.width(), abs=0.02)
+
+
+def test_what_was_saved_of_another_version_or_of_no_pane_is_passed_over(window: MainWindow) -> None:
+    docks = window.docks
+    docks.take(TEACH, SavedLayout(version=TEACH.version + 1, closed=("timeline",), widths={"corpus": 0.9}))
+    assert docks.changed_by_hand() is None
+    docks.take(TEACH, SavedLayout(version=TEACH.version, closed=("nothing", "timeline"), front=("nobody", "charts")))
+    assert docks.changed_by_hand().closed == ("timeline",)
+    assert docks.changed_by_hand().front == ("charts",)
+    docks.take(replace(TEACH, version=7), docks.changed_by_hand())
+    assert docks.changed_by_hand() is None
+
+
+def test_a_low_window_puts_the_token_card_behind_the_corpus_and_back(window: MainWindow) -> None:
+    window.resize(1024, 700)
+    QApplication.processEvents()
+    assert in_front(window) == IN_FRONT["teach"] - {"token_card"}
+    assert window.docks.changed_by_hand() is None
+    window.resize(1440, 900)
+    QApplication.processEvents()
+    assert in_front(window) == IN_FRONT["teach"]
+
+
+def test_only_the_tab_bars_of_this_layout_are_left(window: MainWindow) -> None:
+    for name in ("engineer", "teach", "engineer", "demo"):
+        choose(window, name)
+        bars = [bar for bar in window.docks.findChildren(QTabBar) if bar.isVisible()]
+        seen = [bar for bar in bars if bar.geometry().right() >= 0]
+        assert len(seen) == (0 if name == "demo" else 1)
+        assert [bar for bar in bars if bar.focusPolicy() != Qt.FocusPolicy.NoFocus] == seen
+        assert all(bar.accessibleName() for bar in bars)
+
+
+def wheel(window: MainWindow, at: QPoint, notches: int) -> None:
+    none, position = QPoint(), QPointF(at)
+    event = QWheelEvent(
+        position, QPointF(window.mapToGlobal(at)), none, QPoint(0, 120 * notches), Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.ControlModifier, Qt.ScrollPhase.NoScrollPhase, False,
+    )  # fmt: skip
+    QApplication.sendEvent(window.windowHandle(), event)
+
+
+def test_the_wheel_with_ctrl_makes_the_text_of_one_pane_larger(window: MainWindow) -> None:
+    chips = window.tokenization_pane
+    before, title = chips.fontMetrics().height(), window.scoreboard_pane.fontMetrics().height()
+    wheel(window, chips.mapTo(window, QPoint(40, 60)), 5)
+    assert window.zoom.zooms == {"tokenization": 150}
+    assert chips.fontMetrics().height() > 1.3 * before
+    assert window.scoreboard_pane.fontMetrics().height() == title
+    wheel(window, chips.mapTo(window, QPoint(40, 60)), -5)
+    assert not window.zoom.zooms
+    assert chips.fontMetrics().height() == before
+
+
+def test_the_commands_make_the_text_of_the_pane_with_the_keyboard_larger(window: MainWindow) -> None:
+    window.activateWindow()
+    window.corpus_pane.editor.setFocus()
+    window.actions_.larger_pane.trigger()
+    window.actions_.larger_pane.trigger()
+    window.actions_.smaller_pane.trigger()
+    assert window.zoom.zooms == {"corpus": 110}
+    window.actions_.normal_pane.trigger()
+    assert not window.zoom.zooms
+
+
+def test_saved_layouts_are_checked_when_they_are_read() -> None:
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.convert({"version": 1, "widths": {"corpus": 7.0}}, SavedLayout)

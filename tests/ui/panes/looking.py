@@ -1,0 +1,47 @@
+"""Panes that show how tokens are used, with all that they need."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wordpiece_studio.model.token_usage import TokenUsage
+from wordpiece_studio.model.watched_changes import WatchedChanges
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from tests.ui.panes.conftest import Bench
+
+
+class Looking:
+    """The figures of a bench's model, for its panes."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench = bench
+        self.usage = TokenUsage(bench.model)
+        self._changes = WatchedChanges()
+
+    def show(self, pane_class: Callable[..., Any], width: int = 560, height: int = 500) -> Any:
+        """Show a pane and wait until the figures are known, if there are any to come."""
+        pane = self.bench.show(
+            lambda model, theme: pane_class(model, self.usage, self._changes, theme), width=width, height=height
+        )
+        self.settle()
+        return pane
+
+    def settle(self) -> None:
+        """Let figures and words be found and the panes refresh."""
+        self.bench.wait(self._is_at_rest)
+
+    def _is_at_rest(self) -> bool:
+        is_known = self.bench.model.history is None or self.usage.is_current
+        is_refreshed = not any(pane._refresh_timer.isActive() for pane in self.bench.panes)
+        return is_known and is_refreshed and not self.usage.details._job.is_running
+
+    def close(self) -> None:
+        """Stop what runs."""
+        self.usage.close()
+        for pane in self.bench.panes:
+            if hasattr(pane, "close_jobs"):
+                pane.close_jobs()

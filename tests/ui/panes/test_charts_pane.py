@@ -1,0 +1,386 @@
+"""The charts: what they show, that they follow moment and focus, and that they move them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QObject, QPoint, Qt, Signal
+from PySide6.QtGui import QColor, QImage
+from PySide6.QtSvg import QSvgRenderer
+from PySide6.QtWidgets import QLabel, QTabWidget
+
+from wordpiece_studio.core.corpus.counts import WordCounts
+from wordpiece_studio.core.encoder import Tokenizer
+from wordpiece_studio.core.training.config import TrainingConfig
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.model.film_strip import StripRow
+from wordpiece_studio.model.records import Focus, TrainerState
+from wordpiece_studio.model.watched_changes import TextSummary, WatchedChanges
+from wordpiece_studio.ui.charts.charts_pane import ChartsPane
+from wordpiece_studio.ui.look.colors import LOOKS, contrast
+
+if TYPE_CHECKING:
+    from tests.ui.panes.conftest import Bench
+    from wordpiece_studio.model.trainer_model import TrainerModel
+    from wordpiece_studio.ui.charts.chart import Chart
+    from wordpiece_studio.ui.look.colors import Colors
+    from wordpiece_studio.ui.look.theme import Theme
+
+VALUE, SYMBOLS, FERTILITY, LENGTHS, ZIPF, ALL = range(6)
+
+
+class Usage(QObject):
+    """The tokens' use, told by the test."""
+
+    changed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.step: int | None = None
+        self.frequencies = np.zeros(0, dtype=np.int64)
+        self.is_counting = True
+        self.wanted = False
+
+    def set_wanted(self, _widget: object, wanted: bool) -> None:
+        self.wanted = wanted
+
+    def tell(self, step: int, frequencies: list[int]) -> None:
+        self.step, self.frequencies = step, np.array(frequencies, dtype=np.int64)
+        self.changed.emit()
+
+
+class Charts:
+    """A pane and what it is given."""
+
+    def __init__(self, bench: Bench, width: int = 420, height: int = 300) -> None:
+        self.bench, self.model = bench, bench.model
+        self.usage, self.changes = Usage(), WatchedChanges()
+        self.pane = bench.show(self._made, width, height)
+
+    def _made(self, model: TrainerModel, theme: Theme) -> ChartsPane:
+        return ChartsPane(model, self.usage, self.changes, theme)
+
+    def choose(self, index: int) -> Chart:
+        self.pane.choose(index)
+        self.bench.settle()
+        return self.pane.charts[0]
+
+    def press(self, chart: Chart, x: float, y: float = 0.0) -> None:
+        view = chart.canvas._view
+        place = chart.canvas.place_of(x, y).toPoint() - view.pos()
+        self.bench.qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
+
+    def hover(self, chart: Chart, x: float) -> None:
+        view = chart.canvas._view
+        place = QPoint(chart.canvas.place_of(x, 0).toPoint().x(), view.height() // 2)
+        self.bench.qtbot.mouseMove(view.viewport(), place - QPoint(40, 0))
+        self.bench.qtbot.mouseMove(view.viewport(), place)
+
+
+@pytest.fixture
+def charts(bench: Bench) -> Charts:
+    bench.model.seek(12)
+    return Charts(bench)
+
+
+# -- what is shown
+
+
+def test_nothing_is_trained_yet(empty_bench: Bench) -> None:
+    charts = Charts(empty_bench)
+    for index in (VALUE, LENGTHS, ZIPF):
+        assert charts.choose(index).sentence == "Nothing is trained yet. Train, and the charts appear here."
+    with pytest.raises(StudioError, match="no chart to save"):
+        charts.pane.picture("png")
+
+
+def test_a_run_without_a_merge_has_no_charts(empty_bench: Bench) -> None:
+    empty_bench.train(vocab_size=45)
+    assert Charts(empty_bench).choose(VALUE).sentence == "No merge yet. After the first one the charts appear here."
+
+
+def test_the_value_of_the_moment_is_said(charts: Charts) -> None:
+    chart = charts.choose(VALUE)
+    assert chart.readout == "merge 12: score 0.1667 · ch + ##a → cha · tie of 2"
+    assert chart.accessibleName() == "Value per step"
+    assert chart.accessibleDescription().startswith("Value per step, 25 merges, now step 12: merge 12: score 0.1667")
+    assert charts.pane.hint == "after merge 12 of 25"
+
+
+def test_every_merge_is_on_the_curve_and_every_tie_has_a_mark(charts: Charts) -> None:
+    chart = charts.choose(VALUE)
+    history = charts.model.history
+    x, y = chart._curve.getData()
+    assert x.tolist() == list(range(1, 26))
+    assert np.allclose(10.0**y, [merge.value for merge in history])
+    assert chart._ties.getData()[0].tolist() == [merge.step for merge in history if merge.ties > 1]
+
+
+def test_vocabulary_against_symbols(charts: Charts) -> None:
+    chart = charts.choose(SYMBOLS)
+    assert chart.readout == "after merge 12: 57 tokens, 156 symbols in the corpus"
+    x, y = chart._curve.getData()
+    assert (x[0], y[0], x[-1], y[-1]) == (45, 171, 70, charts.model.history.symbols_after(25))
+
+
+def test_tokens_per_word_of_corpus_and_watched_text(charts: Charts) -> None:
+    chart = charts.choose(FERTILITY)
+    assert chart.readout == "after merge 12: 4.333 in the corpus"  # 156 symbols, 36 words
+    assert charts.model.history.input.weights.sum() == 36
+    rows = [StripRow(3, "x", 24), StripRow(14, "y", 20)]
+    charts.changes.set_rows(rows, start=TextSummary(words=8, tokens=26, unknown=0))
+    charts.bench.wait(lambda: chart.readout.endswith(", 3 in the watched text"))
+    x, y = chart._watched.getData()
+    assert (x[0], y[0], x[-1], y[-1]) == (0, 26 / 8, 25, 20 / 8)
+    charts.bench.seek(14)
+    assert chart.readout.endswith(", 2.500 in the watched text")
+
+
+def test_lengths_of_the_vocabulary_at_the_moment(charts: Charts) -> None:
+    chart = charts.choose(LENGTHS)
+    vocabulary = charts.model.vocabulary_at(12)
+    learned = [len(token.removeprefix("##")) for token in vocabulary.tokens[45:]]
+    assert chart._learned.sum() == 12
+    assert chart._learned.tolist() == np.bincount(learned).tolist()
+    assert chart._alphabet.tolist()[:2] == [0, 40]
+    charts.model.seek(0)
+    charts.bench.wait(lambda: chart.readout == "after merge 0: no token is learned yet")
+
+
+def test_zipf_waits_for_the_counting_and_follows_it(charts: Charts) -> None:
+    chart = charts.choose(ZIPF)
+    assert charts.usage.wanted
+    assert chart.sentence == "Counting how often tokens are used…"
+    frequencies = token_frequencies(charts)
+    charts.usage.tell(12, frequencies)
+    charts.bench.wait(lambda: chart.is_drawn)
+    best = int(np.argmax(frequencies))
+    token = charts.model.history.token(best)
+    assert chart.readout.startswith(f"after merge 12: {token} is rank 1 of ")
+    charts.model.seek(13)
+    charts.bench.wait(lambda: chart.readout.endswith("counting…"))
+    charts.choose(VALUE)
+    assert not charts.usage.wanted
+
+
+def token_frequencies(charts: Charts) -> list[int]:
+    """Count what longest match makes of the corpus, the plain way."""
+    model = charts.model
+    tokenizer = model.tokenizer_at(12)
+    assert isinstance(tokenizer, Tokenizer)
+    found = [0] * len(model.vocabulary_at(12))
+    for word, weight in zip(model.history.input.words, model.history.input.weights.tolist(), strict=True):
+        for token in tokenizer.explain(word).tokens:
+            found[model.vocabulary_at(12).id_of(token)] += weight
+    return found
+
+
+# -- the moment
+
+
+@pytest.mark.parametrize(("index", "x", "step"), [(VALUE, 7, 7), (FERTILITY, 20, 20), (SYMBOLS, 50, 5)])
+def test_a_press_on_a_chart_goes_to_the_step(charts: Charts, index: int, x: float, step: int) -> None:
+    chart = charts.choose(index)
+    low, high = chart.y_range()
+    charts.press(chart, x, (low + high) / 2)
+    assert charts.model.moment == step
+    assert chart._moment_line.value() == pytest.approx(x)
+
+
+def test_dragging_goes_through_the_steps(charts: Charts) -> None:
+    chart = charts.choose(VALUE)
+    viewport, qtbot = chart.canvas._view.viewport(), charts.bench.qtbot
+    places = [QPoint(chart.canvas.place_of(step, 0).toPoint().x(), 60) for step in (5, 9, 60)]
+    qtbot.mousePress(viewport, Qt.MouseButton.LeftButton, pos=places[0])
+    seen = [charts.model.moment]
+    for place in places[1:]:
+        qtbot.mouseMove(viewport, place)
+        seen.append(charts.model.moment)
+    qtbot.mouseRelease(viewport, Qt.MouseButton.LeftButton, pos=places[2])
+    assert seen == [5, 9, 25]
+
+
+def test_the_marks_follow_the_moment_in_the_same_frame(charts: Charts) -> None:
+    chart = charts.choose(VALUE)
+    charts.model.seek(20)
+    assert chart._moment_line.value() == 20
+    assert chart.readout.startswith("merge 20: ")
+
+
+def test_pointing_says_the_figures_there_and_leaves_the_moment(charts: Charts) -> None:
+    chart = charts.choose(VALUE)
+    charts.hover(chart, 4)
+    assert chart.readout.startswith("merge 4: score 0.5")
+    assert charts.model.moment == 12
+    assert "now step 12" in chart.accessibleDescription()
+
+
+def test_keys_move_the_moment(charts: Charts) -> None:
+    chart, key = charts.choose(VALUE), Qt.Key
+    steps = {key.Key_Left: 11, key.Key_Right: 12, key.Key_PageDown: 22, key.Key_Home: 0, key.Key_End: 25}
+    for pressed, step in steps.items():
+        charts.bench.qtbot.keyClick(chart, pressed)
+        assert charts.model.moment == step
+
+
+# -- the focus
+
+
+def test_the_birth_of_the_focused_token_is_marked_at_once(charts: Charts) -> None:
+    chart = charts.choose(VALUE)
+    for focus in (Focus("token", text="Th"), Focus("pair", left="T", right="##h"), Focus("word", text="Th")):
+        charts.model.set_focus(None)
+        assert not chart._birth_line.isVisible()
+        charts.model.set_focus(focus)
+        assert chart._birth_line.isVisible()
+        assert chart._birth_line.value() == 9
+        assert "Th was born at step 9" in chart.accessibleDescription()
+
+
+def test_a_token_of_the_alphabet_has_no_birth(charts: Charts) -> None:
+    chart = charts.choose(VALUE)
+    charts.model.set_focus(Focus("token", text="T"))
+    assert not chart._birth_line.isVisible()
+
+
+def test_zipf_marks_the_focus_and_sets_it(charts: Charts) -> None:
+    charts.usage.tell(12, token_frequencies(charts))
+    chart = charts.choose(ZIPF)
+    charts.press(chart, np.log10(2), 0.5)
+    second = charts.model.history.token(int(chart._ids[1]))
+    assert charts.model.focus == Focus("token", text=second)
+    assert chart.readout.startswith(f"after merge 12: {second} is rank 2")
+    charts.bench.qtbot.keyClick(chart, Qt.Key.Key_Right)
+    assert charts.model.focus == Focus("token", text=charts.model.history.token(int(chart._ids[2])))
+
+
+# -- room
+
+
+def test_a_large_pane_shows_all_charts_and_a_small_one_a_single_one(bench: Bench) -> None:
+    charts = Charts(bench, 960, 600)
+    assert len(charts.pane.charts) == 5
+    charts.pane.resize(420, 300)
+    charts.bench.settle()
+    assert [chart.title() for chart in charts.pane.charts] == ["Value per step"]
+
+
+def test_a_pane_behind_a_tab_makes_no_charts(bench: Bench) -> None:
+    tabs = bench.show(lambda _model, _theme: QTabWidget())
+    pane = ChartsPane(bench.model, Usage(), WatchedChanges(), bench.theme)
+    tabs.addTab(QLabel(), "another")
+    tabs.addTab(pane, "charts")
+    bench.seek(3)
+    assert not pane.charts
+    tabs.setCurrentIndex(1)
+    bench.wait(lambda: bool(pane.charts) and pane.charts[0].readout.startswith("merge 3: "))
+
+
+def test_a_hidden_pane_wants_no_figures(bench: Bench) -> None:
+    charts = Charts(bench, 960, 600)
+    assert charts.usage.wanted
+    charts.pane.hide()
+    assert not charts.usage.wanted
+
+
+def test_another_run_is_drawn_anew(charts: Charts) -> None:
+    chart = charts.choose(VALUE)
+    charts.bench.train(["unaffable people are affable and unable to be people"], vocab_size=60)
+    charts.bench.wait(lambda: len(chart._curve.getData()[0]) == charts.model.merge_count != 25)
+
+
+def test_the_charts_have_the_colours_of_the_theme(charts: Charts) -> None:
+    chart, theme = charts.choose(VALUE), charts.bench.theme
+    for look in ("dark", "contrast", "light"):
+        theme.set_choice(look)
+        charts.bench.wait(lambda: chart._curve.opts["pen"].color() == theme.accent)
+        assert chart.canvas._view.backgroundBrush().color() == theme.surface
+
+
+@pytest.mark.parametrize("colors", LOOKS.values(), ids=LOOKS)
+def test_curves_marks_and_their_labels_can_be_told_from_the_ground(colors: Colors) -> None:
+    for line in (colors.accent, colors.tie_text, colors.text, colors.muted):
+        assert contrast(line, colors.surface) >= 3  # WCAG 2.2, 1.4.11
+    for label in (colors.accent_ink, colors.tie_text, colors.muted):
+        assert contrast(label, colors.surface) >= 4.5
+
+
+# -- pictures
+
+
+@pytest.mark.parametrize("index", [VALUE, ALL])
+def test_pictures_are_white_and_hold_title_and_axes(bench: Bench, index: int) -> None:
+    bench.theme.set_choice("dark")
+    charts = Charts(bench, 960, 600)
+    charts.pane.choose(index)
+    charts.bench.settle()
+    image = QImage.fromData(charts.pane.picture("png"), "PNG")
+    assert image.width() >= 1900
+    assert image.pixelColor(2, 2) == QColor("white")
+    drawing = charts.pane.picture("svg")
+    renderer = QSvgRenderer(drawing)
+    assert renderer.isValid()
+    for text in (b">Value per step</text>", b">merge</text>", b">0.2</text>", b">20</text>"):
+        assert text in drawing
+    assert LOOKS["light"].muted.name().encode() in drawing
+    assert LOOKS["dark"].muted.name().encode() not in drawing
+    assert b"<image" not in drawing
+
+
+def test_a_token_that_looks_like_markup_is_shown_as_it_is(empty_bench: Bench) -> None:
+    token = "<img src=x>"
+    empty_bench.model.start(WordCounts.from_pairs([(token, 5)]), TrainingConfig(objective="count"))
+    empty_bench.wait(lambda: empty_bench.model.state is TrainerState.FINISHED)
+    empty_bench.model.last()
+    empty_bench.model.set_focus(Focus("token", text=token))
+    charts = Charts(empty_bench)
+    chart = charts.choose(VALUE)
+    assert chart._birth_label.textItem.toPlainText() == token
+    assert chart.readout.endswith(f"→ {token}")
+    assert chart._readout.textFormat() == Qt.TextFormat.PlainText
+    assert charts.pane.picture("svg").count(b"&lt;img src=x&gt;") == 2  # in the line of figures, and at its birth
+
+
+# -- what it must leave alone
+
+
+def test_pyqtgraph_takes_no_hook(charts: Charts) -> None:
+    charts.choose(VALUE)
+    assert "pyqtgraph" in sys.modules
+    for hook in (sys.excepthook, threading.excepthook):
+        assert "pyqtgraph" not in str(getattr(hook, "__module__", ""))
+
+
+_HIDDEN = """
+import sys
+from PySide6.QtWidgets import QApplication
+from wordpiece_studio.model.token_usage import TokenUsage
+from wordpiece_studio.model.trainer_model import TrainerModel
+from wordpiece_studio.model.watched_changes import WatchedChanges
+from wordpiece_studio.ui.charts.charts_pane import ChartsPane
+from wordpiece_studio.ui.look.theme import Theme
+application = QApplication([])
+model = TrainerModel()
+usage = TokenUsage(model)
+pane = ChartsPane(model, usage, WatchedChanges(), Theme("light"))
+application.processEvents()
+print("pyqtgraph" in sys.modules)
+hooks = sys.excepthook
+pane.show()
+for _ in range(20):
+    application.processEvents()
+print("pyqtgraph" in sys.modules, sys.excepthook is hooks)
+pane.close()
+usage.close()
+model.close()
+"""
+
+
+def test_pyqtgraph_is_brought_in_when_the_pane_is_first_seen() -> None:
+    done = subprocess.run([sys.executable, "-c", _HIDDEN], capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout.split() == ["False", "True", "True"], done.stderr

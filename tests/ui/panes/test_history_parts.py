@@ -1,0 +1,218 @@
+"""The merge history: what is looked at, its columns, its expressions, and its menu for those without a mouse."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+
+from tests.ui.panes.test_history_pane import click_row
+from wordpiece_studio.model.history_rows import HistoryColumn
+from wordpiece_studio.model.records import Focus
+from wordpiece_studio.model.watched_changes import WatchedChanges
+from wordpiece_studio.ui.history.history_pane import HistoryPane
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from PySide6.QtGui import QAction
+    from PySide6.QtWidgets import QMenu
+
+    from tests.ui.panes.conftest import Bench
+    from wordpiece_studio.ui.history.history_menu import HistoryMenu
+
+
+@pytest.fixture
+def pane(bench: Bench) -> Iterator[HistoryPane]:
+    pane = bench.show(HistoryPane, width=900, height=200)
+    yield pane
+    pane.close_jobs()
+
+
+# What is looked at.
+
+
+@pytest.mark.parametrize("column", ["LEFT", "RIGHT", "TOKEN"])
+def test_a_click_on_a_token_looks_at_it_and_stays_in_time(bench: Bench, pane: HistoryPane, column: str) -> None:
+    bench.seek(3)
+    click_row(bench, pane, 7, HistoryColumn[column])
+    merge = bench.model.history[7]
+    token = {"LEFT": merge.left, "RIGHT": merge.right, "TOKEN": merge.token}[column]
+    assert bench.model.focus == Focus("token", text=token)
+    assert bench.model.moment == 3
+
+
+@pytest.mark.parametrize(
+    ("focus", "step"),
+    [
+        (Focus("token", text="##ful"), 6),
+        (Focus("pair", left="##fu", right="##l"), 6),
+        (Focus("pair", left="##l", right="##fu"), 0),
+        (Focus("pair", left="no such", right="##fu"), 0),
+        (Focus("token", text="T"), 0),
+        (Focus("token", text="no such token"), 0),
+        (Focus("word", text="This"), 0),
+        (None, 0),
+    ],
+)
+def test_the_row_of_what_is_looked_at_is_marked_and_in_view(
+    bench: Bench, pane: HistoryPane, focus: Focus | None, step: int
+) -> None:
+    bench.model.set_focus(Focus("token", text="Th"))
+    pane.view.scrollToBottom()
+    bench.model.set_focus(focus)
+    assert pane.view._focus_step == step
+    if step:
+        top = pane.view.rowViewportPosition(pane.rows.row_of_step(step))
+        assert 0 <= top < pane.view.viewport().height()
+    pane.view.grab()
+
+
+def test_the_mark_is_drawn_round_the_row(bench: Bench, pane: HistoryPane) -> None:
+    bench.seek(1)
+    before = pane.view.grab().toImage()
+    bench.model.set_focus(Focus("token", text=bench.model.history[1].token))
+    after = pane.view.grab().toImage()
+    assert before != after
+
+
+def test_a_token_that_is_clicked_here_does_not_move_the_table(bench: Bench, pane: HistoryPane) -> None:
+    pane.view.scrollToBottom()
+    before = pane.view.verticalScrollBar().value()
+    click_row(bench, pane, 24, HistoryColumn.LEFT)  # born far above
+    assert pane.view.verticalScrollBar().value() == before
+
+
+def test_a_token_born_while_it_is_looked_at_is_marked_then(bench: Bench, pane: HistoryPane) -> None:
+    bench.model.train_further(vocab_size=71)
+    bench.wait(lambda: bench.model.merge_count == 26)
+    token = bench.model.history[25].token
+    bench.train()
+    bench.model.set_focus(Focus("token", text=token))
+    assert pane.view._focus_step == 0
+    bench.model.train_further(vocab_size=71)
+    bench.wait(lambda: pane.view._focus_step == 26)
+
+
+# The watched text, and expressions.
+
+
+def test_only_the_changes_of_the_watched_text(bench: Bench) -> None:
+    changes = WatchedChanges()
+    pane = HistoryPane(bench.model, bench.theme, changes=changes)
+    bench.panes.append(pane)
+    pane.show()
+    pane._filter_row._only_watched.setChecked(True)
+    bench.settle()
+    assert "not known yet" in pane._empty.text()
+    changes.set_rows((), is_known=True, steps=np.array([4, 9]))
+    assert (pane.rows.shown_merges() + 1).tolist() == [4, 9]
+
+
+def test_an_expression_filters_and_a_wrong_one_is_told_below(bench: Bench, pane: HistoryPane) -> None:
+    pane.open_filter()
+    bench.qtbot.mouseClick(pane._filter_row._is_pattern, Qt.MouseButton.LeftButton)
+    pane._filter_row._text.setText("^##f.l$")
+    bench.wait(lambda: pane.rows.rowCount() == 2)
+    pane._filter_row._text.setText("^##f(")
+    bench.wait(lambda: bool(pane._filter_row.error))
+    assert "no valid regular expression" in pane._filter_row.error
+    assert pane.rows.rowCount() == 2
+    pane._filter_row._text.setText("^##f")
+    assert not pane._filter_row.error
+
+
+def test_escape_closes_the_filter_and_shows_all(bench: Bench, pane: HistoryPane) -> None:
+    pane.open_filter()
+    bench.qtbot.keyClicks(pane._filter_row._text, "full")
+    assert pane.rows.hidden_count
+    bench.qtbot.keyClick(pane._filter_row._text, Qt.Key.Key_Escape)
+    assert not pane.rows.hidden_count
+    assert pane._filter_row.isHidden()
+    assert not pane._controls._filter.isChecked()
+
+
+# Columns.
+
+
+def menu_of(pane: HistoryPane) -> HistoryMenu:
+    menu = pane._controls._columns.menu()
+    menu.aboutToShow.emit()
+    return menu
+
+
+def action(menu: QMenu, text: str) -> QAction:
+    return next(one for one in menu.actions() if one.text().replace("&", "") == text)
+
+
+def test_the_columns_are_as_many_as_fit(bench: Bench, pane: HistoryPane) -> None:
+    for width in (1100, 660, 420):
+        pane.resize(width, 300)
+        bench.settle()
+        shown = pane.view.columns.shown()
+        assert pane._controls._columns.text() == f"{len(shown)}/13"
+        assert pane.view.horizontalScrollBar().maximum() == 0
+    assert {HistoryColumn.STEP, HistoryColumn.TOKEN, HistoryColumn.VALUE} <= shown
+    assert HistoryColumn.SYMBOLS not in shown
+
+
+def test_chosen_columns_stay_and_the_table_scrolls(bench: Bench, pane: HistoryPane) -> None:
+    pane.resize(420, 300)
+    with bench.qtbot.waitSignal(pane.columns_chosen) as caught:
+        action(menu_of(pane), "symbols").trigger()
+    bench.settle()
+    assert HistoryColumn.SYMBOLS in pane.view.columns.shown()
+    assert pane.view.horizontalScrollBar().maximum() > 0
+    assert "symbols" in caught.args[0]
+    assert "-is_new" in caught.args[0]
+    action(menu_of(pane), "As many as fit").trigger()
+    assert pane.view.horizontalScrollBar().maximum() == 0
+
+
+def test_the_last_column_cannot_be_hidden(pane: HistoryPane) -> None:
+    pane.view.columns.choose(frozenset({HistoryColumn.TOKEN}))
+    assert not action(menu_of(pane), "new token").isEnabled()
+    assert action(menu_of(pane), "step").isEnabled()
+
+
+def test_choice_and_order_are_taken_again(bench: Bench, pane: HistoryPane) -> None:
+    columns = pane.view.columns
+    columns.choose(frozenset({HistoryColumn.STEP, HistoryColumn.WORDS, HistoryColumn.TOKEN}))
+    with bench.qtbot.waitSignal(pane.columns_chosen) as caught:
+        pane.view.horizontalHeader().moveSection(int(HistoryColumn.WORDS), 0)
+    other = bench.show(HistoryPane, width=900)
+    other.take_columns(caught.args[0])
+    assert other.view.columns.shown() == columns.shown()
+    assert other.view.columns.first == HistoryColumn.WORDS
+    assert other.view.columns.names() == caught.args[0]
+    other.take_columns(("no such column", "-step"))
+    assert other.view.columns.first == HistoryColumn.WORDS
+
+
+def test_rows_are_sorted_by_the_menu(bench: Bench, pane: HistoryPane) -> None:
+    action(menu_of(pane)._sorting, "score").trigger()
+    action(menu_of(pane)._sorting, "Largest first").trigger()
+    values = bench.model.history.column("value")[pane.rows.shown_merges()]
+    assert values.tolist() == sorted(values, reverse=True)
+    action(menu_of(pane)._sorting, "Nothing: in the order of the steps").trigger()
+    assert pane.rows.is_plain
+
+
+def test_every_control_has_a_name_and_takes_the_keyboard(pane: HistoryPane) -> None:
+    controls = pane._controls
+    buttons = [controls._filter, controls._step, controls._moment, controls._columns, controls._export]
+    row = pane._filter_row
+    for control in [*buttons, row._text, row._is_pattern, row._only_ties, row._only_watched, row._step]:
+        assert control.accessibleName()
+        assert control.focusPolicy() & Qt.FocusPolicy.TabFocus
+        assert control.toolTip() or control is row._text
+
+
+def test_the_row_of_the_moment_keeps_rows_around_it_when_the_table_grows(bench: Bench, pane: HistoryPane) -> None:
+    bench.seek(12)
+    for height in (60, 130, 300):
+        pane.resize(900, height)
+        bench.settle()
+    assert pane.view.rowViewportPosition(11) >= 3 * pane.view.verticalHeader().defaultSectionSize()

@@ -1,0 +1,161 @@
+"""The marks of the timeline: changes of the text, breakpoints, A and B, the notebook, and the focus."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+
+from tests.ui.panes.timeline_bench import Timeline, at, click
+from wordpiece_studio.model.breakpoints import Breakpoint
+from wordpiece_studio.model.film_strip import StripRow
+from wordpiece_studio.model.records import Focus
+from wordpiece_studio.ui.timeline.notebook_dialog import KeepDialog
+
+if TYPE_CHECKING:
+    from tests.ui.panes.conftest import Bench
+
+
+@pytest.fixture
+def timeline(bench: Bench) -> Timeline:
+    return Timeline(bench)
+
+
+# -- steps that change the watched text
+
+
+def test_from_change_to_change(bench: Bench, timeline: Timeline) -> None:
+    bench.seek(5)
+    timeline.changes.set_rows([StripRow(step, "x", 9) for step in (3, 9, 14)])
+    bench.settle()
+    assert timeline.pane.plot.marks.changes.tolist() == [3, 9, 14]
+    for name, moment in (("next", 9), ("next", 14), ("previous", 9), ("previous", 3)):
+        click(bench, timeline.pane, f"{name}_change")
+        assert bench.model.moment == moment
+    assert not timeline.actions.previous_change.isEnabled()
+    assert "No step on this side" in timeline.actions.previous_change.toolTip()
+    assert "changes the watched text" in timeline.pane._describe_moment(9)
+
+
+# -- breakpoints
+
+
+def test_playing_halts_and_says_why(bench: Bench, timeline: Timeline) -> None:
+    bench.seek(0)
+    timeline.marks.breakpoints.add(Breakpoint("token", "cha"))
+    timeline.player.set_speed(1000)
+    with bench.qtbot.waitSignal(timeline.flow.breakpoint_hit) as hit:
+        click(bench, timeline.pane, "play")
+    assert hit.args == ["Breakpoint at step 12: token cha is born"]
+    assert bench.model.moment == 12
+    assert timeline.pane.hint == "step 12 of 25 · breakpoint: token cha is born"
+    assert timeline.pane.plot.callout == "breakpoint: token cha is born"
+    bench.seek(13)
+    assert timeline.pane.plot.callout == ""
+    assert "born" not in timeline.pane.hint
+
+
+def test_running_on_and_back_by_button(bench: Bench, timeline: Timeline) -> None:
+    bench.seek(0)
+    assert not timeline.actions.run_to_breakpoint.isEnabled()
+    timeline.marks.breakpoints.add(Breakpoint("tie", number=2))
+    ties = [merge.step for merge in bench.model.history if merge.ties > 1]
+    for step in ties[:3]:
+        click(bench, timeline.pane, "run")
+        assert bench.model.moment == step
+    click(bench, timeline.pane, "run_back")
+    assert bench.model.moment == ties[1]
+    bench.settle()
+    assert timeline.pane.plot.marks.breakpoints.tolist() == ties
+    bench.seek(25)
+    click(bench, timeline.pane, "run")
+    assert timeline.pane.hint == "step 25 of 25 · no further breakpoint is hit"
+
+
+def test_the_editor_adds_refuses_and_takes_away(bench: Bench, timeline: Timeline) -> None:
+    click(bench, timeline.pane, "breakpoints")
+    editor, table = timeline.flow.editor, timeline.marks.breakpoints
+    qtbot, kinds = bench.qtbot, editor._kind
+    kinds.setCurrentIndex(kinds.findData("pattern"))
+    qtbot.keyClicks(editor._field, "(")
+    assert "no valid regular expression" in editor._problem.text()
+    assert not editor._add.isEnabled()
+    qtbot.keyClicks(editor._field, "^ch)")
+    qtbot.keyClick(editor._field, Qt.Key.Key_Return)
+    assert table.all == (Breakpoint("pattern", "(^ch)"),)
+    assert editor._found.text() == "Steps of this run that are hit: 4"
+    kinds.setCurrentIndex(kinds.findData("value"))
+    qtbot.keyClicks(editor._field, "much")
+    assert "no number" in editor._problem.text()
+    editor._field.setText("0.2")
+    qtbot.mouseClick(editor._add, Qt.MouseButton.LeftButton)
+    assert table.all[1] == Breakpoint("value", number=0.2)
+    editor._table.setCurrentIndex(table.index(0, 0))
+    assert (kinds.currentData(), editor._field.text()) == ("pattern", "(^ch)")
+    qtbot.keyClick(editor._table, Qt.Key.Key_Space)
+    assert not table.all[0].is_enabled
+    qtbot.keyClick(editor._table, Qt.Key.Key_Delete)
+    assert table.all == (Breakpoint("value", number=0.2),)
+
+
+# -- markers
+
+
+def test_markers_by_button_and_by_hand(bench: Bench, timeline: Timeline) -> None:
+    pane, markers = timeline.pane, timeline.marks.markers
+    bench.seek(6)
+    click(bench, pane, "marker_a")
+    bench.seek(19)
+    click(bench, pane, "marker_b")
+    assert (pane.plot.marks.a, pane.plot.marks.b) == (6, 19)
+    assert "A 6 → B 19: 13 merges, vocabulary +13, symbols −" in pane.plot.accessibleDescription()
+    click(bench, pane, "go_to_a")
+    assert bench.model.moment == 6
+    flag = QPoint(round(pane.plot.x_of(19)) + 5, 6)
+    bench.qtbot.mousePress(pane.plot, Qt.MouseButton.LeftButton, pos=flag)
+    bench.qtbot.mouseMove(pane.plot, at(pane, 15))
+    bench.qtbot.mouseRelease(pane.plot, Qt.MouseButton.LeftButton, pos=at(pane, 15))
+    assert (markers.b, bench.model.moment) == (15, 6)
+    bench.qtbot.mouseClick(pane.plot, Qt.MouseButton.LeftButton, pos=QPoint(round(pane.plot.x_of(15)) + 5, 6))
+    assert (markers.b, bench.model.moment) == (15, 15)
+    click(bench, pane, "marker_a")
+    assert markers.a == 15
+    click(bench, pane, "marker_a")
+    assert markers.a is None
+    assert not timeline.actions.go_to_marker_a.isEnabled()
+
+
+# -- the notebook
+
+
+def test_a_moment_is_kept_and_returned_to(bench: Bench, timeline: Timeline) -> None:
+    bench.seek(12)
+    click(bench, timeline.pane, "keep")
+    dialog = timeline.window.findChild(KeepDialog)
+    assert dialog._field.text() == "ch + ##a → cha"
+    bench.qtbot.keyClicks(dialog._field, "the first tie")
+    bench.qtbot.keyClick(dialog._field, Qt.Key.Key_Return)
+    bench.seek(3)
+    assert timeline.pane.plot.marks.notes.tolist() == [12]
+    assert "“the first tie”" in timeline.pane._describe_moment(12)
+    click(bench, timeline.pane, "notebook")
+    table = timeline.flow.notebook._table
+    bench.qtbot.keyClick(table, Qt.Key.Key_Down)
+    bench.qtbot.keyClick(table, Qt.Key.Key_Return)
+    assert bench.model.moment == 12
+    bench.qtbot.keyClick(table, Qt.Key.Key_Delete)
+    assert not timeline.marks.notebook.notes
+
+
+# -- the focus
+
+
+def test_the_birth_of_what_is_looked_at_is_marked(bench: Bench, timeline: Timeline) -> None:
+    for focus, step in (
+        (Focus("token", text="cha"), 12),
+        (Focus("pair", left="ch", right="##a"), 12),
+        (Focus("token", text="no"), None),
+    ):
+        bench.model.set_focus(focus)
+        assert timeline.pane.plot.marks.birth == step

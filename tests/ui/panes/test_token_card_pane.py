@@ -1,0 +1,291 @@
+"""The token card: what it says of tokens, pairs and words, and that everything on it can be chosen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+
+from tests.ui.panes.looking import Looking
+from wordpiece_studio.core.corpus.counts import WordCounts
+from wordpiece_studio.core.training.config import TrainingConfig
+from wordpiece_studio.core.training.records import Candidate
+from wordpiece_studio.core.training.trainer import Trainer
+from wordpiece_studio.model.records import Focus, Rivals
+from wordpiece_studio.ui.look.dead_text import dead_sentence
+from wordpiece_studio.ui.token_card.token_card_pane import TokenCardPane
+from wordpiece_studio.ui.token_card.tree_layout import MOST_NODES, laid_out, merges_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.ui.panes.conftest import Bench
+    from wordpiece_studio.ui.token_card.chip_flow import ChipFlow
+
+FULLY = Focus("token", text="##fully")
+
+
+@pytest.fixture
+def looking(bench: Bench) -> Iterator[Looking]:
+    looking = Looking(bench)
+    yield looking
+    looking.close()
+
+
+@pytest.fixture
+def pane(looking: Looking) -> TokenCardPane:
+    return looking.show(TokenCardPane, 400, 600)  # type: ignore[no-any-return]
+
+
+def look_at(looking: Looking, focus: Focus | None, moment: int | None = None) -> None:
+    looking.bench.model.set_focus(focus)
+    if moment is not None:
+        looking.bench.model.seek(moment)
+    looking.settle()
+
+
+def texts(flow: ChipFlow) -> list[str]:
+    return [item.text for item in flow.items]
+
+
+def choose(looking: Looking, flow: ChipFlow, text: str) -> None:
+    places = flow._placed(flow.items, flow.width())
+    place = places[texts(flow).index(text)].center().toPoint()
+    looking.bench.qtbot.mouseClick(flow, Qt.MouseButton.LeftButton, pos=place)
+    looking.settle()
+
+
+def test_nothing_is_looked_at(looking: Looking, pane: TokenCardPane) -> None:
+    assert "Click a token anywhere" in pane._empty_text.text()
+    looking.bench.model.seek(8)
+    looking.bench.qtbot.mouseClick(pane._show_merge, Qt.MouseButton.LeftButton)
+    assert looking.bench.model.focus == FULLY
+    looking.settle()
+    assert not pane._empty.isVisible()
+
+
+def test_before_a_training_it_says_what_to_do(empty_bench: Bench) -> None:
+    looking = Looking(empty_bench)
+    pane = looking.show(TokenCardPane)
+    assert "Train" in pane._empty_text.text()
+    assert not pane._show_merge.isVisible()
+    looking.close()
+
+
+def test_a_learned_token(looking: Looking, pane: TokenCardPane) -> None:
+    look_at(looking, FULLY)
+    body = pane.body
+    assert (pane.title, pane.hint) == ("Token card", "##fully")
+    assert body.summary.text() == "id 52 · born at step 8"
+    assert texts(body.formula) == ["##full", "+", "##y", "score 1 / (1 × 2) = 0.5000"]
+    assert body.facts.text() == "Longest match uses it once on the corpus."
+    assert texts(body.words.flow) == ["Hopefully"]
+    assert not body.children_.isVisible()
+    looking.bench.qtbot.mouseClick(body.birth, Qt.MouseButton.LeftButton)
+    assert looking.bench.model.moment == 8
+
+
+def test_a_dead_token_says_why(looking: Looking, pane: TokenCardPane) -> None:
+    look_at(looking, Focus("token", text="##full"))
+    reason = looking.usage.reason(51)
+    assert reason is not None
+    assert pane.body.facts.text() == dead_sentence(reason, 1)
+    assert texts(pane.body.children_.flow) == ["##fully"]
+    assert pane.body.words._heading.text() == "Stands in no word at this step"
+
+
+def test_the_alphabet_and_special_tokens(looking: Looking, pane: TokenCardPane) -> None:
+    look_at(looking, Focus("token", text="##h"), 0)
+    assert "of the alphabet" in pane.body.summary.text()
+    assert "6 distinct words" in pane.body.facts.text()
+    assert texts(pane.body.children_.flow) == ["Th", "ch", "##hm", "sh", "th"]
+    assert all(item.faded for item in pane.body.children_.flow.items)
+    assert not pane.body.tree.isVisible()
+    assert not pane.body.birth.isVisible()
+    look_at(looking, Focus("token", text="[UNK]"))
+    assert pane.body.summary.text().endswith("special token")
+
+
+def test_not_born_yet(looking: Looking, pane: TokenCardPane) -> None:
+    look_at(looking, FULLY, 5)
+    assert pane.body.summary.text() == "id 52 · not born yet at step 5; born at 8"
+    assert pane.hint == "##fully · born at 8"
+    assert pane.body.head.items[0].faded
+    assert pane.body.facts.text() == ""
+    assert not pane.body.words.isVisible()
+
+
+def test_every_chip_can_be_chosen(looking: Looking, pane: TokenCardPane) -> None:
+    model = looking.bench.model
+    look_at(looking, FULLY)
+    choose(looking, pane.body.formula, "##full")
+    assert model.focus == Focus("token", text="##full")
+    choose(looking, pane.body.children_.flow, "##fully")
+    assert model.focus == FULLY
+    choose(looking, pane.body.words.flow, "Hopefully")
+    assert model.focus == Focus("word", text="Hopefully")
+
+
+def test_a_word(looking: Looking, pane: TokenCardPane) -> None:
+    model = looking.bench.model
+    look_at(looking, Focus("word", text="Hopefully"), 7)
+    assert texts(pane.body.formula) == model.history.segmentation("Hopefully", 7)
+    assert pane.body.summary.text() == "Once in the corpus. Not whole after the last merge."
+    assert texts(pane.body.parts.flow) == ["2", "6", "7", "8"]
+    choose(looking, pane.body.parts.flow, "2")
+    assert model.moment == 2
+    assert texts(pane.body.formula) == model.history.segmentation("Hopefully", 2)
+    look_at(looking, Focus("word", text="is"), 25)
+    assert pane.body.summary.text() == "2 times in the corpus. Whole since step 21."
+    look_at(looking, Focus("word", text="full"), 25)
+    assert "no word of the corpus" in pane.body.summary.text()
+
+
+def test_a_pair_that_was_merged_shows_its_token(looking: Looking, pane: TokenCardPane) -> None:
+    look_at(looking, Focus("pair", left="##full", right="##y"))
+    assert pane.hint == "##fully"
+    assert "pair" not in pane.body.facts.text()
+
+
+def test_a_pair_that_is_not_learned_has_its_numbers_if_they_are_known(looking: Looking, pane: TokenCardPane) -> None:
+    model = looking.bench.model
+    look_at(looking, Focus("pair", left="t", right="##o"))
+    assert pane.body.summary.text() == "Not learned yet."
+    assert texts(pane.body.formula) == ["t", "+", "##o", "→", "to"]
+    candidate = Candidate("t", "##o", "to", 3, 5, 6, 0.1, False)
+    model.rivals_changed.emit(Rivals(model.moment, (candidate,), available=True))
+    looking.settle()
+    assert pane.body.summary.text() == "Not learned yet. A rival after 25 merges: 3 / (5 × 6) = 0.1000"
+
+
+def test_what_is_no_token(looking: Looking, pane: TokenCardPane) -> None:
+    look_at(looking, Focus("token", text="<img src=x>"))
+    assert "not in the vocabulary" in pane.body.summary.text()
+    assert pane.hint == "<img src=x>"
+
+
+def test_a_low_pane_shows_the_chain(looking: Looking) -> None:
+    pane = looking.show(TokenCardPane, 300, 58)
+    look_at(looking, FULLY)
+    shown = texts(pane.line.chain)
+    assert pane.line.chain.isVisible()
+    assert shown[-1] == "##fully"
+    assert pane.line.chain.height_of(pane.line.chain.items, 272) <= 58
+    assert not pane.line.note.isVisible()
+    pane.resize(300, 130)
+    looking.settle()
+    assert pane.line.note.text() == "id 52 · born at step 8\nLongest match uses it once on the corpus."
+    pane.resize(700, 58)
+    looking.settle()
+    whole = "##f + ##u → ##fu + ##l → ##ful + ##l → ##full + ##y → ##fully"
+    assert " ".join(texts(pane.line.chain)) == whole
+    choose(looking, pane.line.chain, "##ful")
+    assert looking.bench.model.focus == Focus("token", text="##ful")
+    pane.resize(400, 500)
+    looking.settle()
+    assert pane.body.isVisible()
+
+
+def test_the_tree(looking: Looking, pane: TokenCardPane) -> None:
+    look_at(looking, FULLY)
+    view, history = pane.body.tree.view, looking.bench.model.history
+    names = [history.token(node.tree.token_id) for node in view.nodes]
+    assert names == ["##fully", "##full", "##y", "##ful", "##l", "##fu", "##l", "##f", "##u"]
+    assert [node.tree.step for node in view.nodes] == [8, 7, 0, 6, 0, 2, 0, 0, 0]
+    assert view.accessibleName() == "Merge tree of ##fully"
+    assert view.accessibleDescription().startswith("step 2: ##f + ##u → ##fu; step 6: ##fu + ##l → ##ful")
+    place = view.rect_of(3).center().toPoint()
+    looking.bench.qtbot.mouseClick(view, Qt.MouseButton.LeftButton, pos=place)
+    assert looking.bench.model.focus == Focus("token", text="##ful")
+
+
+def test_the_tree_by_key(looking: Looking, pane: TokenCardPane) -> None:
+    look_at(looking, FULLY)
+    view, qtbot = pane.body.tree.view, looking.bench.qtbot
+    view.setFocus()
+    looking.bench.wait(view.hasFocus)
+    for key in (Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Right, Qt.Key.Key_Left, Qt.Key.Key_Left):
+        qtbot.keyClick(view, key)
+    assert view.accessibleDescription() == "step 6: ##fu + ##l → ##ful"
+    qtbot.keyClick(view, Qt.Key.Key_Up)
+    qtbot.keyClick(view, Qt.Key.Key_Return)
+    assert looking.bench.model.focus == Focus("token", text="##full")
+
+
+def test_lines_of_chips_by_key(looking: Looking, pane: TokenCardPane) -> None:
+    look_at(looking, Focus("token", text="##h"), 0)
+    flow, qtbot = pane.body.children_.flow, looking.bench.qtbot
+    flow.setFocus()
+    looking.bench.wait(flow.hasFocus)
+    qtbot.keyClick(flow, Qt.Key.Key_Left)
+    qtbot.keyClick(flow, Qt.Key.Key_Right)
+    assert flow.accessibleDescription() == "ch. ch, made at step 10"
+    qtbot.keyClick(flow, Qt.Key.Key_Space)
+    assert looking.bench.model.focus == Focus("token", text="ch")
+    assert looking.bench.model.moment == 0
+
+
+def test_many_children_are_shown_when_they_are_asked_for(empty_bench: Bench) -> None:
+    words = [f"{chr(0x410 + n)}a" for n in range(40)]
+    empty_bench.train([" ".join(words)], vocab_size=None, objective="count")
+    looking = Looking(empty_bench)
+    pane = looking.show(TokenCardPane, 400, 600)
+    look_at(looking, Focus("token", text="##a"))
+    flow = pane.body.children_.flow
+    assert texts(flow) == [*words[:24], "16 more"]
+    choose(looking, flow, "16 more")
+    assert texts(flow) == words
+    looking.close()
+
+
+def test_it_stays_right_when_another_run_takes_the_place(looking: Looking, pane: TokenCardPane) -> None:
+    look_at(looking, FULLY)
+    looking.bench.train(["hug hugs pug"], vocab_size=20)
+    look_at(looking, Focus("token", text="hu"))
+    assert pane.hint == "hu"
+    look_at(looking, None)
+    assert pane._empty.isVisible()
+
+
+@pytest.mark.parametrize("look", ["light", "dark", "contrast"])
+@pytest.mark.parametrize("focus", [FULLY, Focus("word", text="Hopefully"), Focus("pair", left="t", right="##o"), None])
+def test_it_paints_in_all_looks(looking: Looking, look: str, focus: Focus | None) -> None:
+    looking.bench.theme.set_choice(look)  # type: ignore[arg-type]
+    pane = looking.show(TokenCardPane, 300, 90)
+    look_at(looking, focus, 6)
+    assert not pane.grab().isNull()
+    pane.resize(400, 600)
+    assert not pane.grab().isNull()
+
+
+# ---- the layout of trees
+
+
+def history_of(words: dict[str, int], **config: object) -> Trainer:
+    trainer = Trainer(WordCounts.from_pairs(words), TrainingConfig(**config), engine="plain")  # type: ignore[arg-type]
+    trainer.run()
+    return trainer
+
+
+def test_nodes_of_a_level_do_not_overlap() -> None:
+    history = history_of({"abcabcdd": 3, "bcd": 2, "ddab": 1}).history
+    for token_id in range(len(history.vocabulary(len(history)))):
+        nodes = laid_out(history.merge_tree(token_id), lambda each: 12.0 * len(history.token(each)), 6.0)
+        for left in nodes:
+            assert left.x >= 0
+            for right in nodes:
+                if left is not right and left.level == right.level:
+                    assert left.x + left.width <= right.x or right.x + right.width <= left.x
+        leaves = sorted((node.x, history.token(node.tree.token_id)) for node in nodes if node.left < 0)
+        spelled = "".join(token.removeprefix("##") for _, token in leaves)
+        assert spelled == history.token(token_id).removeprefix("##")
+
+
+def test_a_large_tree_is_cut() -> None:
+    history = history_of({"ab" * 250: 1}, special_tokens=()).history
+    longest = len(history.vocabulary(len(history))) - 1
+    nodes = laid_out(history.merge_tree(longest), lambda _each: 20.0, 6.0)
+    assert len(nodes) <= MOST_NODES
+    assert any(node.is_cut for node in nodes)
+    assert [each.step for each in merges_of(history.merge_tree(longest))] == list(range(1, len(history) + 1))

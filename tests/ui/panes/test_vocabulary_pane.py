@@ -1,0 +1,229 @@
+"""The vocabulary by key and mouse."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QItemSelection, QItemSelectionModel, QPoint, Qt
+from PySide6.QtGui import QGuiApplication, QHelpEvent
+from PySide6.QtWidgets import QComboBox, QLineEdit, QStyleOptionViewItem, QToolButton, QToolTip
+
+from tests.ui.panes.looking import Looking
+from wordpiece_studio.model.records import Focus
+from wordpiece_studio.model.vocabulary_rows import VocabularyColumn
+from wordpiece_studio.ui.vocabulary.vocabulary_pane import VocabularyPane
+from wordpiece_studio.ui.vocabulary.vocabulary_tsv import TITLES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.ui.panes.conftest import Bench
+
+
+@pytest.fixture
+def looking(bench: Bench) -> Iterator[Looking]:
+    looking = Looking(bench)
+    yield looking
+    looking.close()
+
+
+def place_of(pane: VocabularyPane, token_id: int) -> QPoint:
+    index = pane.table.index(pane.table.row_of_id(token_id), 0)
+    pane.view.scrollTo(index)
+    return pane.view.visualRect(index).center()
+
+
+def tokens(pane: VocabularyPane) -> list[str]:
+    rows = range(pane.table.rowCount())
+    return [str(pane.table.value(pane.table.id_of_row(row), VocabularyColumn.TOKEN)) for row in rows]
+
+
+def search(pane: VocabularyPane, looking: Looking, text: str) -> None:
+    field = pane.findChild(QLineEdit)
+    field.clear()
+    looking.bench.qtbot.keyClicks(field, text)
+    pane.controls._say_search()
+    looking.bench.wait(lambda: not pane._search._job.is_running)
+    looking.settle()
+
+
+def test_the_line_of_numbers(looking: Looking) -> None:
+    pane = looking.show(VocabularyPane)
+    assert (pane.title, pane.hint) == ("Vocabulary", "70 tokens: 5 special · 40 alphabet · 25 learned · 21 dead")
+    looking.bench.model.seek(10)
+    looking.settle()
+    assert pane.hint.startswith("55 tokens: 5 special · 40 alphabet · 10 learned · ")
+    assert pane.table.rowCount() == 55
+
+
+def test_before_a_training_it_says_what_to_do(empty_bench: Bench) -> None:
+    looking = Looking(empty_bench)
+    pane = looking.show(VocabularyPane)
+    assert "Train" in pane._empty.text()
+    assert not pane.view.isVisible()
+    looking.close()
+
+
+def test_a_click_sets_the_focus_and_a_double_click_goes_to_the_birth(looking: Looking) -> None:
+    pane, model, qtbot = looking.show(VocabularyPane), looking.bench.model, looking.bench.qtbot
+    place = place_of(pane, 52)
+    qtbot.mouseClick(pane.view.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert (model.focus, model.moment) == (Focus("token", text="##fully"), 25)
+    qtbot.mouseDClick(pane.view.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert (model.focus, model.moment) == (Focus("token", text="##fully"), 8)
+
+
+def test_keys(looking: Looking) -> None:
+    pane, model, qtbot = looking.show(VocabularyPane), looking.bench.model, looking.bench.qtbot
+    model.set_focus(Focus("token", text="##full"))
+    assert pane.view.selected_ids().tolist() == [51]
+    qtbot.keyClick(pane.view, Qt.Key.Key_Down)
+    assert model.focus == Focus("token", text="##fully")
+    qtbot.keyClick(pane.view, Qt.Key.Key_Return)
+    assert model.moment == 8
+
+
+@pytest.mark.parametrize("focus", [Focus("token", text="chap"), Focus("pair", left="cha", right="##p")])
+def test_the_focus_of_other_panes_is_selected_and_in_view(looking: Looking, focus: Focus) -> None:
+    pane = looking.show(VocabularyPane, height=260)
+    looking.bench.model.set_focus(focus)
+    row = pane.table.row_of_id(57)
+    assert pane.view.selected_ids().tolist() == [57]
+    assert pane.view.viewport().rect().contains(pane.view.visualRect(pane.table.index(row, 0)).center())
+    looking.bench.model.set_focus(None)
+    assert not len(pane.view.selected_ids())
+
+
+def test_the_focused_token_is_selected_again_when_it_is_born(looking: Looking) -> None:
+    pane, model = looking.show(VocabularyPane), looking.bench.model
+    model.set_focus(Focus("token", text="chap"))
+    looking.bench.seek(5)
+    assert not len(pane.view.selected_ids())
+    looking.bench.seek(20)
+    assert pane.view.selected_ids().tolist() == [57]
+
+
+def test_search(looking: Looking) -> None:
+    pane = looking.show(VocabularyPane)
+    search(pane, looking, "##fu")
+    assert tokens(pane) == ["##fu", "##ful", "##full", "##fully"]
+    assert pane.hint.startswith("4 of 70 tokens")
+    looking.bench.seek(6)
+    assert tokens(pane) == ["##fu", "##ful"]
+    search(pane, looking, "no such token")
+    assert "matches" in pane._empty.text()
+    looking.bench.qtbot.keyClick(pane.findChild(QLineEdit), Qt.Key.Key_Escape)
+    assert pane.table.rowCount() == 51
+
+
+def test_search_with_expressions(looking: Looking) -> None:
+    pane, qtbot = looking.show(VocabularyPane), looking.bench.qtbot
+    pattern = next(each for each in pane.findChildren(QToolButton) if each.text() == ".*")
+    qtbot.mouseClick(pattern, Qt.MouseButton.LeftButton)
+    search(pane, looking, "^[^#]{2}$")
+    assert tokens(pane) == ["ab", "Fa", "Th", "ch", "Hu", "sh", "th", "is"]
+    search(pane, looking, "(ab")
+    assert "missing )" in pane.controls.error.text()
+    assert pane.controls.error.isVisible()
+    assert pane.table.rowCount() == 0
+    search(pane, looking, "(ab)")
+    assert not pane.controls.error.isVisible()
+    assert tokens(pane) == ["ab"]
+
+
+def test_kinds(looking: Looking) -> None:
+    pane, qtbot = looking.show(VocabularyPane), looking.bench.qtbot
+    kinds = pane.findChild(QComboBox)
+    assert [kinds.itemText(index) for index in range(5)] == [
+        "all  70", "special  5", "alphabet  40", "learned  25", "dead  21",
+    ]  # fmt: skip
+    kinds.setFocus()
+    qtbot.keyClick(kinds, Qt.Key.Key_End)
+    kinds.activated.emit(kinds.currentIndex())
+    looking.settle()
+    assert pane.table.rowCount() == 21
+    assert "##fully" not in tokens(pane)
+    looking.bench.model.seek(0)
+    looking.settle()
+    assert "No token is dead" in pane._empty.text()
+
+
+def test_a_header_click_sorts(looking: Looking) -> None:
+    pane, qtbot = looking.show(VocabularyPane), looking.bench.qtbot
+    header = pane.view.horizontalHeader()
+    place = header.viewport().rect().center()
+    place.setX(header.sectionViewportPosition(VocabularyColumn.FREQUENCY) + 10)
+    for _ in range(2):
+        qtbot.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert pane.table.id_of_row(0) == int(looking.usage.frequencies.argmax())
+    looking.bench.model.seek(0)
+    looking.settle()
+    assert pane.table.id_of_row(0) == int(looking.usage.frequencies.argmax())
+
+
+def test_selected_rows_are_copied_as_tab_separated_text(looking: Looking) -> None:
+    pane = looking.show(VocabularyPane)
+    selection = QItemSelection(pane.table.index(51, 0), pane.table.index(52, 6))
+    pane.view.selectionModel().select(selection, QItemSelectionModel.SelectionFlag.ClearAndSelect)
+    looking.bench.qtbot.keyClick(pane.view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    lines = QGuiApplication.clipboard().text().splitlines()
+    assert lines[0].split("\t") == list(TITLES)
+    assert lines[1].split("\t") == ["##full", "51", "7", "0", "0", "4", "merged"]
+    assert lines[2].split("\t") == ["##fully", "52", "8", "1", "1", "5", ""]
+    pane.view.selectionModel().select(pane.table.index(0, 0), QItemSelectionModel.SelectionFlag.ClearAndSelect)
+    pane.copy_rows()
+    assert QGuiApplication.clipboard().text().splitlines()[1].split("\t")[:3] == ["[PAD]", "0", ""]
+
+
+def test_the_reason_is_told_in_a_column_and_in_a_tooltip(looking: Looking, monkeypatch: pytest.MonkeyPatch) -> None:
+    pane = looking.show(VocabularyPane)
+    index = pane.table.index(51, VocabularyColumn.REASON)
+    assert index.data() == "all became ##fully at 8"
+    shown: list[str] = []
+    monkeypatch.setattr(QToolTip, "showText", lambda _place, text: shown.append(text))
+    event = QHelpEvent(QHelpEvent.Type.ToolTip, QPoint(1, 1), QPoint(1, 1))
+    pane.view.itemDelegate().helpEvent(event, pane.view, QStyleOptionViewItem(), index)
+    assert "All of it became ##fully at step 8, as in “Hopefully”" in shown[0]
+
+
+def test_a_narrow_pane_leaves_columns_out(looking: Looking) -> None:
+    pane = looking.show(VocabularyPane, width=260)
+    hidden = {column for column in VocabularyColumn if pane.view.isColumnHidden(column)}
+    assert VocabularyColumn.TOKEN not in hidden
+    assert VocabularyColumn.LENGTH in hidden
+    assert sum(pane.view.columnWidth(column) for column in set(VocabularyColumn) - hidden) <= 260
+    pane.resize(900, 400)
+    looking.settle()
+    assert not any(pane.view.isColumnHidden(column) for column in VocabularyColumn)
+
+
+def test_nothing_is_counted_while_it_is_hidden(looking: Looking) -> None:
+    pane = looking.show(VocabularyPane)
+    pane.hide()
+    looking.bench.seek(3)
+    assert looking.usage.step == 25
+    pane.show()
+    looking.settle()
+    assert looking.usage.step == 3
+
+
+def test_it_follows_a_training(looking: Looking) -> None:
+    pane, model = looking.show(VocabularyPane), looking.bench.model
+    search(pane, looking, "##")
+    before = pane.table.rowCount()
+    model.train_further(vocab_size=90)
+    looking.bench.wait(lambda: model.merge_count == 45)
+    model.last()
+    looking.settle()
+    looking.bench.wait(lambda: not pane._search._job.is_running)
+    looking.settle()
+    assert pane.table.rowCount() > before
+    assert pane.hint.startswith(f"{pane.table.rowCount()} of 90 tokens")
+
+
+@pytest.mark.parametrize("look", ["light", "dark", "contrast"])
+def test_it_paints_in_all_looks(looking: Looking, look: str) -> None:
+    looking.bench.theme.set_choice(look)  # type: ignore[arg-type]
+    pane = looking.show(VocabularyPane)
+    assert not pane.grab().isNull()

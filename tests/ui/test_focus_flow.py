@@ -1,0 +1,82 @@
+"""The commands about the focus in the whole window: find a token, go to its birth, look at nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QDockWidget, QLineEdit, QWidget
+
+from wordpiece_studio.model.records import Focus
+
+if TYPE_CHECKING:
+    from tests.ui.conftest import Studio
+
+FULLY = Focus("token", text="##fully")
+
+
+def type_escape(studio: Studio) -> None:
+    """Press Escape where the keyboard is."""
+    widget = QApplication.focusWidget() or studio.window
+    studio.qtbot.keyClick(widget, Qt.Key.Key_Escape)
+
+
+def activate(studio: Studio, widget: QWidget | None = None) -> None:
+    window = studio.window
+    window.activateWindow()
+    studio.wait(window.isActiveWindow)
+    (widget or window).setFocus()
+
+
+def test_escape_looks_at_nothing(studio: Studio) -> None:
+    window = studio.window
+    activate(studio, window.history_pane.view)
+    assert not window.actions_.clear_focus.isEnabled()
+    window.model.set_focus(FULLY)
+    assert window.actions_.clear_focus.isEnabled()
+    type_escape(studio)
+    assert window.model.focus is None
+    assert not window.actions_.clear_focus.isEnabled()
+
+
+def test_escape_in_a_field_is_the_fields_own(studio: Studio) -> None:
+    window = studio.window
+    window.model.set_focus(FULLY)
+    activate(studio)
+    window.actions_.find_token.trigger()
+    field = window.vocabulary_pane.controls._field
+    studio.wait(field.hasFocus)
+    studio.qtbot.keyClicks(field, "ful")
+    type_escape(studio)
+    assert (field.text(), window.model.focus) == ("", FULLY)
+    window.actions_.find.trigger()
+    studio.wait(lambda: isinstance(QApplication.focusWidget(), QLineEdit) and not field.hasFocus())
+    bar = QApplication.focusWidget()
+    type_escape(studio)
+    assert not bar.isVisible()
+    assert window.model.focus == FULLY
+
+
+def test_find_a_token_shows_the_vocabulary_wherever_it_is(studio: Studio) -> None:
+    window, pane = studio.window, studio.window.vocabulary_pane
+    dock: QWidget | None = pane
+    while dock is not None and not isinstance(dock, QDockWidget):
+        dock = dock.parentWidget()
+    assert dock is not None
+    dock.hide()
+    activate(studio)
+    window.actions_.find_token.trigger()
+    studio.wait(lambda: pane.isVisible() and pane.controls._field.hasFocus())
+
+
+def test_to_the_birth(studio: Studio) -> None:
+    window, action = studio.window, studio.window.actions_.go_to_birth
+    assert not action.isEnabled()
+    for focus, step in ((FULLY, 8), (Focus("pair", left="Hug", right="##g"), 18)):
+        window.model.set_focus(focus)
+        assert action.isEnabled()
+        action.trigger()
+        assert window.model.moment == step
+    for focus in (Focus("token", text="##h"), Focus("token", text="[UNK]"), Focus("word", text="is")):
+        window.model.set_focus(focus)
+        assert not action.isEnabled()

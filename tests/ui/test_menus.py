@@ -1,0 +1,81 @@
+"""The menus hold every command once, and no two of them answer to the same key."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import QAbstractButton, QLabel, QMenu
+
+from wordpiece_studio.ui.menus import plain_title
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from PySide6.QtGui import QAction
+
+    from tests.ui.conftest import Studio
+
+
+def menus(actions: list[QAction]) -> Iterator[list[QAction]]:
+    """Return the entries of this menu and of all menus below it."""
+    yield actions
+    for action in actions:
+        if isinstance(action.menu(), QMenu):
+            yield from menus(action.menu().actions())
+
+
+def letter(text: str) -> str:
+    found = re.search(r"&([^&\s])", text.replace("&&", ""))
+    return found[1].casefold() if found else ""
+
+
+def doubles(values: list[str]) -> list[str]:
+    return [value for value, count in Counter(value for value in values if value).items() if count > 1]
+
+
+def test_every_command_is_in_a_menu_once(empty_studio: Studio) -> None:
+    window = empty_studio.window
+    placed = [action for _, action in window.menus.placed()]
+    missing = [action.text() for action in window.actions_.all() if action not in placed]
+    assert not missing
+    assert len(placed) == len(set(map(id, placed)))
+    assert all(path for path, _ in window.menus.placed())
+
+
+def test_no_letter_stands_for_two_entries_of_a_menu(empty_studio: Studio) -> None:
+    found = [
+        [action.text() for action in entries if letter(action.text()) in doubles([letter(a.text()) for a in entries])]
+        for entries in menus(empty_studio.window.menuBar().actions())
+    ]
+    assert not [texts for texts in found if texts]
+
+
+def test_every_key_means_one_thing(empty_studio: Studio) -> None:
+    window = empty_studio.window
+    keys = [key.toString() for action in window.actions_.all() for key in action.shortcuts()]
+    keys += [key.toString() for _, action in window.menus.placed() for key in action.shortcuts()
+             if action not in window.actions_.all()]  # fmt: skip
+    keys += [f"Alt+{letter(action.text()).upper()}" for action in window.menuBar().actions()]
+    texts = [button.text() for button in window.findChildren(QAbstractButton)]
+    texts += [label.text() for label in window.findChildren(QLabel) if label.buddy() is not None]
+    keys += [f"Alt+{letter(text).upper()}" for text in texts if letter(text)]
+    assert not doubles(keys)
+
+
+def test_keys_of_text_fields_are_left_to_them(empty_studio: Studio) -> None:
+    standard = QKeySequence.StandardKey
+    taken = {
+        key.toString()
+        for kind in (standard.Cut, standard.Copy, standard.Paste, standard.SelectAll)
+        for key in QKeySequence.keyBindings(kind)
+    }
+    keys = {key.toString() for action in empty_studio.window.actions_.all() for key in action.shortcuts()}
+    assert not keys & taken
+
+
+def test_a_title_is_read_without_its_marks(empty_studio: Studio) -> None:
+    assert [plain_title(text) for text in ("&Open files…", "R&&D", "Cu&t\tCtrl+X")] == ["Open files…", "R&D", "Cut"]
+    assert "View › Panes" in {path for path, _ in empty_studio.window.menus.placed()}

@@ -1,0 +1,23 @@
+"""Which token the focus is about: the token itself, or the one that a pair makes. Plain Python."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from wordpiece_studio.core.vocabulary import Vocabulary
+    from wordpiece_studio.model.records import Focus
+
+
+def text_of_token(focus: Focus, vocabulary: Vocabulary) -> str:
+    """Return how the token that is looked at is written, or would be; empty for a word."""
+    if focus.kind == "word":
+        return ""
+    if focus.kind == "token":
+        return focus.text
+    return focus.left + focus.right.removeprefix(vocabulary.continuing_subword_prefix)
+
+
+def id_of_token(focus: Focus, vocabulary: Vocabulary) -> int | None:
+    """Return the id of the token that is looked at; None for a word, and if there is no such token."""
+    return None if focus.kind == "word" else vocabulary.id_of(text_of_token(focus, vocabulary))

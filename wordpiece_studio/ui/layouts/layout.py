@@ -1,0 +1,116 @@
+"""Where the cards lie in each layout, as plain values. It places nothing; that is :mod:`~.look.dock_area`'s work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+LayoutName = Literal["teach", "engineer", "demo"]
+
+_LOW_LINES = 36
+"""An area of fewer lines of text is low: there the merge history comes before the curve and the formula."""
+_GAP = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """Cards below each other.
+
+    Attributes
+    ----------
+    groups
+        The names of the cards from top to bottom; those of one group lie behind each other, the first in front.
+    part
+        How much of the width it takes; 0 for what the others leave.
+    least
+        Its least width in pixels.
+    upper
+        How much of the height above the timeline its first group takes, if there is another below it.
+    """
+
+    groups: tuple[tuple[str, ...], ...]
+    part: float = 0.0
+    least: int = 0
+    upper: float = 0.5
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all its cards."""
+        return tuple(name for group in self.groups for name in group)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """An arrangement of all cards.
+
+    Attributes
+    ----------
+    version
+        Another number when the arrangement is another one: what was saved of the old one is left alone then.
+    columns
+        From left to right, above the card `bottom`.
+    closed
+        The cards that are not shown until the user asks for them.
+    low
+        The columns in a low area.
+    """
+
+    name: LayoutName
+    version: int
+    columns: tuple[Column, ...]
+    bottom: str = "timeline"
+    closed: frozenset[str] = frozenset()
+    low: tuple[Column, ...] = ()
+    bottom_part: float = 0.235
+
+    @property
+    def has_bar(self) -> bool:
+        """Whether the bar with the training's controls is shown."""
+        return self.name != "demo"
+
+    def columns_for(self, height: int, line: int) -> tuple[Column, ...]:
+        """Return the columns for an area of `height` pixels with lines of text of `line` pixels."""
+        return self.low if self.low and is_low(height, line) else self.columns
+
+    def bottom_height(self, height: int, line: int) -> int:
+        """Return the usual height of the card at the bottom, in pixels."""
+        return max(round(6.6 * line), 124) if is_low(height, line) else round(height * self.bottom_part)
+
+
+def is_low(height: int, line: int) -> bool:
+    """Return whether an area of `height` pixels is low for text with lines of `line` pixels.
+
+    >>> is_low(575, 17), is_low(760, 17)
+    (True, False)
+    """
+    return height < _LOW_LINES * line
+
+
+_TABLES = ("history", "vocabulary", "charts")
+_TOKENIZATION = Column((("tokenization",),), 0.29, 330)
+_MIDDLE = Column((("scoreboard",), _TABLES), upper=0.56)
+
+TEACH = Layout(
+    "teach", 1, (Column((("corpus",), ("token_card",)), 0.225, 235, upper=0.72), _MIDDLE, _TOKENIZATION),
+    low=(Column((("corpus", "token_card"),), 0.225, 235), Column(_MIDDLE.groups, upper=0.46), _TOKENIZATION),
+)  # fmt: skip
+ENGINEER = Layout(
+    "engineer", 1,
+    (
+        Column((("corpus",), ("token_card",)), 0.225, 235, upper=0.72),
+        Column((("history", "vocabulary", "scoreboard"), ("charts",)), upper=0.55),
+        _TOKENIZATION,
+    ),
+    bottom_part=0.17,
+    low=(
+        Column((("corpus", "token_card"),), 0.225, 235),
+        Column((("history", "vocabulary", "scoreboard"), ("charts",)), upper=0.5),
+        _TOKENIZATION,
+    ),
+)  # fmt: skip
+DEMO = Layout(
+    "demo", 1,
+    (Column((("scoreboard", *_TABLES),)), Column((("tokenization", "token_card", "corpus"),), 0.44, 330)),
+    closed=frozenset(("corpus", "token_card", *_TABLES)),
+)  # fmt: skip
+LAYOUTS: dict[LayoutName, Layout] = {"teach": TEACH, "engineer": ENGINEER, "demo": DEMO}

@@ -1,0 +1,119 @@
+"""The size of text in single panes: by command for the pane that is meant, or by the wheel over a pane."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QCursor, QGuiApplication, QWheelEvent
+from PySide6.QtWidgets import QApplication, QWidget
+
+from wordpiece_studio.ui.look.card import CardDock
+from wordpiece_studio.ui.look.theme import scaled_font
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wordpiece_studio.ui.actions.actions import Actions
+    from wordpiece_studio.ui.look.dock_area import DockArea
+    from wordpiece_studio.ui.look.pane_theme import PaneTheme
+    from wordpiece_studio.ui.look.theme import Theme
+
+_STEP, _LEAST, _MOST, _USUAL = 10, 60, 300, 100  # percent
+_WHEEL_STEP = 120
+"""What a wheel says when it is turned by one notch, in eighths of a degree."""
+
+
+class PaneZoom(QObject):
+    """Makes the text of a pane larger or smaller than the window's."""
+
+    def __init__(
+        self, window: QWidget, docks: DockArea, theme: Theme, pane_themes: Mapping[str, PaneTheme], actions: Actions
+    ) -> None:
+        super().__init__(window)
+        self._window = window
+        self._docks = docks
+        self.theme = theme
+        self._themes = pane_themes
+        self._turned = 0
+        actions.larger_pane.triggered.connect(self._on_larger_triggered)
+        actions.smaller_pane.triggered.connect(self._on_smaller_triggered)
+        actions.normal_pane.triggered.connect(self._on_normal_triggered)
+        theme.changed.connect(self._on_theme_changed)
+        window.installEventFilter(self)
+
+    @property
+    def zooms(self) -> dict[str, int]:
+        """The percents of the panes whose text is not as large as the window's, by their names."""
+        percents = {name: round(theme.zoom * 100) for name, theme in self._themes.items()}
+        return {name: percent for name, percent in percents.items() if percent != _USUAL}
+
+    def set_zooms(self, zooms: Mapping[str, int]) -> None:
+        """Give the panes these sizes, and the others the window's."""
+        for name in self._themes:
+            self.set_zoom(name, zooms.get(name, _USUAL))
+
+    def set_zoom(self, name: str, percent: int) -> None:
+        """Give the pane called `name` text of this size."""
+        percent = max(_LEAST, min(_MOST, percent))
+        theme = self._themes[name]
+        if round(theme.zoom * 100) != percent:
+            self._dress(name, percent / 100)
+            theme.set_zoom(percent / 100)
+
+    def pane_meant(self) -> str:
+        """Return the name of the pane with the keyboard, else under the pointer; "" if there is none."""
+        for widget in (QApplication.focusWidget(), QApplication.widgetAt(QCursor.pos())):
+            if name := _pane_of(widget):
+                return name
+        return ""
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Take the wheel with Ctrl before the pane under it, which would scroll."""
+        if event.type() == QEvent.Type.Show and watched is self._window:
+            self._window.windowHandle().installEventFilter(self)
+        elif event.type() == QEvent.Type.Wheel and isinstance(event, QWheelEvent):
+            if event.modifiers() == Qt.KeyboardModifier.ControlModifier and watched is not self._window:
+                return self._turn(event)
+        return super().eventFilter(watched, event)
+
+    def _turn(self, event: QWheelEvent) -> bool:
+        name = _pane_of(self._window.childAt(event.position().toPoint()))
+        if not name:
+            return False
+        self._turned += event.angleDelta().y()
+        notches = int(self._turned / _WHEEL_STEP)
+        self._turned -= notches * _WHEEL_STEP
+        if notches:
+            self._change(name, notches * _STEP)
+        return True
+
+    def _change(self, name: str, percent: int) -> None:
+        if name in self._themes:
+            self.set_zoom(name, round(self._themes[name].zoom * 100) + percent)
+
+    def _dress(self, name: str, zoom: float) -> None:
+        # With a style sheet for the whole program, a font that is set on a widget does not reach those inside it.
+        font = scaled_font(QGuiApplication.font(), zoom)
+        points = font.pointSizeF()
+        size = f"{points:.2f}pt" if points > 0 else f"{font.pixelSize()}px"
+        self._docks.card(name).content.setStyleSheet("" if zoom == 1 else f"* {{ font-size: {size}; }}")
+
+    def _on_larger_triggered(self) -> None:
+        self._change(self.pane_meant(), _STEP)
+
+    def _on_smaller_triggered(self) -> None:
+        self._change(self.pane_meant(), -_STEP)
+
+    def _on_normal_triggered(self) -> None:
+        self.set_zooms({})
+
+    def _on_theme_changed(self) -> None:
+        for name, percent in self.zooms.items():  # the window's text may be larger now
+            self._dress(name, percent / 100)
+
+
+def _pane_of(widget: QWidget | None) -> str:
+    while widget is not None and not isinstance(widget, CardDock):
+        widget = widget.parentWidget()
+    return widget.objectName() if widget is not None else ""
