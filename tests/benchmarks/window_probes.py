@@ -275,15 +275,16 @@ def _filtering(window: WatchedWindow) -> dict[str, list[float]]:
     pane.open_filter()
     row = pane._filter_row
     found: dict[str, list[float]] = {}
-    for text, is_pattern in (("abc", False), ("##a", False), ("zzz", False), ("a(b|c)+e$", True)):
+    again = []
+    for text, is_pattern in (("abc", False), ("##a", False), ("zzz", False), ("^abc", True), ("a(b|c)+e$", True)):
         row._is_pattern.setChecked(is_pattern)
         name = f"/{text}/" if is_pattern else text
         found[name] = [_until_shown(window, lambda text=text: row._text.setText(text))]
-        found[f"all again after {name}"] = [_until_shown(window, row._text.clear)]
+        again.append(_until_shown(window, row._text.clear))
     for name, toggle in (("only ties", row._only_ties), ("only changes", row._only_watched)):
         found[name] = [_until_shown(window, lambda toggle=toggle: toggle.setChecked(True))]
-        found[f"all again after {name}"] = [_until_shown(window, lambda toggle=toggle: toggle.setChecked(False))]
-    return found
+        again.append(_until_shown(window, lambda toggle=toggle: toggle.setChecked(False)))
+    return {**found, "all again": again}
 
 
 def _scrolling(window: WatchedWindow) -> dict[str, list[float]]:

@@ -135,11 +135,12 @@ def _read_tokenization(window: MainWindow, found: Shown) -> None:
 
 def _read_vocabulary(window: MainWindow, found: Shown) -> None:
     pane = window.vocabulary_pane
-    said = re.search(rf"{_NUMBER} tokens", pane.hint)
-    if pane.isVisible() and said:
+    if not pane.isVisible():
+        return
+    if said := re.search(rf"{_NUMBER} tokens", pane.hint):
         found.sizes["vocabulary heading"] = _number(said[1])
-        if not pane.controls.sought and pane.table.kind == "all":
-            found.sizes["vocabulary rows"] = pane.table.rowCount()
+    if not pane.controls.sought and pane.table.kind == "all":
+        found.sizes["vocabulary rows"] = pane.table.rowCount()
 
 
 def _assert_chips_are_those_of_the_moment(window: MainWindow) -> None:

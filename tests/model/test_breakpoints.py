@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 from PySide6.QtCore import Qt
 
 from tests.model.conftest import random_counts
+from wordpiece_studio.core.text.search_pattern import SearchPattern
 from wordpiece_studio.core.training.config import TrainingConfig
 from wordpiece_studio.core.training.trainer import Trainer
 from wordpiece_studio.errors import StudioError
@@ -105,7 +108,16 @@ def test_hits_are_those_of_a_plain_look_at_every_merge(data: st.DataObject) -> N
 
 @pytest.mark.parametrize(
     ("kind", "text", "number"),
-    [("token", "", 0), ("word", "", 0), ("pattern", "", 0), ("pattern", "(", 0), ("tie", "", 1), ("size", "", 0)],
+    [
+        ("token", "", 0),
+        ("word", "", 0),
+        ("pattern", "", 0),
+        ("pattern", "(", 0),
+        ("tie", "", 1),
+        ("size", "", 0),
+        *((kind, "", math.nan) for kind in ("value", "tie", "size")),
+        ("value", "", math.inf),
+    ],
 )
 def test_what_makes_no_sense_is_refused(kind: str, text: str, number: float) -> None:
     with pytest.raises(StudioError):
@@ -185,12 +197,28 @@ def test_a_hostile_pattern_is_given_up(qtbot: QtBot, model: TrainerModel) -> Non
 
 
 def test_many_tokens_are_searched_bit_by_bit(qtbot: QtBot, marks: MomentMarks, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wordpiece_studio.model.breakpoint_search._CHUNK", 7)
     monkeypatch.setattr("wordpiece_studio.model.breakpoint_watch._SLICE_SECONDS", 0.0)
     marks.breakpoints.add(Breakpoint("pattern", "."))
-    assert (marks.watch.known, marks.watch.is_searching) == (7, True)
+    assert (marks.watch.known, marks.watch.is_searching) == (1, True)
     qtbot.waitUntil(lambda: not marks.watch.is_searching)
     assert len(marks.watch.steps) == 60
+
+
+def test_slow_expressions_are_searched_token_by_token(
+    qtbot: QtBot, marks: MomentMarks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slow(self: SearchPattern, text: str) -> bool:
+        asked.append(text)
+        time.sleep(0.004)
+        return False
+
+    asked: list[str] = []
+    monkeypatch.setattr(SearchPattern, "is_in", slow)
+    marks.breakpoints.set_all([Breakpoint("pattern", str(number)) for number in range(100)])
+    assert len(asked) < 5  # it takes 6 ms, and not 100 times as long
+    assert marks.watch.is_searching
+    marks.breakpoints.set_all([])
+    assert not marks.watch.is_searching
 
 
 # -- playing

@@ -19,7 +19,6 @@ from wordpiece_studio.model.records import TrainerState
 from wordpiece_studio.model.trainer_model import TrainerModel
 from wordpiece_studio.model.watched_changes import WatchedChanges
 from wordpiece_studio.model.watched_finder import ChangesFinder
-from wordpiece_studio.model.watched_text import split_lines
 from wordpiece_studio.model.watched_timeline import TextSummary, TextTimeline
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ def found_rows(timeline: TextTimeline) -> list[tuple[int, str, int, int]]:
 
 def timeline_of(run: TrainingRun, text: str, merges: int | None = None) -> TextTimeline:
     timeline = TextTimeline(run.history, len(run.history) if merges is None else merges, tokenizer_at(run, 0))
-    timeline.set_lines(split_lines(text))
+    timeline.set_lines(text.splitlines(keepends=True))
     return timeline
 
 
@@ -90,7 +89,7 @@ def test_growing_and_typing_in_any_order_end_the_same(run: TrainingRun) -> None:
         text = "\n".join(chance.choices(words, k=12))
         if merges:
             timeline.grow(merges)
-        timeline.set_lines(split_lines(text))
+        timeline.set_lines(text.splitlines(keepends=True))
         if chance.random() < 0.5:
             timeline.advance(0)  # a part of it only
         else:
@@ -161,6 +160,22 @@ def test_the_finder_follows_text_and_training(qtbot: QtBot, model: TrainerModel,
     model.forget()
     assert not changes.is_known
     assert not changes.rows
+
+
+def test_what_is_found_again_to_be_so_is_known_again(
+    qtbot: QtBot, model: TrainerModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changes = WatchedChanges()
+    finder = ChangesFinder(model, changes)
+    model.start(count_texts(COURSE), TrainingConfig(vocab_size=70))
+    qtbot.waitUntil(lambda: model.state is TrainerState.FINISHED and changes.is_known)
+    monkeypatch.setattr("wordpiece_studio.model.watched_finder._FIRST_SLICE", 0.0)
+    finder.set_lines([" \n"] * 40)
+    finder.set_lines([" "])
+    qtbot.waitUntil(lambda: changes.is_known)
+    finder.set_lines([" \n" * number for number in range(2, 40)])  # takes a moment, and has no words either
+    assert not changes.is_known
+    qtbot.waitUntil(lambda: changes.is_known, timeout=1000)
 
 
 def test_the_finder_takes_a_long_text_in_turns(qtbot: QtBot, model: TrainerModel) -> None:

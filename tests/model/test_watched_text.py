@@ -8,11 +8,15 @@ from hypothesis import strategies as st
 
 from wordpiece_studio.core.corpus.counting.counting import count_texts
 from wordpiece_studio.core.encoder import Tokenizer
-from wordpiece_studio.core.text.normalizers import Unchanged
+from wordpiece_studio.core.text.bert_normalizer import BertNormalizer
+from wordpiece_studio.core.text.normalizers import Unchanged, UnicodeForm
+from wordpiece_studio.core.text.pipeline import Pipeline
+from wordpiece_studio.core.text.pre_tokenizers import BertPreTokenizer, WhitespaceSplit
 from wordpiece_studio.core.training.config import TrainingConfig
 from wordpiece_studio.core.training.trainer import TrainingRun, train
+from wordpiece_studio.model.line_stretches import cut_lines, stretch_pattern
 from wordpiece_studio.model.text_units import TEXT_UNITS, TextUnit, length_in
-from wordpiece_studio.model.watched_text import WatchedText, split_lines
+from wordpiece_studio.model.watched_text import WatchedText
 
 COURSE = (
     "This is the Hugging Face Course.",
@@ -25,6 +29,14 @@ COURSE = (
 @pytest.fixture(scope="module")
 def run() -> TrainingRun:
     return train(count_texts(COURSE), TrainingConfig(vocab_size=70), engine="plain")
+
+
+BERT = Pipeline(BertNormalizer(), BertPreTokenizer())
+AT_BLANKS = Pipeline(Unchanged(), WhitespaceSplit())
+
+
+def split_lines(text: str, pipeline: Pipeline = AT_BLANKS) -> list[str]:
+    return cut_lines(text, stretch_pattern(pipeline))
 
 
 def tokenizer_at(run: TrainingRun, step: int) -> Tokenizer:
@@ -52,8 +64,37 @@ def test_long_lines_are_split_at_blanks(text: str) -> None:
     assert [word for line in lines for word in line.split()] == text.split()
 
 
-def test_a_very_long_line_is_split() -> None:
-    assert max(map(len, split_lines("word " * 20_000))) < 1100
+@pytest.mark.parametrize(
+    ("text", "pipeline", "longest"),
+    [
+        ("word " * 20_000, AT_BLANKS, 1005),
+        ("汉字" * 10_000, BERT, 1000),
+        ('{"a":1,' * 3000, BERT, 1001),
+        ("汉字" * 10_000, AT_BLANKS, 20_000),
+        ("a" * 20_000, BERT, 20_000),
+    ],
+)
+def test_a_very_long_line_is_split_where_words_end(text: str, pipeline: Pipeline, longest: int) -> None:
+    assert max(map(len, split_lines(text, pipeline))) == longest
+
+
+@given(
+    st.lists(
+        st.sampled_from(["汉", "字", ",", "=", "\u0338", "é", "e\u0301", "a", "[", "]", "(", "가", "\ufe0f", "\t"])
+    )
+)
+def test_a_long_line_in_stretches_has_the_words_of_the_whole(parts: list[str]) -> None:
+    text = "汉" * 998 + "".join(parts) + "," * 1100
+    for pipeline in (BERT, Pipeline(UnicodeForm("NFKC"), BertPreTokenizer())):
+        lines = split_lines(text, pipeline)
+        assert "".join(lines) == text
+        assert [word for line in lines for word in pipeline.words(line)] == pipeline.words(text)
+
+
+def test_a_special_token_is_not_cut(run: TrainingRun) -> None:
+    watched = WatchedText("," * 997 + "[MASK]" * 300)
+    watched.set_tokenizer(tokenizer_at(run, 12))
+    assert watched.tokens() == tokenizer_at(run, 12).encode(watched.text).tokens
 
 
 @pytest.mark.parametrize("text", ["", "This is the\nHugging Face!\n\n🤗 chapter", "the " * 700, "[CLS] This"])

@@ -109,6 +109,20 @@ def test_a_folder_is_opened_from_the_recent_files_again(studio: Studio, folder: 
     assert len(names(studio)) == 3
 
 
+def test_files_that_were_opened_together_are_opened_together_again(studio: Studio, folder: Path) -> None:
+    window, paths = studio.window, (folder / "1.txt", folder / "3.jsonl")
+    window.file_flow.open_paths(paths)
+    wait_counted(studio)
+    assert window.settings.values.recent_files[0] == tuple(map(str, paths))
+    window.actions_.new_corpus.trigger()
+    window.menus.refresh()
+    entry = window.menus.recent.actions()[0]
+    assert entry.text() == "1.txt and 1 more"
+    entry.trigger()
+    wait_counted(studio)
+    assert names(studio) == ["1.txt", "3.jsonl"]
+
+
 def test_files_are_dropped_on_the_window_and_more_on_the_table(studio: Studio, folder: Path) -> None:
     drop(studio.window, folder / "3.jsonl", folder / "1.txt")
     wait_counted(studio)

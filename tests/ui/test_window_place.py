@@ -73,23 +73,3 @@ def test_buttons_without_words_keep_their_names(studio: Studio) -> None:
     studio.window.resize(1012, 664)
     studio.qtbot.wait(50)
     assert all(button.text() and button.toolTip() for button in studio.window.bar.findChildren(QToolButton))
-
-
-def test_tab_goes_from_part_to_part(studio: Studio) -> None:
-    window = studio.window
-    parts = [
-        window.corpus_pane.editor,
-        window.bar,
-        window.scoreboard_pane,
-        window.history_pane,
-        window.tokenization_pane,
-        window.timeline_pane,
-    ]
-    seen: list[int] = []
-    widget = parts[0]
-    for _ in range(400):
-        found = [index for index, part in enumerate(parts) if part is widget or part.isAncestorOf(widget)]
-        if found and found[0] not in seen:
-            seen.append(found[0])
-        widget = widget.nextInFocusChain()
-    assert seen == [0, 1, 2, 3, 4, 5]

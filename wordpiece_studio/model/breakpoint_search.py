@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Steps = NDArray[np.int64]
 
-_CHUNK = 512  # tokens between two looks at the clock
+_CHUNK = 512  # tokens that are looked up at once
 _NONE: Steps = np.empty(0, dtype=np.int64)
 
 
@@ -56,17 +56,22 @@ class BreakpointSearch:
         }
         self._find = finders[breakpoint_.kind]
         self._is_slow = breakpoint_.kind == "pattern"
+        self._deadline, self._end = float("inf"), 0
         self._word: int | None = None  # its index in the corpus, -1 if it is not there, None if nobody has looked
         self._pattern = SearchPattern(breakpoint_.text) if self._is_slow else None
 
     def advance(self, count: int, deadline: float = float("inf")) -> None:
-        """Search the merges up to `count`, or as many as there is time for until `deadline` (of `perf_counter`)."""
+        """Search the merges up to `count`, or as many as there is time for until `deadline`, at least one.
+
+        `deadline` is a time of `perf_counter`.
+        """
         found: list[Steps] = []
+        self._deadline = deadline
         while self.known < count:
-            end = min(count, self.known + _CHUNK) if self._is_slow else count
+            self._end = min(count, self.known + _CHUNK) if self._is_slow else count
             if self.fault is None:
-                found.append(self._find(self.known, end))
-            self.known = end
+                found.append(self._find(self.known, self._end))
+            self.known = self._end
             if time.perf_counter() > deadline:
                 break
         if any(map(len, found)):
@@ -82,17 +87,22 @@ class BreakpointSearch:
         return _NONE if token_id is None else _within(self._history.birth_step(token_id), first, end)
 
     def _matches(self, first: int, end: int) -> Steps:
+        """An expression may take long for a single token: what there is no time for is left out."""
         history, pattern = self._history, self._pattern
         assert pattern is not None  # it is a breakpoint of that kind
-        born = np.flatnonzero(history.column("is_new")[first:end]) + first
-        tokens = map(history.token, history.column("new_id")[born].tolist())
-        try:
-            found = np.fromiter(map(pattern.is_in, tokens), dtype=np.bool_, count=len(born))
-        except StudioError as error:
-            self.fault = error
-            self.steps = _NONE
-            return _NONE
-        return born[found] + 1
+        found = []
+        for index in (np.flatnonzero(history.column("is_new")[first:end]) + first).tolist():
+            try:
+                if pattern.is_in(history.token(int(history.column("new_id")[index]))):
+                    found.append(index + 1)
+            except StudioError as error:
+                self.fault = error
+                self.steps = _NONE
+                return _NONE
+            if time.perf_counter() > self._deadline:
+                self._end = index + 1
+                break
+        return np.array(found, dtype=np.int64)
 
     def _wholes(self, first: int, end: int) -> Steps:
         """A word of the corpus is whole when its last boundary is gone; another one when its token is born."""

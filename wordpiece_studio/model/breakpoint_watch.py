@@ -129,11 +129,14 @@ class BreakpointWatch(QObject):
         history, count = self._model.history, self._model.merge_count
         deadline = time.perf_counter() + _SLICE_SECONDS
         for each in self._breakpoints.enabled if history is not None else ():
-            search = self._searches.get(each)
-            if search is None:
+            if each not in self._searches:
                 assert history is not None
-                search = self._searches[each] = BreakpointSearch(each, history)
-            search.advance(count, deadline)
+                self._searches[each] = BreakpointSearch(each, history)
+        for search in self._searches.values():
+            if search.known < count:
+                search.advance(count, deadline)
+                if time.perf_counter() > deadline:
+                    break
         now = time.perf_counter()
         if self.is_searching:
             self._timer.start()

@@ -5,6 +5,7 @@ Where they are hit is found in `breakpoint_watch.py`; nothing here knows of a tr
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -53,6 +54,8 @@ class Breakpoint:
             SearchPattern(self.text)
         elif self.kind in TEXT_KINDS and not self.text:
             raise StudioError("There is nothing to wait for", "Type the whole token or word.")
+        elif not math.isfinite(self.number):
+            raise StudioError("A number without end is never reached", "Type an ordinary one.")
         elif self.kind == "tie" and self.number < 2:
             raise StudioError("A tie has at least two pairs", "Type 2 or more.")
         elif self.kind == "size" and self.number < 1:

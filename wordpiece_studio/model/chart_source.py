@@ -13,6 +13,7 @@ import numpy as np
 from wordpiece_studio.core.metrics import number_of_words
 from wordpiece_studio.model.chart_lengths import TokenLengths
 from wordpiece_studio.model.film_strip import StripRows
+from wordpiece_studio.model.focus_token import text_of_token
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -75,9 +76,7 @@ class ChartSource:
         vocabulary = self.model.vocabulary_at(self.count)
         if focus is None or history is None or vocabulary is None:
             return None
-        text = focus.text
-        if focus.kind == "pair":
-            text = focus.left + focus.right.removeprefix(vocabulary.continuing_subword_prefix)
+        text = focus.text if focus.kind == "word" else text_of_token(focus, vocabulary)
         token_id = vocabulary.id_of(text)
         return None if token_id is None else FocusedToken(text, token_id, history.birth_step(token_id))
 

@@ -13,9 +13,12 @@ def text_of_token(focus: Focus, vocabulary: Vocabulary) -> str:
     """Return how the token that is looked at is written, or would be; empty for a word."""
     if focus.kind == "word":
         return ""
-    if focus.kind == "token":
-        return focus.text
-    return focus.left + focus.right.removeprefix(vocabulary.continuing_subword_prefix)
+    return focus.text if focus.kind == "token" else made_by(focus, vocabulary.continuing_subword_prefix)
+
+
+def made_by(pair: Focus, prefix: str) -> str:
+    """Return the token that a pair makes; `prefix` is what stands before a token that goes on with a word."""
+    return pair.left + pair.right.removeprefix(prefix)
 
 
 def id_of_token(focus: Focus, vocabulary: Vocabulary) -> int | None:

@@ -91,6 +91,7 @@ class ChangesFinder(QObject):
             self._is_late = not is_done
             self._tell(timeline.rows(), is_done, timeline.start)
         elif self._changes.is_known:  # what there is stays until there is something better
+            self._told = None
             self._changes.set_unknown()
         if is_done:
             self._timer.stop()

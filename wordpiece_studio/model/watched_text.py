@@ -5,24 +5,19 @@ How many words and tokens the whole text has is found in `watched_timeline.py`. 
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, overload
 
-from wordpiece_studio.core.text.pipeline import Pipeline
+from wordpiece_studio.model.line_stretches import LineCutter
 from wordpiece_studio.model.text_units import TextUnit, length_in
 
 if TYPE_CHECKING:
     from wordpiece_studio.core.encoder import TokenizedWord, Tokenizer
 
-_LONG_LINE = 1000
 _MOST_KEPT = 5000
 """Lines whose words are kept beyond those of the text: what was undone or deleted may come back."""
-_LINE = re.compile(r"[^\n]*\n?")
-# A blank after a thousand characters; a tabulator is no blank to every normalizer.
-_STRETCH = re.compile(rf"[^\n]{{1,{_LONG_LINE}}}[^ \n]* ?\n?|\n")
 
 _Words = tuple["TokenizedWord", ...]
 
@@ -90,7 +85,8 @@ class WatchedText:
         self._lines: WatchedLines | None = None
         self._texts: list[str] = []
         self._starts: list[int] = []
-        self._split_for: tuple[str, bool, bool] | None = None
+        self._cutter = LineCutter()
+        self._cut_text: str | None = None
         self._unit_starts: tuple[TextUnit, list[int]] | None = None
 
     @property
@@ -162,34 +158,12 @@ class WatchedText:
         return [piece.id for line in self.lines for word in line.words for piece in word.pieces]
 
     def _split(self) -> None:
-        tokenizer = self._tokenizer
-        split = (self._text, tokenizer is not None, tokenizer is not None and _may_split_at_blanks(tokenizer))
-        if split == self._split_for:
+        if self._tokenizer is None:
+            self._texts, self._starts, self._cut_text = [], [], None
             return
-        self._split_for = split
-        self._texts = split_lines(self._text, at_blanks=split[2]) if tokenizer is not None else []
+        may_differ = self._cutter.set_tokenizer(self._tokenizer)
+        if self._text == self._cut_text and not may_differ:
+            return
+        self._texts = self._cutter.cut(self._text)
         self._starts = list(accumulate(map(len, self._texts), initial=0))[:-1]
-        self._unit_starts = None
-
-
-def _may_split_at_blanks(tokenizer: Tokenizer) -> bool:
-    """Tell whether the tokens of a line are those of its stretches between blanks, one after the other."""
-    is_local = Pipeline(tokenizer.normalizer, tokenizer.pre_tokenizer).is_local
-    return is_local and not any(" " in token for token in tokenizer.vocabulary.special_tokens)
-
-
-def split_lines(text: str, *, at_blanks: bool = True) -> list[str]:
-    r"""Return the lines of a text with their line ends; lines of more than about 1,000 characters in stretches.
-
-    Parameters
-    ----------
-    at_blanks
-        Whether a long line may be cut behind a blank; else it stays whole.
-
-    >>> split_lines("a b\nc")
-    ['a b\n', 'c']
-    """
-    lines = [line for line in _LINE.findall(text) if line]
-    if not at_blanks or all(len(line) <= 2 * _LONG_LINE for line in lines):
-        return lines
-    return [stretch for line in lines for stretch in (_STRETCH.findall(line) if len(line) > _LONG_LINE else [line])]
+        self._cut_text, self._unit_starts = self._text, None

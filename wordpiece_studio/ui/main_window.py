@@ -191,6 +191,11 @@ class MainWindow(QMainWindow):
         else:
             super().keyPressEvent(event)
 
+    def focusNextPrevChild(self, is_next: bool) -> bool:
+        """Let Tab go as one reads what is shown now: panes make some of their controls when they are first seen."""
+        set_tab_order([self.bar, *self.docks.parts(), self.banner])
+        return super().focusNextPrevChild(is_next)
+
     # -- making it
 
     def _put_together(self) -> None:
@@ -218,7 +223,6 @@ class MainWindow(QMainWindow):
         room.addWidget(self.banner)  # at the bottom: a message moves nothing that one reads or types in
         layout.addLayout(room, 1)
         self.setCentralWidget(content)
-        docks.arranged.connect(self._on_docks_arranged)
 
     def _make_flows(self, theme: Theme) -> None:
         actions, model = self.actions_, self.model
@@ -289,9 +293,6 @@ class MainWindow(QMainWindow):
         self.history_flow.told.connect(self.banner.show_message)
         self.marks_flow.told.connect(self.banner.show_message)
         self.chart_flow.saved.connect(self.banner.show_message)
-
-    def _on_docks_arranged(self) -> None:
-        set_tab_order([self.bar, self.banner, *self.docks.parts()])
 
     def _restore(self) -> None:
         self.training_flow.record.set_corpus_name(self.file_flow.corpus_name)

@@ -332,6 +332,18 @@ def test_pictures_are_white_and_hold_title_and_axes(bench: Bench, index: int) ->
     assert b"<image" not in drawing
 
 
+@pytest.mark.parametrize("index", [VALUE, SYMBOLS, FERTILITY, LENGTHS, ZIPF])
+def test_the_drawing_of_a_single_merge_has_no_empty_path(empty_bench: Bench, index: int) -> None:
+    empty_bench.model.start(WordCounts.from_pairs([("ab", 5)]), TrainingConfig())
+    empty_bench.wait(lambda: empty_bench.model.state is TrainerState.FINISHED)
+    charts = Charts(empty_bench)
+    charts.usage.tell(1, [0] * 7 + [5])
+    assert charts.choose(index).is_drawn
+    drawing = charts.pane.picture("svg")
+    assert b' d=""' not in drawing
+    assert QSvgRenderer(drawing).isValid()
+
+
 def test_a_token_that_looks_like_markup_is_shown_as_it_is(empty_bench: Bench) -> None:
     token = "<img src=x>"
     empty_bench.model.start(WordCounts.from_pairs([(token, 5)]), TrainingConfig(objective="count"))

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pytest
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QImage, QPainter
 
-from wordpiece_studio.ui.look.chip_style import ChipStyle
+from wordpiece_studio.ui.look.chip_style import PLAIN_CHIP, ChipLook, ChipStyle
 from wordpiece_studio.ui.tokenization.chip_blocks import ChipBlocks, ChipPlace
 from wordpiece_studio.ui.tokenization.chip_layout import FlowSpacing, lay_out
 from wordpiece_studio.ui.tokenization.chip_walk import (
@@ -152,6 +154,39 @@ def test_every_token_can_be_painted(qtbot: QtBot, theme: Theme, token: str) -> N
     flow.captions_changed(1, hold_places=False)
     flow.set_lines(Lines([Line((Word((Piece(token),)), Word((Piece(token),), unknown=object())))]))
     assert not flow.grab().isNull()
+
+
+def painted(style: ChipStyle, width: float, look: ChipLook, ratio: float = 1.0, token: str = "##ab") -> QImage:
+    image = QImage(QSize(60, 40) * ratio, QImage.Format.Format_RGB32)
+    image.setDevicePixelRatio(ratio)
+    image.fill(Qt.GlobalColor.white)
+    painter = QPainter(image)
+    style.paint(painter, QRectF(5, 5, width, style.height), token, look)
+    painter.end()
+    return image
+
+
+def test_a_chip_painted_again_looks_the_same_and_another_one_does_not(qtbot: QtBot, theme: Theme) -> None:
+    kinds = [
+        (width, look, ratio, token)
+        for width in (40.0, 44.5)
+        for look in (PLAIN_CHIP, ChipLook(focused=True), ChipLook(unknown=True), ChipLook(faded=True))
+        for ratio in (1.0, 2.0)
+        for token in ("##ab", "##ac")
+    ]
+    style = ChipStyle(theme)
+    images = [painted(style, *kind) for kind in kinds]
+    assert [painted(style, *kind) for kind in kinds] == images
+    assert [painted(ChipStyle(theme), *kind) for kind in kinds] == images
+    assert all(one != other for one, other in itertools.combinations(images, 2))
+
+
+def test_not_more_pictures_of_chips_are_kept_than_are_of_use(qtbot: QtBot, theme: Theme) -> None:
+    style = ChipStyle(theme)
+    for number in range(1100):
+        painted(style, 30, PLAIN_CHIP, token=str(number))
+    painted(style, 5000, PLAIN_CHIP, token="x" * 600)
+    assert len(style._pictures) == 100
 
 
 def test_markup_is_as_wide_as_its_letters(qtbot: QtBot, theme: Theme) -> None:

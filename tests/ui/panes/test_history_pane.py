@@ -9,9 +9,11 @@ import pytest
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QGuiApplication
 
+from wordpiece_studio.core.formats import merge_table
 from wordpiece_studio.core.formats.merge_table import MERGE_COLUMNS
 from wordpiece_studio.model.history_rows import HistoryColumn
 from wordpiece_studio.model.records import Focus
+from wordpiece_studio.ui.history import history_copying
 from wordpiece_studio.ui.history.history_pane import HistoryPane
 from wordpiece_studio.ui.history.history_tsv import history_tsv
 
@@ -98,6 +100,21 @@ def test_a_step_that_is_typed_is_gone_to(bench: Bench) -> None:
     assert bench.model.moment == 7
 
 
+@pytest.mark.parametrize(
+    ("typed", "moment"),
+    [("1,2", 12), (" 1 2", 12), ("99999999999999999999", 25), ("-5abc", 5), ("0", 0), ("x", 3), ("..", 3)],
+)
+def test_whatever_is_typed_for_a_step(bench: Bench, typed: str, moment: int) -> None:
+    bench.model.seek(3)
+    pane = bench.show(HistoryPane)
+    pane.ask_for_step()
+    step = pane._filter_row._step
+    bench.qtbot.keyClicks(step, typed)
+    bench.qtbot.keyClick(step, Qt.Key.Key_Return)
+    assert bench.model.moment == moment
+    assert not step.text()
+
+
 def test_selected_rows_are_copied_as_tab_separated_text(bench: Bench) -> None:
     pane = bench.show(HistoryPane)
     selection = QItemSelection(pane.rows.index(11, 0), pane.rows.index(12, 10))
@@ -108,6 +125,22 @@ def test_selected_rows_are_copied_as_tab_separated_text(bench: Bench) -> None:
     row = ["12", "ch", "##a", "cha", "1", "1", "6", str(1 / 6), "2", "57", "156", "1", "True"]
     assert lines[1].split("\t") == row
     assert len(lines) == 3
+
+
+def test_many_rows_are_copied_beside_the_window(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    pane = bench.show(HistoryPane)
+    pane.view.selectAll()
+    pane.copy_rows()
+    at_once = QGuiApplication.clipboard().text()
+    QGuiApplication.clipboard().clear()
+    monkeypatch.setattr(history_copying, "_AT_ONCE", 24)
+    monkeypatch.setattr(merge_table, "_ROWS", 10)
+    pane.copy_rows()
+    assert pane.hint == "copying 25 rows…"
+    bench.wait(lambda: pane.hint == "25 rows copied")
+    assert QGuiApplication.clipboard().text() == at_once
+    assert len(at_once.splitlines()) == 26
+    pane.close_jobs()
 
 
 def test_many_selected_rows_stay_selected_when_the_moment_moves(bench: Bench) -> None:

@@ -171,6 +171,20 @@ def test_chosen_columns_stay_and_the_table_scrolls(bench: Bench, pane: HistoryPa
     assert pane.view.horizontalScrollBar().maximum() == 0
 
 
+def test_sorting_changes_no_column(bench: Bench, pane: HistoryPane) -> None:
+    pane.resize(
+        sum(pane.view.columns._wanted_widths.values()), 300
+    )  # the scroll bar leaves too little for the last one
+    bench.settle()
+    shown, widths = pane.view.columns.shown(), [pane.view.columnWidth(column) for column in HistoryColumn]
+    assert HistoryColumn.IS_NEW not in shown
+    pane.view.sortByColumn(HistoryColumn.VALUE, Qt.SortOrder.DescendingOrder)
+    assert not pane.rows.is_plain
+    assert pane.view.columns.shown() == shown
+    assert [pane.view.columnWidth(column) for column in HistoryColumn] == widths
+    assert pane.view.horizontalScrollBar().maximum() == 0
+
+
 def test_the_last_column_cannot_be_hidden(pane: HistoryPane) -> None:
     pane.view.columns.choose(frozenset({HistoryColumn.TOKEN}))
     assert not action(menu_of(pane), "new token").isEnabled()

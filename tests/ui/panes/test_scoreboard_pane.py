@@ -13,8 +13,8 @@ from wordpiece_studio.core.corpus.counting.counting import count_texts
 from wordpiece_studio.core.training.config import TrainingConfig
 from wordpiece_studio.core.training.trainer import Trainer
 from wordpiece_studio.model.records import Focus, TrainerState
+from wordpiece_studio.ui.look.formula import ratio_of, ratio_over_neighbours
 from wordpiece_studio.ui.look.token_text import value_text
-from wordpiece_studio.ui.scoreboard.formula import ratio_of, ratio_over_neighbours
 from wordpiece_studio.ui.scoreboard.pair_words import words_of_merge
 from wordpiece_studio.ui.scoreboard.rivals_model import NUMBERS, PAIR, REDUCED
 from wordpiece_studio.ui.scoreboard.scoreboard_pane import ScoreboardPane

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import pytest
 
+from wordpiece_studio.ui.look.formula import formula_of
 from wordpiece_studio.ui.look.token_text import number_text, token_text, value_text
-from wordpiece_studio.ui.scoreboard.formula import formula_of
 from wordpiece_studio.ui.scoreboard.pair_words import changed_tokens, joined
 
 

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QComboBox, QToolButton
 
 from tests.ui.panes.timeline_bench import Timeline, at, click
 from wordpiece_studio.core.training.config import TrainingConfig
-from wordpiece_studio.model.records import TrainerState
+from wordpiece_studio.model.records import Focus, TrainerState
 
 if TYPE_CHECKING:
     from tests.ui.panes.conftest import Bench
@@ -131,6 +131,13 @@ def test_before_a_training_nothing_can_be_moved(empty_bench: Bench) -> None:
     pane = Timeline(empty_bench).pane
     assert not pane.plot.isEnabled()
     assert pane.hint == "nothing is trained yet"
+    assert pane.plot.callout.startswith("Nothing is trained yet. Train, and")
+
+
+def test_the_legend_says_of_the_alphabet_that_it_was_there(bench: Bench, pane: TimelinePane) -> None:
+    for token, said in (("##s", "##s is there from the beginning"), ("Th", "Th is born")):
+        bench.model.set_focus(Focus("token", text=token))
+        assert said in pane._legend.accessibleName()
 
 
 def test_every_control_has_a_name(pane: TimelinePane) -> None:

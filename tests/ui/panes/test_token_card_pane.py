@@ -105,6 +105,8 @@ def test_the_alphabet_and_special_tokens(looking: Looking, pane: TokenCardPane) 
     assert not pane.body.birth.isVisible()
     look_at(looking, Focus("token", text="[UNK]"))
     assert pane.body.summary.text().endswith("special token")
+    assert pane.body.facts.text() == "No word of the corpus is unknown."
+    assert not pane.body.words.isVisible()  # it would say that the token stands nowhere
 
 
 def test_not_born_yet(looking: Looking, pane: TokenCardPane) -> None:
@@ -185,6 +187,27 @@ def test_a_low_pane_shows_the_chain(looking: Looking) -> None:
     pane.resize(400, 500)
     looking.settle()
     assert pane.body.isVisible()
+
+
+def test_a_low_pane_shows_the_beginning_of_a_long_word(empty_bench: Bench) -> None:
+    empty_bench.train(["ab" * 40 + " hi"], max_merges=0)
+    looking = Looking(empty_bench)
+    pane = looking.show(TokenCardPane, 300, 100)
+    look_at(looking, Focus("word", text="ab" * 40))
+    shown = texts(pane.line.chain)
+    assert (shown[:3], shown[-1]) == (["a", "##b", "##a"], "…")
+    assert pane.line.chain.height_of(pane.line.chain.items, 272) < 80
+    assert pane.line.note.text() == "Once in the corpus. Not whole after the last merge."
+    looking.close()
+
+
+def test_the_unknown_token_says_how_many_words_are_unknown(empty_bench: Bench) -> None:
+    empty_bench.train(["a" * 101 + " hi", "b" * 101 + " " + "b" * 101], max_merges=0)
+    looking = Looking(empty_bench)
+    pane = looking.show(TokenCardPane, 400, 600)
+    look_at(looking, Focus("token", text="[UNK]"))
+    assert pane.body.facts.text() == "2 distinct words of the corpus are unknown; they occur 3 times."
+    looking.close()
 
 
 def test_the_tree(looking: Looking, pane: TokenCardPane) -> None:

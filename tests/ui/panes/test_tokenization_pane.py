@@ -213,6 +213,17 @@ def test_the_film_strip_names_the_steps_that_changed_the_text(bench: Bench, pane
     assert [row.tokens for row in pane._strip.rows] == [counts[step] for step in changed]
 
 
+def test_the_moment_stays_in_view_in_a_strip_that_gets_lower(bench: Bench, pane: TokenizationPane) -> None:
+    bench.wait(lambda: bool(pane._strip.rows))
+    bench.model.last()
+    bench.settle()
+    strip, table = pane._strip, pane._strip._table
+    for height in (260, 90, 70):
+        strip.resize(strip.width(), height)
+        row = table.visualRect(table.strip.index(table.strip.last_past(), 0))
+        assert table.viewport().rect().contains(row)
+
+
 def test_a_click_on_the_film_strip_goes_to_its_step(bench: Bench, pane: TokenizationPane) -> None:
     bench.wait(lambda: bool(pane._strip.rows))
     table = pane._strip._table

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QItemSelection, QItemSelectionModel, QPoint, Qt
-from PySide6.QtGui import QGuiApplication, QHelpEvent
+from PySide6.QtCore import QEvent, QItemSelection, QItemSelectionModel, QPoint, Qt
+from PySide6.QtGui import QGuiApplication, QHelpEvent, QKeyEvent
 from PySide6.QtWidgets import QComboBox, QLineEdit, QStyleOptionViewItem, QToolButton, QToolTip
 
 from tests.ui.panes.looking import Looking
@@ -82,6 +82,42 @@ def test_keys(looking: Looking) -> None:
     assert model.focus == Focus("token", text="##fully")
     qtbot.keyClick(pane.view, Qt.Key.Key_Return)
     assert model.moment == 8
+
+
+def test_home_and_end_go_through_the_rows_and_not_through_time(looking: Looking) -> None:
+    pane, model = looking.show(VocabularyPane, height=260), looking.bench.model
+    override = QKeyEvent(QEvent.Type.ShortcutOverride, Qt.Key.Key_Home, Qt.KeyboardModifier.NoModifier)
+    override.ignore()
+    assert pane.view.event(override)
+    assert override.isAccepted()
+    looking.bench.qtbot.keyClick(pane.view, Qt.Key.Key_End)
+    assert (model.focus, model.moment) == (Focus("token", text=tokens(pane)[-1]), 25)
+    looking.bench.qtbot.keyClick(pane.view, Qt.Key.Key_Home)
+    assert pane.view.selected_ids().tolist() == [0]
+
+
+def test_where_the_user_scrolled_to_stays_there_when_the_moment_moves(looking: Looking) -> None:
+    pane, model = looking.show(VocabularyPane, height=260), looking.bench.model
+    model.set_focus(Focus("token", text="[UNK]"))
+    bar = pane.view.verticalScrollBar()
+    bar.setSliderPosition(300)  # as the wheel and the hand do
+    looking.bench.seek(24)
+    looking.settle()
+    assert bar.value() == 300
+    model.set_focus(Focus("token", text="##a"))
+    model.set_focus(Focus("token", text="[UNK]"))
+    assert bar.value() < 100
+
+
+def test_rows_selected_for_copying_stay_selected_when_the_moment_moves(looking: Looking) -> None:
+    pane, model, qtbot = looking.show(VocabularyPane), looking.bench.model, looking.bench.qtbot
+    qtbot.mouseClick(pane.view.viewport(), Qt.MouseButton.LeftButton, pos=place_of(pane, 1))
+    shift = Qt.KeyboardModifier.ShiftModifier
+    qtbot.mouseClick(pane.view.viewport(), Qt.MouseButton.LeftButton, shift, place_of(pane, 4))
+    assert model.focus == Focus("token", text="[UNK]")
+    looking.bench.seek(24)
+    looking.settle()
+    assert pane.view.selected_ids().tolist() == [1, 2, 3, 4]
 
 
 @pytest.mark.parametrize("focus", [Focus("token", text="chap"), Focus("pair", left="cha", right="##p")])
@@ -227,3 +263,12 @@ def test_it_paints_in_all_looks(looking: Looking, look: str) -> None:
     looking.bench.theme.set_choice(look)  # type: ignore[arg-type]
     pane = looking.show(VocabularyPane)
     assert not pane.grab().isNull()
+
+
+def test_no_bar_at_the_bottom_when_the_one_at_the_side_comes_back(looking: Looking) -> None:
+    pane = looking.show(VocabularyPane, 530, 300)
+    assert pane.view.verticalScrollBar().isVisible()
+    for text in ("zzzz", ""):
+        search(pane, looking, text)
+    assert pane.view.verticalScrollBar().isVisible()
+    assert pane.view.horizontalScrollBar().maximum() == 0

@@ -49,7 +49,7 @@ _OBEYED = tuple("=+-@\t\r\n＝＋－＠'")
 _ADVICE = "Read a table that was exported here."
 
 
-class _Stopped(Exception):
+class NotWanted(Exception):
     """The table is not wanted any more."""
 
 
@@ -82,6 +82,23 @@ def merge_columns(
     return columns
 
 
+def merge_parts(
+    history: MergeHistory, steps: NDArray[np.int64], should_stop: Callable[[], bool] = lambda: False
+) -> Iterator[Columns]:
+    """Yield what `merge_columns` returns, some rows at a time, so that no other thread waits long.
+
+    Raises
+    ------
+    NotWanted
+        If `should_stop` says so.
+    """
+    words_touched = _words_touched(history, should_stop) if len(steps) > _ROWS else None
+    for start in range(0, len(steps), _ROWS):
+        if should_stop():
+            raise NotWanted
+        yield merge_columns(history, steps[start : start + _ROWS], words_touched)
+
+
 def write_merge_table(
     path: Place,
     history: MergeHistory,
@@ -109,20 +126,19 @@ def write_merge_table(
     wanted = np.arange(1, len(history) + 1) if steps is None else steps
 
     def parts() -> Iterator[Columns]:
-        words_touched = _words_touched(history, should_stop)
-        for start in range(0, len(wanted), _ROWS):
-            if should_stop():
-                raise _Stopped
-            yield merge_columns(history, wanted[start : start + _ROWS], words_touched)
+        written = 0
+        for columns in merge_parts(history, wanted, should_stop):
+            yield columns
+            written += len(columns["step"])
             if report is not None:
-                report(min(start + _ROWS, len(wanted)), len(wanted))
+                report(written, len(wanted))
 
     write = {"csv": _write_csv, "jsonl": _write_jsonl, "parquet": _write_parquet}[kind]
     if kind == "parquet":
         load_pyarrow(name)
     try:
         atomic_write_all({path: lambda file: write(file, parts())})
-    except _Stopped:
+    except NotWanted:
         return False
     return True
 
@@ -188,7 +204,7 @@ def _words_touched(history: MergeHistory, should_stop: Callable[[], bool]) -> ND
     parts = [np.empty(0, dtype=np.int64)]
     for part in slices(len(history)):
         if should_stop():
-            raise _Stopped
+            raise NotWanted
         parts.append(history.words_touched_counts(part.start, part.stop))
     return np.concatenate(parts)
 

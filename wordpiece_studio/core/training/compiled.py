@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from wordpiece_studio.core.training.config import Objective
-    from wordpiece_studio.core.training.preparation import TrainingInput
+    from wordpiece_studio.core.training.preparation import Symbol, TrainingInput
 
 _OBJECTIVES = {"score": columns.SCORE, "likelihood": columns.LIKELIHOOD, "count": columns.COUNT}
 _STOPS: dict[int, StopReason] = {columns.STOP_SIZE: "vocab_size", columns.STOP_VALUE: "min_value"}
@@ -65,9 +66,6 @@ class CompiledEngine:
     def __init__(self, input_: TrainingInput, *, capacity: int | None = None) -> None:
         config = input_.config
         self._input = input_
-        self._symbols = list(input_.symbols)
-        self._index = {symbol: index for index, symbol in enumerate(self._symbols)}
-        self._tokens: dict[str, int] = {token: index for index, token in enumerate(input_.vocabulary_tokens)}
         self._names_collide = _names_collide(input_)
         self._hot_pairs = min(_HOT_PAIRS[config.objective], capacity or _NO_LIMIT)
         self._state = _initial_state(input_, capacity)
@@ -156,6 +154,20 @@ class CompiledEngine:
         order = np.lexsort((hot[:, columns.HOT_PLACE], hot[:, columns.HOT_IDS], -values))
         order = order[values[order] > -np.inf][:limit]
         return hot[order, columns.HOT_ROW], values[order]
+
+    # Made when a merge is named first: an engine that only ranks the pairs of a moment needs none of them.
+
+    @cached_property
+    def _symbols(self) -> list[Symbol]:
+        return list(self._input.symbols)
+
+    @cached_property
+    def _index(self) -> dict[Symbol, int]:
+        return {symbol: index for index, symbol in enumerate(self._input.symbols)}
+
+    @cached_property
+    def _tokens(self) -> dict[str, int]:
+        return {token: index for index, token in enumerate(self._input.vocabulary_tokens)}
 
     # What the kernels ask for.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 from operator import mul
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -33,8 +33,7 @@ MOST_SYMBOLS = 2**63 - 1
 _CODE_POINTS = 0x110000
 
 
-@dataclass(frozen=True, slots=True)
-class Symbol:
+class Symbol(NamedTuple):
     """A unit of a word. `text` is bare; `continues` says that it does not begin a word and so carries the prefix.
 
     With an empty prefix no symbol continues: there a symbol is its text alone.

@@ -62,6 +62,7 @@ class Canvas(QWidget):
         self._axis_width = 0.0
         self._view = graph.GraphicsView(self, background=None)
         self._view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._view.viewport().setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._view.viewport().setMouseTracking(True)
         self._view.viewport().installEventFilter(self)
         self._box = graph.ViewBox(enableMouse=False, enableMenu=False, defaultPadding=0)

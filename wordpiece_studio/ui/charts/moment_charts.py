@@ -207,6 +207,7 @@ class ZipfChart(Chart):
         x, y = np.log10(ranks), np.log10(self._frequencies[ranks - 1])
         self._points.setData(x, y)
         self._curve.setData(x, y, antialias=True)
+        self._curve.setVisible(count > 1)
         right, top = max(math.log10(count), 0.3), max(math.log10(most), 0.3)
         end = min(right, math.log10(most))
         self._law.setData([0.0, end], [math.log10(most), math.log10(most) - end], antialias=True)

@@ -139,6 +139,7 @@ class StepChart(Chart):
         """
         is_long = len(curve.x) > _LONG and style is Qt.PenStyle.SolidLine
         item.setSegmentedLineMode("on" if is_long else "off")
+        item.setVisible(len(curve.x) > 1)  # a line of one point would be an empty path in a drawing
         pen = self.canvas.pen(color, 1 if curve.is_columns else 1.8, style)
         connect = "pairs" if curve.is_columns else "all"
         item.setData(curve.x, curve.y, pen=pen, connect=connect, antialias=not curve.is_columns)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer
 
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.model.focus_token import made_by
 from wordpiece_studio.model.records import Focus
 from wordpiece_studio.model.view_index import utf16_length
 
@@ -53,7 +54,7 @@ class CorpusFocus(QObject):
         if focus is None or tokenizer is None or not editor.isVisible():
             editor.set_focus_marks([])
             return
-        holds = _holder_of(focus)
+        holds = _holder_of(focus, tokenizer.vocabulary.continuing_subword_prefix)
         marks = []
         for block in editor.visible_blocks():
             for word in self._words(block, tokenizer):
@@ -102,16 +103,18 @@ class CorpusFocus(QObject):
             self._look(_LATER_MS)
 
 
-def _holder_of(focus: Focus) -> Callable[[TokenizedWord], bool]:
-    """Return what tells whether a word holds the focus."""
+def _holder_of(focus: Focus, prefix: str) -> Callable[[TokenizedWord], bool]:
+    """Return what tells whether a word holds the focus; a pair is found again in the token that it makes."""
     if focus.kind == "word":
         return lambda word: word.word is not None and word.word.text == focus.text
     if focus.kind == "token":
         return lambda word: any(piece.token == focus.text for piece in word.pieces)
 
+    made = made_by(focus, prefix)
+
     def holds_pair(word: TokenizedWord) -> bool:
         tokens = [piece.token for piece in word.pieces]
-        return (focus.left, focus.right) in itertools.pairwise(tokens)
+        return made in tokens or (focus.left, focus.right) in itertools.pairwise(tokens)
 
     return holds_pair
 

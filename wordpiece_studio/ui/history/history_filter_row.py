@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QIntValidator, QKeyEvent
+from PySide6.QtCore import QEvent, QRegularExpression, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QRegularExpressionValidator
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QToolButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.model.history_rows import HistoryFilter
@@ -14,6 +14,9 @@ from wordpiece_studio.ui.look.plain import plain_label, set_plain_text, set_plai
 if TYPE_CHECKING:
     from wordpiece_studio.errors import StudioError
 
+_STEP = r"[\d\s.,'’_]{0,24}"
+"""A number as people copy it, with what stands between its groups of digits."""
+
 
 class HistoryFilterRow(QWidget):
     """Text or expression, only ties, only changes of the watched text; below them what is wrong with the expression."""
@@ -21,7 +24,7 @@ class HistoryFilterRow(QWidget):
     filter_changed = Signal()
     """:attr:`filter` is another one."""
     step_entered = Signal(object)
-    """The user wants to go to this step (int)."""
+    """The user wants to go to this step (int), which there may not be."""
     closed = Signal()
     """The user pressed Escape: the row is not wanted any more."""
 
@@ -44,7 +47,7 @@ class HistoryFilterRow(QWidget):
         self._step.setPlaceholderText(self.tr("to step"))
         self._step.setAccessibleName(self.tr("Go to step"))
         set_plain_tooltip(self._step, self.tr("Type a step and press Enter (Ctrl+G)"))
-        self._step.setValidator(QIntValidator(0, 2**31 - 1, self._step))
+        self._step.setValidator(QRegularExpressionValidator(QRegularExpression(_STEP), self._step))
         self._step.setAlignment(Qt.AlignmentFlag.AlignRight)
         self._error = plain_label("", self, role="error", wrap=True)
         self._error.hide()
@@ -142,6 +145,7 @@ class HistoryFilterRow(QWidget):
         self.filter_changed.emit()
 
     def _on_step_return_pressed(self) -> None:
-        if self._step.text():
-            self.step_entered.emit(int(self._step.text()))
-            self._step.clear()
+        digits = "".join(filter(str.isdecimal, self._step.text()))
+        if digits:
+            self.step_entered.emit(int(digits))
+        self._step.clear()

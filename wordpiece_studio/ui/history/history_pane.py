@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QModelIndex, Qt, Signal
-from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from wordpiece_studio.model.history_rows import TOKEN_COLUMNS, HistoryColumn
@@ -16,9 +15,9 @@ from wordpiece_studio.model.watched_changes import WatchedChanges
 from wordpiece_studio.ui.history.export_bar import ExportBar
 from wordpiece_studio.ui.history.focused_step import focused_step
 from wordpiece_studio.ui.history.history_controls import HistoryControls
+from wordpiece_studio.ui.history.history_copying import HistoryCopying
 from wordpiece_studio.ui.history.history_filter_row import HistoryFilterRow
 from wordpiece_studio.ui.history.history_menu import HistoryMenu
-from wordpiece_studio.ui.history.history_tsv import history_tsv
 from wordpiece_studio.ui.history.history_view import HistoryView
 from wordpiece_studio.ui.look.pane import Pane
 from wordpiece_studio.ui.look.plain import plain_label, set_plain_text
@@ -60,6 +59,7 @@ class HistoryPane(Pane):
         self._filter_row = HistoryFilterRow(self)
         self._filter_row.hide()
         self.export_bar = ExportBar(self)
+        self._copying = HistoryCopying(self)
         self._empty = plain_label("", self, role="hint", wrap=True)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._is_my_focus = False  # what is looked at was chosen here, and so is in view
@@ -98,6 +98,7 @@ class HistoryPane(Pane):
         self._view.clicked.connect(self._on_view_clicked)
         self._view.step_walked_to.connect(self._go_to)
         self._view.copy_requested.connect(self.copy_rows)
+        self._copying.copied.connect(self._on_copying_copied)
         self._view.columns.changed.connect(self._show_columns)
         self._view.columns.chosen.connect(self._on_columns_chosen)
         self._controls.filter_wanted.connect(self.open_filter)
@@ -210,6 +211,7 @@ class HistoryPane(Pane):
 
     def close_jobs(self) -> None:
         """Wait for what works beside the window to end."""
+        self._copying.close()
         self._rows.close()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -227,7 +229,13 @@ class HistoryPane(Pane):
             hints = (self.tr("{count} rows are too many to copy: export them"), self.tr("too many rows to copy"))
             self._set_hint(*(hint.format(count=count) for hint in hints))
         elif history is not None and len(steps):
-            QGuiApplication.clipboard().setText(history_tsv(history, steps))
+            self._copying.copy(history, steps)
+            if self._copying.is_running:
+                self._set_hint(self.tr("copying {count} rows…").format(count=number_text(len(steps))))
+
+    def _on_copying_copied(self, rows: int) -> None:
+        text = self.tr("1 row copied") if rows == 1 else self.tr("{count} rows copied")
+        self._set_hint(text.format(count=number_text(rows)))
 
     # -- what happens
 

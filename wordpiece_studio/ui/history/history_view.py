@@ -148,9 +148,10 @@ class HistoryView(QuietTable):
 
     def selected_steps(self) -> NDArray[np.int64]:
         """Return the steps of the selected rows from top to bottom: int64, shape (n_rows,)."""
-        ranges = [np.arange(part.top(), part.bottom() + 1) for part in self.selectionModel().selection().toList()]
-        rows = np.unique(np.concatenate(ranges)) if ranges else np.empty(0, dtype=np.int64)
-        return self._history_model.shown_merges()[rows] + 1
+        is_selected = np.zeros(self._history_model.rowCount(), dtype=np.bool_)
+        for part in self.selectionModel().selection().toList():
+            is_selected[part.top() : part.bottom() + 1] = True
+        return self._history_model.shown_merges()[is_selected] + 1
 
     def step_at(self, index: QModelIndex) -> int:
         """Return the step of a row's index."""

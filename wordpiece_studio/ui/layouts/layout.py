@@ -9,7 +9,6 @@ LayoutName = Literal["teach", "engineer", "demo"]
 
 _LOW_LINES = 36
 """An area of fewer lines of text is low: there the merge history comes before the curve and the formula."""
-_GAP = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +67,14 @@ class Layout:
         """Whether the bar with the training's controls is shown."""
         return self.name != "demo"
 
-    def columns_for(self, height: int, line: int) -> tuple[Column, ...]:
-        """Return the columns for an area of `height` pixels with lines of text of `line` pixels."""
-        return self.low if self.low and is_low(height, line) else self.columns
+    def columns_for(self, height: int, line: int, *, is_full: bool = False) -> tuple[Column, ...]:
+        """Return the columns for an area of `height` pixels with lines of text of `line` pixels.
+
+        With a full corpus, a list of files and their preview, the first column is always the one of a low area.
+        """
+        if not self.low or not (is_full or is_low(height, line)):
+            return self.columns
+        return self.low if is_low(height, line) else (self.low[0], *self.columns[1:])
 
     def bottom_height(self, height: int, line: int) -> int:
         """Return the usual height of the card at the bottom, in pixels."""

@@ -33,7 +33,6 @@ class PaneZoom(QObject):
         super().__init__(window)
         self._window = window
         self._docks = docks
-        self.theme = theme
         self._themes = pane_themes
         self._turned = 0
         actions.larger_pane.triggered.connect(self._on_larger_triggered)

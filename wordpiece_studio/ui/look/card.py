@@ -157,17 +157,23 @@ class Card(QFrame):
         layout.setContentsMargins(1, 1, 1, 1)
         layout.setSpacing(0)
         layout.addWidget(self._title_bar)
-        self.room = PaneArea(pane, self)
-        keep = self.room.sizePolicy()
-        keep.setRetainSizeWhenHidden(True)
-        self.room.setSizePolicy(keep)
-        layout.addWidget(self.room, 1)
+        self._area = PaneArea(pane, self)
+        layout.addWidget(self._area, 1)
+        for part in (self._title_bar, self._area):
+            policy = part.sizePolicy()
+            policy.setRetainSizeWhenHidden(True)
+            part.setSizePolicy(policy)
         self._fill_title_bar()
 
     @property
     def pane(self) -> QWidget:
         """The pane inside."""
         return self._pane
+
+    def set_seen(self, is_seen: bool) -> None:
+        """Show or hide title line and pane; their room is kept."""
+        self._title_bar.setVisible(is_seen)
+        self._area.setVisible(is_seen)
 
     def _fill_title_bar(self) -> None:
         header_widget = getattr(self._pane, "header_widget", None)
@@ -188,7 +194,7 @@ class Card(QFrame):
 class CardDock(QDockWidget):
     """A dock that holds one card and has no title bar of its own: the card's frame goes round its title line.
 
-    Qt only moves a dock aside that lies behind another one, and calls it visible still: the room of the pane is hidden
+    Qt only moves a dock aside that lies behind another one, and calls it visible still: what is in the card is hidden
     here, so that a pane that is not seen does no work.
     """
 
@@ -198,7 +204,7 @@ class CardDock(QDockWidget):
         self.setTitleBarWidget(QWidget(self))
         self.setFeatures(QDockWidget.DockWidgetFeature.DockWidgetClosable)
         self.content = Card(title, pane, self)
-        self.content.room.hide()
+        self.content.set_seen(False)
         self.setWidget(self.content)
         self.visibilityChanged.connect(self.notice)
 
@@ -220,5 +226,5 @@ class CardDock(QDockWidget):
             self.raise_()
 
     def notice(self) -> None:
-        """Show or hide the room of the pane, as the dock is seen or not."""
-        self.content.room.setVisible(self.is_in_front)
+        """Show or hide what is in the card, as the dock is seen or not."""
+        self.content.set_seen(self.is_in_front)

@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QBrush, QColor, QFontMetricsF, QPainter, QPainterPath, QPen
+from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
+from PySide6.QtGui import QBrush, QColor, QFontMetricsF, QPainter, QPainterPath, QPen, QPixmap
 
 from wordpiece_studio.ui.look.token_text import token_text
 
@@ -25,6 +25,10 @@ _RADIUS = 5.0
 _CORNER = 8.0
 _FADED = 0.45
 _RING = 2.5
+_AROUND = 2.0
+"""Pixels around a chip that its ring needs."""
+_WIDEST_PICTURE, _MOST_PICTURES = 300.0, 1000
+"""Chips are painted once and kept: text and round corners take Qt ten times as long as a picture of them."""
 _CENTRE = int(Qt.AlignmentFlag.AlignCenter)
 
 
@@ -64,6 +68,7 @@ class ChipStyle:
         self._caption_metrics = QFontMetricsF(self.caption_font)
         self._widths: dict[str, float] = {}
         self._caption_widths: dict[str, float] = {}
+        self._pictures: dict[tuple[str, ChipLook, float, float], QPixmap] = {}
         self.height = round(self._metrics.height() + 7)
         self.caption_height = round(self._caption_metrics.height())
 
@@ -86,7 +91,33 @@ class ChipStyle:
         return width
 
     def paint(self, painter: QPainter, rect: QRectF, token: str, look: ChipLook = PLAIN_CHIP) -> None:
-        """Draw the chip of this token into `rect`; the painter's font, pen and brush are other ones afterwards."""
+        """Draw the chip of this token into `rect`; the painter has the chips' font afterwards."""
+        if rect.width() > _WIDEST_PICTURE:
+            self._paint_anew(painter, rect, token, look)
+            return
+        ratio = painter.device().devicePixelRatio()
+        key = token, look, rect.width(), ratio
+        picture = self._pictures.get(key)
+        if picture is None:
+            if len(self._pictures) >= _MOST_PICTURES:
+                self._pictures.clear()
+            picture = self._pictures[key] = self._picture(rect.size(), ratio, token, look)
+        at = QPointF(round(rect.x() * ratio) / ratio - _AROUND, round(rect.y() * ratio) / ratio - _AROUND)
+        painter.drawPixmap(at, picture)
+        painter.setFont(self.font)
+
+    def _picture(self, size: QSizeF, ratio: float, token: str, look: ChipLook) -> QPixmap:
+        around = QSizeF(2 * _AROUND + 1, 2 * _AROUND + 1)
+        picture = QPixmap(((size + around) * ratio).toSize())
+        picture.setDevicePixelRatio(ratio)
+        picture.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(picture)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        self._paint_anew(painter, QRectF(QPointF(_AROUND, _AROUND), size), token, look)
+        painter.end()
+        return picture
+
+    def _paint_anew(self, painter: QPainter, rect: QRectF, token: str, look: ChipLook) -> None:
         ground = self._theme.token_color(token)
         is_hollow = look.faded and self._theme.look == "contrast"
         if look.faded and not is_hollow:

@@ -74,9 +74,6 @@ class _Room(QMainWindow):
 class DockArea(QWidget):
     """The cards, which may be resized, hidden and brought to the front."""
 
-    arranged = Signal()
-    """The cards lie in another order than before."""
-
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._room: _Room | None = None
@@ -162,17 +159,17 @@ class DockArea(QWidget):
         return [*result, self._cards[self._layout.bottom]]
 
     def set_wide_left(self, is_wide: bool) -> None:
-        """Give the corpus more room, as a table needs, or its usual room; not against the user's hand."""
+        """Give the corpus the room that a table needs, or its usual room; not against the user's hand."""
         if is_wide != self._is_wide_left:
             self._is_wide_left = is_wide
-            if self.isVisible() and not self._widths:
-                self._spread()
+            if self.isVisible() and self._columns:
+                self._fit()
 
     def _place(self, closed: frozenset[str], front: Sequence[str]) -> None:
         self._is_placing = True
         for card in self._cards.values():
             card.blockSignals(True)  # a pane must not be seen on the way
-        columns = self._layout.columns_for(self.height(), self.fontMetrics().height())
+        columns = self._wanted_columns()
         if columns != self._columns:
             self._columns = columns
             self._make_room(columns)
@@ -190,7 +187,6 @@ class DockArea(QWidget):
         for card in self._cards.values():
             card.blockSignals(False)
             card.notice()
-        self.arranged.emit()
 
     def _make_room(self, columns: Sequence[Column]) -> None:
         old, self._room = self._room, _Room(self)
@@ -209,7 +205,6 @@ class DockArea(QWidget):
     def _name_tab_bars(self) -> None:
         for bar in self._room.tab_bars() if self._room is not None else ():
             bar.setAccessibleName(self.tr("Panes that lie behind each other"))
-            bar.setFocusPolicy(Qt.FocusPolicy.TabFocus if bar.count() > 1 else Qt.FocusPolicy.NoFocus)
             bar.setDrawBase(False)
             bar.setExpanding(False)
 
@@ -251,11 +246,15 @@ class DockArea(QWidget):
         if event.type() == QEvent.Type.FontChange and self.isVisible():
             later(self, 0, self._fit)  # when the cards have their new font too
 
+    def _wanted_columns(self) -> tuple[Column, ...]:
+        line = self.fontMetrics().height()
+        return self._layout.columns_for(self.height(), line, is_full=self._is_wide_left)
+
     def _fit(self) -> None:
         if self._is_placing:
             return
-        columns = self._layout.columns_for(self.height(), self.fontMetrics().height())
-        if columns != self._columns:  # the area became low, or is no more
+        columns = self._wanted_columns()
+        if columns != self._columns:  # the area became low, or the corpus a list of files
             self._place(self._closed(), self._front())
         else:
             self._spread()

@@ -80,10 +80,15 @@ def _command_entry(where: str, action: QAction) -> Entry:
     tooltip = plain_tooltip(action)
     shown_key = action.text().partition("\t")[2]
     keys = "   ".join(key.toString(_NATIVE) for key in action.shortcuts()) or shown_key
-    reason = "" if action.isEnabled() else tooltip
-    if reason.startswith(action.statusTip() or plain_title(action.text())):
-        reason = QCoreApplication.translate("palette", "Not possible now")
+    reason = "" if action.isEnabled() else _reason(action, tooltip)
     return Entry(plain_title(action.text()), where, keys, action.statusTip() or tooltip, reason, action=action)
+
+
+def _reason(action: QAction, tooltip: str) -> str:
+    """Return what the tooltip of a command says beside what the command does: that it cannot be used, and why."""
+    usual = action.statusTip() or plain_title(action.text())
+    why = tooltip.partition("\n")[2] if tooltip.startswith(usual) else tooltip
+    return why or QCoreApplication.translate("palette", "Not possible now")
 
 
 def plain_tooltip(action: QAction) -> str:

@@ -39,6 +39,7 @@ class Palette(QFrame):
         super().__init__(window)
         self.setObjectName("palette")
         self.setAccessibleName(self.tr("Find or do anything"))
+        self._window = window
         self._before: QWidget | None = None  # what had the keyboard
         self._field = QLineEdit(self)
         self._field.setPlaceholderText(self.tr("A command, a step's number, “token …”, a sample or a file"))
@@ -164,7 +165,7 @@ class Palette(QFrame):
         self.chosen.emit(entry)
 
     def _place(self) -> None:
-        window = self.parentWidget()
+        window = self._window
         width = min(self.fontMetrics().averageCharWidth() * _CHARACTERS, window.width() - 40)
         rows = min(self._model.rowCount(), _MOST_ROWS)
         self._list.setFixedHeight(max(1, rows) * (self.fontMetrics().height() + 12) + 2)

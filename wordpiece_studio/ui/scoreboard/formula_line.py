@@ -1,6 +1,6 @@
 """One line of chips and text, ``a + ##b → ab  = n(ab) / …``, that wraps where it is too long.
 
-It paints what it is given; the formula itself is written in :mod:`~wordpiece_studio.ui.scoreboard.formula`.
+It paints what it is given; the formula itself is written in :mod:`~wordpiece_studio.ui.look.formula`.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from wordpiece_studio.ui.look.formula import Formula, formula_of
 from wordpiece_studio.ui.look.plain import plain_label, set_plain_text, set_plain_tooltip
-from wordpiece_studio.ui.scoreboard.formula import Formula, formula_of
 from wordpiece_studio.ui.scoreboard.formula_line import FormulaLine, Run
 from wordpiece_studio.ui.scoreboard.wording import ratio_line, ratio_sentences, tie_rule_sentence, value_name
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
+from wordpiece_studio.ui.look.formula import RULES, Formula, formula_of
 from wordpiece_studio.ui.look.plain import tooltip_text
 from wordpiece_studio.ui.look.token_text import number_text, token_text
-from wordpiece_studio.ui.scoreboard.formula import RULES, Formula, formula_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,7 +54,6 @@ class RivalsModel(QAbstractTableModel):
         self.beginResetModel()
         self._candidates, self._objective, self._symbols = tuple(candidates), objective, symbols
         self._tied = sum(candidate.is_tied for candidate in candidates)
-        rule = RULES[objective] if objective != "count" else ""
         rule = "" if objective == "count" else RULES[objective]
         self._headings = [self.tr("rank"), self.tr("pair"), rule, "", value_name, ""]
         self.endResetModel()

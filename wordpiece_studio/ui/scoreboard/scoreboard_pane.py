@@ -13,6 +13,7 @@ from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from wordpiece_studio.core.training.records import Candidate
+from wordpiece_studio.model.focus_token import made_by
 from wordpiece_studio.model.records import Focus, Rivals, TrainerState
 from wordpiece_studio.ui.look.pane import Pane
 from wordpiece_studio.ui.look.token_text import number_text
@@ -240,7 +241,7 @@ class ScoreboardPane(Pane):
             return None
         if chosen is not None and (chosen.kind != "pair" or merge is None or not _is_of(chosen, merge)):
             prefix = history.input.config.continuing_subword_prefix
-            return WordsWish(history, moment, chosen, chosen.left + chosen.right.removeprefix(prefix))
+            return WordsWish(history, moment, chosen, made_by(chosen, prefix))
         if merge is None:
             return None
         pair = Focus("pair", left=merge.left, right=merge.right)

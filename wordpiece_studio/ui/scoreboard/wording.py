@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
 
+from wordpiece_studio.ui.look.formula import fraction_text, ratio_of, ratio_over_neighbours
 from wordpiece_studio.ui.look.token_text import number_text, token_text, value_text
-from wordpiece_studio.ui.scoreboard.formula import fraction_text, ratio_of, ratio_over_neighbours
 
 if TYPE_CHECKING:
     from wordpiece_studio.core.training.history import MergeHistory
-    from wordpiece_studio.ui.scoreboard.formula import PairNumbers
+    from wordpiece_studio.ui.look.formula import PairNumbers
     from wordpiece_studio.ui.scoreboard.pair_words import PairWords, WordsWish
 
 

@@ -179,12 +179,19 @@ class TimelinePane(Pane):
         if self._said_moment != model.moment:
             self._said = ""
         self._plot.set_moment(model.moment)
-        self._plot.set_callout(self._said)
+        self._plot.set_callout(self._said or self._why_empty())
         step, count = number_text(model.moment), number_text(model.merge_count)
         where = self.tr("step {step} of {count}").format(step=step, count=count)
         self.set_heading(self.tr("Timeline"), self._hint_text(where))
         markers = markers_words(self._marks.markers)
         self._plot.setAccessibleDescription("; ".join(filter(None, (where, self._said, markers))))
+
+    def _why_empty(self) -> str:
+        if self._model.merge_count:
+            return ""
+        if self._model.history is None:
+            return self.tr("Nothing is trained yet. Train, and the value of every merge appears here.")
+        return self.tr("No merge yet. After the first one the curve appears here.")
 
     def _hint_text(self, where: str) -> str:
         model = self._model
@@ -237,6 +244,8 @@ class TimelinePane(Pane):
         if focus.kind == "pair":
             return self.tr("pair merged")
         text = self.tr("{token} is born") if focus.kind == "token" else self.tr("{token} is whole")
+        if not self._birth:
+            text = self.tr("{token} is there from the beginning")
         return text.format(token=token_text(focus.text, 20))
 
     def _describe_moment(self, moment: int) -> str:

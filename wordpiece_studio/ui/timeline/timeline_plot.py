@@ -126,11 +126,11 @@ class TimelinePlot(QAbstractSlider):
 
     @property
     def callout(self) -> str:
-        """What is said beside the handle."""
+        """What is said beside the handle, or in its place."""
         return self._callout
 
     def set_callout(self, text: str) -> None:
-        """Say this beside the handle; nothing if it is empty."""
+        """Say this beside the handle, without merges in its place; nothing if it is empty."""
         if text != self._callout:
             self._callout = text
             self.update()
@@ -262,6 +262,9 @@ class TimelinePlot(QAbstractSlider):
                 self._paint_box(painter, self.value(), self._callout)
             if self._hovered is not None and self.isEnabled():
                 self._paint_hover(painter, self._hovered)
+        elif self._callout:
+            painter.setPen(self._theme.muted)
+            painter.drawText(self.rect(), int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap), self._callout)
         painter.end()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

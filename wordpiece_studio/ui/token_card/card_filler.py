@@ -74,8 +74,10 @@ class CardFiller:
 
     def _fill_words(self, subject: Subject) -> None:
         words, moment = self._state.words, self._state.model.moment
-        if words is None or (words.token_id, words.step) != (subject.token_id, moment) or subject.birth > moment:
-            self._body.words.show_items("", [])  # of another one, or of another moment; the answer is on its way
+        is_special = subject.token_id < self._state.number_of_special  # no word is merged into one
+        is_of_another = words is None or (words.token_id, words.step) != (subject.token_id, moment)
+        if words is None or is_of_another or is_special or subject.birth > moment:
+            self._body.words.show_items("", [])
             return
         items = [word_item(word, count) for word, count in words.words]
         if not words.total:

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.token_card.card_state import CardState
     from wordpiece_studio.ui.token_card.card_subject import Subject
 
+_DOTS = FlowItem("…")
+_MOST_LOW = 60
+"""No low pane has room for so many tokens of a word."""
 _SIDES, _ABOVE, _BELOW = 14, 4, 1
 
 
@@ -42,7 +45,8 @@ class CardLine(QWidget):
         """Show `subject` in a pane of so many pixels."""
         room = max(width - 2 * _SIDES, 1), max(height - _ABOVE - _BELOW, 1)
         if subject.kind == "word":
-            items, name = self._state.word_items(history, subject), self.tr("Tokens of the word")
+            items = self._beginning(self._state.word_items(history, subject), room)
+            name = self.tr("Tokens of the word")
         else:
             items = self._token_items(history, subject, room)
             name = self.tr("How {token} came to be").format(token=token_text(subject.text))
@@ -64,6 +68,14 @@ class CardLine(QWidget):
         while first < len(groups) - 1 and self.chain.height_of(shortened(groups, first), room[0]) > room[1]:
             first = min(first + max(1, (len(groups) - first) // 16), len(groups) - 1)
         return shortened(groups, first)
+
+    def _beginning(self, items: Sequence[FlowItem], room: tuple[int, int]) -> list[FlowItem]:
+        """Return as many tokens of a word as there is room for above a line of the note, dots for the others."""
+        width, height = room[0], max(room[1] - self.note.fontMetrics().height() - 6, 1)
+        if self.chain.height_of(items, width) <= height:
+            return list(items)
+        fits = [self.chain.height_of([*items[:count], _DOTS], width) <= height for count in range(1, _MOST_LOW)]
+        return [*items[: max(fits.count(True), 1)], _DOTS]
 
     def _note(self, history: MergeHistory, subject: Subject) -> str:
         state, moment = self._state, self._state.model.moment

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication
 
 from wordpiece_studio.ui.look.dead_text import dead_sentence
+from wordpiece_studio.ui.look.formula import formula_of
 from wordpiece_studio.ui.look.token_text import token_text
 from wordpiece_studio.ui.token_card import card_text
 from wordpiece_studio.ui.token_card.card_items import chip
@@ -50,10 +51,16 @@ class CardState:
         config = self.model.config
         return len(config.special_tokens) if config is not None else 0
 
+    @property
+    def _unknown_token(self) -> str:
+        vocabulary = self.model.vocabulary_at(self.model.moment)
+        return vocabulary.unk_token if vocabulary is not None else ""
+
     def formula(self, pair: Merge | Candidate, symbols: int) -> str:
         """Return the value of a pair with the numbers it was computed from; `symbols` is N before the merge."""
         config = self.model.config
-        return card_text.filled_formula(config.objective if config is not None else "score", pair, symbols)
+        formula = formula_of(config.objective if config is not None else "score", pair, symbols)
+        return f"{formula.numbers or formula.rule} = {formula.value}"
 
     def value_name(self) -> str:
         """Return what the value of a pair is called; empty for the count, whose formula says it."""
@@ -71,6 +78,8 @@ class CardState:
         usage, token_id = self.usage, subject.token_id
         if subject.birth > self.model.moment or not usage.is_current or token_id >= len(usage.frequencies):
             return ""
+        if token_id < self.number_of_special and subject.text == self._unknown_token:
+            return card_text.unknown_text(*usage.unknown_words)
         reason = usage.reason(token_id)
         if reason is None:
             return card_text.usage_text(int(usage.frequencies[token_id]), int(usage.word_counts[token_id]))

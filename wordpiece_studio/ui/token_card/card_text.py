@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
 
-from wordpiece_studio.ui.look.token_text import number_text, token_text, value_text
+from wordpiece_studio.ui.look.token_text import number_text, token_text
 
 if TYPE_CHECKING:
-    from wordpiece_studio.core.training.records import Candidate, Merge
     from wordpiece_studio.model.token_details import WordGrowth
     from wordpiece_studio.ui.token_card.card_subject import Subject
 
@@ -42,15 +41,16 @@ def usage_text(frequency: int, words: int) -> str:
     return text.format(count=number_text(frequency), words=number_text(words))
 
 
-def filled_formula(objective: str, pair: Merge | Candidate, symbols: int) -> str:
-    """Return the value of a pair with the numbers it was computed from; `symbols` is N before the merge."""
-    together, left, right = map(number_text, (pair.pair_frequency, pair.left_frequency, pair.right_frequency))
-    value = value_text(pair.value)
-    if objective == "count":
-        return f"n(ab) = {value}"
-    if objective == "likelihood":
-        return f"{together} × ln({together} × {number_text(symbols)} / ({left} × {right})) = {value}"
-    return f"{together} / ({left} × {right}) = {value}"
+def unknown_text(words: int, occurrences: int) -> str:
+    """Return in how many distinct words the unknown token is used, and how often they occur."""
+    if not words:
+        return _tr("No word of the corpus is unknown.")
+    if words == occurrences == 1:
+        return _tr("One word of the corpus is unknown.")
+    if words == 1:
+        return _tr("One word of the corpus is unknown; it occurs {count} times.").format(count=number_text(occurrences))
+    text = _tr("{words} distinct words of the corpus are unknown; they occur {count} times.")
+    return text.format(words=number_text(words), count=number_text(occurrences))
 
 
 def other_origin(subject: Subject) -> str:

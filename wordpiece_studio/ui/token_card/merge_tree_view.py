@@ -48,6 +48,7 @@ class MergeTreeView(QWidget):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.setAccessibleName(self.tr("Merge tree"))
         self._theme = theme
         self._style = ChipStyle(theme)
         self._history: MergeHistory | None = None

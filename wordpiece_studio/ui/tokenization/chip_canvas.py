@@ -34,6 +34,7 @@ ROW_GAP = 9.0
 _CHIP_GAP = 4.0
 _WORD_GAP = 15.0
 _SETTLE_MS, _SETTLE_SECONDS = 8, 0.004
+_MOST_WIDTHS = 100_000  # offsets of a long text never come twice
 _COMPOSED = ChipLook(faded=True)
 
 Rings = Callable[[Any], Container[int]]
@@ -61,6 +62,7 @@ class ChipCanvas(QAbstractScrollArea):
         self._caption_lines = 0
         self._captions_hold_places = False
         self._style = ChipStyle(theme)
+        self._widths: dict[tuple[str, tuple[str, ...]], float] = {}
         self._lines: FlowLines = _NoLines()
         self._blocks = ChipBlocks(self._lines, 1, self._spacing, self._chip_widths)
         self._current: ChipPlace | None = None  # under the keyboard's cursor
@@ -157,8 +159,14 @@ class ChipCanvas(QAbstractScrollArea):
         return [[self._chip_width(line, piece) for piece in word.pieces] for word in line.words]
 
     def _chip_width(self, line: FlowLine, piece: FlowPiece) -> float:
-        widths = (self._style.caption_width(caption) for caption in self._captions(line, piece))
-        return max(self._style.width(piece.token), *widths)
+        captions = self._captions(line, piece)
+        width = self._widths.get((piece.token, captions))
+        if width is None:
+            if len(self._widths) > _MOST_WIDTHS:
+                self._widths.clear()
+            width = max(self._style.width(piece.token), *map(self._style.caption_width, captions))
+            self._widths[piece.token, captions] = width
+        return width
 
     def _lay_out(self, known: KnownBlocks | None) -> None:
         width = self.viewport().width() - 2 * MARGIN
@@ -206,6 +214,7 @@ class ChipCanvas(QAbstractScrollArea):
 
     def _on_theme_changed(self) -> None:
         self._style = ChipStyle(self._theme)
+        self._widths.clear()
         self._lay_out(None)
 
     # -- painting

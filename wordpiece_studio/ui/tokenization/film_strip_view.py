@@ -24,6 +24,8 @@ from wordpiece_studio.ui.tokenization.strip_model import CHANGE, COUNT, STEP, ST
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from PySide6.QtGui import QResizeEvent
+
     from wordpiece_studio.model.film_strip import StripRow
     from wordpiece_studio.model.watched_changes import WatchedChanges
     from wordpiece_studio.ui.look.theme import Theme
@@ -72,6 +74,10 @@ class FilmStripView(QWidget):
             self._moment = moment
             self._table.strip.set_moment(moment)
             self._mark_moment()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._mark_moment()
 
     def _on_changes_changed(self) -> None:
         before = len(self.rows)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from wordpiece_studio.model.focus_token import made_by
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Container
 
@@ -23,7 +25,7 @@ def rings_of(focus: Focus, prefix: str) -> Callable[[TokenizedWord], Container[i
         return lambda word: range(len(word.pieces)) if word.word is not None and word.word.text == focus.text else ()
     if focus.kind == "token":
         return lambda word: [at for at, piece in enumerate(word.pieces) if piece.token == focus.text]
-    made = focus.left + focus.right.removeprefix(prefix)
+    made = made_by(focus, prefix)
 
     def of_pair(word: TokenizedWord) -> set[int]:
         tokens = [piece.token for piece in word.pieces]

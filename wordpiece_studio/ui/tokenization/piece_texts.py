@@ -28,6 +28,12 @@ class PieceTexts(QObject):
         self._model = model
         self._watched = watched
         self._options = options
+        self._captions: dict[int, tuple[str, ...]] | None = {}  # by id; None where they depend on the place
+        options.changed.connect(self._forget)
+        model.run_reset.connect(self._forget)
+
+    def _forget(self) -> None:
+        self._captions = None if self._options.offsets else {}
 
     @property
     def unit_name(self) -> str:
@@ -56,6 +62,9 @@ class PieceTexts(QObject):
 
     def captions(self, line: WatchedLine, piece: Piece) -> tuple[str, ...]:
         """Return the lines under a chip, as the options have it."""
+        known = self._captions.get(piece.id) if self._captions is not None else None
+        if known is not None:
+            return known
         captions = []
         if self._options.ids:
             captions.append(_id_text(piece))
@@ -63,6 +72,8 @@ class PieceTexts(QObject):
             captions.append(self._offsets_text(line, piece))
         if self._options.births:
             captions.append(self.tr("step {step}").format(step=self._born_text(piece)))
+        if self._captions is not None:
+            self._captions[piece.id] = tuple(captions)
         return tuple(captions)
 
     def row(self, line: WatchedLine, word: TokenizedWord, chip: int) -> tuple[str, ...]:

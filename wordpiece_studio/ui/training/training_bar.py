@@ -24,9 +24,9 @@ _MOST_LEAST_WIDTH = 940  # pixels: with large text too, the window must fit a sm
 _UNKNOWN = 0
 _FORMS = (
     (True, True, 0), (True, True, 1), (True, True, 2), (False, True, 1), (False, True, 2), (False, False, 1),
-    (False, False, 2),
+    (False, False, 2), (False, False, 3),
 )  # fmt: skip
-"""Captions, words on buttons, and which text on the search: what is tried until it fits."""
+"""Captions, words on buttons, and which text on the search, at last none: what is tried until it fits."""
 
 
 class TrainingBar(QFrame):
@@ -56,7 +56,6 @@ class TrainingBar(QFrame):
         self._progress_label.installEventFilter(self)
         controls.addWidget(self._progress_label, 1)
         self._search_button = self._make_search_button(actions.command_palette)
-        controls.addSpacing(6)
         controls.addWidget(self._search_button)
         self._progress_bar = QProgressBar(self)
         self._progress_bar.setTextVisible(False)
@@ -162,7 +161,8 @@ class TrainingBar(QFrame):
     def _choose_form(self) -> None:
         for captions, words, search in _FORMS:
             self._take_form(captions, words)
-            self._search_button.setText(self._search_texts[search])
+            self._search_button.setVisible(search < len(self._search_texts))
+            self._search_button.setText(self._search_texts[min(search, len(self._search_texts) - 1)])
             if self._needed_width() <= self.width():
                 break
         self._controls.activate()
@@ -176,7 +176,12 @@ class TrainingBar(QFrame):
 
     def _needed_width(self) -> int:
         self._controls.invalidate()
-        return self._controls.minimumSize().width() + self.fontMetrics().horizontalAdvance(_USUAL_PROGRESS)
+        return self._controls.minimumSize().width() + self._text_width()
+
+    def _text_width(self) -> int:
+        """Return the width that the text needs in its second form, and no less than the progress usually."""
+        forms = (_USUAL_PROGRESS, self._progress_forms[:2][-1])
+        return max(self.fontMetrics().horizontalAdvance(form) for form in forms)
 
     def _make_search_button(self, action: QAction) -> QToolButton:
         key = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
@@ -205,10 +210,14 @@ class TrainingBar(QFrame):
         return button
 
     def _set_text(self, *forms: str) -> None:
+        before = self._text_width()
         self._progress_forms = forms
         set_plain_tooltip(self._progress_label, forms[0])
         self._progress_label.setAccessibleName(forms[0])
-        self._cut_text()
+        if self._text_width() != before:
+            self._choose_form()
+        else:
+            self._cut_text()
 
     def _cut_text(self) -> None:
         width = max(0, self._progress_label.width() - 2)

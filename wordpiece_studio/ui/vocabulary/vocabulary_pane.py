@@ -128,7 +128,9 @@ class VocabularyPane(Pane):
                 self._begin_search()
         self._show_heading()
         self._show_emptiness()
-        self._show_focus()
+        token_id = self._focused_id()
+        if token_id is not None:
+            self._view.keep_token(token_id)
 
     def _show_heading(self) -> None:
         history, rows = self._model.history, self._table.rows
@@ -186,11 +188,6 @@ class VocabularyPane(Pane):
                 return self.tr("No token is dead: longest match uses each of them on the corpus.")
             return self.tr("Counting how often each token is used…")
         return self.tr("There is no such token at this step.")
-
-    def _show_focus(self) -> None:
-        token_id = self._focused_id()
-        if token_id is not None:
-            self._view.show_token(token_id)
 
     def _focused_id(self) -> int | None:
         """Return the id of the token that is looked at, or that the pair makes; None if there is none yet."""
@@ -286,6 +283,8 @@ class VocabularyPane(Pane):
 
     def _on_model_focus_changed(self, _focus: object) -> None:
         if self.isVisible():
-            if self._focused_id() is None:
+            token_id = self._focused_id()
+            if token_id is None:
                 self._view.clearSelection()
-            self._show_focus()
+            else:
+                self._view.show_token(token_id)

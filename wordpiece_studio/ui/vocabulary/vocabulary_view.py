@@ -50,6 +50,7 @@ _LEAST = {
 """As wide as these texts are the columns at least."""
 _PADDING = 6
 _ROWS_AROUND = 2
+_ENDS = (Qt.Key.Key_Home, Qt.Key.Key_End)
 
 
 class VocabularyDelegate(QStyledItemDelegate):
@@ -157,7 +158,9 @@ class VocabularyView(QuietTable):
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         header.setSortIndicatorClearable(True)
         self.setSortingEnabled(True)
+        self._is_scrolled_away = False  # by the user's hand
         self.restyle()
+        self.verticalScrollBar().actionTriggered.connect(self._on_vertical_scroll_bar_action_triggered)
         self.clicked.connect(self._on_self_clicked_cell)
         self.doubleClicked.connect(self._on_self_double_clicked)
         header.sortIndicatorChanged.connect(self._on_header_sort_indicator_changed)
@@ -177,9 +180,16 @@ class VocabularyView(QuietTable):
 
     def _spread_columns(self) -> None:
         """Give the columns their widths, leave out what has no room, and the token what is left over."""
+        for _ in range(3):  # Qt may show or hide the bar at the side while widths are set
+            width = self.viewport().width()
+            self._spread_over(width)
+            if width == self.viewport().width():
+                break
+
+    def _spread_over(self, width: int) -> None:
         wanted = {column: self._wanted_width(column) for column in _Column}
         least = {**wanted, _Column.TOKEN: wanted[_Column.TOKEN] * 3 // 4, _Column.REASON: wanted[_Column.REASON] // 2}
-        over = sum(least.values()) - self.viewport().width()
+        over = sum(least.values()) - width
         left_out = set()
         for column in _LEFT_OUT_FIRST:
             if over > 0:
@@ -187,7 +197,7 @@ class VocabularyView(QuietTable):
                 over -= least[column]
         for column in _Column:
             self.setColumnHidden(column, column in left_out)
-        room = self.viewport().width() - sum(
+        room = width - sum(
             least[column] for column in _Column if column not in left_out and column is not _Column.TOKEN
         )
         most = wanted[_Column.TOKEN] * 3 // 2 if _Column.REASON not in left_out else room
@@ -212,6 +222,17 @@ class VocabularyView(QuietTable):
         if self.selected_ids().tolist() != [token_id]:
             self.setCurrentIndex(self._tokens.index(row, 0))
         self._bring_into_view(row)
+        self._is_scrolled_away = False
+
+    def keep_token(self, token_id: int) -> None:
+        """Do the same once other rows are shown, but leave what the user has selected or scrolled to as it is."""
+        row, selected = self._tokens.row_of_id(token_id), self.selected_ids()
+        if len(selected) > 1:
+            return
+        if row < 0 or selected.tolist() != [token_id]:
+            self.show_token(token_id)
+        elif not self._is_scrolled_away:
+            self._bring_into_view(row)
 
     def _bring_into_view(self, row: int) -> None:
         height, room = self.verticalHeader().defaultSectionSize(), self.viewport().height()
@@ -239,6 +260,14 @@ class VocabularyView(QuietTable):
 
     # -- the user's hand
 
+    def event(self, event: QEvent) -> bool:
+        """Keep the keys that go to the first and the last row: in the window they move the moment."""
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and not event.modifiers():
+            if event.key() in _ENDS:
+                event.accept()
+                return True
+        return super().event(event)
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy_requested.emit()
@@ -248,7 +277,11 @@ class VocabularyView(QuietTable):
             self.birth_requested.emit(self._tokens.id_of_row(self.currentIndex().row()))
             return
         before = self.currentIndex().row()
-        super().keyPressEvent(event)
+        if event.key() in _ENDS and not event.modifiers():
+            last = self._tokens.rowCount() - 1
+            self.setCurrentIndex(self._tokens.index(0 if event.key() == Qt.Key.Key_Home else last, 0))
+        else:
+            super().keyPressEvent(event)
         now = self.currentIndex()
         # Not currentRowChanged: Qt makes the first row current when the table gets the keyboard.
         if now.isValid() and now.row() != before and len(self.selected_ids()) <= 1:
@@ -257,6 +290,9 @@ class VocabularyView(QuietTable):
     def _on_self_clicked_cell(self, index: QModelIndex) -> None:
         if len(self.selected_ids()) <= 1:
             self.token_walked_to.emit(self._tokens.id_of_row(index.row()))
+
+    def _on_vertical_scroll_bar_action_triggered(self, _action: int) -> None:
+        self._is_scrolled_away = True
 
     def _on_self_double_clicked(self, index: QModelIndex) -> None:
         self.birth_requested.emit(self._tokens.id_of_row(index.row()))

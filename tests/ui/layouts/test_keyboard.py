@@ -1,0 +1,80 @@
+"""Everything in the window can be reached with the Tab key, in the order of reading, and has a name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QApplication, QWidget
+
+from wordpiece_studio.ui.layouts.layout import LAYOUTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.ui.conftest import Studio
+    from wordpiece_studio.ui.main_window import MainWindow
+
+
+def stops(window: MainWindow) -> Iterator[QWidget]:
+    """Yield the controls that the Tab key comes to, from the timeline round to it."""
+    window.activateWindow()
+    first = window.timeline_pane.plot
+    first.setFocus()
+    for _ in range(200):
+        yield QApplication.focusWidget()
+        QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
+        if QApplication.focusWidget() is first:
+            return
+    pytest.fail("Tab never came round")
+
+
+def pane_of(window: MainWindow, widget: QWidget) -> str:
+    if window.bar.isAncestorOf(widget):
+        return "bar"
+    return next((card.objectName() for card in window.docks.cards if card.isAncestorOf(widget)), "")
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_tab_goes_through_all_that_is_seen_from_part_to_part(studio: Studio, name: str) -> None:
+    window = studio.window
+    getattr(window.actions_, f"layout_{name}").trigger()
+    studio.wait(lambda: name != "engineer" or bool(window.charts_pane.findChildren(QAbstractButton)))
+    studio.qtbot.wait(30)
+    found = list(stops(window))
+    nameless = [
+        f"{pane_of(window, each)}: {type(each).__name__}"
+        for each in found
+        if not (each.accessibleName() or (isinstance(each, QAbstractButton) and each.text()))
+    ]
+    assert not nameless
+    order = [part for part in dict.fromkeys(pane_of(window, each) for each in found) if part]
+    seen = [card.objectName() for card in window.docks.cards if card.is_in_front]
+    wanted = [card.objectName() for card in window.docks.parts() if card in window.docks.cards]
+    parts = [*(["bar"] if window.bar.isVisible() else []), *(part for part in wanted if part in seen)]
+    assert order == ["timeline", *parts[:-1]]  # it began in the last one
+
+
+def test_in_a_pane_tab_goes_from_line_to_line(studio: Studio) -> None:
+    window = studio.window
+    found = list(stops(window))
+    tops = [each.mapTo(window, QPoint(0, 0)).y() for each in found if pane_of(window, each) == "scoreboard"]
+    assert tops == sorted(tops)
+    names = [each.accessibleName() for each in found]
+    assert names.index("Text to tokenize") < names.index("Tokens")
+
+
+def test_every_control_has_a_name_seen_or_not(studio: Studio) -> None:
+    window = studio.window
+    nameless = [
+        f"{pane_of(window, each)}: {type(each).__name__}"
+        for each in window.docks.findChildren(QWidget)
+        if each.focusPolicy().value & Qt.FocusPolicy.TabFocus.value
+        and pane_of(window, each)
+        and each.focusProxy() is None
+        and not isinstance(each.parentWidget(), QAbstractSpinBox)
+        and not (each.accessibleName() or (isinstance(each, QAbstractButton) and each.text()))
+    ]
+    assert not nameless

@@ -1,0 +1,121 @@
+"""The palette in the window, by key and by mouse."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QToolButton
+
+from wordpiece_studio.model.records import Focus
+from wordpiece_studio.ui.palette.entries import Entry
+from wordpiece_studio.ui.palette.palette_model import PaletteModel
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytestqt.modeltest import ModelTester
+
+    from tests.ui.conftest import Studio
+    from wordpiece_studio.ui.palette.palette import Palette
+
+_KEY = Qt.Key
+
+
+@pytest.fixture
+def palette(studio: Studio) -> Palette:
+    studio.window.activateWindow()
+    studio.window.corpus_pane.editor.setFocus()
+    studio.window.actions_.command_palette.trigger()
+    return studio.window.palette_flow.palette
+
+
+def shown(palette: Palette) -> list[str]:
+    return [palette.model.entry(row).title for row in range(palette.model.rowCount())]
+
+
+def enter(studio: Studio, text: str) -> None:
+    palette = studio.window.palette_flow.palette
+    QTest.keyClicks(palette.field, text)
+    QTest.keyClick(palette.field, _KEY.Key_Return)
+    studio.qtbot.wait(20)
+
+
+def test_the_model(qtmodeltester: ModelTester) -> None:
+    model = PaletteModel()
+    model.set_entries([Entry("A", "File", "Ctrl+A"), Entry("B", reason="not now")])
+    qtmodeltester.check(model)
+    assert model.data(model.index(1), Qt.ItemDataRole.AccessibleTextRole) == "B, not now"
+    model.set_entries([])
+    assert model.rowCount() == 0
+
+
+def test_it_finds_every_command_of_the_menus_and_opens_with_its_button(studio: Studio, palette: Palette) -> None:
+    assert len(shown(palette)) == len(studio.window.menus.placed()) - 1  # without itself
+    palette.leave()
+    buttons = studio.window.bar.findChildren(QToolButton)
+    next(each for each in buttons if each.property("role") == "search").click()
+    assert palette.isVisible()
+
+
+def test_enter_does_the_command_and_gives_the_keyboard_back(studio: Studio, palette: Palette) -> None:
+    assert palette.field.hasFocus()
+    enter(studio, "to the last")
+    assert studio.window.model.moment == 25
+    assert not palette.isVisible()
+    assert studio.window.corpus_pane.editor.hasFocus()
+
+
+def test_arrows_move_and_escape_closes(studio: Studio, palette: Palette) -> None:
+    QTest.keyClicks(palette.field, "merge")
+    QTest.keyClick(palette.field, _KEY.Key_Up)
+    assert palette._list.currentIndex().row() == palette.model.rowCount() - 1
+    QTest.keyClick(palette.field, _KEY.Key_Down)
+    assert palette._list.currentIndex().row() == 0
+    studio.window.model.set_focus(Focus("token", text="cha"))
+    QTest.keyClick(palette.field, _KEY.Key_Escape)
+    assert not palette.isVisible()
+    assert studio.window.model.focus == Focus("token", text="cha")
+
+
+def test_a_command_that_cannot_be_done_says_why_and_stays(studio: Studio, palette: Palette) -> None:
+    QTest.keyClicks(palette.field, "run to the next")
+    assert palette.model.entry(0).reason == "No breakpoint is set"
+    enter(studio, "")
+    assert palette.isVisible()
+    assert palette._note.text() == "No breakpoint is set"
+
+
+def test_a_number_goes_to_its_step(studio: Studio, palette: Palette) -> None:
+    enter(studio, "7")
+    assert studio.window.model.moment == 7
+
+
+def test_a_token_is_looked_at(studio: Studio, palette: Palette) -> None:
+    QTest.keyClicks(palette.field, "token ch")
+    assert shown(palette) == ["Look at the token ch", "Look at the token cha"]
+    enter(studio, "a")
+    assert studio.window.model.focus == Focus("token", text="cha")
+    assert studio.window.docks.card("token_card").is_in_front
+
+
+def test_a_pane_that_is_named_comes_to_the_front_and_is_not_closed(studio: Studio, palette: Palette) -> None:
+    enter(studio, "vocabulary panes")
+    assert studio.window.docks.card("vocabulary").is_in_front
+
+
+def test_recent_files_are_found(studio: Studio, tmp_path: Path, palette: Palette) -> None:
+    palette.leave()
+    studio.window.settings.remember_files([tmp_path / "old.txt", tmp_path / "older.txt"])
+    studio.window.actions_.command_palette.trigger()
+    QTest.keyClicks(palette.field, "old.txt")
+    assert shown(palette) == ["old.txt and 1 more"]
+
+
+def test_it_goes_when_another_control_gets_the_keyboard(studio: Studio, palette: Palette) -> None:
+    studio.window.tokenization_pane.setFocus()
+    studio.window.timeline_pane.plot.setFocus()
+    assert not palette.isVisible()
+    assert studio.window.timeline_pane.plot.hasFocus()
