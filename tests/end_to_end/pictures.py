@@ -40,6 +40,7 @@ def studio() -> Iterator[tuple[MainWindow, Theme]]:
     """Open the window with settings of its own, on the trained sample."""
     application = QApplication.instance()
     assert isinstance(application, QApplication)
+    usual_font = application.font()
     with tempfile.TemporaryDirectory() as folder:
         theme = Theme("light")
         theme.apply_to(application)
@@ -53,6 +54,7 @@ def studio() -> Iterator[tuple[MainWindow, Theme]]:
         finally:
             window.leave_at_once()
             take_down(window)
+            application.setFont(usual_font)  # the layout Demo leaves it large
 
 
 def train(window: MainWindow, path: Path) -> None:
@@ -82,11 +84,16 @@ def take(window: MainWindow, path: Path) -> None:
     sys.stdout.write(f"{path}\n")
 
 
-def take_all(window: MainWindow, theme: Theme, name: str, arguments: argparse.Namespace) -> None:
-    """Picture the run that is shown in every layout, look and size that is asked for, with its token looked at."""
+def look_at_the_merge(window: MainWindow) -> None:
+    """Have the token of the moment as what all panes look at."""
     history = window.model.history
     if history is not None and window.model.moment:
         window.model.set_focus(Focus("token", text=history[window.model.moment - 1].token))
+
+
+def take_all(window: MainWindow, theme: Theme, name: str, arguments: argparse.Namespace) -> None:
+    """Picture the run that is shown in every layout, look and size that is asked for, with its token looked at."""
+    look_at_the_merge(window)
     for layout, size in itertools.product(arguments.layouts.split(","), arguments.sizes.split(",")):
         getattr(window.actions_, f"layout_{layout}").trigger()
         window.showNormal()  # a full screen has a size of its own
@@ -101,12 +108,15 @@ def take_for_the_readme() -> None:
     """Make the pictures that the README shows."""
     with studio() as (window, _):
         window.model.seek(12)
+        look_at_the_merge(window)
         take(window, README_FOLDER / "window-light.png")
     with studio() as (window, theme):
         theme.set_choice("dark")
         window.sample_flow.open_sample("korean.txt")
         wait(lambda: window.model.state is TrainerState.FINISHED and window.counting.counts is not None)
+        window.actions_.layout_engineer.trigger()
         window.model.seek(20)
+        look_at_the_merge(window)
         take(window, README_FOLDER / "window-dark.png")
 
 

@@ -92,7 +92,7 @@ def test_a_long_line_in_stretches_has_the_words_of_the_whole(parts: list[str]) -
 
 
 def test_a_special_token_is_not_cut(run: TrainingRun) -> None:
-    watched = WatchedText("," * 997 + "[MASK]" * 300)
+    watched = WatchedText("," * 999 + "[MASK]" * 300)
     watched.set_tokenizer(tokenizer_at(run, 12))
     assert watched.tokens() == tokenizer_at(run, 12).encode(watched.text).tokens
 

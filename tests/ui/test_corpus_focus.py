@@ -44,6 +44,16 @@ def test_the_words_that_hold_the_focus_are_marked(studio: Studio, focus: Focus, 
     studio.wait(lambda: not marked(studio))
 
 
+def test_a_pair_that_was_merged_is_found_again_in_its_token(studio: Studio) -> None:
+    model = studio.window.model
+    model.seek(10)
+    model.set_focus(Focus("pair", left="##h", right="##m"))
+    studio.wait(lambda: marked(studio) == ["algorithms"])
+    model.seek(11)  # this merge makes ##hm of them
+    studio.qtbot.wait(80)
+    assert marked(studio) == ["algorithms"]
+
+
 def test_a_word_is_marked_wherever_it_stands(studio: Studio) -> None:
     studio.set_text("the 🤗 the\nThe there the")
     studio.wait_finished()

@@ -42,6 +42,9 @@ IS_FUTURE_ROLE = RAW_ROLE + 3
 
 _REARRANGE_INTERVAL_MS = 250
 _NO_INDEX = QModelIndex()
+_ROWS_ONLY = QAbstractTableModel.LayoutChangeHint.VerticalSortHint
+"""Without it Qt remembers a selection cell by cell, and its header tries out widths of columns."""
+_HINTED = "QList<QPersistentModelIndex>,QAbstractItemModel::LayoutChangeHint"
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
@@ -59,8 +62,11 @@ class HistoryTableModel(QAbstractTableModel):
         The expression of the filter is invalid or takes too long; the rows stay what they were.
     busy_changed(bool)
         Whether another order is being looked for.
+    rearranging()
+        The rows are about to change places, each selected one for itself.
     """
 
+    rearranging = Signal()
     filter_failed = Signal(object)
     busy_changed = Signal(object)
 
@@ -298,13 +304,16 @@ class HistoryTableModel(QAbstractTableModel):
         """Put the rows in order; selected and current rows stay on their merges."""
         if wanted is not None and self._order is not None and np.array_equal(wanted, self._order):
             return
-        self.layoutAboutToBeChanged.emit()
+        self.rearranging.emit()
+        begins: Any = self.layoutAboutToBeChanged  # the stubs know no signal of several forms
+        ends: Any = self.layoutChanged
+        begins[_HINTED].emit([], _ROWS_ONLY)
         before = self.persistentIndexList()
         steps = [self.step_of_row(index.row()) for index in before]
         self._set_order(wanted)
         after = [self.index(self.row_of_step(step), old.column()) for step, old in zip(steps, before, strict=True)]
         self.changePersistentIndexList(before, after)
-        self.layoutChanged.emit()
+        ends[_HINTED].emit([], _ROWS_ONLY)
 
     def _set_order(self, order: NDArray[np.int64] | None) -> None:
         self._order = order

@@ -33,7 +33,7 @@ _Percent = Annotated[int, msgspec.Meta(ge=50, le=400)]
 _Paths = Annotated[tuple[_Text, ...], msgspec.Meta(min_length=1)]
 
 
-class SavedLayout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class SavedLayout(msgspec.Struct, frozen=True, kw_only=True):
     """What the user has changed of an arrangement of the panes. Names that no pane has are passed over.
 
     Attributes
@@ -58,8 +58,10 @@ class SavedLayout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     zooms: dict[_Name, _Percent] = {}
 
 
-class StudioSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class StudioSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The values. What a file does not say has its default; a value of the wrong kind makes the file damaged.
+
+    A name that is not known is passed over: another version of the Studio has written it.
 
     Attributes
     ----------
@@ -68,7 +70,8 @@ class StudioSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
     language
         A language code such as "ko"; empty for the system's.
     font_scale, demo_scale
-        Percent of the usual size of the text; the second in the layout for showing.
+        Percent of the usual size of the text; the second in the layout for showing, None for what the screen has room
+        for.
     objective, vocab_size, min_frequency, normalizer, pre_tokenizer
         What the training bar showed last.
     train_as_you_type
@@ -90,7 +93,7 @@ class StudioSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
     theme: Literal["system", "light", "dark", "contrast"] = "system"
     language: _Text = ""
     font_scale: _Percent = 100
-    demo_scale: _Percent = 160
+    demo_scale: _Percent | None = None
     objective: Literal["score", "likelihood", "count"] = "score"
     vocab_size: _Size | None = None
     min_frequency: _Count = 0
@@ -140,6 +143,8 @@ class SettingsStore:
         StudioError
             If a value is out of its range, or the file cannot be written: the values then hold until the end.
         """
+        if unknown := changes.keys() - set(StudioSettings.__struct_fields__):
+            raise StudioError("This setting is not possible: {reason}", reason=", ".join(sorted(unknown)))
         merged = {**msgspec.to_builtins(self.values), **msgspec.to_builtins(changes)}
         try:
             self.values = msgspec.convert(merged, StudioSettings)

@@ -34,7 +34,8 @@ _NO_INDEX = QModelIndex()
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _TEXTS = (VocabularyColumn.TOKEN, VocabularyColumn.REASON)
-_BY_USAGE = (VocabularyColumn.FREQUENCY, VocabularyColumn.WORDS, VocabularyColumn.REASON)
+BY_USAGE = (VocabularyColumn.FREQUENCY, VocabularyColumn.WORDS, VocabularyColumn.REASON)
+"""The columns that say how tokens are used: they are known a little later than the others."""
 
 
 class VocabularyTableModel(QAbstractTableModel):
@@ -82,6 +83,11 @@ class VocabularyTableModel(QAbstractTableModel):
     def rows(self) -> VocabularyRows | None:
         """What is known of the tokens; None before a training."""
         return self._rows
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether the columns `BY_USAGE` are about the moment shown, and not about an earlier one."""
+        return self._usage.is_current
 
     @property
     def kind(self) -> Kind:
@@ -141,7 +147,7 @@ class VocabularyTableModel(QAbstractTableModel):
 
     def show_usage(self) -> None:
         """Show the figures as they are known now."""
-        if self._kind == "dead" or self._column in _BY_USAGE:
+        if self._kind == "dead" or self._column in BY_USAGE:
             self._known = 0
             self._show(*self._of_moment())
         if self._count:

@@ -40,6 +40,7 @@ from wordpiece_studio.ui.leave_flow import LeaveFlow
 from wordpiece_studio.ui.look.banner import Banner
 from wordpiece_studio.ui.look.card import CardDock
 from wordpiece_studio.ui.look.dock_area import DockArea
+from wordpiece_studio.ui.look.empty_state import EmptyState
 from wordpiece_studio.ui.look.later import later
 from wordpiece_studio.ui.look.pane_theme import PaneTheme
 from wordpiece_studio.ui.look.tab_order import set_tab_order
@@ -227,6 +228,8 @@ class MainWindow(QMainWindow):
     def _make_flows(self, theme: Theme) -> None:
         actions, model = self.actions_, self.model
         self.addActions(actions.all())
+        for empty in self.findChildren(EmptyState):
+            empty.offer(actions.train)
         self.training_flow = TrainingFlow(
             self, model, self.counting, self.bar, self.banner, actions, theme, self.settings
         )

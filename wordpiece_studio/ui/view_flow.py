@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.look.theme import Theme, ThemeChoice
     from wordpiece_studio.ui.messages import Messages
 
-_TEXT_STEP = 10
+_TEXT_STEP, _USUAL_TEXT = 10, 100
 _TEXT_RANGE = (60, 300)
-_DEMO_SIZE = 160
 _USUAL_SIZE = QSize(1440, 900)
 _FRAME = QSize(12, 36)
 """Room left for the frame and title bar of the window, whose size the desktop tells only after it is shown."""
@@ -90,31 +89,24 @@ class ViewFlow(QObject):
         self._change(theme=action.data())
 
     def _on_larger_text_triggered(self) -> None:
-        self._set_text_size(self._text_size + _TEXT_STEP)
+        self._set_text_size(self._layouts.text_size + _TEXT_STEP)
 
     def _on_smaller_text_triggered(self) -> None:
-        self._set_text_size(self._text_size - _TEXT_STEP)
+        self._set_text_size(self._layouts.text_size - _TEXT_STEP)
 
     def _on_normal_text_triggered(self) -> None:
-        self._set_text_size(_DEMO_SIZE if self._is_demo else 100)
+        self._set_text_size(None)
 
-    @property
-    def _is_demo(self) -> bool:
-        return self._settings.values.layout == "demo"
-
-    @property
-    def _text_size(self) -> int:
-        values = self._settings.values
-        return values.demo_scale if self._is_demo else values.font_scale
-
-    def _set_text_size(self, percent: int) -> None:
-        percent = max(_TEXT_RANGE[0], min(_TEXT_RANGE[1], percent))
-        self._theme.set_scale(percent / 100)
-        self.keep_on_screen()  # larger text may need a larger window
-        if self._is_demo:
+    def _set_text_size(self, percent: int | None) -> None:
+        """Take this size for the layout that is shown, or with None the usual one, and keep it."""
+        if percent is not None:
+            percent = max(_TEXT_RANGE[0], min(_TEXT_RANGE[1], percent))
+        if self._settings.values.layout == "demo":
             self._change(demo_scale=percent)
         else:
-            self._change(font_scale=percent)
+            self._change(font_scale=percent or _USUAL_TEXT)
+        self._theme.set_scale(self._layouts.text_size / 100)
+        self.keep_on_screen()  # larger text may need a larger window
 
     def _change(self, **changes: object) -> None:
         try:

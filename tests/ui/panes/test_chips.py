@@ -108,6 +108,26 @@ def test_only_lines_in_view_are_laid_out() -> None:
     assert len(asked) == at_once + len(seen)
 
 
+def test_a_drag_lays_out_no_more_than_what_is_in_view(qtbot: QtBot, theme: Theme) -> None:
+    """What is below is laid out afterwards: during the drag the next moment would throw it away."""
+    asked: set[int] = set()
+
+    def captions(of: Line, _piece: Piece) -> tuple[str, ...]:
+        asked.add(of.start)
+        return ("1",)
+
+    flow = ChipFlow(theme, captions, str)
+    qtbot.addWidget(flow)
+    flow.resize(200, 60)
+    flow.captions_changed(1, hold_places=False)
+    flow.show()
+    for _moment in range(6):
+        flow.set_lines(Lines([Line(line(*["a b c"] * 100).words, start) for start in range(50)]))
+        qtbot.wait(20)
+    assert len(asked) == 1
+    qtbot.waitUntil(lambda: len(asked) > 5)
+
+
 def test_the_chips_of_unchanged_lines_are_kept() -> None:
     first, second = line("a b"), line("c")
     blocks = ChipBlocks(Lines([first, second]), 100, SPACING, ten_pixels_a_chip)

@@ -13,7 +13,7 @@ from wordpiece_studio.core.formats import merge_table
 from wordpiece_studio.core.formats.merge_table import MERGE_COLUMNS
 from wordpiece_studio.model.history_rows import HistoryColumn
 from wordpiece_studio.model.records import Focus
-from wordpiece_studio.ui.history import history_copying
+from wordpiece_studio.ui.history import history_copying, history_view
 from wordpiece_studio.ui.history.history_pane import HistoryPane
 from wordpiece_studio.ui.history.history_tsv import history_tsv
 
@@ -35,7 +35,7 @@ def test_it_counts_merges_and_ties(bench: Bench) -> None:
 
 def test_before_a_training_it_says_what_to_do(empty_bench: Bench) -> None:
     pane = empty_bench.show(HistoryPane)
-    assert "Train" in pane._empty.text()
+    assert "Train" in pane._empty.text
     assert not pane.view.isVisible()
 
 
@@ -85,7 +85,7 @@ def test_a_filter_that_finds_nothing_says_so(bench: Bench) -> None:
     pane.open_filter()
     bench.qtbot.keyClicks(pane._filter_row._text, "no such token")
     bench.settle()
-    assert "No merge matches" in pane._empty.text()
+    assert "No merge matches" in pane._empty.text
 
 
 def test_a_step_that_is_typed_is_gone_to(bench: Bench) -> None:
@@ -141,6 +141,19 @@ def test_many_rows_are_copied_beside_the_window(bench: Bench, monkeypatch: pytes
     assert QGuiApplication.clipboard().text() == at_once
     assert len(at_once.splitlines()) == 26
     pane.close_jobs()
+
+
+def test_a_selection_of_very_many_rows_is_given_up_when_they_are_sorted(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pane = bench.show(HistoryPane)
+    monkeypatch.setattr(history_view, "_MOST_CARRIED", 3)
+    for last, kept in ((2, 3), (3, 0), (24, 25)):
+        pane.view.sortByColumn(-1, Qt.SortOrder.AscendingOrder)
+        selection = QItemSelection(pane.rows.index(0, 0), pane.rows.index(last, 12))
+        pane.view.selectionModel().select(selection, QItemSelectionModel.SelectionFlag.ClearAndSelect)
+        pane.view.sortByColumn(HistoryColumn.VALUE, Qt.SortOrder.DescendingOrder)
+        assert sorted(pane.view.selected_steps().tolist()) == list(range(1, kept + 1))
 
 
 def test_many_selected_rows_stay_selected_when_the_moment_moves(bench: Bench) -> None:
@@ -214,8 +227,8 @@ def test_no_number_is_wider_than_its_column(empty_bench: Bench) -> None:
 def test_where_no_pair_is_left_no_next_merge_is_promised(empty_bench: Bench) -> None:
     empty_bench.train(["a b c"])
     pane = empty_bench.show(HistoryPane)
-    assert "no pair is left" in pane._empty.text()
-    assert "Next merge" not in pane._empty.text()
+    assert "no pair is left" in pane._empty.text
+    assert "Next merge" not in pane._empty.text
 
 
 def test_sorting_begins_at_the_top_unless_the_moment_is_selected(bench: Bench) -> None:

@@ -106,7 +106,7 @@ def test_only_the_changes_of_the_watched_text(bench: Bench) -> None:
     pane.show()
     pane._filter_row._only_watched.setChecked(True)
     bench.settle()
-    assert "not known yet" in pane._empty.text()
+    assert "not known yet" in pane._empty.text
     changes.set_rows((), is_known=True, steps=np.array([4, 9]))
     assert (pane.rows.shown_merges() + 1).tolist() == [4, 9]
 

@@ -35,8 +35,8 @@ def seek(bench: Bench, pane: ScoreboardPane, moment: int) -> None:
 def test_before_a_training_it_says_what_to_do(empty_bench: Bench) -> None:
     pane = empty_bench.show(ScoreboardPane)
     assert pane.title == "Scoreboard"
-    assert "Train" in pane._middle.message.text()
-    assert pane._middle.message.isVisible()
+    assert "Train" in pane._middle.nothing.text
+    assert pane._middle.nothing.isVisible()
 
 
 def test_merge_12_of_the_course_is_a_tie_of_two(bench: Bench) -> None:
@@ -356,3 +356,21 @@ def test_a_rival_can_be_chosen_again_at_another_moment(bench: Bench) -> None:
         bench.qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
         assert "H + ##u" in pane._formula.accessibleName()
         assert pane._words.title == "In one word: H + ##u"
+
+
+def test_the_reduced_formulas_are_there_where_the_button_gives_up_its_text(bench: Bench) -> None:
+    pane = bench.show(ScoreboardPane)
+    seek(bench, pane, 12)
+    view = pane._rivals_view
+    view._set_more(True)
+    wide = view.more_button.sizeHint().width()
+    needed = sum(view._needs.values())
+    extra = pane.width() - view.viewport().width()
+    pane.resize(extra + needed + wide - 4, 400)
+    bench.settle()
+    assert view.more_button.toolButtonStyle() is Qt.ToolButtonStyle.ToolButtonIconOnly
+    assert not view.isColumnHidden(REDUCED)
+    pane.resize(extra + needed + wide, 400)
+    bench.settle()
+    assert view.more_button.toolButtonStyle() is Qt.ToolButtonStyle.ToolButtonTextBesideIcon
+    assert not view.isColumnHidden(REDUCED)

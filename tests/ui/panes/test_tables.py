@@ -6,7 +6,8 @@ import time
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import QModelIndex, Qt
+import pytest
+from PySide6.QtCore import QAbstractItemModel, QModelIndex, Qt
 
 from wordpiece_studio.core.training.records import Candidate
 from wordpiece_studio.ui.look.plain import tooltip_text
@@ -16,11 +17,15 @@ from wordpiece_studio.ui.scoreboard.pair_words import PairWord, PairWords
 from wordpiece_studio.ui.scoreboard.rivals_model import PAIR, RivalsModel
 from wordpiece_studio.ui.scoreboard.words_view import WordsModel
 from wordpiece_studio.ui.timeline.timeline_plot import TimelinePlot
+from wordpiece_studio.ui.tokenization.strip_model import StripModel
+from wordpiece_studio.ui.tokenization.token_table import TokenModel
+from wordpiece_studio.ui.tokenization.tokenization_pane import TokenizationPane
 
 if TYPE_CHECKING:
     from pytestqt.modeltest import ModelTester
     from pytestqt.qtbot import QtBot
 
+    from tests.ui.panes.conftest import Bench
     from wordpiece_studio.ui.look.theme import Theme
 
 
@@ -50,6 +55,22 @@ def test_more_rivals_are_appended_and_others_are_not(qtmodeltester: ModelTester,
     assert model.candidates == tuple(rivals)
     assert not model.add_rivals(rivals[1:], "score", 9)
     assert not model.add_rivals(rivals, "likelihood", 9)
+
+
+@pytest.mark.parametrize("model_class", [StripModel, TokenModel])
+def test_the_tables_of_the_tokenization(
+    bench: Bench, qtmodeltester: ModelTester, model_class: type[QAbstractItemModel]
+) -> None:
+    pane = bench.show(TokenizationPane, 430, 660)
+    pane._options._table.click()
+    bench.settle()
+    model = pane.findChild(model_class)
+    qtmodeltester.check(model)
+    assert model.rowCount() > 5
+    for text in ("", "generate\nHugging", "Hug"):
+        pane.set_text(text)
+        bench.settle()
+        bench.seek(bench.model.moment - 5)
 
 
 def test_bars_of_values_without_a_sign_for_length() -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QHelpEvent
+from PySide6.QtWidgets import QApplication, QToolTip
 
 from tests.ui.panes.looking import Looking
 from wordpiece_studio.core.corpus.counts import WordCounts
@@ -14,6 +16,7 @@ from wordpiece_studio.core.training.records import Candidate
 from wordpiece_studio.core.training.trainer import Trainer
 from wordpiece_studio.model.records import Focus, Rivals
 from wordpiece_studio.ui.look.dead_text import dead_sentence
+from wordpiece_studio.ui.look.plain import tooltip_text
 from wordpiece_studio.ui.token_card.token_card_pane import TokenCardPane
 from wordpiece_studio.ui.token_card.tree_layout import MOST_NODES, laid_out, merges_of
 
@@ -223,6 +226,30 @@ def test_the_tree(looking: Looking, pane: TokenCardPane) -> None:
     assert looking.bench.model.focus == Focus("token", text="##ful")
 
 
+def test_a_node_of_the_tree_says_what_it_is(
+    looking: Looking, pane: TokenCardPane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look_at(looking, FULLY)
+    view, shown = pane.body.tree.view, []
+    monkeypatch.setattr(QToolTip, "showText", lambda _place, text, *_: shown.append(text))
+    for place in (view.rect_of(3).center().toPoint(), view.rect().bottomRight()):
+        QApplication.sendEvent(view, QHelpEvent(QEvent.Type.ToolTip, place, view.mapToGlobal(place)))
+    assert shown == [tooltip_text("step 6: ##fu + ##l → ##ful"), ""]
+
+
+def test_the_cursor_stays_on_its_chip_when_the_moment_moves(looking: Looking, pane: TokenCardPane) -> None:
+    look_at(looking, Focus("token", text="##h"), 12)
+    flow = pane.body.children_.flow
+    flow.setFocus()
+    looking.bench.wait(flow.hasFocus)
+    looking.bench.qtbot.keyClick(flow, Qt.Key.Key_Right)
+    looking.bench.seek(9)  # "ch" is pale now
+    looking.settle()
+    assert flow.accessibleDescription() == "ch, made at step 10"
+    looking.bench.qtbot.keyClick(flow, Qt.Key.Key_Return)
+    assert looking.bench.model.focus == Focus("token", text="ch")
+
+
 def test_the_tree_by_key(looking: Looking, pane: TokenCardPane) -> None:
     look_at(looking, FULLY)
     view, qtbot = pane.body.tree.view, looking.bench.qtbot
@@ -243,7 +270,7 @@ def test_lines_of_chips_by_key(looking: Looking, pane: TokenCardPane) -> None:
     looking.bench.wait(flow.hasFocus)
     qtbot.keyClick(flow, Qt.Key.Key_Left)
     qtbot.keyClick(flow, Qt.Key.Key_Right)
-    assert flow.accessibleDescription() == "ch. ch, made at step 10"
+    assert flow.accessibleDescription() == "ch, made at step 10"
     qtbot.keyClick(flow, Qt.Key.Key_Space)
     assert looking.bench.model.focus == Focus("token", text="ch")
     assert looking.bench.model.moment == 0

@@ -60,7 +60,7 @@ def test_the_line_of_numbers(looking: Looking) -> None:
 def test_before_a_training_it_says_what_to_do(empty_bench: Bench) -> None:
     looking = Looking(empty_bench)
     pane = looking.show(VocabularyPane)
-    assert "Train" in pane._empty.text()
+    assert "Train" in pane._empty.text
     assert not pane.view.isVisible()
     looking.close()
 
@@ -144,11 +144,12 @@ def test_search(looking: Looking) -> None:
     pane = looking.show(VocabularyPane)
     search(pane, looking, "##fu")
     assert tokens(pane) == ["##fu", "##ful", "##full", "##fully"]
+    assert "dead" not in pane.hint.split(":")[0]  # they are not four of them, but of all tokens
     assert pane.hint.startswith("4 of 70 tokens")
     looking.bench.seek(6)
     assert tokens(pane) == ["##fu", "##ful"]
     search(pane, looking, "no such token")
-    assert "matches" in pane._empty.text()
+    assert "matches" in pane._empty.text
     looking.bench.qtbot.keyClick(pane.findChild(QLineEdit), Qt.Key.Key_Escape)
     assert pane.table.rowCount() == 51
 
@@ -163,6 +164,7 @@ def test_search_with_expressions(looking: Looking) -> None:
     assert "missing )" in pane.controls.error.text()
     assert pane.controls.error.isVisible()
     assert pane.table.rowCount() == 0
+    assert "Mend the expression" in pane._empty.text
     search(pane, looking, "(ab)")
     assert not pane.controls.error.isVisible()
     assert tokens(pane) == ["ab"]
@@ -182,7 +184,7 @@ def test_kinds(looking: Looking) -> None:
     assert "##fully" not in tokens(pane)
     looking.bench.model.seek(0)
     looking.settle()
-    assert "No token is dead" in pane._empty.text()
+    assert "No token is dead" in pane._empty.text
 
 
 def test_a_header_click_sorts(looking: Looking) -> None:
@@ -210,6 +212,15 @@ def test_selected_rows_are_copied_as_tab_separated_text(looking: Looking) -> Non
     pane.view.selectionModel().select(pane.table.index(0, 0), QItemSelectionModel.SelectionFlag.ClearAndSelect)
     pane.copy_rows()
     assert QGuiApplication.clipboard().text().splitlines()[1].split("\t")[:3] == ["[PAD]", "0", ""]
+
+
+def test_figures_of_another_moment_are_not_copied(looking: Looking) -> None:
+    pane = looking.show(VocabularyPane)
+    looking.bench.model.set_focus(Focus("token", text="##ful"))
+    looking.bench.model.seek(20)  # the figures known are those of step 25
+    pane.copy_rows()
+    copied = QGuiApplication.clipboard().text().splitlines()[1].split("\t")
+    assert copied == ["##ful", "50", "6", "", "", "3", ""]
 
 
 def test_the_reason_is_told_in_a_column_and_in_a_tooltip(looking: Looking, monkeypatch: pytest.MonkeyPatch) -> None:

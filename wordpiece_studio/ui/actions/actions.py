@@ -59,7 +59,7 @@ class Actions(MomentActions, ViewActions):
         self.save_corpus = self._action(
             self.tr("Save &corpus text…"), ("Ctrl+Shift+S",), self.tr("Save the text of the corpus as it is")
         )
-        self.quit = self._action(self.tr("&Quit"), ("Ctrl+Q",), self.tr("Leave WordPiece Studio"))
+        self.quit = self._action(self.tr("&Quit"), ("Ctrl+Q",), self.tr("Exit WordPiece Studio"))
         self.quit.setMenuRole(QAction.MenuRole.QuitRole)
 
     def _make_edit_actions(self) -> None:

@@ -18,17 +18,23 @@ class ViewActions(ActionMaker):
         self.theme_contrast = self._theme_action(self.tr("&High contrast"), "contrast")
         standard = QKeySequence.StandardKey
         self.larger_text = self._action(
-            self.tr("La&rger text"), (standard.ZoomIn, "Ctrl+="), self.tr("For the last row of the room")
+            self.tr("La&rger text"),
+            (standard.ZoomIn, "Ctrl+="),
+            self.tr("Zoom in: a larger font, for the last row of the room"),
         )
-        self.smaller_text = self._action(self.tr("S&maller text"), (standard.ZoomOut,), self.tr("Smaller text"))
+        self.smaller_text = self._action(
+            self.tr("S&maller text"), (standard.ZoomOut,), self.tr("Zoom out: a smaller font")
+        )
         self.normal_text = self._action(self.tr("&Normal text"), ("Ctrl+0",), self.tr("The system's size of text"))
         self.larger_pane = self._action(
             self.tr("Larger text in this &pane"),
             ("Ctrl+Alt+=", "Ctrl+Alt++"),
-            self.tr("Only the pane that has the keyboard"),
+            self.tr("Zoom in only the pane that has the keyboard"),
         )
         self.smaller_pane = self._action(
-            self.tr("Smaller te&xt in this pane"), ("Ctrl+Alt+-",), self.tr("Only the pane that has the keyboard")
+            self.tr("Smaller te&xt in this pane"),
+            ("Ctrl+Alt+-",),
+            self.tr("Zoom out only the pane that has the keyboard"),
         )
         self.normal_pane = self._action(
             self.tr("Normal text in &all panes"), ("Ctrl+Alt+0",), self.tr("All panes with the window's size of text")
@@ -37,13 +43,16 @@ class ViewActions(ActionMaker):
     def _make_layout_actions(self) -> None:
         self.layouts = QActionGroup(self)
         self.layout_teach = self._layout_action(
-            self.tr("&Teach"), "teach", "Ctrl+1", self.tr("Corpus, scoreboard, history and tokens, side by side")
+            self.tr("&Teach"), "teach", "Ctrl+1", self.tr("Layout to teach: corpus, scoreboard, history and tokens")
         )
         self.layout_engineer = self._layout_action(
-            self.tr("&Engineer"), "engineer", "Ctrl+2", self.tr("Vocabulary and charts beside the history")
+            self.tr("&Engineer"), "engineer", "Ctrl+2", self.tr("Layout to work: history, vocabulary and charts")
         )
         self.layout_demo = self._layout_action(
-            self.tr("De&mo"), "demo", "Ctrl+3", self.tr("Full screen, large type: formula, tokens and timeline")
+            self.tr("De&mo"),
+            "demo",
+            "Ctrl+3",
+            self.tr("Layout to show: full screen, large type; formula, tokens, timeline"),
         )
         self.reset_layout = self._action(
             self.tr("&Reset layout"), (), self.tr("All panes of this layout where they were at first")

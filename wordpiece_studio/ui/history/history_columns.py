@@ -65,8 +65,6 @@ class HistoryColumns(QObject):
         header.setSectionsMovable(True)
         header.sectionResized.connect(self._on_header_section_resized)
         header.sectionMoved.connect(self._on_header_section_moved)
-        model.layoutAboutToBeChanged.connect(self._on_model_layout_about_to_be_changed)
-        model.layoutChanged.connect(self._on_model_layout_changed)
 
     # -- what is shown
 
@@ -202,21 +200,6 @@ class HistoryColumns(QObject):
             self._is_spreading = True
             self._table.setColumnWidth(column, least)
             self._is_spreading = False
-
-    def _on_model_layout_about_to_be_changed(self) -> None:
-        """Take no width that Qt's header tries out meanwhile for one drawn by hand."""
-        self._is_spreading = True
-
-    def _on_model_layout_changed(self) -> None:
-        """Hide columns anew: after sorting Qt's header counts the hidden ones into its length, and scrolls sideways."""
-        hidden = [column for column in HistoryColumn if self._table.isColumnHidden(column)]
-        for column in hidden:
-            self._table.setColumnHidden(column, False)
-        for column in hidden:
-            self._table.setColumnHidden(column, True)
-        self._is_spreading = False
-        if hidden:
-            self.spread()
 
 
 def _longest_texts(column: HistoryColumn, least: float, most: float) -> list[str]:

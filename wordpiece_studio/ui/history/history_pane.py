@@ -19,8 +19,8 @@ from wordpiece_studio.ui.history.history_copying import HistoryCopying
 from wordpiece_studio.ui.history.history_filter_row import HistoryFilterRow
 from wordpiece_studio.ui.history.history_menu import HistoryMenu
 from wordpiece_studio.ui.history.history_view import HistoryView
+from wordpiece_studio.ui.look.empty_state import EmptyState
 from wordpiece_studio.ui.look.pane import Pane
-from wordpiece_studio.ui.look.plain import plain_label, set_plain_text
 from wordpiece_studio.ui.look.token_text import number_text
 
 if TYPE_CHECKING:
@@ -60,8 +60,7 @@ class HistoryPane(Pane):
         self._filter_row.hide()
         self.export_bar = ExportBar(self)
         self._copying = HistoryCopying(self)
-        self._empty = plain_label("", self, role="hint", wrap=True)
-        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._empty = EmptyState(self)
         self._is_my_focus = False  # what is looked at was chosen here, and so is in view
         self._is_focus_marked = False
         self._is_open_for_step = False  # the filter's row, which then goes when the step was typed
@@ -156,7 +155,7 @@ class HistoryPane(Pane):
             text = self.tr("No merge matches the filter.")
             if self._rows.filter.only_watched and not self._changes.is_known:
                 text = self.tr("The steps that change the watched text are not known yet.")
-        set_plain_text(self._empty, text)
+        self._empty.show_text(text, offers=self._model.history is None)
         self._empty.setVisible(bool(text))
         self._view.setVisible(not text)
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.look.theme import Theme
 
 _ROWS_AROUND = 3
+_MOST_CARRIED = 2000
+"""Selected rows that are looked for in a new order, in a frame; for very many Qt takes seconds."""
 
 
 class HistoryView(QuietTable):
@@ -58,6 +60,7 @@ class HistoryView(QuietTable):
         self.restyle()
         self._columns.changed.connect(self._on_columns_changed)
         header.sortIndicatorChanged.connect(self._on_header_sort_indicator_changed)
+        model.rearranging.connect(self._on_model_rearranging)
         model.rowsAboutToBeInserted.connect(self._on_model_rows_about_to_be_inserted)
         model.rowsInserted.connect(self._on_model_rows_inserted)
         theme.changed.connect(self.on_theme_changed)
@@ -143,8 +146,10 @@ class HistoryView(QuietTable):
 
     def is_one_row_selected(self) -> bool:
         """Whether no row or one row is selected: a selection that moving the moment may take along."""
-        ranges = self.selectionModel().selection().toList()
-        return sum(part.height() for part in ranges) <= 1
+        return self._selected_count() <= 1
+
+    def _selected_count(self) -> int:
+        return sum(part.height() for part in self.selectionModel().selection().toList())
 
     def selected_steps(self) -> NDArray[np.int64]:
         """Return the steps of the selected rows from top to bottom: int64, shape (n_rows,)."""
@@ -180,7 +185,12 @@ class HistoryView(QuietTable):
         else:
             self.scrollToTop()
 
-    # -- while rows come in
+    # -- while rows come in and change places
+
+    def _on_model_rearranging(self) -> None:
+        """Give up a selection of very many rows, unless it is of all."""
+        if _MOST_CARRIED < self._selected_count() < self._history_model.rowCount():
+            self.clearSelection()
 
     def _on_model_rows_about_to_be_inserted(self, _parent: QModelIndex, _first: int, _last: int) -> None:
         self._was_at_end = self.is_at_end

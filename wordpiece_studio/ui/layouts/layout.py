@@ -10,6 +10,9 @@ LayoutName = Literal["teach", "engineer", "demo"]
 _LOW_LINES = 36
 """An area of fewer lines of text is low: there the merge history comes before the curve and the formula."""
 
+_MOST_DEMO_TEXT, _DEMO_HEIGHT = 160, 896
+"""Percent; and the pixels that a screen must be high for so large a text."""
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
@@ -77,8 +80,9 @@ class Layout:
         return self.low if is_low(height, line) else (self.low[0], *self.columns[1:])
 
     def bottom_height(self, height: int, line: int) -> int:
-        """Return the usual height of the card at the bottom, in pixels."""
-        return max(round(6.6 * line), 124) if is_low(height, line) else round(height * self.bottom_part)
+        """Return the usual height of the card at the bottom, in pixels; it always has room for its buttons."""
+        least = max(round(6.6 * line), 124)
+        return least if is_low(height, line) else max(least, round(height * self.bottom_part))
 
 
 def is_low(height: int, line: int) -> bool:
@@ -88,6 +92,16 @@ def is_low(height: int, line: int) -> bool:
     (True, False)
     """
     return height < _LOW_LINES * line
+
+
+def demo_text_size(height: int) -> int:
+    """Return the percent of the usual size of text that a screen of `height` pixels has room for in *Demo*.
+
+    >>> demo_text_size(1080), demo_text_size(900), demo_text_size(768), demo_text_size(480)
+    (160, 160, 130, 100)
+    """
+    fitting = int(height / _DEMO_HEIGHT * _MOST_DEMO_TEXT) // 10 * 10
+    return max(100, min(fitting, _MOST_DEMO_TEXT))
 
 
 _TABLES = ("history", "vocabulary", "charts")

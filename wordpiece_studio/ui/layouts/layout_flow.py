@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QObject, Qt
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.model.settings import SavedLayout
-from wordpiece_studio.ui.layouts.layout import LAYOUTS
+from wordpiece_studio.ui.layouts.layout import LAYOUTS, demo_text_size
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QAction
@@ -47,6 +47,14 @@ class LayoutFlow(QObject):
         actions.full_screen.triggered.connect(self._on_full_screen_triggered)
         window.installEventFilter(self)
 
+    @property
+    def text_size(self) -> int:
+        """The size of text in this layout, in percent of the system's."""
+        values = self._settings.values
+        if values.layout != "demo":
+            return values.font_scale
+        return values.demo_scale or demo_text_size(self._window.screen().size().height())
+
     def restore(self) -> None:
         """Take the layout that was shown last."""
         self._take()
@@ -83,7 +91,7 @@ class LayoutFlow(QObject):
         values = self._settings.values
         layout = LAYOUTS[values.layout]
         self._bar.setVisible(layout.has_bar)
-        self._theme.set_scale((values.demo_scale if layout.name == "demo" else values.font_scale) / 100)
+        self._theme.set_scale(self.text_size / 100)
         saved = values.layouts.get(layout.name)
         self._docks.take(layout, saved)
         self._zoom.set_zooms(saved.zooms if saved is not None and saved.version == layout.version else {})

@@ -54,6 +54,6 @@ class EmptyState(QWidget):
 
     def _on_action_changed(self) -> None:
         if self._action is not None:
-            self._button.setText(self._action.text())
+            self._button.setText(self._action.iconText())  # without the letter for Alt, which is the menu's
             self._button.setEnabled(self._action.isEnabled())
             set_plain_tooltip(self._button, self._action.statusTip())

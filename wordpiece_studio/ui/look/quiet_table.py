@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, Qt, Signal
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView, QWidget
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QAbstractItemModel
-    from PySide6.QtGui import QKeyEvent
     from PySide6.QtWidgets import QLabel
+
+_ENDS = (Qt.Key.Key_Home, Qt.Key.Key_End)
 
 
 class QuietTable(QTableView):
@@ -55,12 +57,29 @@ class QuietTable(QTableView):
     def restyle(self) -> None:
         """Take row heights, column widths and fonts from the theme as it is now."""
 
+    def event(self, event: QEvent) -> bool:
+        """Keep the keys that go to the first and the last row: in the window they move the moment."""
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
+            if event.key() in _ENDS and not event.modifiers():
+                event.accept()
+                return True
+        return super().event(event)
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in _ENDS and not event.modifiers():
+            self._go_to_end(is_last=event.key() == Qt.Key.Key_End)
+            return
         chosen = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
         if chosen and not event.modifiers() and self.currentIndex().isValid():
             self.row_chosen.emit(self.currentIndex().row())
             return
         super().keyPressEvent(event)
+
+    def _go_to_end(self, *, is_last: bool) -> None:
+        model, header = self.model(), self.horizontalHeader()
+        count = model.rowCount() if model is not None else 0
+        if count:  # in a column that is seen: Qt does not scroll to another one
+            self.setCurrentIndex(model.index(count - 1 if is_last else 0, max(header.logicalIndexAt(0), 0)))
 
     def keyboardSearch(self, search: str) -> None:
         """Do nothing: Qt would ask a Python model for the text of every row, and there can be a million."""

@@ -139,6 +139,7 @@ QScrollBar::handle:horizontal { min-width: 28px; }
 QScrollBar::handle:hover { background: $faint; }
 QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
 QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
+QAbstractScrollArea::corner { background: transparent; border: none; }
 QSplitter::handle { background: $window; }
 QSlider::groove:horizontal { background: $border; height: 3px; border-radius: 1px; }
 QSlider::handle:horizontal { background: $text; width: 14px; height: 14px; margin: -6px 0; border-radius: 7px; }

@@ -107,7 +107,7 @@ def matching_entries(entries: Sequence[Entry], text: str) -> list[Entry]:
 
 def step_entry(text: str, merge_count: int) -> Entry | None:
     """Return the entry that shows a step, if a number was typed, alone or after a word."""
-    number = re.fullmatch(r"\D*?(\d[\d\s.,_'’]{0,20})", text.strip())
+    number = re.fullmatch(r"[^\d\-−]*(\d[\d\s.,_'’]{0,20})", text.strip())
     if number is None:
         return None
     step = int("".join(character for character in number[1] if character.isdecimal()))

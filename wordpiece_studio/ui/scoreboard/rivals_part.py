@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
+from wordpiece_studio.ui.look.empty_state import EmptyState
 from wordpiece_studio.ui.look.icons import icon
 from wordpiece_studio.ui.look.plain import plain_label, set_plain_text, set_plain_tooltip
 from wordpiece_studio.ui.scoreboard.rivals_view import RivalsView
@@ -43,6 +44,8 @@ class RivalsPart(QStackedWidget):
         layout.addStretch(1)
         self.addWidget(self.view)
         self.addWidget(self._note)
+        self.nothing = EmptyState(self)
+        self.addWidget(self.nothing)
         self._on_theme_changed()
         theme.changed.connect(self._on_theme_changed)
         self.pause_button.clicked.connect(self.pause_wanted)
@@ -80,6 +83,11 @@ class RivalsPart(QStackedWidget):
         set_plain_text(self.message, text)
         self.pause_button.setVisible(can_pause)
         self.setCurrentWidget(self._note if text else self.view)
+
+    def show_nothing(self, text: str) -> None:
+        """Say that nothing is trained, with the command that trains."""
+        self.nothing.show_text(text, offers=True)
+        self.setCurrentWidget(self.nothing)
 
     def _on_theme_changed(self) -> None:
         self.pause_button.setIcon(icon("pause", self._theme.text))

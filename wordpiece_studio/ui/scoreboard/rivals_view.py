@@ -40,6 +40,7 @@ _MOST_AIR = 24
 _LEAST_PAIR = 8  # digits
 _LONGEST_PAIR = 320
 """Pixels; of a longer pair the end is cut."""
+_YIELDS = 4  # of the width of the pairs this part at most, for the formulas
 _SAMPLE = 40
 """So many rows at either end say how wide the columns have to be."""
 
@@ -130,7 +131,6 @@ class RivalsView(ChoosingTable):
         header.setSectionResizeMode(BAR, QHeaderView.ResizeMode.Stretch)
         self._more = QToolButton(self)
         self._more.setText(self.tr("More"))
-        self._more.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         set_plain_tooltip(self._more, self.tr("Show more rivals. Scrolling to the last one does the same."))
         self._more.setAccessibleName(self.tr("More rivals"))
         self._more.hide()
@@ -167,6 +167,7 @@ class RivalsView(ChoosingTable):
 
     def restyle(self) -> None:
         self._delegate.restyle()
+        self._leave_room_for_tie()
         self._more.setIcon(icon("down", self._theme.muted))
         self._needs = {}
         self.verticalHeader().setDefaultSectionSize(self._delegate.style_of_chips.height + 3)
@@ -189,8 +190,11 @@ class RivalsView(ChoosingTable):
             self._needs[PAIR] = self._needed_pair_width()
         needed = dict(self._needs)
         pair = needed.pop(PAIR)
-        more = self._more.sizeHint().width() if self._may_have_more else 0
+        more = self._fit_button(width - pair - sum(needed.values()))
         left = width - needed[RANK] - needed[VALUE] - pair - more
+        missing = needed[NUMBERS] + needed[REDUCED] - left
+        if 0 < missing <= pair // _YIELDS:  # the longest pair rather than all the reduced formulas
+            pair, left = pair - missing, left + missing
         for column in (NUMBERS, REDUCED):
             is_hidden = not needed[column] or needed[column] > left
             self.setColumnHidden(column, is_hidden)
@@ -211,6 +215,15 @@ class RivalsView(ChoosingTable):
         for column, room in needed.items():
             self.setColumnWidth(column, room + (airy if column != RANK else 0))
         self._place_button()
+
+    def _fit_button(self, left: int) -> int:
+        """Return how wide the button is, which has no text where less than that is left."""
+        if not self._may_have_more:
+            return 0
+        self._more.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        if self._more.sizeHint().width() > left:
+            self._more.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
+        return self._more.sizeHint().width()
 
     def _place_button(self) -> None:
         header = self.horizontalHeader()
@@ -249,9 +262,12 @@ class RivalsView(ChoosingTable):
         """Write this at the right of the box of ties, for example ``tie of 2``; tooltips there say the rule too."""
         self._tie_text = text
         self._rivals.set_tie_rule(rule)
-        self._delegate.leave_room_for(self._tie_width() if self._rivals.tied_rows > 1 else 0)
+        self._leave_room_for_tie()
         self._spread_columns()
         self.viewport().update()
+
+    def _leave_room_for_tie(self) -> None:
+        self._delegate.leave_room_for(self._tie_width() if self._rivals.tied_rows > 1 else 0)
 
     def show_pair(self, left: str, right: str) -> None:
         """Mark the row of this pair as chosen, or none if it is not among the rivals."""

@@ -202,8 +202,9 @@ class ScoreboardPane(Pane):
     def _show_message(self) -> None:
         rivals, can_pause = self._rivals, False
         if self._model.history is None:
-            text = self.tr("Nothing is trained yet. Train, and see here why each pair won.")
-        elif self._is_learning_at_head():
+            self._middle.show_nothing(self.tr("Nothing is trained yet. Train, and see here why each pair won."))
+            return
+        if self._is_learning_at_head():
             text = self.tr("Merges are being learned. Pause, or go back in time, to see the rivals of a merge.")
             can_pause = True
         elif rivals is not None and not rivals.available and self._model.state is TrainerState.TRAINING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QEvent, QSize
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.ui.look.icons import icon
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.look.theme import Theme
 
 _SPEEDS = (0.5, 1.0, 2.0, 4.0, 10.0, 50.0, 200.0, 1000.0)
-_SIZE = QSize(31, 28)
+_WIDTH, _HEIGHT, _ICON = 1.82, 1.65, 0.94
+"""Sizes of a button and of its icon, in lines of text."""
 _GROUP_GAP = 10
 
 
@@ -32,13 +33,23 @@ class CommandButton(QToolButton):
         super().__init__(parent)
         self.setObjectName(f"timeline_{name}")
         self.setProperty("role", "button")
-        self.setIconSize(QSize(16, 16))
-        self.setFixedSize(_SIZE)
         self.setStyleSheet("padding: 0px;")  # the style sheet's padding is meant for words
         self.setAutoRepeat(repeats)
         self.setDefaultAction(action)
         action.changed.connect(self._on_action_changed)  # after the button itself has taken what is new
         self._on_action_changed()
+        self._fit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Grow with the text."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._fit()
+
+    def _fit(self) -> None:
+        line = self.fontMetrics().height()
+        self.setIconSize(QSize(round(_ICON * line), round(_ICON * line)))
+        self.setFixedSize(round(_WIDTH * line), round(_HEIGHT * line))
 
     def _on_action_changed(self) -> None:
         self.setAccessibleName(self.defaultAction().text().replace("&", "").rstrip("…"))
@@ -106,7 +117,6 @@ class TimelineButtons(QWidget):
         box = QComboBox(self)
         box.setAccessibleName(self.tr("Speed of playing"))
         set_plain_tooltip(box, self.tr("How many merges a second are played"))
-        box.setFixedHeight(_SIZE.height())
         for speed in _SPEEDS:
             number = value_text(speed) if speed >= 1 else "½"
             box.addItem(self.tr("{number} merges/s").format(number=number), speed)

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 _GAP = 5.0
 _LINE_GAP = 4.0
 _PADDING = 7.0
+_MOST_SPOKEN = 60  # items
 _FORTH = (Qt.Key.Key_Right, Qt.Key.Key_Down)
 _BACK = (Qt.Key.Key_Left, Qt.Key.Key_Up)
 _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
@@ -104,8 +105,9 @@ class ChipFlow(QWidget):
         """Show these items; `name` is what a screen reader calls them."""
         if (tuple(items), name) == (self._items, self._name):
             return
+        if [item.target for item in items] != [item.target for item in self._items]:
+            self._current = 0
         self._items, self._name = tuple(items), name
-        self._current = 0
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if self._choices() else Qt.FocusPolicy.NoFocus)
         self.setAccessibleName(name)
         self._tell_accessibility()
@@ -215,9 +217,9 @@ class ChipFlow(QWidget):
         choices = self._choices()
         if self.hasFocus() and choices:
             item = self._items[choices[self._current]]
-            text = f"{item.text}. {item.tip}" if item.tip else item.text
+            text = item.tip if item.tip.startswith(item.text) else f"{token_text(item.text)}. {item.tip}"
         else:
-            text = " ".join(item.text for item in self._items)
+            text = " ".join(token_text(item.text) for item in self._items[:_MOST_SPOKEN])
         if text != self.accessibleDescription():
             self.setAccessibleDescription(text)
             if self.hasFocus():

@@ -12,6 +12,7 @@ from PySide6.QtGui import (
     QAccessible,
     QAccessibleEvent,
     QFocusEvent,
+    QHelpEvent,
     QKeyEvent,
     QMouseEvent,
     QPainter,
@@ -19,9 +20,10 @@ from PySide6.QtGui import (
     QPen,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QScrollArea, QWidget
+from PySide6.QtWidgets import QScrollArea, QToolTip, QWidget
 
 from wordpiece_studio.ui.look.chip_style import ChipLook, ChipStyle
+from wordpiece_studio.ui.look.plain import tooltip_text
 from wordpiece_studio.ui.look.token_text import number_text, token_text
 from wordpiece_studio.ui.token_card.tree_layout import PlacedNode, laid_out, merges_of
 
@@ -130,7 +132,12 @@ class MergeTreeView(QWidget):
         self.setCursor(Qt.CursorShape.PointingHandCursor if is_node else Qt.CursorShape.ArrowCursor)
 
     def event(self, event: QEvent) -> bool:
-        """Keep the keys that walk through the tree: in the window they move the moment."""
+        """Say what a node is, and keep the keys that walk through the tree: in the window they move the moment."""
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            index, history = self._node_at(QPointF(event.pos())), self._history
+            said = self._said(history, self._nodes[index].tree) if history is not None and index is not None else ""
+            QToolTip.showText(event.globalPos(), tooltip_text(said))
+            return True
         if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and not event.modifiers():
             if Qt.Key(event.key()) in (*_ARROWS, *_ENTER):
                 event.accept()

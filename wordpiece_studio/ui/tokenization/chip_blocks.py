@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_CHIPS_AT_ONCE = 150
-"""So many chips are laid out at once, so that a short text never moves by itself."""
+_SHORT_TEXT, _CHIPS_AT_ONCE = 5000, 150
+"""Of a text of fewer characters so many chips are laid out at once, so that a short one never moves by itself."""
 _CHIPS_LATER = 3000
 """So many are laid out bit by bit, so that the scroll bar of an ordinary text comes to rest."""
 
@@ -130,7 +130,8 @@ class ChipBlocks:
                 self._heights[index] = height
         self._tops: NDArray[np.float64] | None = None
         self._next = self._chips = 0  # the line to lay out next, and the chips laid out before it
-        while self._next < len(lines) and self._chips < _CHIPS_AT_ONCE:
+        is_short = int(lengths.sum()) < _SHORT_TEXT
+        while is_short and self._next < len(lines) and self._chips < _CHIPS_AT_ONCE:
             self._lay_out_next()
 
     @property

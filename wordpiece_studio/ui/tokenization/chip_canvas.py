@@ -33,7 +33,8 @@ MARGIN = 2.0
 ROW_GAP = 9.0
 _CHIP_GAP = 4.0
 _WORD_GAP = 15.0
-_SETTLE_MS, _SETTLE_SECONDS = 8, 0.004
+_REST_MS, _SETTLE_MS, _SETTLE_SECONDS = 60, 8, 0.004
+"""What is not in view is laid out once nothing has changed for a while, in slices: not at each moment of a drag."""
 _MOST_WIDTHS = 100_000  # offsets of a long text never come twice
 _COMPOSED = ChipLook(faded=True)
 
@@ -71,7 +72,6 @@ class ChipCanvas(QAbstractScrollArea):
         self._fresh_id: int | None = None
         self._settle_timer = QTimer(self)
         self._settle_timer.setSingleShot(True)
-        self._settle_timer.setInterval(_SETTLE_MS)
         self._settle_timer.timeout.connect(self._on_settle_timer_timeout)
         self._hovered_boundary: ChipPlace | None = None
         self.setObjectName("chips")
@@ -173,7 +173,7 @@ class ChipCanvas(QAbstractScrollArea):
         self._blocks = ChipBlocks(self._lines, width, self._spacing, self._chip_widths, known, self._inserted())
         self._hovered_boundary = None
         self._update_scroll_bar()
-        self._settle_timer.start()
+        self._settle_timer.start(_REST_MS)
         self.viewport().update()
 
     def _inserted(self) -> Inserted | None:
@@ -190,7 +190,7 @@ class ChipCanvas(QAbstractScrollArea):
         first = self._blocks.line_at(bar.value())
         above = bar.value() - float(self._blocks.tops[first])
         if self._blocks.settle(_SETTLE_SECONDS):
-            self._settle_timer.start()
+            self._settle_timer.start(_SETTLE_MS)
         self._update_scroll_bar()
         if bar.value():
             bar.setValue(round(float(self._blocks.tops[first]) + above))

@@ -93,7 +93,8 @@ class FilmStripView(QWidget):
         if rows and is_known:
             text = self.tr("Film strip: the {count} steps that changed this text").format(count=number_text(rows))
         elif not rows:
-            text = self.tr("Film strip: no step changes this text") if is_known else self.tr("Film strip")
+            appear = self.tr("Film strip: the steps that change this text appear here")
+            text = self.tr("Film strip: no step changes this text") if is_known else appear
         set_plain_text(self._title, text)
 
     def _mark_moment(self) -> None:

@@ -76,17 +76,15 @@ class VocabularyControls(QWidget):
         """What is sought."""
         return SoughtText(self._field.text(), self._pattern.isChecked())
 
+    @property
+    def has_error(self) -> bool:
+        """Whether something is wrong with the expression."""
+        return not self.error.isHidden()
+
     def focus_search(self) -> None:
         """Put the keyboard into the field."""
         self._field.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self._field.selectAll()
-
-    def clear(self) -> None:
-        """Seek nothing and show all kinds."""
-        self._field.clear()
-        self._say_search()
-        self._kinds.setCurrentIndex(0)
-        self.kind_changed.emit("all")
 
     def show_error(self, text: str) -> None:
         """Say what is wrong with the expression; nothing if `text` is empty."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
@@ -17,8 +16,8 @@ from wordpiece_studio.model.records import Focus, TrainerState
 from wordpiece_studio.model.vocabulary_search import VocabularySearch
 from wordpiece_studio.model.vocabulary_table import VocabularyTableModel
 from wordpiece_studio.ui.look.dead_text import dead_words
+from wordpiece_studio.ui.look.empty_state import EmptyState
 from wordpiece_studio.ui.look.pane import Pane
-from wordpiece_studio.ui.look.plain import plain_label, set_plain_text
 from wordpiece_studio.ui.look.token_text import number_text
 from wordpiece_studio.ui.vocabulary.vocabulary_controls import VocabularyControls
 from wordpiece_studio.ui.vocabulary.vocabulary_tsv import vocabulary_tsv
@@ -59,9 +58,7 @@ class VocabularyPane(Pane):
         self._controls = VocabularyControls(self)
         self._search = VocabularySearch(self)
         self._searched = 0  # tokens that the latest search looked at
-        self._empty = plain_label("", self, role="hint", wrap=True)
-        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._empty.setContentsMargins(24, 8, 24, 8)
+        self._empty = EmptyState(self)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(1, 4, 1, 2)
         layout.setSpacing(4)
@@ -166,8 +163,9 @@ class VocabularyPane(Pane):
         elif self._usage.is_counting:
             parts.append(self.tr("counting…"))
         whole = f"{tokens}: {' · '.join(parts)}"
-        is_all = shown == numbers.all  # then the choice of kinds says how many
-        return whole, " · ".join(parts[1:]) if is_all else whole, f"{tokens} · {parts[-1]}", tokens
+        if shown != numbers.all:  # the numbers of all would be taken for those of the ones found
+            return whole, tokens
+        return whole, " · ".join(parts[1:]), f"{tokens} · {parts[-1]}", tokens  # the choice of kinds says how many
 
     def _show_emptiness(self) -> None:
         text = ""
@@ -175,12 +173,14 @@ class VocabularyPane(Pane):
             text = self.tr("Nothing is trained yet. Train, and every token appears here.")
         elif not self._table.rowCount():
             text = self._why_empty()
-        set_plain_text(self._empty, text)
+        self._empty.show_text(text, offers=self._model.history is None)
         self._empty.setVisible(bool(text))
         self._view.setVisible(not text)
         self._controls.setVisible(self._model.history is not None)
 
     def _why_empty(self) -> str:
+        if self._controls.has_error:
+            return self.tr("Mend the expression, and the tokens that match appear here.")
         if self._controls.sought:
             return self.tr("No token at this step matches the search.")
         if self._table.kind == "dead":

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from wordpiece_studio.core.dead_tokens import DeadReason
 from wordpiece_studio.model.vocabulary_rows import SPECIAL_BIRTH, VocabularyColumn
+from wordpiece_studio.model.vocabulary_table import BY_USAGE
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,8 +21,9 @@ _ESCAPES = {ord("\t"): "\\t", ord("\n"): "\\n", ord("\r"): "\\r", ord("\\"): "\\
 def vocabulary_tsv(table: VocabularyTableModel, ids: NDArray[np.int64]) -> str:
     """Return a line of titles and a line for each token; what is not known is empty, a special token's birth too."""
     lines = ["\t".join(TITLES)]
+    unknown = () if table.is_counted else BY_USAGE
     for token_id in ids.tolist():
-        values = (table.value(token_id, column) for column in VocabularyColumn)
+        values = (None if column in unknown else table.value(token_id, column) for column in VocabularyColumn)
         lines.append("\t".join(map(_field, values, VocabularyColumn)))
     return "\n".join(lines) + "\n"
 

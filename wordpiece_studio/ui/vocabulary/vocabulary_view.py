@@ -50,7 +50,6 @@ _LEAST = {
 """As wide as these texts are the columns at least."""
 _PADDING = 6
 _ROWS_AROUND = 2
-_ENDS = (Qt.Key.Key_Home, Qt.Key.Key_End)
 
 
 class VocabularyDelegate(QStyledItemDelegate):
@@ -260,14 +259,6 @@ class VocabularyView(QuietTable):
 
     # -- the user's hand
 
-    def event(self, event: QEvent) -> bool:
-        """Keep the keys that go to the first and the last row: in the window they move the moment."""
-        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and not event.modifiers():
-            if event.key() in _ENDS:
-                event.accept()
-                return True
-        return super().event(event)
-
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy_requested.emit()
@@ -277,11 +268,7 @@ class VocabularyView(QuietTable):
             self.birth_requested.emit(self._tokens.id_of_row(self.currentIndex().row()))
             return
         before = self.currentIndex().row()
-        if event.key() in _ENDS and not event.modifiers():
-            last = self._tokens.rowCount() - 1
-            self.setCurrentIndex(self._tokens.index(0 if event.key() == Qt.Key.Key_Home else last, 0))
-        else:
-            super().keyPressEvent(event)
+        super().keyPressEvent(event)
         now = self.currentIndex()
         # Not currentRowChanged: Qt makes the first row current when the table gets the keyboard.
         if now.isValid() and now.row() != before and len(self.selected_ids()) <= 1:
