@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+import regex
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -149,6 +150,15 @@ def test_an_expression_that_only_the_one_library_knows_is_searched_with_it() -> 
     tokens = ["가나", "ab", "a{2}{3}"]
     assert tokens_found(tokens, pattern_finder(r"\p{Hangul}", 9)).tolist() == [True, False, False]
     assert tokens_found(["aaaaaa", "aaa"], pattern_finder("^(?:a{2}){3}$", 9)).tolist() == [True, False]
+
+
+@given(
+    st.lists(st.text(st.sampled_from("abc#\n\r\u2028"), max_size=6), max_size=20),
+    st.sampled_from(["a(b|c)+$", "^(a|b)*c", "(ab|c)+", "^(#)+a?$", "(a|b)*", "(.)+b", "^(a.)+$"]),
+)
+def test_tokens_searched_as_lines_are_found_as_each_on_its_own_is(tokens: list[str], pattern: str) -> None:
+    expected = [regex.search(pattern, token) is not None for token in tokens]
+    assert tokens_found(tokens, pattern_finder(pattern, 6)).tolist() == expected
 
 
 def test_nobody_who_has_turned_away_is_answered() -> None:

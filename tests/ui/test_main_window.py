@@ -76,6 +76,17 @@ def test_keys_move_in_time(studio: Studio, key: Qt.Key, modifier: Qt.KeyboardMod
     assert studio.window.model.moment == moment
 
 
+@pytest.mark.parametrize("modifier", [Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier])
+def test_home_and_end_in_a_table_go_through_its_rows(studio: Studio, modifier: Qt.KeyboardModifier) -> None:
+    studio.window.activateWindow()
+    view = studio.window.history_pane.view
+    view.setFocus()
+    for key, row in ((Qt.Key.Key_End, 24), (Qt.Key.Key_Home, 0)):
+        studio.qtbot.keyClick(view, key, modifier)
+        assert view.currentIndex().row() == row
+        assert studio.window.model.moment == row + 1  # the beginning, which no row has, would be 0
+
+
 def test_arrow_keys_in_the_editor_move_its_cursor(studio: Studio) -> None:
     editor = studio.window.corpus_pane.editor
     editor.setFocus()

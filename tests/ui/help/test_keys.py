@@ -50,6 +50,8 @@ def test_every_command_with_a_key_is_in_the_list(empty_studio: Studio) -> None:
     told = {key for line in command_lines(window.menus.placed()) for key in line.keys.split("   ")}
     assert {key.toString() for action in window.actions_.all() for key in action.shortcuts()} <= told
     assert all(line.keys and line.title for line in pane_lines())
+    groups = [line.group for line in matching_lines(command_lines(window.menus.placed()), "") if not line.keys]
+    assert len(groups) == len(set(groups))
 
 
 def test_it_stays_beside_the_work_and_is_searched(studio: Studio) -> None:

@@ -10,10 +10,10 @@ import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QTabBar
+from PySide6.QtWidgets import QApplication, QTabBar, QToolButton
 
 from wordpiece_studio.model.settings import SavedLayout, SettingsStore
-from wordpiece_studio.ui.layouts.layout import LAYOUTS, TEACH
+from wordpiece_studio.ui.layouts.layout import LAYOUTS, TEACH, demo_text_size
 from wordpiece_studio.ui.main_window import PANES, MainWindow
 from wordpiece_studio.ui.studio import take_down
 
@@ -83,13 +83,48 @@ def test_the_layout_for_showing_takes_the_screen_and_large_type(window: MainWind
     choose(window, "demo")
     assert window.isFullScreen()
     assert window.actions_.full_screen.isChecked()
-    assert theme.scale == 1.6
+    assert theme.scale == demo_text_size(window.screen().size().height()) / 100 > 1.1
     assert not window.bar.isVisible()
     window.actions_.full_screen.trigger()
     assert not window.isFullScreen()
     choose(window, "teach")
     assert theme.scale == 1.0
     assert window.bar.isVisible()
+
+
+def test_the_size_of_text_in_demo_is_the_users_until_it_is_normal_again(window: MainWindow, theme: Theme) -> None:
+    choose(window, "demo")
+    usual = theme.scale
+    window.actions_.larger_text.trigger()
+    assert window.settings.values.demo_scale == round(100 * usual) + 10
+    window.actions_.normal_text.trigger()
+    assert theme.scale == usual
+    assert window.settings.values.demo_scale is None
+    assert window.settings.values.font_scale == 100
+
+
+def test_the_timeline_has_room_for_its_buttons_which_grow_with_the_text(window: MainWindow) -> None:
+    pane = window.timeline_pane
+    for name in LAYOUTS:
+        choose(window, name)
+        window.resize(1366, 768)
+        QTest.qWait(20)
+        assert pane.height() <= pane.parentWidget().height()
+    button = pane.findChild(QToolButton, "timeline_next")
+    usual = button.height()
+    window.zoom.set_zoom("timeline", 150)
+    assert button.height() == pytest.approx(1.5 * usual, abs=3)
+    assert button.iconSize().height() > usual / 2
+
+
+def test_arrow_keys_go_from_tab_to_tab_and_not_through_time(studio: Studio) -> None:
+    studio.window.activateWindow()
+    bar = next(bar for bar in studio.window.docks.findChildren(QTabBar) if bar.count() > 1)
+    bar.setFocus()
+    QTest.keyClick(bar, Qt.Key.Key_Right)
+    assert bar.tabText(bar.currentIndex()) == "Vocabulary"
+    assert studio.window.docks.card("vocabulary").is_in_front
+    assert studio.window.model.moment == 12
 
 
 def test_the_usual_sizes_are_those_of_the_sketch(window: MainWindow) -> None:

@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QToolButton
+from shiboken6 import delete
 
 from wordpiece_studio.model.records import Focus
 from wordpiece_studio.ui.palette.entries import Entry
@@ -45,7 +46,7 @@ def enter(studio: Studio, text: str) -> None:
 
 def test_the_model(qtmodeltester: ModelTester) -> None:
     model = PaletteModel()
-    model.set_entries([Entry("A", "File", "Ctrl+A"), Entry("B", reason="not now")])
+    model.set_entries([Entry("A", "File", "Ctrl+A"), Entry("B", refusal="not now")])
     qtmodeltester.check(model)
     assert model.data(model.index(1), Qt.ItemDataRole.AccessibleTextRole) == "B, not now"
     model.set_entries([])
@@ -112,6 +113,33 @@ def test_recent_files_are_found(studio: Studio, tmp_path: Path, palette: Palette
     studio.window.actions_.command_palette.trigger()
     QTest.keyClicks(palette.field, "old.txt")
     assert shown(palette) == ["old.txt and 1 more"]
+
+
+@pytest.mark.parametrize("word", ["layout", "zoom", "exit"])
+def test_words_that_people_use_are_found(palette: Palette, word: str) -> None:
+    QTest.keyClicks(palette.field, word)
+    wanted = {"layout": {"Teach", "Engineer", "Demo"}, "zoom": {"Larger text", "Smaller text"}, "exit": {"Quit"}}[word]
+    assert wanted <= set(shown(palette))
+
+
+def test_what_can_be_done_is_asked_when_it_is_chosen(studio: Studio, palette: Palette) -> None:
+    QTest.keyClicks(palette.field, "run to the next")
+    studio.window.actions_.run_to_breakpoint.setEnabled(True)
+    assert not palette.model.entry(0).reason
+    studio.window.actions_.run_to_breakpoint.setEnabled(False)
+    QTest.keyClick(palette.field, _KEY.Key_Return)
+    assert palette.isVisible()
+
+
+def test_what_had_the_keyboard_may_be_gone_when_it_closes(studio: Studio, palette: Palette) -> None:
+    palette.leave()
+    button = QToolButton(studio.window.centralWidget())
+    button.show()
+    button.setFocus()
+    studio.window.actions_.command_palette.trigger()
+    delete(button)
+    QTest.keyClick(palette.field, _KEY.Key_Escape)
+    assert not palette.isVisible()
 
 
 def test_it_goes_when_another_control_gets_the_keyboard(studio: Studio, palette: Palette) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QStandardItemModel
+from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QButtonGroup, QComboBox, QHBoxLayout, QSizePolicy, QToolButton, QWidget
 
+from wordpiece_studio.ui.look.kept_keys import keep
 from wordpiece_studio.ui.look.plain import set_plain_tooltip
 
 if TYPE_CHECKING:
@@ -20,11 +21,7 @@ class _Segment(QToolButton):
     """A button that keeps the arrow keys, which are the window's elsewhere, for going to its neighbours."""
 
     def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
-            if event.key() in (Qt.Key.Key_Left, Qt.Key.Key_Right) and not event.modifiers():
-                event.accept()
-                return True
-        return super().event(event)
+        return keep(event, (Qt.Key.Key_Left, Qt.Key.Key_Right)) or super().event(event)
 
 
 class ChartChoice(QWidget):

@@ -43,13 +43,14 @@ class KeyLine:
 
 
 def command_lines(placed: Iterable[tuple[str, QAction]]) -> list[KeyLine]:
-    """Return a line for each command that has a key, by menus."""
-    lines = []
+    """Return a line for each command that has a key, menu by menu."""
+    lines: list[KeyLine] = []
     for where, action in placed:
         keys = "   ".join(key.toString(_NATIVE) for key in action.shortcuts()) or action.text().partition("\t")[2]
         if keys:
             lines.append(KeyLine(where, plain_title(action.text()), keys, action.statusTip()))
-    return lines
+    groups = list(dict.fromkeys(line.group for line in lines))  # a submenu stands in the middle of its menu
+    return sorted(lines, key=lambda line: groups.index(line.group))
 
 
 def pane_lines() -> list[KeyLine]:
@@ -72,6 +73,9 @@ def pane_lines() -> list[KeyLine]:
         KeyLine(plot, _tr("One step back or on"), "← →"),
         KeyLine(plot, _tr("A tenth of the way back or on"), "PgDown PgUp"),
         KeyLine(plot, _tr("To the beginning, to the end"), "Home End"),
+        KeyLine(_tr("On a chart"), _tr("One step, or one rank, back or on"), "← →"),
+        KeyLine(_tr("On a chart"), _tr("Ten steps back or on, to the beginning, to the end"), "PgUp PgDown   Home End"),
+        KeyLine(_tr("In the list of files"), _tr("Take the file out, move it"), "Del   Alt+↑ Alt+↓"),
         KeyLine(_tr("In the notebook"), _tr("Change the line of text, delete the moment"), "F2   Del"),
         KeyLine(_tr("In the list of breakpoints"), _tr("On or off, delete"), _tr("Space   Del")),
         KeyLine(field, _tr("To what was found"), "↓   Enter"),

@@ -9,11 +9,12 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtWidgets import QMainWindow, QTabBar, QTabWidget, QVBoxLayout, QWidget
 
 from wordpiece_studio.model.settings import SavedLayout
 from wordpiece_studio.ui.layouts.layout import TEACH, Layout
+from wordpiece_studio.ui.look.kept_keys import keep
 from wordpiece_studio.ui.look.later import later
 
 if TYPE_CHECKING:
@@ -207,6 +208,11 @@ class DockArea(QWidget):
             bar.setAccessibleName(self.tr("Panes that lie behind each other"))
             bar.setDrawBase(False)
             bar.setExpanding(False)
+            bar.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Leave the arrow keys, which move the moment elsewhere, to the bar of tabs that has the keyboard."""
+        return keep(event, (Qt.Key.Key_Left, Qt.Key.Key_Right)) or super().eventFilter(watched, event)
 
     def _tab_bar(self, group: Sequence[str]) -> QTabBar | None:
         titles = {self._cards[name].windowTitle() for name in group if not self._cards[name].isHidden()}

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, Qt, Signal
-from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView, QWidget
+
+from wordpiece_studio.ui.look.kept_keys import is_alone, keep
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QAbstractItemModel
+    from PySide6.QtGui import QKeyEvent
     from PySide6.QtWidgets import QLabel
 
 _ENDS = (Qt.Key.Key_Home, Qt.Key.Key_End)
@@ -59,14 +61,10 @@ class QuietTable(QTableView):
 
     def event(self, event: QEvent) -> bool:
         """Keep the keys that go to the first and the last row: in the window they move the moment."""
-        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
-            if event.key() in _ENDS and not event.modifiers():
-                event.accept()
-                return True
-        return super().event(event)
+        return keep(event, _ENDS) or super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in _ENDS and not event.modifiers():
+        if event.key() in _ENDS and is_alone(event):
             self._go_to_end(is_last=event.key() == Qt.Key.Key_End)
             return
         chosen = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)

@@ -36,8 +36,8 @@ class Entry:
     ----------
     title, where, keys, tip
         Its text; the menus that it is in; its keys; what it does.
-    reason
-        Why it cannot be done now; empty if it can.
+    refusal
+        Why it can never be done; empty if it can. A command says itself whether it can be given.
     action, step, token
         What it does: a command is given, a step is shown, or a token is looked at.
     """
@@ -46,10 +46,15 @@ class Entry:
     where: str = ""
     keys: str = ""
     tip: str = ""
-    reason: str = ""
+    refusal: str = ""
     action: QAction | None = field(default=None, compare=False)
     step: int | None = None
     token: str | None = None
+
+    @property
+    def reason(self) -> str:
+        """Why it cannot be done at this moment; empty if it can."""
+        return self.refusal if self.action is None or self.action.isEnabled() else _reason(self.action)
 
     def worth(self, words: Sequence[str]) -> int:
         """Return how well the folded `words` fit, 0 if one of them does not."""
@@ -80,12 +85,12 @@ def _command_entry(where: str, action: QAction) -> Entry:
     tooltip = plain_tooltip(action)
     shown_key = action.text().partition("\t")[2]
     keys = "   ".join(key.toString(_NATIVE) for key in action.shortcuts()) or shown_key
-    reason = "" if action.isEnabled() else _reason(action, tooltip)
-    return Entry(plain_title(action.text()), where, keys, action.statusTip() or tooltip, reason, action=action)
+    return Entry(plain_title(action.text()), where, keys, action.statusTip() or tooltip, action=action)
 
 
-def _reason(action: QAction, tooltip: str) -> str:
+def _reason(action: QAction) -> str:
     """Return what the tooltip of a command says beside what the command does: that it cannot be used, and why."""
+    tooltip = plain_tooltip(action)
     usual = action.statusTip() or plain_title(action.text())
     why = tooltip.partition("\n")[2] if tooltip.startswith(usual) else tooltip
     return why or QCoreApplication.translate("palette", "Not possible now")
@@ -113,7 +118,7 @@ def step_entry(text: str, merge_count: int) -> Entry | None:
     step = int("".join(character for character in number[1] if character.isdecimal()))
     title = QCoreApplication.translate("palette", "Go to step {step}").format(step=number_text(step))
     few = QCoreApplication.translate("palette", "{count} merges are learned").format(count=number_text(merge_count))
-    return Entry(title, reason=few if step > merge_count else "", step=step)
+    return Entry(title, refusal=few if step > merge_count else "", step=step)
 
 
 def token_entries(text: str, vocabulary: Vocabulary | None, tokens: Sequence[str]) -> list[Entry]:

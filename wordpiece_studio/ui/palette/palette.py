@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QFrame, QLineEdit, QListView, QVBoxLayout, QWidget
+from shiboken6 import isValid
 
 from wordpiece_studio.ui.look.plain import plain_label, set_plain_text
 from wordpiece_studio.ui.palette.palette_delegate import PaletteDelegate
@@ -40,7 +41,7 @@ class Palette(QFrame):
         self.setObjectName("palette")
         self.setAccessibleName(self.tr("Find or do anything"))
         self._window = window
-        self._before: QWidget | None = None  # what had the keyboard
+        self._before: QWidget | None = None  # what had the keyboard; it may be deleted by now
         self._field = QLineEdit(self)
         self._field.setPlaceholderText(self.tr("A command, a step's number, “token …”, a sample or a file"))
         self._field.setAccessibleName(self.tr("What to find or do"))
@@ -94,7 +95,7 @@ class Palette(QFrame):
         before, self._before = self._before, None
         has_keyboard = self._field.hasFocus()
         self.hide()
-        if has_keyboard and before is not None and before.isVisible():
+        if has_keyboard and before is not None and isValid(before) and before.isVisible():
             before.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def show_entries(self, entries: Sequence[Entry]) -> None:

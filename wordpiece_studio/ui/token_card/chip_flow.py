@@ -24,6 +24,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from wordpiece_studio.ui.look.chip_style import ChipLook, ChipStyle
+from wordpiece_studio.ui.look.kept_keys import keep
 from wordpiece_studio.ui.look.plain import tooltip_text
 from wordpiece_studio.ui.look.token_text import token_text
 
@@ -184,11 +185,7 @@ class ChipFlow(QWidget):
             item = self._item_at(QPointF(event.pos()))
             QToolTip.showText(event.globalPos(), tooltip_text(item.tip if item is not None else ""))
             return True
-        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and not event.modifiers():
-            if Qt.Key(event.key()) in (*_FORTH, *_BACK, *_ENTER):
-                event.accept()
-                return True
-        return super().event(event)
+        return keep(event, (*_FORTH, *_BACK, *_ENTER)) or super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key, choices = Qt.Key(event.key()), self._choices()

@@ -23,6 +23,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QScrollArea, QToolTip, QWidget
 
 from wordpiece_studio.ui.look.chip_style import ChipLook, ChipStyle
+from wordpiece_studio.ui.look.kept_keys import keep
 from wordpiece_studio.ui.look.plain import tooltip_text
 from wordpiece_studio.ui.look.token_text import number_text, token_text
 from wordpiece_studio.ui.token_card.tree_layout import PlacedNode, laid_out, merges_of
@@ -138,11 +139,7 @@ class MergeTreeView(QWidget):
             said = self._said(history, self._nodes[index].tree) if history is not None and index is not None else ""
             QToolTip.showText(event.globalPos(), tooltip_text(said))
             return True
-        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and not event.modifiers():
-            if Qt.Key(event.key()) in (*_ARROWS, *_ENTER):
-                event.accept()
-                return True
-        return super().event(event)
+        return keep(event, (*_ARROWS, *_ENTER)) or super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key = Qt.Key(event.key())

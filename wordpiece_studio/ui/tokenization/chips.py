@@ -11,6 +11,7 @@ from PySide6.QtCore import QEvent, QPointF, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QFocusEvent, QHelpEvent, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QToolTip, QWidget
 
+from wordpiece_studio.ui.look.kept_keys import keep
 from wordpiece_studio.ui.look.plain import tooltip_text
 from wordpiece_studio.ui.tokenization.chip_blocks import ChipPlace, FlowLines
 from wordpiece_studio.ui.tokenization.chip_canvas import MARGIN, ROW_GAP, Captions, ChipCanvas
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.look.theme import Theme
 
 _BOUNDARY_REACH = 4.0
+_WALKS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End)
 
 
 class ChipFlow(ChipCanvas):
@@ -147,12 +149,7 @@ class ChipFlow(ChipCanvas):
 
     def event(self, event: QEvent) -> bool:
         """Keep the keys that walk through the chips: in the window they move the moment."""
-        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and not event.modifiers():
-            walks = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Home, Qt.Key.Key_End)
-            if Qt.Key(event.key()) in walks:
-                event.accept()
-                return True
-        return super().event(event)
+        return keep(event, _WALKS) or super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         chooses = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
