@@ -75,7 +75,7 @@ def test_the_readmes_command_lines_run(tmp_path: Path) -> None:
     (tmp_path / "corpus.txt").write_text("affable people are unable to be unaffable\n", encoding="utf-8")
     lines = re.findall(r"^wordpiece-studio (\S.*?)(?:  .*)?$", README, flags=re.MULTILINE)
     commands = [line for line in lines if line.split()[0] in {"train", "tokenize", "explain"}]
-    assert len(commands) == 3
+    assert len(commands) == 4
     for command in commands:
         line = [sys.executable, "-m", "wordpiece_studio", *shlex.split(command)]
         done = subprocess.run(
@@ -84,6 +84,7 @@ def test_the_readmes_command_lines_run(tmp_path: Path) -> None:
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
     assert (tmp_path / "my-vocab" / "vocab.txt").exists()
+    assert (tmp_path / "merges.csv").exists()
 
 
 def test_the_package_is_typed() -> None:

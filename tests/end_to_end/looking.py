@@ -99,7 +99,7 @@ def _expected_words(window: MainWindow, focus: Focus | None) -> list[str]:
         holds = {
             "token": focus.text in tokens,
             "word": word.word is not None and word.word.text == focus.text,
-            "pair": (focus.left, focus.right) in pairwise(tokens),
+            "pair": (focus.left, focus.right) in pairwise(tokens) or _token_of(focus) in tokens,
         }
         if holds[focus.kind] and word.word is not None:
             found.append(word.word.text)

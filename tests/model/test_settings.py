@@ -75,8 +75,10 @@ def test_a_folder_in_place_of_the_file_is_told(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).mkdir()
     store = SettingsStore(tmp_path)
     assert "cannot be read" in str(store.damage)
-    with pytest.raises(StudioError):
+    with pytest.raises(StudioError, match="cannot be saved"):
         store.change(theme="dark")
+    store.change(theme="contrast")  # said once is enough
+    assert store.values.theme == "contrast"
 
 
 def test_recent_files_come_once_and_the_latest_first(tmp_path: Path) -> None:

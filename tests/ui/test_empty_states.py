@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 def test_before_a_training_panes_offer_to_train_and_their_button_does(empty_studio: Studio, qtbot: QtBot) -> None:
     window = empty_studio.window
+    window.actions_.train_as_you_type.trigger()  # off
     empty_studio.set_text("hug hugs pug")
     window.resize(1440, 900)
     window.show()

@@ -128,6 +128,7 @@ class SettingsStore:
     def __init__(self, folder: Path) -> None:
         self._path = folder / FILE_NAME
         self.damage: StudioError | None = None
+        self._is_failure_told = False
         self.values = self._read()
 
     @property
@@ -141,7 +142,8 @@ class SettingsStore:
         Raises
         ------
         StudioError
-            If a value is out of its range, or the file cannot be written: the values then hold until the end.
+            If a value is out of its range, or the file cannot be written: the values then hold until the end. That it
+            cannot be written is said once.
         """
         if unknown := changes.keys() - set(StudioSettings.__struct_fields__):
             raise StudioError("This setting is not possible: {reason}", reason=", ".join(sorted(unknown)))
@@ -150,7 +152,18 @@ class SettingsStore:
             self.values = msgspec.convert(merged, StudioSettings)
         except msgspec.ValidationError as error:
             raise StudioError("This setting is not possible: {reason}", reason=error) from error
-        self._write()
+        try:
+            self._write()
+        except (StudioError, OSError) as error:
+            _log.info("the settings are not saved: %s", error)
+            if not self._is_failure_told:
+                self._is_failure_told = True
+                raise StudioError(
+                    "The settings cannot be saved as {path}: {reason}",
+                    "They hold until you leave WordPiece Studio.",
+                    path=self._path,
+                    reason=error.what if isinstance(error, StudioError) else error,
+                ) from error
 
     def remember_files(self, paths: Sequence[Path]) -> None:
         """Put what was opened together at the top of the recent files."""
@@ -191,10 +204,5 @@ class SettingsStore:
     def _write(self) -> None:
         from wordpiece_studio.core.formats.atomic_write import atomic_write
 
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise StudioError(
-                "The folder {path} for the settings cannot be made: {reason}", path=self._path.parent, reason=error
-            ) from error
+        self._path.parent.mkdir(parents=True, exist_ok=True)
         atomic_write(self._path, msgspec.json.format(msgspec.json.encode(self.values), indent=2) + b"\n")

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QApplication, QTabBar, QToolButton
 from wordpiece_studio.model.settings import SavedLayout, SettingsStore
 from wordpiece_studio.ui.layouts.layout import LAYOUTS, TEACH, demo_text_size
 from wordpiece_studio.ui.main_window import PANES, MainWindow
+from wordpiece_studio.ui.scoreboard.rivals_view import RivalsView
 from wordpiece_studio.ui.studio import take_down
 
 if TYPE_CHECKING:
@@ -115,6 +116,14 @@ def test_the_timeline_has_room_for_its_buttons_which_grow_with_the_text(window: 
     window.zoom.set_zoom("timeline", 150)
     assert button.height() == pytest.approx(1.5 * usual, abs=3)
     assert button.iconSize().height() > usual / 2
+
+
+def test_the_bars_of_the_rivals_leave_room_for_the_tie_in_larger_text(studio: Studio) -> None:
+    view = studio.window.scoreboard_pane.findChild(RivalsView)
+    before = view._delegate._tie_width
+    assert before > 0
+    studio.window.zoom.set_zoom("scoreboard", 150)
+    assert view._delegate._tie_width == view._tie_width() > 1.3 * before
 
 
 def test_arrow_keys_go_from_tab_to_tab_and_not_through_time(studio: Studio) -> None:

@@ -56,7 +56,9 @@ def test_letters_count_only_from_the_beginning_of_a_word() -> None:
     assert fit("bp", folded("Breakpoints")) > 0
 
 
-@pytest.mark.parametrize(("text", "step"), [("12", 12), ("1,200", 1200), ("step 7", 7), ("٣", 3), ("a", None), ("-5", None)])
+@pytest.mark.parametrize(
+    ("text", "step"), [("12", 12), ("1,200", 1200), ("step 7", 7), ("٣", 3), ("a", None), ("-5", None)]
+)
 def test_a_number_is_a_step(text: str, step: int | None) -> None:
     entry = step_entry(text, 5000)
     assert (entry.step if entry is not None else None) == step

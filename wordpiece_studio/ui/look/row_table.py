@@ -63,11 +63,6 @@ class RowTable(QAbstractTableModel):
         self._rows = rows
         self.endResetModel()
 
-    def colors_changed(self) -> None:
-        """Draw all rows again."""
-        if self._rows:
-            self.dataChanged.emit(self.index(0, 0), self.index(len(self._rows) - 1, len(self._headings) - 1))
-
     def rowCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
         return 0 if parent.isValid() else len(self._rows)
 
