@@ -73,8 +73,8 @@ def test_dragging_goes_through_the_moments(bench: Bench, pane: TimelinePane) -> 
         (Qt.Key.Key_Right, 13),
         (Qt.Key.Key_Home, 0),
         (Qt.Key.Key_End, 25),
-        (Qt.Key.Key_PageUp, 22),
-        (Qt.Key.Key_PageDown, 2),
+        (Qt.Key.Key_PageDown, 22),
+        (Qt.Key.Key_PageUp, 2),
     ],
 )
 def test_the_keys_of_a_slider(bench: Bench, pane: TimelinePane, key: Qt.Key, moment: int) -> None:

@@ -71,7 +71,7 @@ def pane_lines() -> list[KeyLine]:
         KeyLine(_tr("In the token card"), _tr("Walk through the merge tree"), "← → ↑ ↓"),
         KeyLine(_tr("In the token card"), _tr("Look at this token"), _tr("Enter")),
         KeyLine(plot, _tr("One step back or on"), "← →"),
-        KeyLine(plot, _tr("A tenth of the way back or on"), "PgDown PgUp"),
+        KeyLine(plot, _tr("A tenth of the way back or on"), "PgUp PgDown"),
         KeyLine(plot, _tr("To the beginning, to the end"), "Home End"),
         KeyLine(_tr("On a chart"), _tr("One step, or one rank, back or on"), "← →"),
         KeyLine(_tr("On a chart"), _tr("Ten steps back or on, to the beginning, to the end"), "PgUp PgDown   Home End"),

@@ -228,8 +228,8 @@ class TimelinePlot(QAbstractSlider):
             Qt.Key.Key_Right: 1,
             Qt.Key.Key_Down: -1,
             Qt.Key.Key_Up: 1,
-            Qt.Key.Key_PageDown: -self.pageStep(),
-            Qt.Key.Key_PageUp: self.pageStep(),
+            Qt.Key.Key_PageUp: -self.pageStep(),  # not as in Qt's sliders: on is down, as in the history
+            Qt.Key.Key_PageDown: self.pageStep(),
             Qt.Key.Key_Home: -self.maximum(),
             Qt.Key.Key_End: self.maximum(),
         }
