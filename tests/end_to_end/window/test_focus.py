@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QPointF, Qt
+from PySide6.QtWidgets import QToolButton
 
 from tests.end_to_end.agreement import assert_all_panes_agree
 from tests.end_to_end.looking import assert_all_panes_look_at, marked_rival
@@ -93,6 +94,16 @@ def test_from_a_chip_of_the_token_card(everywhere: Driver) -> None:
     assert_all_panes_look_at(everywhere, wanted)
 
 
+def test_from_a_node_of_the_merge_tree(driver: Driver) -> None:
+    driver.window.resize(1600, 1500)  # else the card shows one line
+    driver.model.set_focus(Focus("token", text="cha"))
+    driver.settle()
+    tree = driver.window.token_card_pane.body.tree.view
+    tokens = [driver.model.history.token(node.tree.token_id) for node in tree.nodes]
+    driver.click(tree, tree.rect_of(tokens.index("ch")).center().toPoint())
+    assert_all_panes_look_at(driver, Focus("token", text="ch"))
+
+
 def test_from_a_word_of_the_corpus(driver: Driver) -> None:
     editor = driver.window.corpus_pane.editor
     cursor = editor.textCursor()
@@ -108,6 +119,19 @@ def test_from_a_step_of_the_chart(driver: Driver) -> None:
     driver.click(canvas, QPointF(canvas.place_of(19, 0).x(), canvas.plot_rect().center().y()).toPoint())
     assert driver.model.moment == 19
     assert_all_panes_agree(driver)
+
+
+def test_from_a_token_of_the_chart(driver: Driver) -> None:
+    driver.press("Ctrl+2")
+    pane = driver.window.charts_pane
+    driver.click(next(button for button in pane.findChildren(QToolButton) if button.text() == "Zipf"))
+    driver.wait(lambda: driver.window.usage.is_current)
+    driver.settle()
+    canvas = pane.charts[0].findChild(Canvas)
+    driver.click(canvas, canvas.plot_rect().center().toPoint())
+    focus = driver.model.focus
+    assert focus is not None
+    assert_all_panes_look_at(driver, focus)
 
 
 def test_a_focus_from_elsewhere_brings_its_row_into_view(driver: Driver) -> None:
