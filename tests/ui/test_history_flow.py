@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog, QMessageBox
+from PySide6.QtWidgets import QFileDialog, QMessageBox, QRadioButton
 
 from wordpiece_studio.core.formats import merge_table
 from wordpiece_studio.core.formats.merge_table import read_merge_table
@@ -26,7 +26,7 @@ def choose(studio: Studio, text: str = "", kind: str = "jsonl") -> None:
     """Answer the question of the export: the choice that holds `text`, and the format."""
     studio.window.actions_.export_history.trigger()
     dialog = studio.window.findChild(ExportDialog)
-    for button in [*dialog._rows.buttons(), *dialog._kinds.buttons()]:
+    for button in dialog.findChildren(QRadioButton):
         if button.text().startswith(kind) or (text and text in button.text()):
             button.click()
     dialog.accept()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QButtonGroup, QDialog, QDialogButtonBox, QRadioButton, QVBoxLayout, QWidget
+from wordpiece_studio.ui.look.choice_dialog import ChoiceDialog
 
-from wordpiece_studio.ui.look.plain import plain_label, set_role
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +19,7 @@ class SaveChoice:
     as_folder: bool
 
 
-class SaveVocabularyDialog(QDialog):
+class SaveVocabularyDialog(ChoiceDialog):
     """Asks which step is saved and in which form. With nothing to choose between, the step is only named.
 
     Parameters
@@ -27,44 +28,19 @@ class SaveVocabularyDialog(QDialog):
         ``(step, vocabulary size)`` of the step shown and of the last one.
     """
 
-    chosen = Signal(object)
-    """The :class:`SaveChoice`, when the dialog was accepted."""
-
     def __init__(self, shown: tuple[int, int], last: tuple[int, int], parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Save vocabulary"))
-        self._steps = QButtonGroup(self)
-        self._forms = QButtonGroup(self)
-        layout = QVBoxLayout(self)
-        layout.addWidget(plain_label(self.tr("Which step?"), self, role="heading"))
-        self._add(layout, self._steps, self.tr("The step shown: after merge {step:,}, {size:,} tokens"), *shown)
+        steps = [(self.tr("The step shown: after merge {step:,}, {size:,} tokens"), shown)]
         if last != shown:
-            text = self.tr("The last step: after merge {step:,}, {size:,} tokens")
-            self._add(layout, self._steps, text, *last)
-        layout.addSpacing(8)
-        layout.addWidget(plain_label(self.tr("As what?"), self, role="heading"))
+            steps.append((self.tr("The last step: after merge {step:,}, {size:,} tokens"), last))
+        answers = [(text.format(step=step, size=size), step) for text, (step, size) in steps]
+        self._steps = self.ask(self.tr("Which step?"), answers)
         folder = self.tr("A folder: vocab.txt, and the settings to tokenize the same way again")
-        self._add(layout, self._forms, folder, 1)
-        self._add(layout, self._forms, self.tr("Only vocab.txt: one token a line, in the order of the ids"), 0)
-        for group in (self._steps, self._forms):
-            group.buttons()[0].setChecked(True)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
-        save = buttons.addButton(self.tr("Choose &where…"), QDialogButtonBox.ButtonRole.AcceptRole)
-        set_role(save, "primary")
-        save.setDefault(True)
-        buttons.accepted.connect(self.accept)
-        buttons.rejected.connect(self.reject)
-        layout.addSpacing(8)
-        layout.addWidget(buttons)
-        save.setFocus()
+        bare = self.tr("Only vocab.txt: one token a line, in the order of the ids")
+        self._forms = self.ask(self.tr("As what?"), [(folder, 1), (bare, 0)])
+        self.end()
 
-    def accept(self) -> None:
-        """Hand the choice over and close."""
-        self.chosen.emit(SaveChoice(self._steps.checkedId(), self._forms.checkedId() == 1))
-        super().accept()
-
-    def _add(self, layout: QVBoxLayout, group: QButtonGroup, text: str, value: int, size: int = 0) -> None:
-        button = QRadioButton(text.format(step=value, size=size), self)
-        group.addButton(button, value)
-        layout.addWidget(button)
+    def choice(self) -> SaveChoice:
+        """Return the step and the form."""
+        return SaveChoice(self._steps.checkedId(), self._forms.checkedId() == 1)
