@@ -53,6 +53,12 @@ def test_the_course_sentence_at_merge_12(bench: Bench, pane: TokenizationPane) -
     assert pane.hint == "at merge 12 of 25 · follows the timeline"
 
 
+def test_one_word_and_one_token_are_not_spoken_of_as_many(bench: Bench, pane: TokenizationPane) -> None:
+    pane.set_text("i")
+    bench.settle()
+    assert pane._summary.text() == "1 word, 1 token · 1.00 tokens a word · 0 unknown"
+
+
 def test_the_reason_of_an_unknown_word_is_exact(pane: TokenizationPane) -> None:
     assert pane._unknown_label.text() == (
         "“!” is [UNK]: the symbol ! occurs in no word that was trained on.\n"

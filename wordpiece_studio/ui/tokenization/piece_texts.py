@@ -50,9 +50,11 @@ class PieceTexts(QObject):
 
     def summary(self, found: TextSummary) -> str:
         """Return how many words and tokens a text has, and how offsets are counted where they are shown."""
-        text = self.tr("{words} words, {tokens} tokens · {fertility} tokens a word · {unknown} unknown").format(
-            words=number_text(found.words),
-            tokens=number_text(found.tokens),
+        words = self.tr("1 word") if found.words == 1 else self.tr("{count} words")
+        tokens = self.tr("1 token") if found.tokens == 1 else self.tr("{count} tokens")
+        text = self.tr("{words}, {tokens} · {fertility} tokens a word · {unknown} unknown").format(
+            words=words.format(count=number_text(found.words)),
+            tokens=tokens.format(count=number_text(found.tokens)),
             fertility=f"{found.fertility:.2f}",
             unknown=number_text(found.unknown),
         )
