@@ -10,6 +10,7 @@ import importlib
 import inspect
 import logging
 import os
+import signal
 import subprocess
 import sys
 from itertools import count
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")  # before anything imports Qt
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell has it for what runs behind it; children inherit it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _QT_MODULES = ("PySide6.QtCore", "PySide6.QtGui", "PySide6.QtWidgets", "PySide6.QtSvg", "PySide6.QtTest")
 _QT_FIXTURES = {"qtbot", "qapp", "qtlog", "qtmodeltester"}

@@ -104,7 +104,7 @@ def test_ctrl_c_while_modules_are_loaded_is_an_orderly_end() -> None:
         "from wordpiece_studio.__main__ import main\n"
         "main()\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"wordpiece-studio: Stopped.\n")
 
 

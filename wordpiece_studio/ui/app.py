@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from wordpiece_studio.loading import stopped_at_once
 from wordpiece_studio.platform_check import window_problem
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ def run_studio(argv: Sequence[str] = ()) -> int:
 
         terminal_demo(problem)
         return 0
-    from wordpiece_studio.ui.studio import open_studio
+    with stopped_at_once():
+        from wordpiece_studio.ui.studio import open_studio
 
     return open_studio(argv)
