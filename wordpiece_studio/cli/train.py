@@ -50,6 +50,8 @@ from wordpiece_studio.core.training.trainer import Trainer
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from wordpiece_studio.core.corpus.counts import WordCounts
+
 _SLICE = 1000  # merges between two looks at the progress bar
 _BIG = 8 << 20  # bytes of text from which on the compiled engine will be needed, most probably
 
@@ -111,10 +113,16 @@ def train_command(
         vocabulary_bytes(trainer.vocabulary.tokens)  # told before the training what could not be written after it
         while trainer.run(_SLICE):
             report("Training", trainer.history.vocabulary_size(trainer.moment), vocab_size)
-    save_directory(output, trainer.vocabulary, counts.normalizer, counts.pre_tokenizer, config=config, counts=counts)
+    _write(output, history, trainer, counts)
+    print_line((_summary if as_json else summary_words)(trainer, output, time.monotonic() - started))
+
+
+def _write(output: str, history: str | None, trainer: Trainer, counts: WordCounts) -> None:
+    """Write the folder of the vocabulary, and the table of the merges if there is to be one."""
+    normalizer, pre_tokenizer = counts.normalizer, counts.pre_tokenizer
+    save_directory(output, trainer.vocabulary, normalizer, pre_tokenizer, config=trainer.config, counts=counts)
     if history is not None:
         write_merge_table(history, trainer.history)
-    print_line((_summary if as_json else summary_words)(trainer, output, time.monotonic() - started))
 
 
 def _config(values: Mapping[str, Any]) -> TrainingConfig:

@@ -101,10 +101,9 @@ class MainWindow(QMainWindow):
         self.tokenization_pane = TokenizationPane(self.model, themes["tokenization"], self, changes=self.changes)
         self.scoreboard_pane = ScoreboardPane(self.model, themes["scoreboard"], self)
         self.history_pane = HistoryPane(self.model, themes["history"], self, changes=self.changes)
-        looks = (self.model, self.usage, self.changes)
-        self.vocabulary_pane = VocabularyPane(*looks, themes["vocabulary"], self)
-        self.token_card_pane = TokenCardPane(*looks, themes["token_card"], self)
-        self.charts_pane = ChartsPane(*looks, themes["charts"], self)
+        self.vocabulary_pane = VocabularyPane(self.model, self.usage, themes["vocabulary"], self)
+        self.token_card_pane = TokenCardPane(self.model, self.usage, themes["token_card"], self)
+        self.charts_pane = ChartsPane(self.model, self.usage, self.changes, themes["charts"], self)
         self.timeline_pane = TimelinePane(
             self.model, self.actions_, self.marks, themes["timeline"], self, player=self.player, changes=self.changes
         )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wordpiece_studio.model.token_usage import TokenUsage
-from wordpiece_studio.model.watched_changes import WatchedChanges
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,13 +19,10 @@ class Looking:
     def __init__(self, bench: Bench) -> None:
         self.bench = bench
         self.usage = TokenUsage(bench.model)
-        self._changes = WatchedChanges()
 
     def show(self, pane_class: Callable[..., Any], width: int = 560, height: int = 500) -> Any:
         """Show a pane and wait until the figures are known, if there are any to come."""
-        pane = self.bench.show(
-            lambda model, theme: pane_class(model, self.usage, self._changes, theme), width=width, height=height
-        )
+        pane = self.bench.show(lambda model, theme: pane_class(model, self.usage, theme), width=width, height=height)
         self.settle()
         return pane
 

@@ -60,17 +60,13 @@ class KeysWindow(QDialog):
         self.show()
         self.activateWindow()
         self._field.setFocus()
-        self._field.selectAll()
+        self._field.clear()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Go from the field into the table with the arrow; empty the field with Escape before the window closes."""
-        if watched is self._field and event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
-            if event.key() == Qt.Key.Key_Down:
-                self._table.setFocus()
-                return True
-            if event.key() == Qt.Key.Key_Escape and self._field.text():
-                self._field.clear()
-                return True
+        """Go from the field into the table with the arrow."""
+        if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Down:
+            self._table.setFocus()
+            return True
         return super().eventFilter(watched, event)
 
     def _put_table_together(self) -> None:

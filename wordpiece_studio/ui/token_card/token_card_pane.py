@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.model.token_details import TokenWords, WordGrowth
     from wordpiece_studio.model.token_usage import TokenUsage
     from wordpiece_studio.model.trainer_model import TrainerModel
-    from wordpiece_studio.model.watched_changes import WatchedChanges
     from wordpiece_studio.ui.look.theme import Theme
 
 _BUSY_DELAY_MS = 100
@@ -41,14 +40,7 @@ _LOW_LINES = 9
 class TokenCardPane(Pane):
     """What is to be said of the focus."""
 
-    def __init__(
-        self,
-        model: TrainerModel,
-        usage: TokenUsage,
-        changes: WatchedChanges,
-        theme: Theme,
-        parent: QWidget | None = None,
-    ) -> None:
+    def __init__(self, model: TrainerModel, usage: TokenUsage, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._model = model
         self._usage = usage

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.model.trainer_model import TrainerModel
     from wordpiece_studio.model.vocabulary_rows import Kind, TokenNumbers
     from wordpiece_studio.model.vocabulary_search import FoundTokens
-    from wordpiece_studio.model.watched_changes import WatchedChanges
     from wordpiece_studio.ui.look.theme import Theme
 
 _AROUND_HINT = 58  # pixels: the margins of the title line, and the room between its parts
@@ -42,14 +41,7 @@ _BUSY_DELAY_MS = 100
 class VocabularyPane(Pane):
     """The table of tokens with its controls."""
 
-    def __init__(
-        self,
-        model: TrainerModel,
-        usage: TokenUsage,
-        changes: WatchedChanges,
-        theme: Theme,
-        parent: QWidget | None = None,
-    ) -> None:
+    def __init__(self, model: TrainerModel, usage: TokenUsage, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._model = model
         self._usage = usage
