@@ -53,6 +53,9 @@ class Document(QObject):
     -------
     text_changed()
         After every change of text or files, whoever made it.
+    edited(Edit)
+        This change was made to the text, forwards or backwards, before its `text_changed`; not when another text is
+        taken.
     view_edited(ViewEdit)
         The editor must make this change to what it shows (undo, redo, an edit that it did not make itself).
     reset()
@@ -67,6 +70,7 @@ class Document(QObject):
     """
 
     text_changed = Signal()
+    edited = Signal(object)
     view_edited = Signal(object)
     reset = Signal()
     path_changed = Signal(object)
@@ -140,9 +144,11 @@ class Document(QObject):
 
     # Other texts.
 
-    def take_text(self, file: TextFile, path: Path | None) -> None:
-        """Take a text that was read, and the file that it came from."""
+    def take_text(self, file: TextFile, path: Path | None, *, is_modified: bool = False) -> None:
+        """Take a text that was read, and the file that it came from; `is_modified`: that file holds another text."""
         self._take(file, path)
+        if is_modified:
+            self.undo_stack.resetClean()
 
     def take_files(self) -> None:
         """Begin an empty list of files in the place of what there is."""
@@ -342,6 +348,7 @@ class Document(QObject):
             self.reset.emit()
         elif not self._editor_has_it:
             self.view_edited.emit(change)
+        self.edited.emit(edit)
         self.text_changed.emit()
 
     def _must_fold(self, edit: Edit) -> bool:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from wordpiece_studio.core.corpus.counting.counting import count_texts
-from wordpiece_studio.core.formats.tokenizer_directory import SETTINGS_FILE, load_tokenizer, save_directory
+from wordpiece_studio.core.formats.card import CARD_FILE
+from wordpiece_studio.core.formats.tokenizer_directory import load_tokenizer, save_directory
 from wordpiece_studio.core.text.normalizers import Unchanged
 from wordpiece_studio.core.text.pre_tokenizers import WhitespaceSplit
 from wordpiece_studio.core.training.config import TrainingConfig
@@ -33,7 +34,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def change(folder: Path, **values: object) -> None:
-    path = folder / SETTINGS_FILE
+    path = folder / CARD_FILE
     path.write_text(json.dumps(json.loads(path.read_text()) | values))
 
 
@@ -43,11 +44,11 @@ def test_a_folder_tokenizes_as_the_corpus_was_read(folder: Path) -> None:
     assert tokenizer.pre_tokenizer.name == "unicode-punctuation"
     assert "[UNK]" not in tokenizer.encode(TEXT).tokens
     assert tokenizer.encode(TEXT) == load_tokenizer(folder / "vocab.txt").encode(TEXT)
-    assert sorted(path.name for path in folder.iterdir()) == ["vocab.txt", SETTINGS_FILE]
+    assert sorted(path.name for path in folder.iterdir()) == ["vocab.txt", CARD_FILE]
 
 
 def test_the_settings_tell_how_it_was_made(folder: Path) -> None:
-    settings = json.loads((folder / SETTINGS_FILE).read_text())
+    settings = json.loads((folder / CARD_FILE).read_text())
     assert TrainingConfig.from_dict(settings["training"]) == CONFIG
     assert (
         settings["corpus"]["word_counts_sha256"]
@@ -103,7 +104,7 @@ def test_settings_that_are_not_ours_are_refused(folder: Path, values: dict[str, 
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"{", b"\xff", b"[" * 100_000, b'{"format":1,"format":1}'])
 def test_damaged_settings_are_named(folder: Path, data: bytes) -> None:
-    (folder / SETTINGS_FILE).write_bytes(data)
+    (folder / CARD_FILE).write_bytes(data)
     with pytest.raises(StudioError, match=r"wordpiece-studio\.json is damaged"):
         load_tokenizer(folder)
 
@@ -148,7 +149,7 @@ def test_half_a_character_is_refused_before_anything_is_written(tmp_path: Path) 
 
 
 def test_missing_files_are_named(folder: Path, tmp_path: Path) -> None:
-    (folder / SETTINGS_FILE).unlink()
+    (folder / CARD_FILE).unlink()
     with pytest.raises(StudioError, match=r"wordpiece-studio\.json does not exist"):
         load_tokenizer(folder)
     with pytest.raises(StudioError, match=r"vocab\.txt does not exist"):

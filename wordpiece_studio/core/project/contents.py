@@ -1,0 +1,171 @@
+"""What a project holds, as plain records. Not here: how they are written and read (`project_file`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import msgspec
+
+if TYPE_CHECKING:
+    from wordpiece_studio.core.corpus.corpus_file import CorpusFile
+    from wordpiece_studio.core.corpus.counts import WordCounts
+    from wordpiece_studio.core.training.config import TrainingConfig
+    from wordpiece_studio.core.training.history import MergeHistory
+
+_Text = Annotated[str, msgspec.Meta(max_length=1_000_000)]
+_Step = Annotated[int, msgspec.Meta(ge=0, le=2**31)]
+
+
+class ProjectSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How the next training begins, as the training bar and the corpus pane say it.
+
+    Attributes
+    ----------
+    training
+        `TrainingConfig.to_dict`.
+    normalizer, pre_tokenizer
+        What ``normalizers.to_spec`` and ``pre_tokenizers.to_spec`` give.
+    max_word_length
+        How many characters a word may have to be counted.
+    """
+
+    training: dict[str, Any]
+    normalizer: dict[str, Any]
+    pre_tokenizer: dict[str, Any]
+    max_word_length: Annotated[int, msgspec.Meta(ge=1, le=2**31)] = 1000
+
+
+class ProjectFocus(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What all panes look at, see `wordpiece_studio.model.records.Focus`."""
+
+    kind: Literal["pair", "token", "word"]
+    left: _Text = ""
+    right: _Text = ""
+    text: _Text = ""
+
+
+class ProjectNote(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A line of the notebook: after `step` merges, of which the last made `token`."""
+
+    step: _Step
+    text: _Text
+    token: _Text = ""
+
+
+class ProjectBreakpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A breakpoint, see `wordpiece_studio.model.breakpoints.Breakpoint`."""
+
+    kind: Literal["token", "pattern", "word", "value", "tie", "size"]
+    text: _Text = ""
+    number: float = 0.0
+    is_enabled: bool = True
+
+
+class ProjectView(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the window shows of the project, whatever its layout is.
+
+    Attributes
+    ----------
+    moment
+        After so many merges.
+    watched_text
+        The text in the tokenization pane.
+    markers
+        The steps of A and B.
+    """
+
+    moment: _Step = 0
+    focus: ProjectFocus | None = None
+    watched_text: Annotated[str, msgspec.Meta(max_length=20_000_000)] = ""
+    markers: dict[Literal["A", "B"], _Step] = {}
+    notes: tuple[ProjectNote, ...] = ()
+    breakpoints: tuple[ProjectBreakpoint, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusReference:
+    """A file of the corpus as it was when it was read last.
+
+    Attributes
+    ----------
+    file
+        The file and how it is read.
+    size
+        Its bytes; -1 if that is not known.
+    modified_ns
+        When it was changed last, in nanoseconds since 1970; -1 if that is not known.
+    sha256
+        Of all its bytes, in hexadecimal; empty if it was not worked out.
+    """
+
+    file: CorpusFile
+    size: int = -1
+    modified_ns: int = -1
+    sha256: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectCorpus:
+    """The corpus: a text that is in the project itself, or files of which it holds the references.
+
+    Attributes
+    ----------
+    name
+        What the corpus is called where it has no file.
+    text
+        The text, line breaks as they are; None if the corpus is a list of files.
+    encoding, mark
+        How the text is written to a file: a Python codec, and a byte order mark that may be empty.
+    is_edited
+        Whether the text has edits that are in no other file than the project.
+    origin
+        The file that the text was opened from or saved to.
+    files
+        The files, in the order in which they are read.
+    """
+
+    name: str = ""
+    text: str | None = ""
+    encoding: str = "utf-8"
+    mark: bytes = b""
+    is_edited: bool = False
+    origin: CorpusReference | None = None
+    files: tuple[CorpusReference, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectRun:
+    """A training and what it was learned from.
+
+    Attributes
+    ----------
+    counts, config, history
+        The word counts, the settings, limits raised since included, and the merges.
+    stop_reason
+        Why it ended: a stop rule's name or ``"user"``; None if it was only paused.
+    corpus_name
+        What the corpus was called then.
+    is_of_corpus
+        Whether `counts` are those of the project's corpus as it is, so that it need not be counted again.
+    is_wanted
+        Whether the user asked for the training.
+    """
+
+    counts: WordCounts
+    config: TrainingConfig
+    history: MergeHistory
+    stop_reason: str | None = None
+    corpus_name: str = ""
+    is_of_corpus: bool = False
+    is_wanted: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    """All of it. A project that was opened reads words and merges from its file when they are first asked for."""
+
+    settings: ProjectSettings
+    corpus: ProjectCorpus
+    view: ProjectView
+    run: ProjectRun | None = None
