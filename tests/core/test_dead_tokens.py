@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
@@ -141,7 +142,7 @@ def test_words_that_are_unknown_as_a_whole() -> None:
 )
 def test_texts_in_words(text: str, begins: bool | None, first: tuple[int, int], count: int) -> None:
     for looks in (False, True):
-        texts = WordTexts(["aba", "a", "b\nc", "ba"])
+        texts = WordTexts(SimpleNamespace(input=SimpleNamespace(words=["aba", "a", "b\nc", "ba"])))
         if looks:
             texts.look_at_characters()
         assert texts.first(text, begins) == first

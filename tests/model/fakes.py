@@ -91,6 +91,9 @@ class FakeTrainer:
     def step(self) -> Merge | None:
         return self.history[self.moment - 1] if self.run(1) else None
 
+    def can_walk_to(self, moment: int) -> bool:
+        return True
+
     def seek(self, moment: int) -> None:
         self.seeks.append(moment)
         self.moment = moment

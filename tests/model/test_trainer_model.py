@@ -319,13 +319,13 @@ def test_a_training_that_ran_out_of_memory_can_go_on(
 ) -> None:
     full = [True]
 
-    def with_room(array: Any, size: int) -> Any:
+    def with_room(array: Any, size: int, growth: float) -> Any:
         if full[0] and size > 64:
             raise MemoryError
-        return whole(array, size)
+        return whole(array, size, growth)
 
-    whole = merge_history._with_room
-    monkeypatch.setattr(merge_history, "_with_room", with_room)
+    whole = merge_history.with_room
+    monkeypatch.setattr(merge_history, "with_room", with_room)
     recorder = Recorder(model)
     model.start(random_counts(3), TrainingConfig(max_merges=100))
     reach(qtbot, model, FAILED)

@@ -87,7 +87,7 @@ class DeadTokens:
         self._known: dict[int, DeadReason] = {}
         self._standing_in = _most_frequent_words(history, step, dead, should_stop)
         self._taken_up_at, self._takers = _last_takers(history, step, len(dead))
-        self._texts = texts if texts is not None else WordTexts(history.input.words)
+        self._texts = texts if texts is not None else WordTexts(history)
         if (dead & (self._standing_in == _NONE) & (self._taken_up_at == 0)).any():
             self._texts.look_at_characters(should_stop)  # here and not in `reason`, which must be quick
 
@@ -151,14 +151,18 @@ class DeadTokens:
 
 
 class WordTexts:
-    """Finds in which words a text is spelled."""
+    """Finds in which words of a training a text is spelled."""
 
-    def __init__(self, words: Sequence[str]) -> None:
-        self._words = words
+    def __init__(self, history: MergeHistory) -> None:
+        self._history = history
         self._joined = ""
         self._starts: NDArray[np.int64] | None = None  # made when first asked for
         self._first_characters: set[str] | None = None
         self._later_characters: set[str] = set()
+
+    @property
+    def _words(self) -> Sequence[str]:
+        return self._history.input.words  # not before they are needed: of a stored history they must be read
 
     def first(self, text: str, begins: bool | None) -> tuple[int, int]:
         """Return the first word with `text` and where in it; (-1, -1) if there is none.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def number_of_words(history: MergeHistory) -> int:
     """Return how many words were trained on, each as often as it occurs."""
-    return int(history.input.weights.sum())
+    return history.total_words
 
 
 def symbols_at(history: MergeHistory, steps: NDArray[np.int64]) -> NDArray[np.int64]:

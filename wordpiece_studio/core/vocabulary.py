@@ -22,6 +22,22 @@ class TokenTable:
         for token in tokens:
             self.append(token)
 
+    @classmethod
+    def of(cls, tokens: list[str]) -> TokenTable:
+        """Return the table of a long list of tokens, which belongs to it from then on.
+
+        Raises
+        ------
+        StudioError
+            If a token is there twice.
+        """
+        table = cls()
+        table.tokens, table.ids = tokens, dict(zip(tokens, range(len(tokens)), strict=True))
+        table.longest = max(map(len, tokens), default=0)
+        if len(table.ids) < len(tokens):
+            cls(tokens)  # names it
+        return table
+
     def append(self, token: str) -> None:
         """Give `token` the next id.
 

@@ -55,8 +55,8 @@ class TokenLengths:
         return self._lengths[token_id] if token_id < len(self._lengths) else None
 
     def _begin(self, history: MergeHistory) -> None:
-        config = history.input.config
+        config = history.config
         prefix, suffix = config.continuing_subword_prefix, config.end_of_word_suffix or ""
-        tokens = history.input.vocabulary_tokens
+        tokens = history.vocabulary(0).tokens
         self._history, self._merges = history, 0
         self._lengths = array("i", (len(token.removeprefix(prefix).removesuffix(suffix)) for token in tokens))

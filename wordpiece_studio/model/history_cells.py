@@ -50,7 +50,7 @@ class HistoryCells:
         found[HistoryColumn.STEP] = (1, count)
         found[HistoryColumn.VOCABULARY] = (history.vocabulary_size(1), history.vocabulary_size(count))
         found[HistoryColumn.SYMBOLS] = (history.symbols_after(count), history.symbols_after(1))
-        found[HistoryColumn.WORDS] = (0, len(history.input.words))  # to look for the largest takes too long
+        found[HistoryColumn.WORDS] = (0, history.word_count)  # to look for the largest takes too long
         return found
 
     def _words_touched(self, step: int) -> int:

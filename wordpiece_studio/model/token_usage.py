@@ -184,7 +184,7 @@ class TokenUsage(QObject):
         self._timer.stop()
         self._kept.clear()
         history = self._model.history
-        self._texts = WordTexts(history.input.words) if history is not None else None
+        self._texts = WordTexts(history) if history is not None else None
         self._figures = None
         self.changed.emit()
         self._find()
@@ -193,7 +193,7 @@ class TokenUsage(QObject):
         history, counts = self._model.history, self._model.counts
         if history is not None and counts is not None:
             if self._texts is None:
-                self._texts = WordTexts(history.input.words)
+                self._texts = WordTexts(history)
             self._job.begin(_Order(self._model.moment, history, counts, self._texts))
             self.changed.emit()
 
@@ -213,7 +213,7 @@ def _counted(order: _Order, stop: threading.Event, _report: Report) -> _Figures 
     usage = count_usage(tokenizer, counts, stop.is_set)
     if usage is None:
         return None
-    dead = usage.dead(len(history.input.config.special_tokens))
+    dead = usage.dead(len(history.config.special_tokens))
     tokenizer = Tokenizer(history.vocabulary(step), counts.normalizer, counts.pre_tokenizer)
     reasons = DeadTokens(history, step, dead, tokenizer, order.texts, stop.is_set)
     return None if stop.is_set() else _Figures(step, usage, dead, reasons)

@@ -22,6 +22,7 @@ from wordpiece_studio.model.training_messages import (
     Failure,
     Halted,
     NewLimits,
+    OpenRequest,
     Replaced,
     RivalsAnswer,
     RunControl,
@@ -34,6 +35,7 @@ from wordpiece_studio.model.training_thread import TrainingThread
 if TYPE_CHECKING:
     from wordpiece_studio.core.corpus.counts import WordCounts
     from wordpiece_studio.core.training.config import TrainingConfig
+    from wordpiece_studio.core.training.history import MergeHistory
     from wordpiece_studio.model.rivals_beside import RivalsFinder
     from wordpiece_studio.model.training_job import TrainerFactory
 
@@ -106,6 +108,41 @@ class TrainerModel(ShownRun):
             return
         self._last_run += 1
         self._thread.replace(self._replacement.begin(self._last_run, counts, config))
+
+    def open_run(
+        self,
+        counts: WordCounts,
+        config: TrainingConfig,
+        history: MergeHistory,
+        stop_reason: str | None,
+        moment: int = 0,
+    ) -> None:
+        """Show a run that was learned before, whole, at a moment; a training that runs is given up.
+
+        `stop_reason`: why it ended; None if it was paused and can be resumed. Signals: `run_reset`, what was merged,
+        `moment_changed`, `focus_changed`, `state_changed`, `progress_changed`.
+        """
+        if self._thread.is_closed:
+            return
+        self._end_run()
+        self._drop_rivals()
+        self._thread.open(OpenRequest(self._run, counts, config, history))
+        had_focus, self._focus = self._focus, None
+        self._state = TrainerState.PAUSED if stop_reason is None else TrainerState.FINISHED
+        self._stop_reason = stop_reason
+        run, last = self._run, len(history)
+        self._set_run(Started(run, counts, config, history, history.vocabulary_size(last)))
+        self._learned = last
+        self.run_reset.emit()
+        if self._run != run:
+            return  # a listener has begun another run
+        self._publish(follows=False)
+        self._moment = self._nearest(moment)
+        self.moment_changed.emit(self._moment)
+        if had_focus is not None:
+            self.focus_changed.emit(None)
+        self.state_changed.emit(self._state)
+        self.progress_changed.emit(self.progress)
 
     @property
     def is_busy(self) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import math
+import threading
 import time
 from typing import TYPE_CHECKING, Literal
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.core.training.trainer import Trainer
     from wordpiece_studio.model.training_messages import (
         ContinueRequest,
+        OpenRequest,
         ReplaceRequest,
         RivalsRequest,
         RunControl,
@@ -65,11 +67,12 @@ class TrainingWorker(QObject):
         self._seconds = 0.0
         self._run = 0
         self._replacement: tuple[int, Trainer, float] | None = None  # run, trainer, seconds; not asked for yet
+        self._opened: OpenRequest | None = None  # has no trainer yet
 
     @Slot(object)
     def start(self, request: StartRequest) -> None:
         """Build a trainer for `request`; one that was stopped before its turn came is not even built."""
-        self._run, self._replacement = request.run, None
+        self._run, self._replacement, self._opened = request.run, None, None
         stop = request.control.stop
         try:
             if not stop.is_set() and must_compile_first(request.counts, request.config):
@@ -84,6 +87,12 @@ class TrainingWorker(QObject):
         self._trainer, self._seconds = trainer, 0.0
         self.started.emit(_started(request, trainer, tuple(corpus_notices(request.counts, request.config))))
         self._guarded(self._train, trainer, request.control)
+
+    @Slot(object)
+    def open(self, request: OpenRequest) -> None:
+        """Take a run that was learned before, and let go of the trainer there is."""
+        self._run, self._replacement, self._opened = request.run, None, request
+        self._trainer, self._seconds = None, 0.0
 
     @Slot(object)
     def replace(self, request: ReplaceRequest) -> None:
@@ -113,7 +122,7 @@ class TrainingWorker(QObject):
     @Slot(object)
     def carry_on(self, request: ContinueRequest) -> None:
         """Go on from the head, with new limits if there are any."""
-        if (trainer := self._living_trainer(request.run)) is None:
+        if (trainer := self._living_trainer(request.run, stop=request.control.stop)) is None:
             return
         if request.limits is not None:
             old, new = trainer.config, request.limits
@@ -140,11 +149,12 @@ class TrainingWorker(QObject):
     def find_rivals(self, request: RivalsRequest) -> None:
         """Move the engine to the moment asked for and name the best pairs there; void if overtaken."""
         self._take_replacement(request.run)
-        trainer = self._trainer
-        if trainer is None or self._is_overtaken(request) or request.run != self._run:
+        if self._is_overtaken(request) or request.run != self._run:
             return self._answer(request, None)
         try:
-            found = self._rivals(trainer, request)
+            self._build_opened(request.moment)
+            trainer = self._trainer
+            found = None if trainer is None else self._rivals(trainer, request)
         except Exception as error:
             self._report(error, engine_lost=not isinstance(error, StudioError))
             found = None
@@ -171,8 +181,24 @@ class TrainingWorker(QObject):
             self._run, self._trainer, self._seconds = self._replacement
             self._replacement = None
 
-    def _living_trainer(self, run: int) -> Trainer | None:
+    def _build_opened(self, moment: int | None = None, stop: threading.Event | None = None) -> None:
+        """Build the trainer of an opened run where there is none yet, standing at `moment`, None for the end."""
+        request = self._opened
+        if request is None:
+            return
+        if must_compile_first(request.counts, request.config):
+            compile_kernels(stop or threading.Event())
+        self._trainer = resumed_trainer(request, moment)
+        self._opened = None
+
+    def _living_trainer(self, run: int, stop: threading.Event | None = None) -> Trainer | None:
         self._take_replacement(run)
+        if run == self._run:
+            try:
+                self._build_opened(stop=stop)
+            except Exception as error:
+                self._report(error, engine_lost=not isinstance(error, StudioError))
+                return None
         if self._trainer is None:
             error = StudioError("The training cannot go on: its engine is gone", "Train again.")
             self.failed.emit(Failure(self._run, error, engine_lost=True))
@@ -219,6 +245,8 @@ class TrainingWorker(QObject):
 
     def _seek(self, trainer: Trainer, moment: int, abandoned: Callable[[], bool]) -> bool:
         """Move the engine to `moment` in short slices; False if it was abandoned on the way."""
+        if not trainer.can_walk_to(moment):
+            trainer.seek(moment)  # begins there
         pacer = Pacer(largest=64 * MAX_BATCH)
         while (distance := moment - trainer.moment) != 0:
             if abandoned():
@@ -253,6 +281,13 @@ def default_trainer(counts: WordCounts, config: TrainingConfig) -> Trainer:
     trainer = Trainer(counts, config, memory_limit=math.inf)
     trainer.history.segmentations.index_of(counts.words[0])  # what the window would wait for when it asks for a word
     return trainer
+
+
+def resumed_trainer(request: OpenRequest, moment: int | None) -> Trainer:
+    """Return a trainer that stands at `moment` of a run that was learned before, None for its end."""
+    from wordpiece_studio.core.training.trainer import Trainer
+
+    return Trainer(request.counts, request.config, memory_limit=math.inf, history=request.history, moment=moment)
 
 
 def as_studio_error(error: Exception) -> StudioError:

@@ -68,6 +68,16 @@ class StartRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenRequest:
+    """Take a run that was learned before; its trainer is built when something is first asked of it."""
+
+    run: int
+    counts: WordCounts
+    config: TrainingConfig
+    history: MergeHistory
+
+
+@dataclass(frozen=True, slots=True)
 class NewLimits:
     """Where to stop from now on; None is no limit."""
 

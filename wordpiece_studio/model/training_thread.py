@@ -11,7 +11,13 @@ from wordpiece_studio.model.training_messages import RivalsRequest, Wishes
 
 if TYPE_CHECKING:
     from wordpiece_studio.model.training_job import TrainerFactory
-    from wordpiece_studio.model.training_messages import ContinueRequest, ReplaceRequest, StartRequest, StepRequest
+    from wordpiece_studio.model.training_messages import (
+        ContinueRequest,
+        OpenRequest,
+        ReplaceRequest,
+        StartRequest,
+        StepRequest,
+    )
 
 
 class TrainingThread(QObject):
@@ -22,6 +28,7 @@ class TrainingThread(QObject):
     """
 
     _start_requested = Signal(object)
+    _open_requested = Signal(object)
     _replace_requested = Signal(object)
     _continue_requested = Signal(object)
     _step_requested = Signal(object)
@@ -35,6 +42,7 @@ class TrainingThread(QObject):
         self.worker = TrainingWorker(trainer_factory, self._wishes)
         self.worker.moveToThread(self._thread)
         self._start_requested.connect(self.worker.start)
+        self._open_requested.connect(self.worker.open)
         self._replace_requested.connect(self.worker.replace)
         self._continue_requested.connect(self.worker.carry_on)
         self._step_requested.connect(self.worker.step)
@@ -55,6 +63,11 @@ class TrainingThread(QObject):
         """Have a new trainer built."""
         self.drop_rivals()
         self._start_requested.emit(request)
+
+    def open(self, request: OpenRequest) -> None:
+        """Have a run taken that was learned before."""
+        self.drop_rivals()
+        self._open_requested.emit(request)
 
     def replace(self, request: ReplaceRequest) -> None:
         """Have a run trained beside the one that is shown."""

@@ -69,7 +69,7 @@ class VocabularyRows:
     def __init__(self, history: MergeHistory, usage: TokenUsage) -> None:
         self._history = history
         self._usage = usage
-        self.special = len(history.input.config.special_tokens)
+        self.special = len(history.config.special_tokens)
         self.initial = history.vocabulary_size(0)
         self._ranks = np.empty(0, dtype=np.int64)
         self._lengths = np.empty(0, dtype=np.int64)
@@ -80,7 +80,7 @@ class VocabularyRows:
 
     def length(self, token_id: int) -> int:
         """Return the number of characters of a token, without prefix and end-of-word suffix."""
-        config = self._history.input.config
+        config = self._history.config
         token = self._history.token(token_id)
         if token_id < self.special:
             return len(token)
@@ -138,7 +138,7 @@ class VocabularyRows:
         return _padded(numbers[:size], size)
 
     def _bare_lengths(self, size: int) -> NDArray[np.int64]:
-        config, tokens = self._history.input.config, self._tokens(size)
+        config, tokens = self._history.config, self._tokens(size)
         prefix, suffix = config.continuing_subword_prefix, config.end_of_word_suffix or ""
         return lengths_of(tokens[: self.special] + [_bare(token, prefix, suffix) for token in tokens[self.special :]])
 

@@ -80,8 +80,8 @@ def test_entries_are_as_wide_as_those_of_the_arrays(counts: wps.WordCounts) -> N
     assert width(state.symbols, state.frequencies) == memory_forecast._SYMBOL
     assert width(state.cells) == memory_forecast._CELL
     assert width(state.weights) == memory_forecast._WEIGHT
-    assert width(state.places) == width(state.arena) == width(history._positions) == memory_forecast._PLACE
-    record = width(*history._columns.values(), history._sizes, history._offsets)
+    assert width(state.places) == width(state.arena) == width(history.places._places) == memory_forecast._PLACE
+    record = width(*history._columns.values(), history._sizes, history.places._offsets, history.places._left_lengths)
     assert record == memory_forecast._RECORD
 
 

@@ -51,3 +51,20 @@ def test_words_are_searched_in_parts_and_all_of_them(monkeypatch: pytest.MonkeyP
     assert [notice.values for notice in found] == [
         {"token": "[MINE]", "times": 4}, {"number": 2, "prefix": "##", "word": "##a"},
     ]  # fmt: skip
+
+
+def test_special_token_that_is_an_ordinary_one_too() -> None:
+    told = "The special token {} is an ordinary token of this corpus too, or may become one."
+    assert told.format("h") in said("hug", special_tokens=["[UNK]", "h"])
+    assert said("hug", special_tokens=["[UNK]", "u"]) == ""  # there is only ##u
+    assert told.format("u") in said(
+        "hug", special_tokens=["[UNK]", "u"], continuing_subword_prefix="", objective="count"
+    )
+    assert told.format("##u") in said("hug", special_tokens=["[UNK]", "##u"])
+    assert told.format("##ug") in said("hug", special_tokens=["[UNK]", "##ug"])
+    assert said("hug", special_tokens=["[UNK]", "##h"]) == ""
+
+
+def test_no_prefix_is_usual_for_byte_pair_encoding_alone() -> None:
+    assert said("hug", continuing_subword_prefix="").startswith("The prefix of tokens inside words is empty")
+    assert said("hug", continuing_subword_prefix="", objective="count") == ""

@@ -15,7 +15,7 @@ import pytest
 import wordpiece_studio as wps
 from tests.core.training.oracle import train as oracle_train
 from tests.core.training.test_trainer import contents, facts
-from wordpiece_studio.core.training import compiled, history, preparation, trainer
+from wordpiece_studio.core.training import compiled, history, merge_places, preparation, trainer
 from wordpiece_studio.core.training.kernels import state as columns
 from wordpiece_studio.errors import StudioError
 
@@ -57,7 +57,8 @@ def run_in_slices(training: wps.Trainer) -> None:
     [
         *((compiled, "_grown", calls) for calls in (0, 3, 9, 14, 40, 77, 123, 160)),
         *((compiled, "_hot_arrays", calls) for calls in (0, 1, 2)),
-        *((history, "_with_room", calls) for calls in (0, 5, 12, 30, 90)),
+        *((history, "with_room", calls) for calls in (0, 5, 12, 30, 90)),
+        *((merge_places, "with_room", calls) for calls in (0, 2, 5, 12, 30)),
         (compiled, "_threshold", 1),
         (compiled, "_table_size", 3),
     ],
@@ -100,7 +101,7 @@ def test_plain_engine_goes_on_too(sample_words: Any, monkeypatch: pytest.MonkeyP
     config = wps.TrainingConfig(max_merges=40, special_tokens=("[UNK]", "##s"))
     straight, training = (wps.Trainer(sample_words, config, engine="plain") for _ in range(2))
     run_in_slices(straight)
-    monkeypatch.setattr(history, "_with_room", Failing(history._with_room, calls))
+    monkeypatch.setattr(history, "with_room", Failing(history.with_room, calls))
     with pytest.raises(StudioError, match="not enough memory"):
         run_in_slices(training)
     assert training.moment == len(training.history)

@@ -266,7 +266,7 @@ class WordCounts:
         return result.hexdigest()
 
     def __len__(self) -> int:
-        return len(self.words)
+        return len(self.counts)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, WordCounts):

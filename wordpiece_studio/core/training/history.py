@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from wordpiece_studio.core.arrays import with_room
+from wordpiece_studio.core.training.merge_places import GROWTH, MergePlaces
 from wordpiece_studio.core.training.merge_tree import MergeTree, merge_tree
 from wordpiece_studio.core.training.occurrences import begins_at, occurrences, words_per_token
 from wordpiece_studio.core.training.records import Merge
-from wordpiece_studio.core.training.segmentation import Segmentations
 from wordpiece_studio.core.vocabulary import TokenTable, Vocabulary
 from wordpiece_studio.errors import StudioError
 
@@ -27,8 +28,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from wordpiece_studio.core.training.preparation import TrainingInput
+    from wordpiece_studio.core.training.segmentation import Segmentations
 
-_COLUMNS: dict[str, Any] = {
+COLUMNS: dict[str, Any] = {
     "left_id": np.int64,
     "right_id": np.int64,
     "new_id": np.int64,
@@ -73,29 +75,46 @@ class MergeHistory:
     Column names: left_id, right_id, new_id (vocabulary ids), pair_frequency, left_frequency, right_frequency,
     symbols_before, ties (int64), value (float64), is_new (bool). Their meaning is that of :class:`Merge`.
 
+    Parameters
+    ----------
+    input_
+        The state before the first merge.
+
     Attributes
     ----------
-    input : TrainingInput
-        The state before the first merge.
-    segmentations : Segmentations
-        Where the boundaries inside the words are at every step.
+    config : TrainingConfig
+        The settings that the training began with.
+    word_count, total_words : int
+        How many distinct words it is trained on, and how often they occur together.
     """
 
     def __init__(self, input_: TrainingInput) -> None:
-        self.input = input_
+        self.config = input_.config
+        self.word_count, self.total_words = len(input_.words), int(input_.weights.sum())
+        self._places = MergePlaces(input_)
         self._count = 0
-        self._columns = {name: np.empty(64, dtype=dtype) for name, dtype in _COLUMNS.items()}
+        self._columns = {name: np.empty(64, dtype=dtype) for name, dtype in COLUMNS.items()}
         self._sizes = np.empty(64, dtype=np.int64)  # vocabulary size after each merge
-        self._offsets = np.zeros(65, dtype=np.int64)
-        self._positions = np.empty(256, dtype=np.int32)
-        self.segmentations = Segmentations(input_)
-        config = input_.config
+        self._symbols_known = (0, input_.total_symbols)  # a step, and N after it
         self._table = TokenTable(input_.vocabulary_tokens)
-        self._initial = Vocabulary(
-            self._table, config.special_tokens, config.continuing_subword_prefix, config.end_of_word_suffix
-        )
+        self._initial = self._view_of_table(len(input_.vocabulary_tokens))
         self._named = 0  # merges whose tokens have been spelled out
         self._naming = threading.Lock()
+
+    @property
+    def input(self) -> TrainingInput:
+        """The state before the first merge."""
+        return self.places.input
+
+    @property
+    def segmentations(self) -> Segmentations:
+        """Where the boundaries inside the words are at every step."""
+        return self.places.segmentations
+
+    @property
+    def places(self) -> MergePlaces:
+        """Where the merges took place."""
+        return self._places
 
     # What an engine does.
 
@@ -104,19 +123,12 @@ class MergeHistory:
         first, count = self._count, len(batch.position_counts)
         end = first + count
         for name, values in batch.columns.items():
-            self._columns[name] = _with_room(self._columns[name], end)
+            self._columns[name] = with_room(self._columns[name], end, GROWTH)
             self._columns[name][first:end] = values
-        self._sizes = _with_room(self._sizes, end)
+        self._sizes = with_room(self._sizes, end, GROWTH)
         before = int(self._sizes[first - 1]) if first else len(self._initial)
         self._sizes[first:end] = before + np.cumsum(batch.columns["is_new"])
-        self._offsets = _with_room(self._offsets, end + 1)
-        self._offsets[first + 1 : end + 1] = self._offsets[first] + np.cumsum(batch.position_counts)
-        used = int(self._offsets[first])
-        self._positions = _with_room(self._positions, used + len(batch.positions))
-        self._positions[used : used + len(batch.positions)] = batch.positions
-        boundaries = batch.positions + np.repeat(batch.left_lengths, batch.position_counts)
-        steps = np.arange(first + 1, end + 1, dtype=np.int32)
-        self.segmentations.boundary_steps[boundaries] = np.repeat(steps, batch.position_counts)
+        self.places.extend(first, batch.position_counts, batch.left_lengths, batch.positions)
         self._count = end  # last: it is what makes the rest visible to readers
 
     # What was merged.
@@ -140,12 +152,11 @@ class MergeHistory:
 
     def positions(self, index: int) -> NDArray[np.int32]:
         """Return the places that merge `index` (from 0) changed: the first cell of each left symbol, ascending."""
-        index = self._checked_index(index)
-        return self._positions[self._offsets[index] : self._offsets[index + 1]]
+        return self.places.of(self._checked_index(index))
 
     def first_places(self, step: int) -> NDArray[np.int32]:
         """Return the first of the places that each merge up to `step` changed, shape (step,)."""
-        return self._positions[self._offsets[: self._checked_step(step)]]
+        return self.places.firsts(self._checked_step(step))
 
     # Vocabularies.
 
@@ -167,13 +178,16 @@ class MergeHistory:
     def vocabulary(self, step: int) -> Vocabulary:
         """Return the vocabulary after `step` merges. All of them share one list of tokens."""
         self._spell_out()
-        initial = self._initial
+        return self._view_of_table(self.vocabulary_size(step))
+
+    def _view_of_table(self, size: int) -> Vocabulary:
+        config = self.config
         return Vocabulary(
             self._table,
-            initial.special_tokens,
-            initial.continuing_subword_prefix,
-            initial.end_of_word_suffix,
-            size=self.vocabulary_size(step),
+            config.special_tokens,
+            config.continuing_subword_prefix,
+            config.end_of_word_suffix,
+            size=size,
         )
 
     def birth_step(self, token_id: int) -> int:
@@ -204,7 +218,7 @@ class MergeHistory:
         """Write out the tokens of merges that were not asked for yet; the engine only has numbers."""
         with self._naming:
             count = self._count
-            prefix = self.input.config.continuing_subword_prefix
+            prefix = self.config.continuing_subword_prefix
             names = ("left_id", "right_id", "new_id")
             columns = (self._columns[name][self._named : count].tolist() for name in names)
             tokens, ids = self._table.tokens, self._table.ids
@@ -221,11 +235,12 @@ class MergeHistory:
         """Return N, the weighted number of symbols in the corpus, after `step` merges."""
         if self._checked_step(step) < self._count:
             return int(self._columns["symbols_before"][step])
-        if not step:
-            return self.input.total_symbols
-        touched = self.positions(step - 1)
-        merged = int(self.input.weights[self.segmentations.words_at(touched)].sum())
-        return int(self._columns["symbols_before"][step - 1]) - merged
+        known, symbols = self._symbols_known
+        if known != step:
+            merged = int(self.input.weights[self.segmentations.words_at(self.positions(step - 1))].sum())
+            symbols = int(self._columns["symbols_before"][step - 1]) - merged
+            self._symbols_known = (step, symbols)
+        return symbols
 
     def words_touched(self, index: int) -> list[str]:
         """Return the words that merge `index` (from 0) changed, in corpus order."""
@@ -238,14 +253,7 @@ class MergeHistory:
 
         Looks at every place that they changed: give it a part of a long history at a time.
         """
-        offsets = self._offsets[first : end + 1]
-        parts = [np.empty(0, dtype=np.int64)]
-        while len(offsets) > 1:
-            last = max(1, int(np.searchsorted(offsets, offsets[0] + _PLACES_AT_ONCE)) - 1)
-            places = self._positions[offsets[0] : offsets[last]]
-            parts.append(self.segmentations.count_words_by_merge(places, np.diff(offsets[: last + 1])))
-            offsets = offsets[last:]
-        return np.concatenate(parts)
+        return self.places.words_touched_counts(first, end, _PLACES_AT_ONCE)
 
     def segmentation(self, word: str, step: int) -> list[str]:
         """Return the tokens of a training word after `step` merges; 0 gives its initial symbols.
@@ -333,15 +341,3 @@ class MergeHistory:
         if not 0 <= step <= self._count:
             raise StudioError("There is no step {step}", "Steps run from 0 to {last}.", step=step, last=self._count)
         return step
-
-
-def _with_room(array: NDArray[Any], size: int) -> NDArray[Any]:
-    """Return `array`, or a copy with at least half as much room again if `size` entries do not fit.
-
-    A copy and not a resize: a reader may still hold the old one.
-    """
-    if size <= len(array):
-        return array
-    larger = np.empty(max(size, len(array) * 3 // 2), dtype=array.dtype)
-    larger[: len(array)] = array
-    return larger

@@ -27,11 +27,22 @@ class Notice:
 
 
 def corpus_notices(counts: WordCounts, config: TrainingConfig) -> list[Notice]:
-    """Return what is unusual: special tokens in the text, words that begin with the prefix, no unknown token."""
+    """Return what is unusual.
+
+    That is: special tokens in the text or among the ordinary tokens, no prefix, words that begin with the prefix, and
+    no unknown token.
+    """
     prefix, seen = config.continuing_subword_prefix, counts.statistics.spelled_out
     sought = {token for token in config.special_tokens if len(token) > 1 and not seen.get(token)}
-    found = _indices_of_words_with(sought | ({prefix} - {""}), counts.words)
-    return [*_spelled_out(counts, config, found), *_prefixed(counts, prefix, found), *_without_unknown(config)]
+    bodies = _ordinary_bodies(config)
+    found = _indices_of_words_with(sought | set(bodies.values()) | ({prefix} - {""}), counts.words)
+    return [
+        *_spelled_out(counts, config, found),
+        *_also_ordinary(counts, prefix, bodies, found),
+        *_without_prefix(config),
+        *_prefixed(counts, prefix, found),
+        *_without_unknown(config),
+    ]
 
 
 def _spelled_out(counts: WordCounts, config: TrainingConfig, found: dict[str, list[int]]) -> Iterator[Notice]:
@@ -53,6 +64,40 @@ def _spelled_out(counts: WordCounts, config: TrainingConfig, found: dict[str, li
             "The corpus spells out the special tokens {tokens}. They are trained on as ordinary text; a tokenizer will "
             "take them for the special tokens.",
             {"tokens": ", ".join(f"{token} ({times:,}×)" for token, times in told)},
+        )
+
+
+def _ordinary_bodies(config: TrainingConfig) -> dict[str, str]:
+    """Return the special tokens that may be ordinary ones too, and what of each would stand in a word.
+
+    Longer ones without the prefix are told of when the corpus spells them out.
+    """
+    prefix = config.continuing_subword_prefix
+    bodies = {token: token for token in config.special_tokens if len(token) == 1}
+    inside = [token for token in config.special_tokens if prefix and token.startswith(prefix) and token != prefix]
+    return bodies | {token: token.removeprefix(prefix) for token in inside}
+
+
+def _also_ordinary(
+    counts: WordCounts, prefix: str, bodies: dict[str, str], found: dict[str, list[int]]
+) -> Iterator[Notice]:
+    for token, body in bodies.items():
+        begins_words = token == body and bool(prefix)
+        words = (counts.words[index] for index in found[body])
+        if any(word.startswith(body) if begins_words else word.find(body, len(token) > 1) >= 0 for word in words):
+            yield Notice(
+                "The special token {token} is an ordinary token of this corpus too, or may become one. Both share one "
+                "id, and a tokenizer takes it for the special token.",
+                {"token": token},
+            )
+
+
+def _without_prefix(config: TrainingConfig) -> Iterator[Notice]:
+    is_plain = not config.continuing_subword_prefix and config.end_of_word_suffix is None
+    if is_plain and config.objective != "count":  # byte pair encoding has none
+        yield Notice(
+            "The prefix of tokens inside words is empty: they are written like tokens at the beginning of a word and "
+            "share their ids, so that decoding cannot tell where a word begins.",
         )
 
 

@@ -45,7 +45,7 @@ def begins_at(history: MergeHistory, places: NDArray[Any], token_id: int, step: 
 
 def words_per_token(history: MergeHistory, step: int) -> NDArray[np.int64]:
     """Return how many distinct words hold each token after `step` merges: int64, by vocabulary id."""
-    size, words = history.vocabulary_size(step), len(history.input.words)
+    size, words = history.vocabulary_size(step), history.word_count
     numbers = np.zeros(size, dtype=np.int64)
     for ids, inside in history.segmentations.tokens_by_block(step, history.column("new_id")):
         both = ids * words + inside

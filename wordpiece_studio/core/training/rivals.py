@@ -43,7 +43,7 @@ def candidates(engine: Engine, history: MergeHistory, k: int) -> list[Candidate]
     `history` spells their tokens out.
     """
     ranked = engine.ranked(max(k, 2))
-    prefix = history.input.config.continuing_subword_prefix
+    prefix = history.config.continuing_subword_prefix
     tied = len(ranked) > 1 and ranked[0].value == ranked[1].value
     found = []
     for pair in ranked[: max(k, 0)]:

@@ -24,7 +24,7 @@ from wordpiece_studio.core.training.history import MergeHistory
 from wordpiece_studio.core.training.memory_forecast import MemoryForecaster, forecast_memory
 from wordpiece_studio.core.training.plain import PlainEngine
 from wordpiece_studio.core.training.preparation import minimum_vocab_size, prepare
-from wordpiece_studio.core.training.rivals import candidates
+from wordpiece_studio.core.training.rivals import candidates, input_at
 from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.core.corpus.counts import WordCounts
     from wordpiece_studio.core.training.engine import Engine
+    from wordpiece_studio.core.training.history import MergeBatch
     from wordpiece_studio.core.training.preparation import TrainingInput
     from wordpiece_studio.core.training.records import Candidate, Merge
     from wordpiece_studio.core.vocabulary import Vocabulary
@@ -63,6 +64,10 @@ class Trainer:
     memory_limit
         In bytes: a training that is forecast to need more is refused. None: what is available at that moment;
         ``math.inf``: nothing is refused.
+    history
+        What was learned before from the same words and settings, to go on from its end.
+    moment
+        Where to stand in that history; None for its end.
 
     Raises
     ------
@@ -79,6 +84,8 @@ class Trainer:
         *,
         engine: EngineName = "auto",
         memory_limit: float | None = None,
+        history: MergeHistory | None = None,
+        moment: int | None = None,
     ) -> None:
         if engine not in get_args(EngineName):
             raise StudioError("There is no engine {name!r}", "Choose auto, plain or compiled.", name=engine)
@@ -92,16 +99,15 @@ class Trainer:
             forecast_memory(counts, self.config).peak, available_memory() if memory_limit is None else memory_limit
         )
         try:
-            input_ = prepare(counts, self.config)
-            self.history = MergeHistory(input_)
-            self._engine = _make_engine(input_, _cheapest(input_, self.config) if engine == "auto" else engine)
+            self.history = MergeHistory(prepare(counts, self.config)) if history is None else history
+            self._begin_at(len(self.history) if moment is None else moment, engine)
         except MemoryError as error:
             raise out_of_memory() from error
 
     @property
     def moment(self) -> int:
         """The number of merges carried out at this moment."""
-        return self._engine.moment
+        return self._begin + self._engine.moment
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -136,7 +142,7 @@ class Trainer:
         """Undo the last merge and return it; None at the beginning. The history keeps it."""
         if not self.moment:
             return None
-        self._engine.retreat(1)
+        self._retreat(self.moment - 1)
         return self.history[self.moment]
 
     def seek(self, moment: int) -> None:
@@ -150,12 +156,18 @@ class Trainer:
         if moment < 0:
             raise StudioError("There is no step {step}", "Steps count from 0.", step=moment)
         if moment < self.moment:
-            self._engine.retreat(self.moment - moment)
+            self._retreat(moment)
+        elif moment <= len(self.history) and not self.can_walk_to(moment):
+            self._begin_at(moment, self._engine_name)
         self.run(moment - self.moment)
         if self.moment < moment:
             raise StudioError(
                 "There is no step {step}: the training ends after {last}", "", step=moment, last=self.moment
             )
+
+    def can_walk_to(self, moment: int) -> bool:
+        """Return whether the engine can go to `moment` merge by merge; if it has never been there, it begins anew."""
+        return self._begin <= moment <= self._begin + self._engine.known
 
     def top(self, k: int) -> list[Candidate]:
         """Return the best `k` candidates at this moment, the next merge first."""
@@ -201,14 +213,27 @@ class Trainer:
         self._seconds = 0.0
 
     def _change_engine(self, config: TrainingConfig) -> None:
-        """Take the compiled engine, brought to the same moment, if there is now too much to do for the plain one."""
-        input_, moment, known = self.history.input, self.moment, len(self.history)
-        if _cheapest(input_, config) == "compiled":
-            engine = _make_engine(input_, "compiled")
-            while engine.moment < known:
-                engine.advance(known - engine.moment, Limits(None, None))  # finds what the history holds already
-            engine.retreat(known - moment)
-            self._engine = engine
+        """Take the compiled engine at the same moment, if there is now too much to do for the plain one."""
+        if _cheapest(self.history.input, config) == "compiled":
+            self._begin_at(self.moment, "compiled")
+
+    def _begin_at(self, moment: int, engine: EngineName) -> None:
+        """Take an engine that begins at a moment: it knows nothing of the merges before, and need not."""
+        input_ = input_at(self.history, moment) if moment else self.history.input
+        assert input_ is not None
+        self._engine = _make_engine(input_, _cheapest(input_, self.config) if engine == "auto" else engine)
+        self._begin = moment
+
+    @property
+    def _engine_name(self) -> EngineName:
+        return "plain" if isinstance(self._engine, PlainEngine) else "compiled"
+
+    def _retreat(self, moment: int) -> None:
+        """Go back to a moment; the history knows the way where the engine began later."""
+        if moment < self._begin:
+            self._begin_at(moment, self._engine_name)
+        else:
+            self._engine.retreat(self.moment - moment)
 
     def _advance(self, merges: int) -> None:
         """Carry out at most `merges` merges and note why it ended before."""
@@ -223,21 +248,35 @@ class Trainer:
         else:
             merges = min(merges, behind)
         started = time.monotonic()
+        found = self._begin + self._engine.known  # merges after these are found now, be they new or in the history
+        limits = Limits(None, None) if behind else Limits(self.config.vocab_size, self.config.min_value)
         try:
-            batch, reason = self._engine.advance(merges, Limits(self.config.vocab_size, self.config.min_value))
-            if len(batch.position_counts):
+            batch, reason = self._engine.advance(merges, limits)
+            if not behind and len(batch.position_counts):
                 self.history.extend(batch)
         except BaseException as error:  # Ctrl-C too: the engine must not be ahead of the history
-            known = len(self.history)
-            self._engine.forget(known, self.history.vocabulary_size(known))
+            known = min(found, len(self.history)) if behind else len(self.history)
+            self._engine.forget(known - self._begin, self.history.vocabulary_size(known))
             if not isinstance(error, MemoryError):
                 raise
             raise StudioError(
-                "There is not enough memory for more than {merges:,} merges", ADVICE, merges=known
+                "There is not enough memory for more than {merges:,} merges", ADVICE, merges=len(self.history)
             ) from error
         if not behind:
             self._seconds += time.monotonic() - started
             self.stop_reason = reason
+        elif len(batch.position_counts):
+            self._check_found_again(batch, found)
+
+    def _check_found_again(self, batch: MergeBatch, first: int) -> None:
+        """Check that an engine that began later finds what the history says: it may come from a file."""
+        end = first + len(batch.position_counts)
+        if any((self.history.column(name)[first:end] != found).any() for name, found in batch.columns.items()):
+            raise StudioError(
+                "The merges after {step:,} are not those that the words and the settings give",
+                "Train again from the corpus.",
+                step=first,
+            )
 
     def _limit_reached(self) -> StopReason | None:
         if self.config.max_merges is not None and self.moment >= self.config.max_merges:

@@ -64,7 +64,7 @@ class LengthsChart(Chart):
         history = self.source.history
         if history is None:
             return
-        config = history.input.config
+        config = history.config
         special, first = len(set(config.special_tokens)), history.vocabulary_size(0)
         lengths = self.source.lengths.first(history.vocabulary_size(self.source.moment))
         learned, alphabet = length_histogram(lengths[first:]), length_histogram(lengths[special:first])

@@ -48,7 +48,7 @@ class FormulaPart(QWidget):
     ) -> None:
         """Show a pair as it stands at `moment`; `ties` is how many had the best value where it was chosen."""
         if history is not self._history:
-            self._history, self._words = history, int(history.input.weights.sum())
+            self._history, self._words = history, history.total_words
         symbols, words = history.symbols_after(moment), self._words
         formula = formula_of(config.objective, pair, symbols)
         self._shown = (value_name(config.objective), pair, formula)

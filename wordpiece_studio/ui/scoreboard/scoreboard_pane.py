@@ -241,7 +241,7 @@ class ScoreboardPane(Pane):
         if history is None:
             return None
         if chosen is not None and (chosen.kind != "pair" or merge is None or not _is_of(chosen, merge)):
-            prefix = history.input.config.continuing_subword_prefix
+            prefix = history.config.continuing_subword_prefix
             return WordsWish(history, moment, chosen, made_by(chosen, prefix))
         if merge is None:
             return None

@@ -93,7 +93,7 @@ class UnknownNote:
         """Whether there are words that were not trained on, because of a character left out of the alphabet."""
         if self._counts is None or self._history is None:
             return False
-        return len(self._history.input.words) < len(self._counts.words)
+        return self._history.word_count < len(self._counts)
 
 
 def _trained_words_with(character: str, trained: TrainingInput) -> tuple[int, int]:

@@ -1,0 +1,212 @@
+"""A history taken apart into plain arrays and lists, for a file, and put together again, checked.
+
+In two parts, because the rows of a history can be shown without the words of its corpus: the table says what was
+merged, the places where. The words, of which the places are counted, are those of the word counts.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from wordpiece_studio.core.training.history import COLUMNS, MergeHistory
+from wordpiece_studio.core.training.merge_places import MergePlaces
+from wordpiece_studio.core.training.preparation import SEPARATOR, prepare
+from wordpiece_studio.core.vocabulary import TokenTable
+from wordpiece_studio.errors import StudioError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from wordpiece_studio.core.corpus.counts import WordCounts
+    from wordpiece_studio.core.training.config import TrainingConfig
+    from wordpiece_studio.core.training.preparation import TrainingInput
+
+_UNFIT = "Start again from the corpus; the file was damaged or made by another program."
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryTable:
+    """What the rows of a history say.
+
+    Attributes
+    ----------
+    config
+        The settings that the training began with.
+    tokens
+        All tokens in id order: special tokens, alphabet, then those that merges made.
+    initial_size
+        How many of them there are before the first merge.
+    columns
+        The columns of the history by name, shape (n_merges,), see `MergeHistory`.
+    symbols_after
+        N after the last merge.
+    word_count, total_words
+        How many distinct words are trained on, and how often they occur together.
+    """
+
+    config: TrainingConfig
+    tokens: list[str]
+    initial_size: int
+    columns: dict[str, NDArray[Any]]
+    symbols_after: int
+    word_count: int
+    total_words: int
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryPlaces:
+    """Where the merges took place, as in `MergeBatch`.
+
+    Attributes
+    ----------
+    position_counts
+        Integers, shape (n_merges,): how many places each merge changed.
+    left_lengths
+        Integers, shape (n_merges,): cells in the left symbol of each merge.
+    positions
+        int32: the places of all merges one after the other, ascending per merge.
+    """
+
+    position_counts: NDArray[np.integer[Any]]
+    left_lengths: NDArray[np.integer[Any]]
+    positions: NDArray[np.int32]
+
+
+def table_of(history: MergeHistory, end: int | None = None) -> HistoryTable:
+    """Return the table of the first `end` merges, or of all; the arrays are views of the history's own."""
+    end = len(history) if end is None else end
+    vocabulary = history.vocabulary(end)
+    return HistoryTable(
+        history.config,
+        vocabulary.tokens,
+        history.vocabulary_size(0),
+        {name: history.column(name)[:end] for name in COLUMNS},
+        history.symbols_after(end),
+        history.word_count,
+        history.total_words,
+    )
+
+
+def places_of(history: MergeHistory, end: int | None = None) -> HistoryPlaces:
+    """Return the places of the first `end` merges, or of all; views of the history's own arrays."""
+    end = len(history) if end is None else end
+    places = history.places
+    return HistoryPlaces(places.counts(0, end), places.left_lengths(end), places.between(0, end))
+
+
+def restored_history(table: HistoryTable, load: Callable[[], tuple[WordCounts, HistoryPlaces]]) -> MergeHistory:
+    """Return the history that was taken apart.
+
+    Parameters
+    ----------
+    table
+        Its rows; they are checked at once.
+    load
+        Called once, from any thread, when words or places are first asked for. What it returns is checked then.
+
+    Raises
+    ------
+    StudioError
+        If the rows contradict each other; later, where the places do not fit them.
+    """
+    _check_table(table)
+    return StoredHistory(table, load)
+
+
+class StoredHistory(MergeHistory):
+    """A history of which only the rows are in memory until somebody asks for words or places."""
+
+    def __init__(self, table: HistoryTable, load: Callable[[], tuple[WordCounts, HistoryPlaces]]) -> None:
+        self._stored, self._load = table, load
+        self._loading = threading.Lock()
+        self.config = table.config
+        self.word_count, self.total_words = table.word_count, table.total_words
+        self._count = self._named = len(table.columns["is_new"])
+        self._columns = {name: np.asarray(table.columns[name], dtype=dtype) for name, dtype in COLUMNS.items()}
+        self._sizes = table.initial_size + np.cumsum(self._columns["is_new"])
+        self._symbols_known = (self._count, table.symbols_after)
+        self._table = TokenTable.of(table.tokens)
+        self._initial = self._view_of_table(table.initial_size)
+        self._naming = threading.Lock()
+        self._loaded: MergePlaces | None = None
+
+    @property
+    def places(self) -> MergePlaces:
+        """Where the merges took place: read now, if they were not yet.
+
+        Raises
+        ------
+        StudioError
+            If they cannot be read, or do not fit what was merged.
+        """
+        if self._loaded is None:
+            with self._loading:
+                if self._loaded is None:
+                    self._loaded = self._read_places()
+        return self._loaded
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the places are in memory."""
+        return self._loaded is not None
+
+    def _read_places(self) -> MergePlaces:
+        table = self._stored
+        counts, stored = self._load()
+        input_ = prepare(counts, table.config)
+        if input_.vocabulary_tokens != self._table.tokens[: table.initial_size]:
+            raise StudioError("The merges were not learned from these words", _UNFIT)
+        _check_places(input_, stored, len(table.columns["is_new"]))
+        places = MergePlaces(input_)
+        places.extend(0, stored.position_counts.astype(np.int64), stored.left_lengths, stored.positions)
+        return places
+
+
+def _check_table(table: HistoryTable) -> None:
+    """Check that every merge joins tokens that there are, and makes the next one or one that there is."""
+    columns, merges = table.columns, len(table.columns["is_new"])
+    sizes = table.initial_size + np.cumsum(columns["is_new"], dtype=np.int64)
+    before = sizes - columns["is_new"]
+    fits = (
+        all(len(column) == merges for column in columns.values())
+        and 0 < table.initial_size <= len(table.tokens)
+        and (int(sizes[-1]) if merges else table.initial_size) == len(table.tokens)
+        and all(bool(((columns[name] >= 0) & (columns[name] < before)).all()) for name in ("left_id", "right_id"))
+        and bool(((columns["new_id"] >= 0) & (columns["new_id"] < sizes)).all())
+        and bool((columns["new_id"][columns["is_new"]] == before[columns["is_new"]]).all())
+    )
+    if not fits:
+        raise StudioError("The merges do not fit the tokens that they made", _UNFIT)
+
+
+def _check_places(input_: TrainingInput, stored: HistoryPlaces, merges: int) -> None:
+    """Check that each merge removes boundaries that there are, between two symbols of one word."""
+    counts, lengths, places = stored.position_counts, stored.left_lengths, stored.positions
+    cells = input_.cells
+    fits = (
+        len(counts) == len(lengths) == merges
+        and bool((counts >= 1).all() and (lengths >= 1).all())
+        and int(counts.sum()) == len(places)
+        and bool(((places >= 1) & (places < len(cells))).all())
+    )
+    if fits:
+        boundaries = places + np.repeat(lengths, counts).astype(np.int64)
+        fits = bool((boundaries < len(cells)).all())
+    if fits:
+        is_removed = np.zeros(len(cells), dtype=np.bool_)
+        is_removed[boundaries] = True
+        word_of = input_.word_starts.searchsorted
+        fits = (
+            int(is_removed.sum()) == len(boundaries)  # no boundary goes twice
+            and bool((cells[boundaries] >= 0).all() and (cells[boundaries - 1] != SEPARATOR).all())
+            and bool((cells[places] >= 0).all())
+            and bool((word_of(places, side="right") == word_of(boundaries, side="right")).all())
+        )
+    if not fits:
+        raise StudioError("The merges do not fit the words that they are said to have changed", _UNFIT)
