@@ -151,7 +151,7 @@ def test_bad_pair(pyside: str, python: tuple[int, int], is_bad: bool, monkeypatc
     monkeypatch.setattr(platform_check, "_python_version", lambda: python)
     problem = platform_check.bad_qt_pair()
     assert bool(problem) is is_bad
-    assert problem is None or f"PySide6 {pyside} crashes Python 3.11" in problem
+    assert problem is None or f"PySide6 {pyside} crashes Python 3.11" in str(problem)
 
 
 def test_without_pyside_there_is_no_pair(monkeypatch: pytest.MonkeyPatch) -> None:

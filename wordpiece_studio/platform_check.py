@@ -15,6 +15,8 @@ import threading
 from importlib import metadata, util
 from pathlib import Path
 
+from wordpiece_studio.errors import StudioError
+
 # What libQt6Core, libQt6Gui, libQt6DBus and every platform plugin link to ("readelf -d", PySide6-Essentials 6.11):
 # shared object -> the Debian and Ubuntu package that holds it.
 _BASE_LIBRARIES = {
@@ -60,8 +62,11 @@ _ANSWER_SECONDS = 5.0
 
 
 def window_problem() -> str | None:
-    """Return in one line why no window can be opened here and what to install, or None if one can."""
-    problems = [bad_qt_pair(), display_problem(), _library_problem()]
+    """Return in one line why no window can be opened here and what to install, or None if one can.
+
+    Not here: a Qt that must not be run at all (`bad_qt_pair`).
+    """
+    problems = [display_problem(), _library_problem()]
     return " ".join(problem for problem in problems if problem) or None
 
 
@@ -112,8 +117,8 @@ def display_problem() -> str | None:
     return f"No display can be reached: nothing answers at {' or '.join(named)}."
 
 
-def bad_qt_pair() -> str | None:
-    """Return in one sentence why this Python must not run the installed PySide6, or None if it may.
+def bad_qt_pair() -> StudioError | None:
+    """Return why this Python must not run the installed PySide6, or None if it may.
 
     PySide6 6.12 drops references of None and of booleans on Python 3.11 and older; the interpreter aborts after some
     thousand calls.
@@ -122,9 +127,11 @@ def bad_qt_pair() -> str | None:
     python = _python_version()
     if version is None or python >= (3, 12) or _major_minor(version) < (6, 12):
         return None
-    return (
-        f"PySide6 {version} crashes Python {python[0]}.{python[1]}: "
-        'run "pip install PySide6-Essentials<6.12", or use Python 3.12 or newer.'
+    return StudioError(
+        "PySide6 {version} crashes Python {python}, so the window is not opened",
+        'Run: pip install "PySide6-Essentials<6.12". Or use Python 3.12 or newer.',
+        version=version,
+        python=f"{python[0]}.{python[1]}",
     )
 
 

@@ -16,10 +16,11 @@ def resource_path(name: str) -> Path:
     Raises
     ------
     FileNotFoundError
-        If there is no such resource, which is a fault of the installation and not of the user.
+        If there is no such resource, which is a fault of the installation and not of the user; or if the name leads
+        out of the resources.
     """
     for folder in (_PACKAGE / "resources", _PACKAGE.parent / "resources"):
         path = folder / name
-        if path.exists():
+        if path.exists() and path.resolve().is_relative_to(folder.resolve()):
             return path
     raise FileNotFoundError(f"WordPiece Studio is installed without its resource {name!r}")

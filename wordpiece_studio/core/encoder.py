@@ -15,8 +15,10 @@ from wordpiece_studio.core.text.pipeline import Pipeline, Word
 from wordpiece_studio.core.text.pre_tokenizers import PreTokenizer, resolve_pre_tokenizer
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterator, Sequence
 
+    from wordpiece_studio.core.formats.tokenizer_directory import Only
     from wordpiece_studio.core.vocabulary import Vocabulary
 
 NO_ID = -1
@@ -245,6 +247,60 @@ class Tokenizer:
             bare = (token.removeprefix(prefix) for token in tokens)
             return "".join(bare).replace(suffix, " ").rstrip(" ")
         return "".join(_spaced(token, prefix, index == 0, cleanup) for index, token in enumerate(tokens))
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        normalizer: str | Normalizer | None = None,
+        pre_tokenizer: str | PreTokenizer | None = None,
+    ) -> Tokenizer:
+        """Return the tokenizer of a folder or a file.
+
+        Parameters
+        ----------
+        path
+            A folder that the Studio or `transformers` wrote, a ``tokenizer.json``, or a ``vocab.txt``.
+        normalizer, pre_tokenizer
+            What to use instead of what the files say; None means that.
+
+        Raises
+        ------
+        StudioError
+            If a file is missing or damaged, asks for what cannot be done here exactly, contradicts another, or holds
+            no WordPiece vocabulary: those only :func:`~wordpiece_studio.load_tokenizer` takes.
+        """
+        from wordpiece_studio.core.formats.tokenizer_loading import load_wordpiece_tokenizer  # it needs this module
+
+        return load_wordpiece_tokenizer(path, normalizer, pre_tokenizer)
+
+    def save(self, directory: str | os.PathLike[str], *, only: Only | None = None) -> None:
+        """Write the tokenizer into a folder, as `tokenizers`, `transformers` and others read it.
+
+        Parameters
+        ----------
+        directory
+            It is made if it is not there. How the vocabulary was trained is noted by
+            :func:`~wordpiece_studio.save_directory` alone.
+        only
+            Leave out what cannot be written: ``"vocab.txt"`` or ``"tokenizer.json"`` is written alone.
+
+        Raises
+        ------
+        StudioError
+            If a file cannot hold the tokenizer exactly, naming the reason and what can be written instead; or cannot
+            be written. The folder then holds what it did before.
+        """
+        from wordpiece_studio.core.formats.tokenizer_directory import save_directory  # it needs this module
+
+        save_directory(
+            directory,
+            self.vocabulary,
+            self.normalizer,
+            self.pre_tokenizer,
+            max_word_length=self.max_word_length,
+            only=only,
+        )
 
     def _sections(self, text: str) -> Iterator[tuple[str, int, bool]]:
         """Yield (section, its offset, whether it is a special token)."""

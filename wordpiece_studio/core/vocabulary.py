@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING
 
 from wordpiece_studio.errors import StudioError
@@ -9,7 +10,10 @@ from wordpiece_studio.errors import StudioError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from wordpiece_studio.core.token_index import TokenIndex
+
 UNKNOWN_TOKEN = "[UNK]"
+_AT_ONCE = 20_000
 
 
 class TokenTable:
@@ -17,8 +21,10 @@ class TokenTable:
 
     def __init__(self, tokens: Iterable[str] = ()) -> None:
         self.tokens: list[str] = []
-        self.ids: dict[str, int] = {}
         self.longest = 0  # characters, prefix included
+        self._ids: dict[str, int] | None = {}
+        self._index: TokenIndex | None = None  # as long as there are no ids
+        self._making = threading.Lock()
         for token in tokens:
             self.append(token)
 
@@ -31,12 +37,30 @@ class TokenTable:
         StudioError
             If a token is there twice.
         """
+        from wordpiece_studio.core.token_index import TokenIndex
+
         table = cls()
-        table.tokens, table.ids = tokens, dict(zip(tokens, range(len(tokens)), strict=True))
+        table.tokens, table._ids, table._index = tokens, None, TokenIndex(tokens)
         table.longest = max(map(len, tokens), default=0)
-        if len(table.ids) < len(tokens):
-            cls(tokens)  # names it
         return table
+
+    @property
+    def ids(self) -> dict[str, int]:
+        """The id of each token; of a long list it is made when it is first asked for, which takes its time."""
+        if self._ids is None:
+            with self._making:
+                if self._ids is None:
+                    ids: dict[str, int] = {}
+                    for start in range(0, len(self.tokens), _AT_ONCE):  # so that other threads have their turns
+                        part = self.tokens[start : start + _AT_ONCE]
+                        ids.update(zip(part, range(start, start + len(part)), strict=True))
+                    self._ids, self._index = ids, None
+        return self._ids
+
+    def id_of(self, token: str) -> int | None:
+        """Return the id of `token`, or None if it is not there."""
+        index = self._index
+        return self.ids.get(token) if index is None else index.id_of(token)
 
     def append(self, token: str) -> None:
         """Give `token` the next id.
@@ -113,7 +137,7 @@ class Vocabulary:
 
     def id_of(self, token: str) -> int | None:
         """Return the id of `token`, or None if it is not in the vocabulary."""
-        found = self._table.ids.get(token)
+        found = self._table.id_of(token)
         return found if found is not None and found < self._size else None
 
     def __getitem__(self, token_id: int) -> str:

@@ -157,11 +157,11 @@ def test_an_interrupt_while_tokens_are_spelled_out_spoils_nothing(
     table = run.history._table
 
     class Interrupted(dict[str, int]):
-        def __setitem__(self, token: str, token_id: int) -> None:
+        def setdefault(self, token: str, token_id: int) -> int:
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(table, "ids", Interrupted(table.ids))
+        patch.setattr(table, "_ids", Interrupted(table.ids))
         with pytest.raises(KeyboardInterrupt):
             run.vocabulary.tokens  # noqa: B018
     assert run.vocabulary.tokens == expected

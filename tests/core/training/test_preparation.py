@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+import itertools
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import wordpiece_studio as wps
-from wordpiece_studio.core.training.preparation import minimum_vocab_size, prepare
+from wordpiece_studio.core.training.preparation import PreparationStopped, minimum_vocab_size, prepare
 from wordpiece_studio.errors import StudioError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def tokens(pairs: list[tuple[str, int]], **settings: Any) -> list[str]:
@@ -95,3 +99,32 @@ def test_limit_counts_the_initial_alphabet_but_no_special_token() -> None:
 def test_prefix_character_in_the_initial_alphabet() -> None:
     found = tokens([("ab", 1)], continuing_subword_prefix="#", initial_alphabet=["#", "#z"])
     assert found == ["[UNK]", "#", "#b", "#z", "a"]
+
+
+def test_stopped_at_every_question() -> None:
+    """The 1st time it is asked it is to stop, then the 2nd, …, until nobody asks any more."""
+    counts = wps.WordCounts.from_pairs([("hug", 10), ("pug", 5), ("bun", 4)])
+    for wanted in itertools.count(1):
+        asked = itertools.count(1)
+
+        def should_stop(asked: Iterator[int] = asked, wanted: int = wanted) -> bool:
+            return next(asked) == wanted
+
+        try:
+            wps.Trainer(counts, wps.TrainingConfig(), engine="compiled", should_stop=should_stop)
+        except PreparationStopped:
+            continue
+        break
+    assert wanted > 6
+    assert next(asked) == wanted
+
+
+def test_pairs_counted_in_parts_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    from wordpiece_studio.core.training import compiled
+
+    counts = wps.WordCounts.from_pairs([(f"w{number * 7919 % 1000}x{number}", number + 1) for number in range(200)])
+    whole = wps.train(counts, wps.TrainingConfig(max_merges=300), engine="compiled")
+    for size in (1, 7, 100):
+        monkeypatch.setattr(compiled, "_CELLS_AT_ONCE", size)
+        parts = wps.train(counts, wps.TrainingConfig(max_merges=300), engine="compiled")
+        assert list(parts.history) == list(whole.history)

@@ -75,7 +75,7 @@ def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
     """Every engine; the cramped one starts with room for nothing and must grow and choose anew all the time."""
     if request.param == "cramped":
         whole = compiled.CompiledEngine
-        monkeypatch.setattr(compiled, "CompiledEngine", lambda input_: whole(input_, capacity=2))
+        monkeypatch.setattr(compiled, "CompiledEngine", lambda input_, **asked: whole(input_, capacity=2, **asked))
     return "plain" if request.param == "plain" else "compiled"
 
 

@@ -1,12 +1,13 @@
 """Compressed files, told by their first bytes and read as a stream, so that memory does not depend on their size.
 
 Several compressed streams in one file, one after the other, are one text; a stream that ends too early or is damaged
-is an error. Text that shrank to less than a thousandth is no text: beyond a gigabyte of it such a file is refused.
+is an error. Text that shrank to less than a thousandth is no text: beyond 128 MB of it such a file is refused.
 Not here: what the bytes mean (`decoding`).
 """
 
 from __future__ import annotations
 
+import re
 import zlib
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -20,13 +21,15 @@ Compression = Literal["gzip", "xz", "bzip2", "zstd"]
 MAGIC_BYTES = 10
 """How many of a file's first bytes tell whether it is compressed."""
 
-LARGEST_RATIO, UNSUSPICIOUS_BYTES = 1000, 1 << 30
+LARGEST_RATIO, UNSUSPICIOUS_BYTES = 1000, 128 << 20
 _READ_BYTES = 64 << 10
 # One byte can become 32 KB, and this decompressor gives out all that comes of what it is given.
 _ZSTD_READ_BYTES = 4 << 10
 # More than any level of the usual programs asks for.
 _LARGEST_WINDOW = 128 << 20
 _LARGEST_XZ_MEMORY = 256 << 20
+# How the decompressors say that a file asks for more than that; their kinds of error are those of damage too.
+_MEMORY_WORDS = re.compile(r"memory usage limit|too much memory", re.IGNORECASE)
 
 _MAGIC: tuple[tuple[bytes, int, Compression], ...] = (
     (b"\x1f\x8b\x08", 0, "gzip"),
@@ -114,7 +117,7 @@ class DecompressedStream:
             try:
                 data = decompressor.decompress(given, size)
             except self._faults as error:
-                raise self._fault(str(error)) from error
+                raise self._fault(str(error).removeprefix("zstd decompressor error: ")) from error
             self._bytes_out += len(data)
             if decompressor.eof:
                 self._rest = decompressor.unused_data
@@ -170,6 +173,13 @@ class DecompressedStream:
             )
 
     def _fault(self, reason: str) -> StudioError:
+        if _MEMORY_WORDS.search(reason):
+            return StudioError(
+                "{path} asks for more memory to be decompressed ({compression}) than such files need",
+                "Decompress it yourself if you trust it.",
+                path=self._name,
+                compression=self._compression,
+            )
         return StudioError(
             "{path} cannot be decompressed ({compression}) beyond {n} bytes of its content: {reason}",
             "Get it again; it is damaged or was not copied whole.",

@@ -28,7 +28,9 @@ _TELLING_WORDS = 3  # from so many on a guess is told
 
 # Named, so that the command line can tell its options instead.
 UNDECODABLE_ADVICE = "Give the file's encoding, or ask for such bytes to be replaced or such lines to be skipped."
-BINARY_ADVICE = "If it is text in UTF-16, give the encoding; or ask for such lines to be skipped."
+BINARY_ADVICE = (
+    "If it is text in UTF-16, give the encoding; or ask for such characters to be replaced or such lines to be skipped."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +178,16 @@ def decoded_pieces(
     # Only whole lines can be left out.
     splits_at_blanks = splits_at_blanks and errors != "skip-line"
     byte += mark_length
-    for data in _blocks_of(read, head[mark_length:], known, name, splits_at_blanks, piece_bytes):
+    for data in _blocks_of(read, head[mark_length:], known, splits_at_blanks, piece_bytes):
+        if data is None:
+            raise StudioError(
+                "{path}, line {line}, byte {byte}: there are {size} MB without a line end",
+                "Split its lines: a corpus is read line by line.",
+                path=name,
+                line=line,
+                byte=byte,
+                size=LONGEST_STRETCH_BYTES >> 20,
+            )
         yield from decoder.pieces(data, line, byte)
         line += decoder.count_line_ends(data)
         byte += len(data)
@@ -203,9 +214,9 @@ def _encoding_of(head: bytes, given: str | None, name: str) -> tuple[str, int]:
 
 
 def _blocks_of(
-    read: Callable[[int], bytes], head: bytes, encoding: str, name: str, splits_at_blanks: bool, piece_bytes: int
-) -> Iterator[bytes]:
-    """Yield the bytes in blocks that end after a line end, or a blank where that is allowed."""
+    read: Callable[[int], bytes], head: bytes, encoding: str, splits_at_blanks: bool, piece_bytes: int
+) -> Iterator[bytes | None]:
+    """Yield the bytes in blocks that end after a line end, or a blank where that is allowed; None if none comes."""
     line_end, blank = "\n".encode(encoding), " ".encode(encoding)
     rest, data = b"", head or read(piece_bytes)
     while data:
@@ -219,12 +230,7 @@ def _blocks_of(
             yield rest[:end]
             rest = rest[end:]
         if len(rest) > LONGEST_STRETCH_BYTES:
-            raise StudioError(
-                "{path} has {size} MB without a line end",
-                "Split its lines: a corpus is read line by line.",
-                path=name,
-                size=len(rest) >> 20,
-            )
+            yield None
         data = read(max(piece_bytes, len(rest)))
     if rest:
         yield rest

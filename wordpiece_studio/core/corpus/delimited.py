@@ -63,7 +63,7 @@ class DelimitedTexts(RowSource):
         header = first[0].cells
         column = self._column
         if column is None:
-            column = chosen_column(columns_with_text(first), self.name, "column")
+            column = chosen_column(columns_with_text(first), self.name, "column", header)
         if header.count(column) > 1:
             raise StudioError(
                 '{path} has more than one column "{column}"',

@@ -28,6 +28,9 @@ LONGEST_CELL = 16 << 20
 """Characters; more than that is rather a quote that is not closed."""
 
 DELIMITERS = ",;\t|"
+QUOTE_ADVICE = (
+    "Mend it: a cell in quotes ends with its quote, and a quote in it is doubled. Or ask for such lines to be skipped."
+)
 _CR_ALONE = "a CR without an LF behind it: lines must end with LF or CR LF, and cells that hold line ends need quotes"
 _SNIFFED_LINES, _SNIFFED_CHARACTERS = 100, 1 << 16
 
@@ -148,8 +151,7 @@ class DelimitedRows:
         before = row[:opened]
         return StudioError(
             "{path}, line {line}, byte {byte}: the quote that opens here is not closed as it should be ({reason})",
-            "Mend it: a cell in quotes ends with its quote, and a quote in it is doubled. Or ask for such lines to be "
-            "skipped.",
+            QUOTE_ADVICE,
             path=self._text.name,
             line=line + before.count("\n"),
             byte=byte + len(before.encode(self.encoding, "replace")),

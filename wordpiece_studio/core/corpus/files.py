@@ -5,10 +5,11 @@ Not here: how their bytes become text (`decoding`) or are decompressed (`compres
 
 from __future__ import annotations
 
+import io
 import os
 import stat
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from wordpiece_studio.core.corpus.compression import MAGIC_BYTES, DecompressedStream, compression_of
 from wordpiece_studio.core.corpus.decoding import (
@@ -166,8 +167,31 @@ def display_name(path: str | os.PathLike[str]) -> str:
     return printable(os.fsdecode(os.fspath(path))) or '""'
 
 
+class _FileAsItWas(io.FileIO):
+    """A file that ends where it ended when it was opened: one that grows for ever would never end.
+
+    Some that the system makes up as they are read say that they are empty; these are read to their end.
+    """
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path, "rb")
+        self._end = os.fstat(self.fileno()).st_size
+
+    def readinto(self, buffer: Any) -> int | None:
+        view = memoryview(buffer).cast("B")
+        return super().readinto(view[: max(0, self._end - self.tell())] if self._end else view)
+
+    def readall(self) -> bytes:
+        if not self._end:
+            return super().readall()
+        parts = []
+        while part := super().read(max(0, self._end - self.tell())):
+            parts.append(part)
+        return b"".join(parts)
+
+
 def open_binary(path: str | os.PathLike[str]) -> BinaryIO:
-    """Return the bytes of a file, on a disk or behind a URL.
+    """Return the bytes of a file, on a disk or behind a URL; what is added to it from now on is not read.
 
     Raises
     ------
@@ -175,7 +199,7 @@ def open_binary(path: str | os.PathLike[str]) -> BinaryIO:
         If it cannot be opened.
     """
     where = os.fspath(path)
-    return open_url(where) if is_url(os.fsdecode(where)) else open(where, "rb")
+    return open_url(where) if is_url(os.fsdecode(where)) else io.BufferedReader(_FileAsItWas(where))
 
 
 def bytes_around(path: str | os.PathLike[str], byte: int) -> bytes:

@@ -7,6 +7,7 @@ last one counts; NaN and Infinity are let pass, as many programs write them. Emp
 from __future__ import annotations
 
 import json
+import re
 from itertools import accumulate, chain, islice
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,13 @@ if TYPE_CHECKING:
 _MOST_PARSED_BYTES = 16 << 20
 _FIRST_ROWS, _FIRST_BYTES = 20, 256 << 10  # which tell where the text is
 _DEEPEST_FIELD = 3
+# What msgspec says of a row that is another than was asked for, and what we call the kinds that it names.
+_WRONG_KIND = re.compile(r"Expected `(str|object)`, got `(\w+)`(?: - at `\$\.(.+)`)?")
+_MISSING = re.compile(r"Object missing required field `(.+?)`(?: - at `\$\.(.+)`)?")
+_KINDS = {
+    "str": "a text", "object": "an object", "array": "an array", "bool": "true or false", "null": "null",
+    "int": "a number", "float": "a number",
+}  # fmt: skip
 
 
 class JsonLines(RowSource):
@@ -65,7 +73,8 @@ class JsonLines(RowSource):
         """Return what decodes rows; None if no row tells which field holds the text."""
         column = self._column
         if column is None and rows:
-            column = chosen_column(fields_with_text(rows), self.name, "field")
+            every = list(dict.fromkeys(name for row in rows for name in row))
+            column = chosen_column(fields_with_text(rows), self.name, "field", every)
         if column is None:
             return None
         has_such_name = any(column in row for row in rows)
@@ -147,7 +156,7 @@ class _TextDecoder:
             raise _FaultyRow("the JSON is nested too deeply") from None
         except msgspec.DecodeError as error:
             if len(line) > _MOST_PARSED_BYTES:
-                raise _FaultyRow(str(error)) from None
+                raise _FaultyRow(_reason(str(error))) from None
         value = parsed(line)
         for depth, name in enumerate(self._path):
             if not isinstance(value, dict):
@@ -220,6 +229,21 @@ def _sizes(lines: Sequence[bytes], encoding: str) -> Iterator[int]:
     if encoding == "utf-8":
         return (len(line) + 1 for line in lines)
     return (len(f"{line.decode()}\n".encode(encoding, "replace")) for line in lines)
+
+
+def _reason(message: str) -> str:
+    """Return in our words what msgspec says of a row that is too long to be looked at again.
+
+    >>> _reason("Expected `str`, got `int` - at `$.text`")
+    'the field "text" is a number, not a text'
+    """
+    if wrong := _WRONG_KIND.fullmatch(message):
+        wanted, found, path = wrong.groups()
+        return f"{_called(path.split('.') if path else ())} is {_KINDS[found]}, not {_KINDS[wanted]}"
+    if missing := _MISSING.fullmatch(message):
+        name, path = missing.groups()
+        return f'{_called(path.split(".") if path else ())} has no field "{name}"'
+    return f"this is no JSON ({message})"
 
 
 def _called(path: Sequence[str]) -> str:

@@ -278,7 +278,7 @@ def reason_of(error: Exception) -> str:
 
 def _found_column(schema: Any, column: str | None, name: str) -> str:
     if column is None:
-        column = chosen_column(text_columns(schema), name, "column")
+        column = chosen_column(text_columns(schema), name, "column", schema.names)
     if column not in schema.names:
         raise no_column(column, schema.names, name)
     if schema.names.count(column) > 1:

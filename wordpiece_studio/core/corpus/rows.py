@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 NAME_COLUMN_ADVICE = "Name the one to read."
 SKIP_ADVICE = "Mend it, or ask for such lines to be skipped."
+CHARACTERS_ADVICE = "Ask for such characters to be replaced or such lines to be skipped."
 
 USUAL_COLUMNS = ("text", "content", "contents", "body", "sentence", "document", "article", "raw_content")
 
@@ -164,7 +165,7 @@ class RowCollector:
             "{path}, line {line}, byte {byte}: the text holds {found}"
             if self._has_lines
             else "{path}, row {line}: the text holds {found}",
-            "Ask for such characters to be replaced or such lines to be skipped.",
+            CHARACTERS_ADVICE,
             path=self._name,
             line=line,
             byte=byte,
@@ -172,10 +173,10 @@ class RowCollector:
         )
 
 
-def chosen_column(columns: Sequence[str], name: str, kind: ColumnKind) -> str:
+def chosen_column(columns: Sequence[str], name: str, kind: ColumnKind, every: Sequence[str] = ()) -> str:
     """Return the column with text that is meant when none is named: the only one, or one with a usual name.
 
-    `columns` are those that hold text, `name` is what messages call the file.
+    `columns` are those that hold text, `every` all that there are, `name` is what messages call the file.
 
     Raises
     ------
@@ -186,7 +187,8 @@ def chosen_column(columns: Sequence[str], name: str, kind: ColumnKind) -> str:
     if found is not None:
         return found
     if not columns:
-        raise StudioError("{path} has no {kind} with text", path=name, kind=kind)
+        advice = "There are: {columns}. Choose a file with text." if every else "Choose a file with text."
+        raise StudioError("{path} has no {kind} with text", advice, path=name, kind=kind, columns=listed_names(every))
     raise StudioError(
         "{path} has more than one {kind} that may hold the text: {columns}",
         NAME_COLUMN_ADVICE,

@@ -16,12 +16,14 @@ from wordpiece_studio.core.in_slices import repeated, slices
 from wordpiece_studio.core.kernel_cache import load_kernels
 from wordpiece_studio.core.training.engine import Limits, RankedPair, StopReason
 from wordpiece_studio.core.training.history import MergeBatch
+from wordpiece_studio.core.training.preparation import stop_if_asked
 
 load_kernels("training")  # from the user's cache; the import below then finds them
 from wordpiece_studio.core.training.kernels import best, merging, pairs  # noqa: E402
 from wordpiece_studio.core.training.kernels import state as columns  # noqa: E402
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from numpy.typing import NDArray
@@ -50,6 +52,7 @@ _MARGINS = {"score": 8, "count": 8, "likelihood": 3}
 _FAR = 128  # merges to be replayed: to keep the hot pairs up to date takes longer than to choose them anew
 _SAMPLE = 1 << 15  # values from which a threshold is estimated
 _NO_LIMIT = np.iinfo(np.int64).max
+_CELLS_AT_ONCE = 1 << 20  # whose pairs are counted before anybody is asked whether to go on
 
 
 class CompiledEngine:
@@ -61,12 +64,22 @@ class CompiledEngine:
         The state before the first merge.
     capacity
         Initial length of the arrays that grow, so that tests can make it tiny; None suits the corpus.
+    should_stop
+        Asked between the parts of the work that has to be done at first.
+
+    Raises
+    ------
+    PreparationStopped
+        If `should_stop` said so.
     """
 
-    def __init__(self, input_: TrainingInput, *, capacity: int | None = None) -> None:
+    def __init__(
+        self, input_: TrainingInput, *, capacity: int | None = None, should_stop: Callable[[], bool] | None = None
+    ) -> None:
         config = input_.config
         self._input = input_
         self._names_collide = _names_collide(input_)
+        stop_if_asked(should_stop)
         self._hot_pairs = min(_HOT_PAIRS[config.objective], capacity or _NO_LIMIT)
         self._state = _initial_state(input_, capacity)
         scalars = self._state.scalars
@@ -76,7 +89,7 @@ class CompiledEngine:
         scalars[columns.LONGEST] = min(config.max_token_length or _NO_LIMIT, _NO_LIMIT)
         scalars[columns.NAMES_COLLIDE] = self._names_collide
         scalars[columns.MARGIN] = _MARGINS[config.objective]
-        self._count_pairs()
+        self._count_pairs(should_stop)
 
     @property
     def moment(self) -> int:
@@ -257,17 +270,27 @@ class CompiledEngine:
             left_lengths=merges[:, columns.MERGE_LEFT_LENGTH],
         )
 
-    def _count_pairs(self) -> None:
+    def _count_pairs(self, should_stop: Callable[[], bool] | None) -> None:
         """Enter all pairs of the initial segmentation."""
         cell = 0
         rows = np.full(len(self._input.cells), columns.NOTHING, dtype=np.int32)
-        while (cell := pairs.count_pairs(self._state, cell, rows)) < len(rows):
-            self._state.scalars[columns.NEEDED_PAIRS] = self._scalar(columns.PAIRS) + 1
-            self._grow()
+        for end in _ends_of_parts(self._input):
+            stop_if_asked(should_stop)
+            while (cell := pairs.count_pairs(self._state._replace(cells=self._state.cells[:end]), cell, rows)) < end:
+                self._state.scalars[columns.NEEDED_PAIRS] = self._scalar(columns.PAIRS) + 1
+                self._grow()
+        stop_if_asked(should_stop)
         scalars, adjacent = self._state.scalars, int((rows != columns.NOTHING).sum())
         arena = _grown(self._state.arena, adjacent)
         scalars[columns.ARENA] = pairs.fill_blocks(self._state.pairs, arena, rows, int(scalars[columns.PAIRS]))
         self._state = self._state._replace(arena=arena)
+
+
+def _ends_of_parts(input_: TrainingInput) -> list[int]:
+    """Return cells at which a word begins, about `_CELLS_AT_ONCE` apart, and at last the number of cells."""
+    wanted = np.arange(_CELLS_AT_ONCE, len(input_.cells), _CELLS_AT_ONCE)
+    words = np.searchsorted(input_.word_starts, wanted).clip(max=len(input_.words) - 1)
+    return [*input_.word_starts[words].tolist(), len(input_.cells)]
 
 
 def _threshold(values: NDArray[np.float64], wanted: int) -> float:

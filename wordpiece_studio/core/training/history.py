@@ -116,6 +116,11 @@ class MergeHistory:
         """Where the merges took place."""
         return self._places
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether words and places are in memory, so that nobody has to wait for them."""
+        return True
+
     # What an engine does.
 
     def extend(self, batch: MergeBatch) -> None:
@@ -216,18 +221,24 @@ class MergeHistory:
 
     def _spell_out(self) -> None:
         """Write out the tokens of merges that were not asked for yet; the engine only has numbers."""
+        if self._named == self._count:
+            return
         with self._naming:
             count = self._count
             prefix = self.config.continuing_subword_prefix
             names = ("left_id", "right_id", "new_id")
             columns = (self._columns[name][self._named : count].tolist() for name in names)
-            tokens, ids = self._table.tokens, self._table.ids
+            tokens, set_id = self._table.tokens, self._table.ids.setdefault
+            size = len(tokens)
+            # Memory may run out and Ctrl-C may come between any two of these lines; what was done is then done again.
             for left, right, new in zip(*columns, strict=True):
-                # Memory may run out and Ctrl-C may come between any two of these lines.
-                if new == len(tokens):
-                    self._table.append(tokens[left] + tokens[right].removeprefix(prefix))
-                ids.setdefault(tokens[new], new)
-                self._named += 1
+                if new == size:
+                    tokens.append(tokens[left] + tokens[right].removeprefix(prefix))
+                    size += 1
+                set_id(tokens[new], new)
+            lengths = map(len, tokens[self.vocabulary_size(self._named) :])
+            self._table.longest = max(self._table.longest, max(lengths, default=0))
+            self._named = count
 
     # Words.
 

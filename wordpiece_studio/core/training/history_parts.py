@@ -100,7 +100,11 @@ def places_of(history: MergeHistory, end: int | None = None) -> HistoryPlaces:
     return HistoryPlaces(places.counts(0, end), places.left_lengths(end), places.between(0, end))
 
 
-def restored_history(table: HistoryTable, load: Callable[[], tuple[WordCounts, HistoryPlaces]]) -> MergeHistory:
+def restored_history(
+    table: HistoryTable,
+    load: Callable[[], tuple[WordCounts, HistoryPlaces]],
+    explained: Callable[[StudioError], StudioError] | None = None,
+) -> MergeHistory:
     """Return the history that was taken apart.
 
     Parameters
@@ -109,21 +113,28 @@ def restored_history(table: HistoryTable, load: Callable[[], tuple[WordCounts, H
         Its rows; they are checked at once.
     load
         Called once, from any thread, when words or places are first asked for. What it returns is checked then.
+    explained
+        Returns what to tell in the place of an error that is raised here then, such as one that names the file too.
 
     Raises
     ------
     StudioError
-        If the rows contradict each other; later, where the places do not fit them.
+        If the rows contradict each other, or a token is there twice; later, where the places do not fit them.
     """
     _check_table(table)
-    return StoredHistory(table, load)
+    return StoredHistory(table, load, explained)
 
 
 class StoredHistory(MergeHistory):
     """A history of which only the rows are in memory until somebody asks for words or places."""
 
-    def __init__(self, table: HistoryTable, load: Callable[[], tuple[WordCounts, HistoryPlaces]]) -> None:
-        self._stored, self._load = table, load
+    def __init__(
+        self,
+        table: HistoryTable,
+        load: Callable[[], tuple[WordCounts, HistoryPlaces]],
+        explained: Callable[[StudioError], StudioError] | None = None,
+    ) -> None:
+        self._stored, self._load, self._explained = table, load, explained
         self._loading = threading.Lock()
         self.config = table.config
         self.word_count, self.total_words = table.word_count, table.total_words
@@ -148,13 +159,22 @@ class StoredHistory(MergeHistory):
         if self._loaded is None:
             with self._loading:
                 if self._loaded is None:
-                    self._loaded = self._read_places()
+                    self._loaded = self._explained_places()
         return self._loaded
 
     @property
     def is_whole(self) -> bool:
         """Whether the places are in memory."""
         return self._loaded is not None
+
+    def _explained_places(self) -> MergePlaces:
+        try:
+            _ = self._table.ids  # which would keep whoever lets it be trained further waiting
+            return self._read_places()
+        except StudioError as error:
+            if self._explained is None:
+                raise
+            raise self._explained(error) from error
 
     def _read_places(self) -> MergePlaces:
         table = self._stored

@@ -17,7 +17,7 @@ from wordpiece_studio.core.in_slices import code_points_of, lengths_of, repeated
 from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from numpy.typing import NDArray
 
@@ -31,6 +31,13 @@ MOST_CELLS = (2**31 - 1) // 3
 MOST_SYMBOLS = 2**63 - 1
 """N is int64, and nothing that is counted is more."""
 _CODE_POINTS = 0x110000
+
+
+class PreparationStopped(StudioError):
+    """Raised when the caller's `should_stop` said so before there was anything to train with."""
+
+    def __init__(self) -> None:
+        super().__init__("The training was stopped before it began", "Train again.")
 
 
 class Symbol(NamedTuple):
@@ -108,11 +115,17 @@ class TrainingInput:
         return Symbol(text, first.continues).token(self.config.continuing_subword_prefix)
 
 
-def prepare(counts: WordCounts, config: TrainingConfig) -> TrainingInput:
+def prepare(
+    counts: WordCounts, config: TrainingConfig, should_stop: Callable[[], bool] | None = None
+) -> TrainingInput:  # fmt: skip
     """Split the words into symbols and lay out the initial vocabulary.
+
+    `should_stop` is asked between the parts of the work; for millions of words each takes a fraction of a second.
 
     Raises
     ------
+    PreparationStopped
+        If `should_stop` said so.
     StudioError
         If there are no words or more than can be counted, or `config.vocab_size` is below special tokens and alphabet
         (naming the minimum).
@@ -122,17 +135,21 @@ def prepare(counts: WordCounts, config: TrainingConfig) -> TrainingInput:
     words, weights = list(counts.words), np.asarray(counts.counts, dtype=np.int64)
     lengths = lengths_of(words)
     _check_sizes(weights, lengths, config.end_of_word_suffix or "")
+    stop_if_asked(should_stop)
     characters = code_points_of(words, lengths)
+    stop_if_asked(should_stop)
     kept = np.ones(int(characters.max()) + 1, dtype=np.bool_)
     if config.alphabet_limit is not None:
         kept = _kept_characters(characters, repeated(weights, lengths), config)
     prefix, suffix = config.continuing_subword_prefix, config.end_of_word_suffix or ""
     is_attached = bool(suffix) and config.end_of_word == "attached"
     keys = _symbol_keys(characters, lengths, bool(prefix), is_attached)
+    stop_if_asked(should_stop)
     if not kept.all():
         keys, lengths, trained = _without_dropped(keys, lengths, kept[characters], config)
         words, weights = [words[index] for index in trained.tolist()], weights[trained]
     input_ = _lay_out(words, weights, keys, lengths, config)
+    stop_if_asked(should_stop)
     present = _occurring(characters)
     tokens = _initial_vocabulary(input_, {chr(code) for code in present[kept[present]].tolist()})
     ids = {token: index for index, token in enumerate(tokens)}
@@ -148,6 +165,12 @@ def prepare(counts: WordCounts, config: TrainingConfig) -> TrainingInput:
             minimum=smallest,
         )
     return input_
+
+
+def stop_if_asked(should_stop: Callable[[], bool] | None) -> None:
+    """Raise `PreparationStopped` if `should_stop` says so."""
+    if should_stop is not None and should_stop():
+        raise PreparationStopped
 
 
 def minimum_vocab_size(counts: WordCounts, config: TrainingConfig) -> int:

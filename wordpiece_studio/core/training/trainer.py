@@ -23,7 +23,7 @@ from wordpiece_studio.core.training.engine import Limits, StopReason
 from wordpiece_studio.core.training.history import MergeHistory
 from wordpiece_studio.core.training.memory_forecast import MemoryForecaster, forecast_memory
 from wordpiece_studio.core.training.plain import PlainEngine
-from wordpiece_studio.core.training.preparation import minimum_vocab_size, prepare
+from wordpiece_studio.core.training.preparation import PreparationStopped, minimum_vocab_size, prepare
 from wordpiece_studio.core.training.rivals import candidates, input_at
 from wordpiece_studio.errors import StudioError
 
@@ -68,9 +68,13 @@ class Trainer:
         What was learned before from the same words and settings, to go on from its end.
     moment
         Where to stand in that history; None for its end.
+    should_stop
+        Asked now and then, until the trainer is made, whether to give that up: millions of words take seconds.
 
     Raises
     ------
+    PreparationStopped
+        If `should_stop` said so.
     StudioError
         If there are no words, the vocabulary size asked for is below special tokens and alphabet, or there is not
         enough memory. Should memory run out in a later call, the trainer stays at the last merge of its history, and
@@ -86,6 +90,7 @@ class Trainer:
         memory_limit: float | None = None,
         history: MergeHistory | None = None,
         moment: int | None = None,
+        should_stop: Callable[[], bool] | None = None,
     ) -> None:
         if engine not in get_args(EngineName):
             raise StudioError("There is no engine {name!r}", "Choose auto, plain or compiled.", name=engine)
@@ -99,8 +104,8 @@ class Trainer:
             forecast_memory(counts, self.config).peak, available_memory() if memory_limit is None else memory_limit
         )
         try:
-            self.history = MergeHistory(prepare(counts, self.config)) if history is None else history
-            self._begin_at(len(self.history) if moment is None else moment, engine)
+            self.history = MergeHistory(prepare(counts, self.config, should_stop)) if history is None else history
+            self._begin_at(len(self.history) if moment is None else moment, engine, should_stop)
         except MemoryError as error:
             raise out_of_memory() from error
 
@@ -217,11 +222,13 @@ class Trainer:
         if _cheapest(self.history.input, config) == "compiled":
             self._begin_at(self.moment, "compiled")
 
-    def _begin_at(self, moment: int, engine: EngineName) -> None:
+    def _begin_at(self, moment: int, engine: EngineName, should_stop: Callable[[], bool] | None = None) -> None:
         """Take an engine that begins at a moment: it knows nothing of the merges before, and need not."""
-        input_ = input_at(self.history, moment) if moment else self.history.input
-        assert input_ is not None
-        self._engine = _make_engine(input_, _cheapest(input_, self.config) if engine == "auto" else engine)
+        input_ = input_at(self.history, moment, should_stop) if moment else self.history.input
+        if input_ is None:
+            raise PreparationStopped
+        name = _cheapest(input_, self.config) if engine == "auto" else engine
+        self._engine = _make_engine(input_, name, should_stop)
         self._begin = moment
 
     @property
@@ -338,9 +345,11 @@ def _cheapest(input_: TrainingInput, config: TrainingConfig) -> Literal["plain",
     return "plain" if len(input_.cells) * max(1, merges) <= PLAIN_WORK else "compiled"
 
 
-def _make_engine(input_: TrainingInput, name: Literal["plain", "compiled"]) -> Engine:
+def _make_engine(
+    input_: TrainingInput, name: Literal["plain", "compiled"], should_stop: Callable[[], bool] | None
+) -> Engine:  # fmt: skip
     if name == "plain":
         return PlainEngine(input_)
     from wordpiece_studio.core.training.compiled import CompiledEngine
 
-    return CompiledEngine(input_)
+    return CompiledEngine(input_, should_stop=should_stop)

@@ -28,9 +28,15 @@ if TYPE_CHECKING:
 _AT_ONCE = 2  # segments that a helper has, one of them in hand
 # The helper finds what its parent found, wherever that comes from; Ctrl-C is the parent's affair.
 _PROGRAM = (
-    "import gc, json, signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); gc.disable();"
-    "sys.path[:] = json.loads(sys.stdin.buffer.readline());"
-    "from wordpiece_studio.core.corpus.counting.worker import main; main()"
+    "import gc, json, os, queue, signal, sys, threading\n"
+    "signal.signal(signal.SIGINT, signal.SIG_IGN); gc.disable()\n"
+    "lines = queue.SimpleQueue()\n"
+    "def listen():\n"
+    "    for line in sys.stdin.buffer: lines.put(line)\n"
+    "    os._exit(0)\n"  # from the first moment on: loading takes long on a busy machine
+    "threading.Thread(target=listen, daemon=True).start()\n"
+    "sys.path[:] = json.loads(lines.get())\n"
+    "from wordpiece_studio.core.corpus.counting.worker import main; main(lines)\n"
 )
 
 
@@ -55,7 +61,7 @@ class Helper:
 
     def _start(self, settings: bytes, messages: SimpleQueue[tuple[Helper, Message | None]]) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _PROGRAM],
+            [sys.executable, "-P", "-c", _PROGRAM],  # a json.py beside the texts is not to be run
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

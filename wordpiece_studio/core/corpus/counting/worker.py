@@ -1,8 +1,10 @@
 """What runs in a process that helps to count, and how the two talk: lines of JSON, and raw bytes behind them.
 
-The helper is started by `helpers`; it reads its settings and then one segment a line from its standard input, and
-ends when that is closed, so it never outlives the process that started it. It answers on its standard output, part by
-part. A fault is not told but left to be found again by whoever asked, who knows the lines before it.
+The helper is started by `helpers`; it reads its settings and then one segment a line from its standard input. When that
+is closed it ends at once, in the midst of a segment too, so it never outlives the process that started it.
+
+It answers on its standard output, part by part. A fault is not told but left to be found again by whoever asked, who
+knows the lines before it.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from queue import SimpleQueue
 
     Message = tuple[dict[str, Any], list[bytes]]
 
@@ -114,14 +117,14 @@ class Answers:
             yield {"segment": number, "is_over": True}, []
 
 
-def main() -> None:
-    """Count what is asked for until nothing is."""
-    orders, said = sys.stdin.buffer, sys.stdout.buffer
-    answers = Answers(counter_for(orders.readline()))
+def main(orders: SimpleQueue[bytes]) -> None:
+    """Count what is asked for, for ever: who puts the orders there ends this process when there will be none."""
+    said = sys.stdout.buffer
+    answers = Answers(counter_for(orders.get()))
     gc.enable()  # what is loaded until then would be looked through again and again
     write_message(said, {"is_ready": True})
-    for order in orders:
-        for message in answers.to(order):
+    while True:
+        for message in answers.to(orders.get()):
             write_message(said, *message)
 
 
