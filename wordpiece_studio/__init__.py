@@ -28,9 +28,12 @@ if TYPE_CHECKING:
         encode_texts,
         write_ids,
     )
-    from wordpiece_studio.core.formats.tokenizer_directory import load_tokenizer, save_directory
+    from wordpiece_studio.core.formats.bpe_files import write_bpe_files
+    from wordpiece_studio.core.formats.tokenizer_directory import save_directory
+    from wordpiece_studio.core.formats.tokenizer_loading import load_tokenizer
     from wordpiece_studio.core.formats.vocab_txt import read_vocabulary, write_vocabulary
     from wordpiece_studio.core.formats.word_counts import read_word_counts, write_word_counts
+    from wordpiece_studio.core.imported.imported_tokenizer import ImportedTokenizer
     from wordpiece_studio.core.text.normalizers import (
         BertNormalizer,
         Lowercase,
@@ -73,6 +76,7 @@ __all__ = [
     "EncodingStatistics",
     "EncodingStopped",
     "Finding",
+    "ImportedTokenizer",
     "Lowercase",
     "Merge",
     "MergeHistory",
@@ -111,6 +115,7 @@ __all__ = [
     "read_word_counts",
     "save_directory",
     "train",
+    "write_bpe_files",
     "write_ids",
     "write_vocabulary",
     "write_word_counts",
@@ -132,7 +137,10 @@ _HOMES = {
         "write_ids",
     ),
     "core.encoder": ("Encoding", "Tokenizer", "UnknownReason", "WordTrace"),
-    "core.formats.tokenizer_directory": ("load_tokenizer", "save_directory"),
+    "core.formats.tokenizer_directory": ("save_directory",),
+    "core.formats.bpe_files": ("write_bpe_files",),
+    "core.formats.tokenizer_loading": ("load_tokenizer",),
+    "core.imported.imported_tokenizer": ("ImportedTokenizer",),
     "core.formats.vocab_txt": ("read_vocabulary", "write_vocabulary"),
     "core.formats.word_counts": ("read_word_counts", "write_word_counts"),
     "core.text.normalizers": (

@@ -20,7 +20,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_what_is_written_is_read_back_and_has_one_token_a_line(path: Path) -> None:
-    tokens = ["[PAD]", "##a", " b", "한", "\u2028x", "a\x85b", "\ufeff"]
+    tokens = ["[PAD]", "##a", " b", "한", "\u200bx", "a\x7fb", "\ufeff"]
     write_vocabulary(path, tokens)
     assert path.read_bytes() == "".join(token + "\n" for token in tokens).encode()
     assert read_vocabulary(path) == tokens

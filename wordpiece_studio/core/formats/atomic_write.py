@@ -6,8 +6,10 @@ Qt's QSaveFile is not used: on a full disk it replaces a good file by a truncate
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +23,17 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     Content = bytes | Callable[[BinaryIO], None]
+
+_RETRY_SECONDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4)
+"""How long to wait before a replacement is tried again that another program stands in the way of."""
+_IN_USE_WINDOWS = {5, 32, 33}  # access denied, sharing violation, lock violation
+_UNCHANGED = "What was there before is unchanged."
+_ADVICE = {
+    errno.ENOSPC: f"{_UNCHANGED} Make room, or save in another place.",
+    getattr(errno, "EDQUOT", errno.ENOSPC): f"{_UNCHANGED} Make room, or save in another place.",
+    errno.EROFS: f"{_UNCHANGED} Save in another place.",
+    errno.EACCES: f"{_UNCHANGED} Save in another place.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +51,13 @@ def atomic_write(path: str | os.PathLike[str], data: bytes) -> None:
     """Write `data` to the file at `path`, in one step that cannot be seen half done.
 
     A new file is made beside the target, written, forced to the disk and put in the target's place. A symbolic link
-    stays, and what it points to is replaced. The file keeps its permissions.
+    stays, and what it points to is replaced; another hard link keeps the old content. The file keeps its permissions.
 
     Raises
     ------
     StudioError
-        If that fails at any point; the target is then what it was, and nothing else is left behind.
+        If that fails at any point, or the target is write-protected or no regular file; the target is then what it
+        was, and nothing else is left behind.
     """
     atomic_write_all({path: data})
 
@@ -51,7 +65,7 @@ def atomic_write(path: str | os.PathLike[str], data: bytes) -> None:
 def atomic_write_all(files: Mapping[str | os.PathLike[str], Content]) -> None:
     """Write files that belong together, as `atomic_write` writes one: all of them or none.
 
-    What is too large to be in memory is given as a function that writes it to the open file.
+    What is too large to be in memory is given as a function that writes it to the open file, and may read it back.
     They are put in place only when each is on the disk, one straight after the other; if that fails for one, those
     before it become what they were. Only a process killed between two of these renamings leaves a mixture.
 
@@ -78,7 +92,7 @@ def atomic_write_all(files: Mapping[str | os.PathLike[str], Content]) -> None:
         try:
             for replacement in replacements:
                 name = replacement.name
-                os.replace(replacement.new, replacement.target)
+                _move(replacement.new, replacement.target, name)
         except BaseException:
             lost = _put_back(replacements)
             kept = [replacement.old for replacement in lost if replacement.mode is not None]
@@ -86,15 +100,12 @@ def atomic_write_all(files: Mapping[str | os.PathLike[str], Content]) -> None:
                 raise _not_put_back(lost, kept) from None
             raise
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise StudioError(
-            "{path} cannot be written: {reason}", "What was there before is unchanged.", path=name, reason=reason
-        ) from error
+        folder = replacements[-1].target.parent if replacements else None
+        raise _not_written(name, folder, error) from error
     finally:
         for leftover in (path for replacement in replacements for path in (replacement.new, replacement.old)):
             if leftover not in kept:
-                with contextlib.suppress(OSError):
-                    leftover.unlink()
+                _remove(leftover)
     for folder in {replacement.target.parent for replacement in replacements}:
         _force_folder_to_disk(folder)
 
@@ -136,6 +147,19 @@ def check_folder(path: str | os.PathLike[str]) -> None:
         raise StudioError("The folder {path} cannot be written to", "Choose another.", path=display_name(existing))
 
 
+def _not_written(name: str, folder: Path | None, error: OSError) -> StudioError:
+    """Return what to tell when the file called `name` could not be written into `folder`."""
+    if folder is not None and error.errno == errno.ENOENT and not folder.exists():
+        return StudioError(
+            "{path} cannot be written: the folder {folder} is not there",
+            "Save in another place.",
+            path=name,
+            folder=display_name(folder),
+        )
+    advice = _ADVICE.get(error.errno or 0, f"{_UNCHANGED} Try again, or save in another place.")
+    return StudioError("{path} cannot be written: {reason}", advice, path=name, reason=error.strerror or str(error))
+
+
 def _prepared(path: str | os.PathLike[str]) -> _Replacement:
     target = Path(os.path.realpath(path))
     mode = _mode_of_regular_file(target)
@@ -153,14 +177,21 @@ def _mode_of_regular_file(target: Path) -> int | None:
         raise StudioError(
             "{path} is not a regular file", "Choose another name to save under.", path=display_name(target)
         )
+    if not os.access(target, os.W_OK):  # a new file could take its place all the same, which nobody would expect
+        raise StudioError("{path} is write-protected", "Choose another name to save under.", path=display_name(target))
     return stat.S_IMODE(mode)
 
 
 def _write_new_file(path: Path, data: Content, mode: int | None) -> None:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     # What replaces a file is for nobody else's eyes before it has that file's permissions.
     descriptor = os.open(path, flags, 0o666 if mode is None else 0o600)
-    with os.fdopen(descriptor, "wb") as file:
+    try:
+        file = os.fdopen(descriptor, "w+b")
+    except BaseException:
+        os.close(descriptor)
+        raise
+    with file:
         if isinstance(data, bytes):
             file.write(data)
         else:
@@ -169,6 +200,45 @@ def _write_new_file(path: Path, data: Content, mode: int | None) -> None:
         if mode is not None and hasattr(os, "fchmod"):
             os.fchmod(file.fileno(), mode)
         os.fsync(file.fileno())
+
+
+def _remove(path: Path) -> None:
+    """Remove a file that may be there; what cannot be removed even at the second attempt goes with a later save."""
+    for _ in range(2):
+        try:
+            path.unlink()
+        except FileNotFoundError:
+            return
+        except OSError:
+            continue
+
+
+def _move(source: Path, target: Path, name: str) -> None:
+    """Put `source` in the place of `target`; wait a moment where another program holds that."""
+    for seconds in (*_RETRY_SECONDS, None):
+        try:
+            os.replace(source, target)
+        except OSError as error:
+            if not _is_in_use(error):
+                raise
+            if seconds is None:
+                raise StudioError(
+                    "{path} cannot be replaced: another program holds it open ({reason})",
+                    "Close it there, or save under another name. What was there before is unchanged.",
+                    path=name,
+                    reason=error.strerror or str(error),
+                ) from error
+            time.sleep(seconds)
+        else:
+            return
+
+
+def _is_in_use(error: OSError) -> bool:
+    """Return whether a virus scanner, a program that synchronizes folders, or a viewer may be what stands in the way.
+
+    Windows refuses then; POSIX replaces an open file, but for some network folders.
+    """
+    return getattr(error, "winerror", None) in _IN_USE_WINDOWS or error.errno == errno.EBUSY
 
 
 def _keep_old_file(replacement: _Replacement) -> None:
@@ -190,8 +260,8 @@ def _put_back(replacements: Sequence[_Replacement]) -> list[_Replacement]:
             if replacement.mode is None:
                 replacement.target.unlink()
             else:
-                os.replace(replacement.old, replacement.target)
-        except OSError:
+                _move(replacement.old, replacement.target, replacement.name)
+        except (OSError, StudioError):
             lost.append(replacement)
     return lost
 

@@ -13,6 +13,7 @@ from wordpiece_studio.core.corpus.corpus_file import kind_of_name
 from wordpiece_studio.core.corpus.delimited_rows import DelimitedRows
 from wordpiece_studio.core.corpus.files import FileOnDisk, TextFile
 from wordpiece_studio.core.corpus.parquet import ParquetTexts, load_pyarrow, opened_parquet, reason_of
+from wordpiece_studio.core.formats.spreadsheet_cells import unguarded
 from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 
     Entry = tuple[str, int]  # a word and its count
 
-_WORD_NAMES, _COUNT_NAMES = ("word", "token", "text"), ("count", "counts", "frequency", "freq")
+GUARDED_WORD = "guarded_word"
+"""A column of words of which some have an apostrophe before them, see `spreadsheet_cells`."""
+_WORD_NAMES, _COUNT_NAMES = ("word", GUARDED_WORD, "token", "text"), ("count", "counts", "frequency", "freq")
 _COUNT = re.compile(r"0*[1-9][0-9]{0,18}", re.ASCII)
 LARGEST_COUNT = 2**63 - 1
 _ADVICE = "A table of words has a word and its count in every line, a whole number of at least 1."
@@ -79,7 +82,10 @@ class TableReader:
                 rows = chain(first, rows)
                 if len(cells) != 2:
                     raise self.fault(place, f"the number of cells is {len(cells)}, and no header names word and count")
+            is_guarded = cells[places[0]].strip("\r ").lower() == GUARDED_WORD
             for row, line in rows:
+                if is_guarded and len(row) == len(cells):
+                    row[places[0]] = unguarded(row[places[0]])
                 found = self._fault_in(row, len(cells), places)
                 if self._is_taken(found, line):
                     yield row[places[0]], int(row[places[1]])

@@ -3,7 +3,8 @@ r"""The merges of a training as a table: csv, jsonl or parquet, by the file's en
 The columns are those of `MERGE_COLUMNS`. Jsonl and parquet hold the tokens as they are. Csv is what people open in a
 spreadsheet, which would obey a token such as ``=A1``: there it begins with a byte order mark, and a token that begins
 with ``=``, ``+``, ``-``, ``@``, a tab, a line end, a wide form of these signs or an apostrophe has an apostrophe before
-it. `read_merge_table` takes it away again, so every file reads back exactly.
+it. `read_merge_table` takes it away again, so every file reads back exactly. Beside the table a card may say how it was
+made, see `card`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,16 +23,18 @@ import numpy as np
 from wordpiece_studio.core.corpus.files import display_name
 from wordpiece_studio.core.corpus.parquet import load_pyarrow
 from wordpiece_studio.core.formats.atomic_write import atomic_write_all, check_folder
+from wordpiece_studio.core.formats.card import card_bytes, side_card
+from wordpiece_studio.core.formats.spreadsheet_cells import guarded, unguarded
 from wordpiece_studio.core.in_slices import slices
 from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import BinaryIO
 
     from numpy.typing import NDArray
 
+    from wordpiece_studio.core.formats.card import Card
     from wordpiece_studio.core.training.history import MergeHistory
 
     Place = str | os.PathLike[str]
@@ -45,7 +49,6 @@ KINDS = ("csv", "jsonl", "parquet")
 
 _ROWS = 256  # written together, so that no other thread waits long
 _GROUP_PARTS = 256  # of these rows stand together in a parquet file
-_OBEYED = tuple("=+-@\t\r\n＝＋－＠'")
 _ADVICE = "Read a table that was exported here."
 
 
@@ -104,6 +107,7 @@ def write_merge_table(
     history: MergeHistory,
     steps: NDArray[np.int64] | None = None,
     *,
+    card: Card | None = None,
     report: Callable[[int, int], None] | None = None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> bool:
@@ -113,6 +117,8 @@ def write_merge_table(
     ----------
     steps
         Which, from 1, in the order wanted: int64, shape (n_rows,); None for all in order.
+    card
+        How the merges came about, to be written beside the table; both files or none.
     report
         Is told how many rows are written, and of how many.
 
@@ -136,8 +142,11 @@ def write_merge_table(
     write = {"csv": _write_csv, "jsonl": _write_jsonl, "parquet": _write_parquet}[kind]
     if kind == "parquet":
         load_pyarrow(name)
+    files: dict[Place, bytes | Callable[[BinaryIO], None]] = {path: lambda file: write(file, parts())}
+    if card is not None:
+        files[side_card(path)] = card_bytes(card)
     try:
-        atomic_write_all({path: lambda file: write(file, parts())})
+        atomic_write_all(files)
     except NotWanted:
         return False
     return True
@@ -188,7 +197,7 @@ def check_merge_table_place(path: Place) -> None:
     if kind_of_merge_table(path) == "parquet":
         load_pyarrow(display_name(path))
     folder = Path(path).parent
-    if not folder.exists():
+    if not os.path.exists(folder):  # False too for a name that no system takes
         raise StudioError("The folder {path} does not exist", "Make it first.", path=display_name(folder))
     check_folder(folder)
 
@@ -216,7 +225,7 @@ def _write_csv(file: BinaryIO, parts: Iterable[Columns]) -> None:
     file.write(_csv_text([MERGE_COLUMNS]).encode("utf-8-sig"))
     for columns in parts:
         for name in _TOKENS:
-            columns[name] = ["'" + token if token.startswith(_OBEYED) else token for token in columns[name]]
+            columns[name] = [guarded(token) for token in columns[name]]
         file.write(_csv_text(_rows(columns)).encode())
 
 
@@ -265,7 +274,7 @@ def _read_csv(path: Path, _name: str) -> Columns:
             for title, cell in zip(titles, row, strict=True):
                 columns[title].append(cell)
     for name in _TOKENS:
-        columns[name] = [token.removeprefix("'") for token in columns[name]]
+        columns[name] = [unguarded(token) for token in columns[name]]
     columns["is_new"] = [{"True": True, "False": False}[cell] for cell in columns["is_new"]]
     return columns
 

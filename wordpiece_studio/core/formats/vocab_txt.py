@@ -6,10 +6,12 @@ another way is not read.
 
 from __future__ import annotations
 
+import io
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.core.corpus.files import display_name, regular_file_status, unreadable
+from wordpiece_studio.core.corpus.files import display_name
 from wordpiece_studio.core.formats.atomic_write import atomic_write
+from wordpiece_studio.core.formats.small_files import small_file_bytes, utf8_text
 from wordpiece_studio.core.text.character_tables import bert_tables
 from wordpiece_studio.errors import StudioError
 
@@ -17,8 +19,15 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
-LARGEST_FILE_BYTES = 1 << 30
+VOCABULARY_FILE = "vocab.txt"
+LARGEST_FILE_BYTES = 256 << 20
+MOST_TOKENS = 1 << 22  # TensorFlow's own limit, and a hundred times what any known vocabulary has
 LONGEST_TOKEN = 10_000
+_LONGEST_LINE = 4 * LONGEST_TOKEN + 2  # bytes, with the line end
+JSON_ALONE_ADVICE = (
+    "Save tokenizer.json without vocab.txt; or choose a normalizer that removes such characters from the corpus."
+)
+"""What can be done about tokens that cannot stand in a line of their own."""
 
 
 def read_vocabulary(path: str | os.PathLike[str]) -> list[str]:
@@ -33,7 +42,9 @@ def read_vocabulary(path: str | os.PathLike[str]) -> list[str]:
         white space or holds a tab, a NUL character or a line break; the message names the line.
     """
     name = display_name(path)
-    tokens = _lines(_text(path, name))
+    data = _data(path, name)
+    _check_lines(data, name)
+    tokens = _lines(_texts(data, path))
     if not tokens:
         raise StudioError("{path} holds no tokens", "A vocabulary has one token a line.", path=name)
     first_line: dict[str, int] = {}
@@ -78,13 +89,20 @@ def vocabulary_bytes(tokens: Sequence[str]) -> bytes:
     """
     if not tokens:
         raise StudioError("There are no tokens to write", "A vocabulary has at least one.")
-    faulty = [f"{token[:50]!r} ({fault})" for token in tokens if (fault := _fault(token))]
+    faulty = [f"{token[:50]!r} ({fault})" for token in tokens if (fault := _fault(token) or _fault_for_others(token))]
     if faulty:
         raise StudioError(
             "{n} of the tokens cannot stand in a vocab.txt: {list}",
-            "Choose a normalizer that removes such characters from the corpus.",
+            JSON_ALONE_ADVICE,
             n=len(faulty),
             list=", ".join(faulty[:5]) + (", …" if len(faulty) > 5 else ""),
+        )
+    if len(tokens) > MOST_TOKENS:
+        raise StudioError(
+            "There are {n:,} tokens, more than a vocab.txt can hold",
+            "No program reads more than {most:,}.",
+            n=len(tokens),
+            most=MOST_TOKENS,
         )
     if len(set(tokens)) != len(tokens):
         raise StudioError("A token stands in the vocabulary twice", "Every token may stand there once.")
@@ -92,41 +110,54 @@ def vocabulary_bytes(tokens: Sequence[str]) -> bytes:
         raise StudioError(
             "The first token, {token}, cannot stand at the start of a vocab.txt: its U+FEFF would be taken for a byte "
             "order mark",
-            "Put a special token first, or remove that character from the corpus. There is no other format to save in "
-            "yet.",
+            JSON_ALONE_ADVICE,
             token=repr(tokens[0][:50]),
         )
     return "".join(f"{token}\n" for token in tokens).encode("utf-8")
 
 
-def _text(path: str | os.PathLike[str], name: str) -> str:
-    size = regular_file_status(path).st_size
-    if size > LARGEST_FILE_BYTES:
-        raise StudioError("{path} has {n} MB, too many for a vocabulary", path=name, n=size >> 20)
-    try:
-        with open(path, "rb") as file:
-            data = file.read(LARGEST_FILE_BYTES)
-    except OSError as error:
-        raise unreadable(path, error) from error
+def _data(path: str | os.PathLike[str], name: str) -> bytes:
+    data = small_file_bytes(path, LARGEST_FILE_BYTES, "a vocabulary")
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise StudioError("{path} is in UTF-16", "Save it as UTF-8.", path=name)
-    try:
-        return data.decode("utf-8").removeprefix("\ufeff")
-    except UnicodeDecodeError as error:
+    return data.removeprefix(b"\xef\xbb\xbf")
+
+
+def _check_lines(data: bytes, name: str) -> None:
+    """Check how many lines there are and how long they are, before anything is made of them."""
+    count = data.count(b"\n")
+    if count > MOST_TOKENS:
         raise StudioError(
-            "{path}, line {line}: the byte {value} at byte {byte} is not UTF-8",
-            "Save the vocabulary as UTF-8.",
+            "{path} has {n:,} lines, too many for a vocabulary",
+            "Choose another file; at most {most:,} tokens are read.",
             path=name,
-            line=data.count(b"\n", 0, error.start) + 1,
-            value=f"{data[error.start]:02X}",
-            byte=error.start,
-        ) from None
+            n=count,
+            most=MOST_TOKENS,
+        )
+    start = 0
+    while len(data) - start > _LONGEST_LINE:
+        end = data.rfind(b"\n", start, start + _LONGEST_LINE)
+        if end < 0:
+            raise StudioError(
+                "{path}, line {line}: a token of more than {most:,} characters",
+                "A vocabulary has one token a line.",
+                path=name,
+                line=data.count(b"\n", 0, start) + 1,
+                most=LONGEST_TOKEN,
+            )
+        start = end + 1
 
 
-def _lines(text: str) -> list[str]:
-    lines = text.split("\n")
-    if not lines[-1]:
-        lines.pop()
+def _texts(data: bytes, path: str | os.PathLike[str]) -> list[str]:
+    """Return the lines, each with its line end."""
+    try:
+        return [line.decode("utf-8") for line in io.BytesIO(data)]
+    except UnicodeDecodeError:
+        return [utf8_text(data, path)]  # raises: it says where
+
+
+def _lines(texts: list[str]) -> list[str]:
+    lines = [text.removesuffix("\n") for text in texts]
     # The last line need have no line end, so it need have no CR.
     if lines and lines[0].endswith("\r") and all(line.endswith("\r") for line in lines[:-1]):
         lines = [line.removesuffix("\r") for line in lines]
@@ -151,3 +182,9 @@ def _fault(token: str) -> str | None:
     except UnicodeEncodeError:
         return "half a character"
     return None
+
+
+def _fault_for_others(token: str) -> str | None:
+    """Return why other programs may not find a token again in a line that the Studio itself can read."""
+    # Python's own splitlines ends a line at more characters than LF and CR: U+2028 is one.
+    return "a line break" if len(token.splitlines()) > 1 else None

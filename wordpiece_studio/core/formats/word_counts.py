@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,16 +19,18 @@ from wordpiece_studio.core.corpus.files import display_name, regular_file_status
 from wordpiece_studio.core.corpus.listing import listed_files
 from wordpiece_studio.core.corpus.parquet import load_pyarrow
 from wordpiece_studio.core.formats.atomic_write import atomic_write_all, check_folder
-from wordpiece_studio.core.formats.count_tables import LARGEST_COUNT, TableReader
+from wordpiece_studio.core.formats.card import card_bytes, side_card
+from wordpiece_studio.core.formats.count_tables import GUARDED_WORD, LARGEST_COUNT, TableReader
+from wordpiece_studio.core.formats.spreadsheet_cells import guarded, is_obeyed
 from wordpiece_studio.core.text.normalizers import resolve_normalizer
 from wordpiece_studio.core.text.pre_tokenizers import resolve_pre_tokenizer
 from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import BinaryIO
 
+    from wordpiece_studio.core.formats.card import Card
     from wordpiece_studio.core.text.normalizers import Normalizer
     from wordpiece_studio.core.text.pre_tokenizers import PreTokenizer
 
@@ -96,10 +99,17 @@ def read_word_counts(
     )
 
 
-def write_word_counts(path: str | os.PathLike[str], counts: WordCounts) -> None:
+def write_word_counts(path: str | os.PathLike[str], counts: WordCounts, *, card: Card | None = None) -> None:
     r"""Write words and their counts, in their order: csv and parquet where the name ends so, else lines with a tab.
 
-    Parquet and csv begin with the names of the columns, ``word`` and ``count``; csv is quoted as RFC 4180 says.
+    Parquet and csv begin with the names of the columns, ``word`` and ``count``; csv is quoted as RFC 4180 says. In a
+    csv with words that a spreadsheet would obey, such as ``=A1``, the first column is called ``guarded_word``, and
+    these words have an apostrophe before them, see `spreadsheet_cells`; `read_word_counts` takes it away.
+
+    Parameters
+    ----------
+    card
+        How the words were counted, to be written beside the table; both files or none.
 
     Raises
     ------
@@ -110,13 +120,17 @@ def write_word_counts(path: str | os.PathLike[str], counts: WordCounts) -> None:
     check_table_place(path)
     name = display_name(path)
     kind = kind_of_name(name)
+    files: dict[str | os.PathLike[str], bytes | Callable[[BinaryIO], None]] = {}
     _check_words(counts.words, "" if kind == "parquet" else "\0" if kind == "csv" else "\0\t\n", name)
     if kind == "parquet":
         table = _arrow_table(counts, name)
-        atomic_write_all({path: lambda file: _write_parquet(file, table)})
+        files[path] = lambda file: _write_parquet(file, table)
     else:
         lines = _csv_lines(counts) if kind == "csv" else _tab_lines(counts, name)
-        atomic_write_all({path: lambda file: file.writelines(lines)})
+        files[path] = lambda file: file.writelines(lines)
+    if card is not None:
+        files[side_card(path)] = card_bytes(card)
+    atomic_write_all(files)
 
 
 def check_table_place(path: str | os.PathLike[str]) -> None:
@@ -131,10 +145,10 @@ def check_table_place(path: str | os.PathLike[str]) -> None:
     name, folder = display_name(path), Path(path).parent
     if name.lower().endswith(COMPRESSED_SUFFIXES):
         raise StudioError("{path} would have to be compressed", "Write it, and compress it then.", path=name)
-    if not folder.exists():
+    if not os.path.exists(folder):  # False too for a name that no system takes
         raise StudioError("The folder {path} does not exist", "Make it first.", path=display_name(folder))
     check_folder(folder)
-    if Path(path).exists():
+    if os.path.exists(path):
         regular_file_status(path)
     if kind_of_name(name) == "parquet":
         load_pyarrow(name)
@@ -187,7 +201,12 @@ def _tab_lines(counts: WordCounts, name: str) -> Iterator[bytes]:
 
 
 def _csv_lines(counts: WordCounts) -> Iterator[bytes]:
-    rows = chain([("word", "count")], counts.items())
+    items: Iterable[tuple[str, int]] = counts.items()
+    header = ("word", "count")
+    if any(map(is_obeyed, counts.words)):
+        header = (GUARDED_WORD, "count")
+        items = ((guarded(word), count) for word, count in items)
+    rows = chain([header], items)
     while some := list(islice(rows, _WRITTEN_ROWS)):
         text = io.StringIO(newline="")
         csv.writer(text).writerows(some)

@@ -1,0 +1,75 @@
+"""The agreement with `tokenizers` and `transformers`, in small; the whole takes minutes."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("tokenizers")
+from tests.benchmarks import agreement
+from tests.benchmarks.agreement import OBJECTIVES, Setting, compared, groups_of_settings, pipelines, unusual_settings
+from tests.benchmarks.agreement_texts import mixed_lines, scripts
+
+LINES = mixed_lines(120)
+
+
+@pytest.fixture(autouse=True)
+def _no_network_and_no_advice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRANSFORMERS_VERBOSITY", "error")  # else it tells that there is no PyTorch
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("TOKENIZERS_PARALLELISM", "false")
+    pytest.importorskip("transformers")
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        [Setting("bert-uncased", "bert", objective) for objective in OBJECTIVES],
+        [Setting("language-friendly", "whitespace-split+punctuation", "count")],
+        [Setting("nfd", "punctuation", "likelihood")],
+        *([setting] for setting in unusual_settings()[3:5]),
+        *(
+            pytest.param(settings, marks=pytest.mark.slow)
+            for settings in (*groups_of_settings()[::9], *([setting] for setting in unusual_settings()))
+        ),
+    ],
+    ids=lambda settings: ascii(settings[0].group + ", " + settings[0].pre_tokenizer)[1:-1],
+)
+def test_ids_tokens_offsets_and_files_agree(settings: list[Setting]) -> None:
+    result = compared(settings, LINES)
+    assert result.shown == ()
+    assert result.differences == 0
+    assert result.texts == len(settings) * 2 * len(LINES)
+    assert result.files >= 4 * len(settings)
+    assert 0 < result.unknown < result.tokens / 3
+
+
+def test_a_difference_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    genuine = agreement.Tokenizer.encode
+
+    def wrong(tokenizer: agreement.Tokenizer, text: str) -> agreement.Encoding:
+        return genuine(tokenizer, text.lower())
+
+    monkeypatch.setattr(agreement.Tokenizer, "encode", wrong)
+    result = compared([Setting("bert-cased", "bert")], [*LINES, "A", "A"])
+    assert result.differences > 20
+    assert "the ids of" in result.shown[0]
+
+
+def test_every_combination_is_gone_through() -> None:
+    names = pipelines()
+    assert len(names) > 180
+    assert len(set(names)) == len(names)
+    assert ("bert-cased", "punctuation") not in names  # it takes the line ends away
+    assert ("bert-cased:keep-controls", "punctuation") in names
+    assert len([setting for settings in groups_of_settings() for setting in settings]) == 3 * len(names) + 6
+
+
+def test_the_lines_are_the_same_every_time_and_of_every_kind() -> None:
+    assert mixed_lines(120) == LINES
+    text = "".join(mixed_lines(2000))
+    assert max(map(ord, text)) > 0xF0000
+    assert not any(0xD800 <= ord(character) <= 0xDFFF for character in text)
+    for part in ("[MASK]", "\0", "\u202e", "\u200d", "中", "\r", "\u2028"):
+        assert part in text
+    assert len(scripts()) > 100
+    assert max(map(len, text.split())) >= 1000

@@ -1,0 +1,1 @@
+"""Tokenizers that other programs made, run here step by step as the `tokenizers` library runs them."""
