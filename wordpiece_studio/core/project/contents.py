@@ -150,6 +150,8 @@ class ProjectRun:
         Whether `counts` are those of the project's corpus as it is, so that it need not be counted again.
     is_wanted
         Whether the user asked for the training.
+    merges
+        How many merges of the history belong to it, which a training may be appending to; None: all that it has.
     """
 
     counts: WordCounts
@@ -159,13 +161,64 @@ class ProjectRun:
     corpus_name: str = ""
     is_of_corpus: bool = False
     is_wanted: bool = True
+    merges: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownPart:
+    """A part that a newer program wrote: its name, its kind, how many entries, and its chunks as they are.
+
+    Attributes
+    ----------
+    chunks
+        For each how many entries it has, and these compressed.
+    """
+
+    name: str
+    kind: str
+    n: int
+    chunks: tuple[tuple[int, bytes], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownContents:
+    """What a project holds that this program does not know, because a newer one wrote it: kept, and saved again.
+
+    Attributes
+    ----------
+    minor
+        The minor number of the newer program's format.
+    records
+        Whole records as JSON, by name.
+    fields
+        Fields of records that are known: for each record, by name, what JSON gave.
+    parts
+        The parts.
+    """
+
+    minor: int
+    records: dict[str, str]
+    fields: dict[str, dict[str, Any]]
+    parts: tuple[UnknownPart, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Project:
-    """All of it. A project that was opened reads words and merges from its file when they are first asked for."""
+    """All of it. A project that was opened reads words and places from its file when they are first asked for.
+
+    Attributes
+    ----------
+    settings, corpus, view, run
+        See there; no run if nothing was trained.
+    counts
+        The word counts of the corpus as it is, if they are known and are not those of the run.
+    unknown
+        What a newer program added. It must be passed on from the project that was opened to the one that is saved.
+    """
 
     settings: ProjectSettings
     corpus: ProjectCorpus
     view: ProjectView
     run: ProjectRun | None = None
+    counts: WordCounts | None = None
+    unknown: UnknownContents | None = None

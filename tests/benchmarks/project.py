@@ -1,0 +1,237 @@
+"""How long a project of a million merges takes to be saved and opened, and how large its file is.
+
+``python -m tests.benchmarks.project``. Two projects: one of made-up merges with 1 to 8 places each, and a real training
+on a million invented words until there are a million merges. Every opening and every saving is measured in a process
+of its own. First rows: from the start of the imports to a row in the middle of the history, read from its file, with
+all columns at hand. Words and places, which are not needed for that, have a line of their own.
+
+``--window``: the same in the real window, see `window_project`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tests.benchmarks.processes import run_module
+from tests.benchmarks.table import Bar, Report, Row
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from wordpiece_studio.core.project.contents import Project, ProjectRun
+
+_MODULE = "tests.benchmarks.project"
+_WINDOW_MODULE = "tests.benchmarks.window_project"
+_MB = 1_000_000
+_SAVE_SECONDS, _OPEN_SECONDS = 3.0, 1.0
+_GAP_MS = 100.0
+_LETTERS = "etaoinshrdlucmfwypvbgkjqxz"
+
+
+# ---- what is measured, in a process of its own -----------------------------------------------------------------------
+
+
+def made_up_run(merges: int) -> ProjectRun:
+    """Return a run of made-up merges: its history is that of the table's benchmarks."""
+    from tests.benchmarks.million import million_history
+    from wordpiece_studio.core.corpus.counts import WordCounts
+    from wordpiece_studio.core.project.contents import ProjectRun
+
+    history = million_history(merges)
+    pairs = zip(history.input.words, history.input.weights.tolist(), strict=True)
+    return ProjectRun(counts=WordCounts.from_pairs(pairs), config=history.config, history=history)
+
+
+def trained_run(merges: int) -> ProjectRun:
+    """Return a real training of so many merges, on as many invented words of some nine letters."""
+    from wordpiece_studio.core.corpus.counts import WordCounts
+    from wordpiece_studio.core.project.contents import ProjectRun
+    from wordpiece_studio.core.training.config import TrainingConfig
+    from wordpiece_studio.core.training.trainer import train
+
+    rng = random.Random(1)
+    weights = [1 / (rank + 2) for rank in range(len(_LETTERS))]
+    words: dict[str, int] = {}
+    while len(words) < merges:
+        words["".join(rng.choices(_LETTERS, weights, k=rng.randint(4, 14)))] = 1 + merges // (1 + len(words))
+    counts = WordCounts.from_pairs(words)
+    run = train(counts, TrainingConfig(max_merges=merges), engine="compiled")
+    return ProjectRun(counts=counts, config=run.config, history=run.history, stop_reason=run.stop_reason)
+
+
+def project_of(run: ProjectRun, megabytes: int = 10) -> Project:
+    """Return a project with a run and a text of so many megabytes."""
+    from wordpiece_studio.core.project.contents import Project, ProjectCorpus, ProjectSettings, ProjectView
+    from wordpiece_studio.core.text import normalizers, pre_tokenizers
+
+    rng = random.Random(2)
+    line = " ".join("".join(rng.choices(_LETTERS, k=rng.randint(2, 9))) for _ in range(15)) + "\n"
+    settings = ProjectSettings(
+        training=run.config.to_dict(),
+        normalizer=normalizers.to_spec(run.counts.normalizer),
+        pre_tokenizer=pre_tokenizers.to_spec(run.counts.pre_tokenizer),
+    )
+    text = line * (megabytes * _MB // len(line) + 1)
+    return Project(settings=settings, corpus=ProjectCorpus(text=text), view=ProjectView(), run=run)
+
+
+def make(path: Path, merges: int, kind: str) -> dict[str, Any]:
+    """Make a project and save it, with everything in memory as after a training."""
+    from wordpiece_studio.core.project.project_file import save_project
+
+    project = project_of(made_up_run(merges) if kind == "made-up" else trained_run(merges))
+    assert project.run is not None
+    started, computed = time.perf_counter(), time.process_time()
+    save_project(path, project)
+    seconds, computed = time.perf_counter() - started, time.process_time() - computed
+    places = project.run.history.places.between(0, merges)
+    size = path.stat().st_size
+    return {
+        "bytes": size,
+        "merges": len(project.run.history),
+        "places": len(places),
+        "seconds": seconds,
+        "cpu": computed,
+    }
+
+
+def first_rows(path: Path) -> dict[str, Any]:
+    """Open the project as far as rows of its history can be shown."""
+    started = time.perf_counter()
+    from wordpiece_studio.core.project.project_file import open_project
+
+    imported = time.perf_counter()
+    project = open_project(path)
+    opened = time.perf_counter()
+    assert project.run is not None
+    history = project.run.history
+    middle = len(history) * 7 // 10
+    assert history[middle].step == middle + 1
+    assert len(history.column("value")) == len(history)
+    shown = time.perf_counter()
+    return {
+        "imports": imported - started,
+        "open": opened - imported,
+        "rows": shown - started,
+        "cpu": time.process_time(),
+    }
+
+
+def whole(path: Path) -> dict[str, Any]:
+    """Open the project, and read what is not needed for the rows: words and places."""
+    from wordpiece_studio.core.project.project_file import open_project
+
+    project = open_project(path)
+    assert project.run is not None
+    started = time.perf_counter()
+    assert len(project.run.history.positions(0))
+    return {"seconds": time.perf_counter() - started}
+
+
+def check(path: Path) -> dict[str, Any]:
+    """Check every byte and every part."""
+    from wordpiece_studio.core.project.project_file import check_project
+
+    started = time.perf_counter()
+    check_project(path)
+    return {"seconds": time.perf_counter() - started}
+
+
+# ---- the command -----------------------------------------------------------------------------------------------------
+
+
+def probe(name: str, *arguments: object) -> dict[str, Any]:
+    """Measure one thing in a process of its own."""
+    return run_module(_MODULE, "--probe", name, *arguments).answer()
+
+
+def computing(found: list[dict[str, Any]]) -> str:
+    """Return how long the processes computed, which other work on the machine does not prolong as much."""
+    return f"computing {statistics.median(each['cpu'] for each in found):.2f} s of it"
+
+
+def rows(kind: str, merges: int, runs: int, folder: Path) -> Iterator[Row]:
+    """Yield the rows of one project."""
+    path = folder / f"{kind}.wpstudio"
+    makings = [probe("make", path, merges, kind) for _ in range(runs if kind == "made-up" else min(runs, 3))]
+    made = makings[0]
+    part = f"{made['merges']:,} merges, {kind}, {made['places']:,} places, a text of 10 MB"
+    opened = [probe("first_rows", path) for _ in range(runs)]
+
+    def of(name: str) -> tuple[float, ...]:
+        return tuple(found[name] for found in opened)
+
+    yield Row(part, "size of the file", (made["bytes"] / _MB,), "MB")
+    yield Row(part, "first rows", of("rows"), "s", Bar("≤", _OPEN_SECONDS), f"imports included; {computing(opened)}")
+    yield Row(part, "of it imports", of("imports"), "s")
+    saves = tuple(found["seconds"] for found in makings)
+    yield Row(part, "save", saves, "s", Bar("≤", _SAVE_SECONDS), f"with fsync and reading back; {computing(makings)}")
+    if kind == "trained":  # made-up places do not fit their words
+        yield Row(part, "words and places read afterwards", (probe("whole", path)["seconds"],), "s")
+        yield Row(part, "check of every byte and part", (probe("check", path)["seconds"],), "s")
+    path.unlink()
+
+
+def window_rows(merges: int, runs: int, folder: Path, project: Path | None) -> Iterator[Row]:
+    """Yield the rows of a project that is opened and saved in the window; `project`: it, if it is made already."""
+    path = folder / "trained.wpstudio" if project is None else project
+    if project is None:
+        probe("make", path, merges, "trained")
+    found = [run_module(_WINDOW_MODULE, path, folder).answer() for _ in range(runs)]
+    assert all(each["is_saved"] for each in found)
+    part = f"{found[0]['merges']:,} merges in the window"
+
+    def of(name: str) -> tuple[float, ...]:
+        return tuple(each[name] for each in found)
+
+    def own(name: str) -> str:
+        return f"its own thread computed {statistics.median(of(name)):.2f} of it"
+
+    yield Row(part, "first rows painted", of("rows"), "s", Bar("≤", _OPEN_SECONDS), own("rows_own"))
+    yield Row(part, "words and places read too", of("rest"), "s")
+    yield Row(part, "save", of("save"), "s", Bar("≤", _SAVE_SECONDS))
+    for name, what in (("rows", "until the rows"), ("all", "until all is read"), ("save", "while it is saved")):
+        yield Row(part, f"longest gap {what}, as time passed", of(f"{name}_gap"), "ms")
+        yield Row(part, f"longest gap {what}, computed", of(f"{name}_gap_own"), "ms", Bar("≤", _GAP_MS))
+
+
+def main() -> int:
+    """Measure and print the table; return 1 if a bar is missed."""
+    parser = argparse.ArgumentParser(prog=f"python -m {_MODULE}", description=__doc__)
+    parser.add_argument("--merges", type=int, default=1_000_000)
+    parser.add_argument("--runs", type=int, default=5, help="how often to measure everything (5)")
+    parser.add_argument("--kinds", nargs="+", choices=("made-up", "trained"), default=("made-up", "trained"))
+    parser.add_argument("--window", action="store_true", help="measure the real window")
+    parser.add_argument("--project", type=Path, help="with --window: a project that is there already")
+    parser.add_argument("--probe", nargs="+", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.probe:
+        probes: dict[str, Callable[..., dict[str, Any]]] = {
+            "make": lambda path, merges, kind: make(path, int(merges), kind),
+            "first_rows": first_rows,
+            "whole": whole,
+            "check": check,
+        }
+        name, path, *others = arguments.probe
+        print(json.dumps(probes[name](Path(path), *others)))  # noqa: T201 - the answer to the process that asked
+        return 0
+    report = Report()
+    with tempfile.TemporaryDirectory(prefix="wordpiece-studio-benchmarks-") as folder:
+        if arguments.window:
+            report.rows += window_rows(arguments.merges, arguments.runs, Path(folder), arguments.project)
+        for kind in () if arguments.window else arguments.kinds:
+            report.rows += rows(kind, arguments.merges, arguments.runs, Path(folder))
+    report.print()
+    return int(any(row.is_met is False for row in report.rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

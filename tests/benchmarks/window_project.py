@@ -1,0 +1,67 @@
+"""A saved project opened and saved in the real window: ``python -m tests.benchmarks.project --window``.
+
+``python -m tests.benchmarks.window_project PROJECT FOLDER`` measures once, in a process of its own, and prints JSON.
+First rows: from the order to open to the end of the painting that shows the history's rows. Gaps: between the ticks of
+a 2 ms timer in the window's thread, as time passed and as what that thread itself computed, which others do not
+prolong as much. Rest: until words, places and word counts are in memory too, and the window is at peace.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+
+def opened_and_saved(path: str, folder: str) -> dict[str, Any]:
+    """Open the project in a window that shows the sample, wait for the rest of it, and save it under another name."""
+    from tests.benchmarks.window_watch import PaintNotes, rest, studio, wait_for
+
+    with studio() as (window, probe):
+        model, pane, flow, state = window.model, window.history_pane, window.project.flow, window.project_state
+        rest(1.0)
+        notes, old = PaintNotes(history=pane.view), model.history
+        probe.restart()
+        began, own, all_threads = time.perf_counter(), time.thread_time(), time.process_time()
+
+        def shows_rows() -> bool:
+            is_there = model.history is not old and pane.rows.rowCount() == model.merge_count > 0
+            return is_there and not pane._is_stale and notes.began["history"] > began
+
+        window.file_flow.open_paths([path])
+        wait_for(lambda: shows_rows() and window.painted_at >= notes.began["history"])
+        found: dict[str, Any] = {
+            "merges": model.merge_count,
+            "rows": window.painted_at - began,
+            "rows_own": window.painted_own - own,
+            "rows_process": time.process_time() - all_threads,
+            **_gaps("rows", probe),
+        }
+        wait_for(lambda: not flow.is_opening and not state.is_reading)
+        found["rest"] = time.perf_counter() - began
+        rest(2.0)
+        found.update(_gaps("all", probe))
+        probe.restart()
+        began = time.perf_counter()
+        flow._save_to(Path(folder) / "again.wpstudio", None)
+        wait_for(lambda: not flow.is_saving)
+        found["save"] = time.perf_counter() - began
+        found.update(_gaps("save", probe))
+        found["is_saved"] = state.path is not None and state.path.name == "again.wpstudio"
+        return found
+
+
+def _gaps(name: str, probe: Any) -> dict[str, float]:
+    """Return the longest gap, in milliseconds: as time passed, and as what the window's thread computed in one."""
+    return {f"{name}_gap": max(probe.gaps_ms, default=0.0), f"{name}_gap_own": max(probe.own_ms, default=0.0)}
+
+
+def main() -> None:
+    """Measure once."""
+    print(json.dumps(opened_and_saved(*sys.argv[1:])))  # noqa: T201 - the answer to the parent
+
+
+if __name__ == "__main__":
+    main()

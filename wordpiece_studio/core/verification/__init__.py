@@ -1,0 +1,1 @@
+"""Making exported files again and saying whether they are the same to the byte."""
