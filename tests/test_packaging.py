@@ -62,13 +62,17 @@ def test_what_the_readme_points_at_is_there() -> None:
         assert (ROOT / target).exists(), target
 
 
-def test_the_readmes_library_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_readmes_library_example_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)  # it saves a tokenizer
     example = re.search(r"```python\n(.*?)```", README, flags=re.DOTALL)
     assert example
     exec(compile(example.group(1), "README.md", "exec"), {})
     printed = capsys.readouterr().out
     assert "hugs" in printed
     assert "##u" in printed
+    assert (tmp_path / "my-vocab" / "tokenizer.json").exists()
 
 
 def test_the_readmes_command_lines_run(tmp_path: Path) -> None:
@@ -83,7 +87,7 @@ def test_the_readmes_command_lines_run(tmp_path: Path) -> None:
             env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"},
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
-    assert (tmp_path / "my-vocab" / "vocab.txt").exists()
+    assert (tmp_path / "my-vocab" / "tokenizer.json").exists()
     assert (tmp_path / "merges.csv").exists()
 
 

@@ -91,7 +91,7 @@ def test_encodings_are_detected_only_when_that_is_asked_for(tmp_path: Path, caps
     path = tmp_path / "a.txt"
     path.write_bytes("Les élèves ont déjà préparé leurs modèles à l'école, où êtes-vous allés ?\n".encode("cp1252") * 9)
     error = fails(capsys, "count", path)
-    assert "are not UTF-8; it may be CP1252. Then use --encoding cp1252; or --errors replace" in error
+    assert "are not UTF-8; it may be CP1252. If so, use --encoding cp1252; otherwise --errors replace" in error
     code, out, err = run(capsys, "count", path, "--encoding", "detect")
     assert (code, "cp1252" in out) == (0, True)
     assert err == f"wordpiece-studio: {path} was read as CP1252.\n"

@@ -26,7 +26,13 @@ def test_train_tells_what_it_did(tmp_path: Path, capsys: pytest.CaptureFixture[s
         "stop_reason": "max_merges",
         "words": 36,
     }
-    assert sorted(path.name for path in (tmp_path / "a" / "b").iterdir()) == ["vocab.txt", "wordpiece-studio.json"]
+    assert {path.name for path in (tmp_path / "a" / "b").iterdir()} == {
+        "special_tokens_map.json",
+        "tokenizer.json",
+        "tokenizer_config.json",
+        "vocab.txt",
+        "wordpiece-studio.json",
+    }
 
 
 def test_the_merges_are_written_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -50,7 +56,8 @@ def test_every_setting_is_an_option(tmp_path: Path, capsys: pytest.CaptureFixtur
     options: list[object] = []
     for name, value in given.items():
         options += [f"--{name.replace('_', '-')}", " ".join(value) if isinstance(value, list) else value]
-    assert run(capsys, "train", COURSE, *options, "-o", tmp_path)[0] == 0
+    assert "end-of-word suffix" in fails(capsys, "train", COURSE, *options, "-o", tmp_path)
+    assert run(capsys, "train", COURSE, *options, "--only", "vocab.txt", "-o", tmp_path)[0] == 0
     assert json.loads((tmp_path / "wordpiece-studio.json").read_text())["training"] == given
 
 
@@ -168,9 +175,79 @@ def test_ctrl_c_ends_at_once_and_writes_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
-def test_words_that_no_vocabulary_can_hold_are_told_before_the_training(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("pre_tokenizer", "normalizer", "message", "only", "files"),
+    [
+        ("punctuation", "none", "cannot stand in a vocab.txt: ' ' (white space", "tokenizer.json", 4),
+        ("punctuation", "bert-cased", "words would go on from one line to the next", "vocab.txt", 0),
+        ("unicode-punctuation", "none", 'cannot hold the pre-tokenizer "unicode-punctuation"', "vocab.txt", 2),
+        ("pattern:[a-z]+", "nfc", 'cannot hold the pre-tokenizer "[a-z]+"', "vocab.txt", 2),
+    ],
+)
+def test_what_cannot_be_written_is_told_before_the_training(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    pre_tokenizer: str,
+    normalizer: str,
+    message: str,
+    only: str,
+    files: int,
 ) -> None:
-    monkeypatch.setattr("wordpiece_studio.core.training.trainer.Trainer.run", None)
-    message = fails(capsys, "train", COURSE, "--pre-tokenizer", "punctuation", "-o", tmp_path / "out")
-    assert "cannot stand in a vocab.txt: ' ' (white space" in message
+    options = ["--pre-tokenizer", pre_tokenizer, "--normalizer", normalizer, "--max-merges", 2, "-o", tmp_path / "out"]
+    with monkeypatch.context() as patch:
+        patch.setattr("wordpiece_studio.core.training.trainer.Trainer.run", None)
+        told = fails(capsys, "train", COURSE, *options)
+    assert message in told
+    assert f"--only {only}" in told
+    assert not (tmp_path / "out").exists()
+    if files:
+        run(capsys, "train", COURSE, *options, "--only", only)
+        assert len(list((tmp_path / "out").iterdir())) == files
+        assert (tmp_path / "out" / only).exists()
+    else:  # its words hold blanks, so neither file can be written
+        assert "white space at the end" in fails(capsys, "train", COURSE, *options, "--only", only)
+
+
+def test_files_of_another_tokenizer_are_not_left_beside_this_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(capsys, "train", COURSE, "--max-merges", 2, "-o", tmp_path)
+    run(capsys, "train", COURSE, "--max-merges", 3, "-o", tmp_path)
+    told = fails(capsys, "train", COURSE, "--max-merges", 4, "--only", "vocab.txt", "-o", tmp_path)
+    assert "special_tokens_map.json would stay, and does not belong to what is to be written" in told
+    assert "There is no file x to write alone" in fails(capsys, "train", COURSE, "--only", "x", "-o", tmp_path)
+
+
+BPE = ["--objective", "count", "--continuing-subword-prefix", ""]
+
+
+def test_byte_pair_encoding(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    assert run(capsys, "train", COURSE, *BPE, "--max-merges", 9, "--bpe", "--with-counts", "-o", out)[0] == 0
+    assert {path.name for path in out.iterdir()} == {
+        "merges.txt", "vocab.json", "word-counts.tsv", "word-counts.tsv.card.json", "wordpiece-studio.json",
+    }  # fmt: skip
+    assert (out / "merges.txt").read_text().count("\n") == 10
+    assert run(capsys, "verify", out, COURSE)[0] == 0
+    ours = json.loads(run(capsys, "tokenize", "This course.", "--vocab", out, "--json")[1])
+    models = pytest.importorskip("tokenizers.models")
+    theirs = models.BPE.from_file(str(out / "vocab.json"), str(out / "merges.txt"), unk_token="[UNK]")
+    found = [token for word in ("This", "course", ".") for token in theirs.tokenize(word)]
+    assert [(token.id, token.value) for token in found] == list(zip(ours["ids"], ours["tokens"], strict=True))
+
+
+def test_why_there_is_no_byte_pair_encoding_is_told_before_the_words_are_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], course: Path
+) -> None:
+    out = tmp_path / "out"
+    message = fails(capsys, "train", "none.txt", "--objective", "count", "--bpe", "-o", out)
+    assert "a prefix inside words" in message
+    assert "--continuing-subword-prefix ''" in message
+    assert "Either --bpe or --only" in fails(
+        capsys, "train", "none.txt", *BPE, "--bpe", "--only", "vocab.txt", "-o", out
+    )
+    assert "holds a tokenizer with a tokenizer.json" in fails(capsys, "train", "none.txt", *BPE, "--bpe", "-o", course)
+    options = [*BPE, "--pre-tokenizer", "punctuation", "--normalizer", "none", "--bpe", "-o", out]
+    assert "The symbol ' ' cannot stand in merges.txt" in fails(capsys, "train", COURSE, *options)
+    assert not out.exists()

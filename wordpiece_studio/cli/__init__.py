@@ -23,6 +23,7 @@ from wordpiece_studio.cli.messages import error_words
 from wordpiece_studio.cli.terminal import PROGRAM, OutputClosed, print_line, warn
 from wordpiece_studio.cli.tokenize import explain_command, tokenize_command
 from wordpiece_studio.cli.train import train_command
+from wordpiece_studio.cli.verify import verify_command
 from wordpiece_studio.errors import StudioError
 
 _STOPPED, _TERMINATED = 130, 143
@@ -40,6 +41,7 @@ app.command("count")(count_command)
 app.command("encode")(encode_command)
 app.command("tokenize")(tokenize_command)
 app.command("explain")(explain_command)
+app.command("verify")(verify_command)
 
 
 def main() -> None:
@@ -50,6 +52,7 @@ def main() -> None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))
         elif hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="backslashreplace")
+    os.environ["PYTHONSAFEPATH"] = "1"  # processes that are started import nothing from the folder of the texts
     signal.signal(signal.SIGTERM, _terminate)
     gc.freeze()  # what was loaded stays
     gc.enable()
@@ -79,6 +82,8 @@ def run(arguments: list[str]) -> int:
     except SystemExit as ended:
         if isinstance(ended.__context__, BrokenPipeError):  # how rich ends the help that nobody reads
             return 0
+        if ended.code == _TERMINATED:
+            return _TERMINATED  # what is held need not be freed one by one
         raise
     except _UsageError as error:
         message = getattr(error, "format_message", error.__str__)()

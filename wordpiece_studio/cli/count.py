@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
+from wordpiece_studio.cli.corpus_notes import CorpusNotes
 from wordpiece_studio.cli.messages import count_summary, detected_encodings, loss_warnings, table_of_files
 from wordpiece_studio.cli.options import (
     FILES,
@@ -31,6 +32,7 @@ from wordpiece_studio.cli.sources import counted_words, listed_sources
 from wordpiece_studio.cli.terminal import print_line, progress, warn
 from wordpiece_studio.core.corpus.files import display_name
 from wordpiece_studio.core.corpus.remote_files import is_url
+from wordpiece_studio.core.formats.card import make_counts_card
 from wordpiece_studio.core.formats.word_counts import check_table_place, write_word_counts
 from wordpiece_studio.core.text.normalizers import resolve_normalizer
 from wordpiece_studio.core.text.printable import printable, printable_json
@@ -70,10 +72,12 @@ def count_command(
     sources = listed_sources(context.params)
     if output is not None:
         _check_output(output, sources or [])
+    notes = CorpusNotes(sources, context.params)
     with progress(of_bytes=True) as report:
         counts = counted_words(context.params, sources, normalizing, report)
     if output is not None:
-        write_word_counts(output, counts)
+        card = make_counts_card(counts, notes.record(), (Path(output).name,), Path(output).parent)
+        write_word_counts(output, counts, card=card)
     for warning in (*loss_warnings(counts), *detected_encodings(counts.statistics, encoding)):
         warn(warning)
     commonest = _commonest(counts, top)

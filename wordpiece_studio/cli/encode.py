@@ -26,7 +26,7 @@ from wordpiece_studio.cli.sources import listed_sources, opened_stdin
 from wordpiece_studio.cli.terminal import print_line, progress, warn
 from wordpiece_studio.core.corpus.files import display_name
 from wordpiece_studio.core.encoding.corpus_encoding import write_ids
-from wordpiece_studio.core.formats.tokenizer_directory import VOCABULARY_FILE
+from wordpiece_studio.core.formats.vocab_txt import VOCABULARY_FILE
 from wordpiece_studio.core.text.printable import printable_json
 from wordpiece_studio.errors import StudioError
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wordpiece_studio.core.corpus.decoding import BINARY_ADVICE, UNDECODABLE_ADVICE
+from wordpiece_studio.core.corpus.delimited_rows import QUOTE_ADVICE
 from wordpiece_studio.core.corpus.encodings import DETECT
 from wordpiece_studio.core.corpus.files import display_name
-from wordpiece_studio.core.corpus.rows import NAME_COLUMN_ADVICE, SKIP_ADVICE
+from wordpiece_studio.core.corpus.rows import CHARACTERS_ADVICE, NAME_COLUMN_ADVICE, SKIP_ADVICE
 from wordpiece_studio.core.encoder import NO_ID
 from wordpiece_studio.core.text.printable import printable
 from wordpiece_studio.errors import StudioError
@@ -27,6 +28,7 @@ _MOST_FILES = 100
 # How an error's template begins -> the option that it is about.
 _OPTIONS = {
     "A vocabulary of {size": "--vocab-size",
+    "At least one process": "--processes",
     "No word is left": "--alphabet-limit",
     "No word occurs": "--min-count",
     "The ids of": "--dtype",
@@ -46,9 +48,13 @@ _OPTIONS = {
 }
 _ADVICE_WITH_OPTIONS = {
     UNDECODABLE_ADVICE: "Give the encoding with --encoding, or use --errors replace or --errors skip-line.",
-    BINARY_ADVICE: "If it is text in UTF-16, use --encoding utf-16-le or utf-16-be; or leave out such lines with "
+    BINARY_ADVICE: "If it is text in UTF-16, use --encoding utf-16-le or utf-16-be; or use --errors replace or "
     "--errors skip-line.",
     SKIP_ADVICE: "Mend it, or leave out such lines with --errors skip-line.",
+    CHARACTERS_ADVICE: "Use --errors replace to have such characters replaced, or --errors skip-line to leave out such "
+    "lines.",
+    QUOTE_ADVICE: "Mend it: a cell in quotes ends with its quote, and a quote in it is doubled. Or leave out such "
+    "lines with --errors skip-line.",
     NAME_COLUMN_ADVICE: "Name the one to read with --column.",
 }
 _ADVICE_WITHOUT = {
@@ -62,7 +68,7 @@ def error_words(error: StudioError, command: str = "") -> str:
     has_options = command in ("train", "count", "encode")
     advice = (_ADVICE_WITH_OPTIONS if has_options else _ADVICE_WITHOUT).get(error.advice_template, error.advice)
     if has_options and (guess := error.values.get("guess")):
-        advice = f"Then use --encoding {str(guess).lower()}; or --errors replace or --errors skip-line."
+        advice = f"If so, use --encoding {str(guess).lower()}; otherwise --errors replace or --errors skip-line."
     what = error.what
     if error.what_template.startswith("The setting {name}"):
         what = what.removeprefix("The setting ").replace(str(error.values["name"]), _option(error), 1)

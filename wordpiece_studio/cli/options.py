@@ -9,11 +9,16 @@ import typer
 
 from wordpiece_studio.core.corpus.corpus_file import FileKind
 from wordpiece_studio.core.encoder import Tokenizer
-from wordpiece_studio.core.formats.tokenizer_directory import load_tokenizer
+from wordpiece_studio.core.formats.tokenizer_loading import (
+    KNOWN_FILES,
+    load_tokenizer,
+    load_wordpiece_tokenizer,
+)
 from wordpiece_studio.core.text.normalizers import RemoveCharacters, Sequence
 from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:
+    from wordpiece_studio.core.imported.imported_tokenizer import ImportedTokenizer
     from wordpiece_studio.core.text.normalizers import Normalizer
 
 NORMALIZERS = (
@@ -29,7 +34,9 @@ def option(text: str, panel: str, **more: Any) -> Any:
     return typer.Option(help=text, rich_help_panel=panel, **more)
 
 
-VocabOption = Annotated[str, typer.Option(help="A folder that train wrote, or a vocab.txt.", metavar="DIR|FILE")]
+VocabOption = Annotated[
+    str, typer.Option(help="A folder that train wrote, or a vocab.txt or tokenizer.json.", metavar="DIR|FILE")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 GivenOption = Annotated[str | None, option("Instead of what the vocabulary was trained with.", TEXT)]
 RemoveOption = Annotated[str, option("Characters to remove after normalizing.", TEXT, metavar="CHARACTERS")]
@@ -77,7 +84,40 @@ def loaded_tokenizer(vocab: str, normalizer: str | None, pre_tokenizer: str | No
     StudioError
         If there is none.
     """
-    if vocab == "." and not Path("vocab.txt").exists():
-        raise StudioError("There is no vocab.txt in this folder", "Name a vocabulary with --vocab.")
+    _check_default(vocab)
+    tokenizer = load_wordpiece_tokenizer(vocab, normalizer, pre_tokenizer)
+    return _with_removal(tokenizer, remove)
+
+
+def any_loaded_tokenizer(
+    vocab: str, normalizer: str | None, pre_tokenizer: str | None, remove: str
+) -> Tokenizer | ImportedTokenizer:
+    """Return the tokenizer that the options name, be it one that can only be tokenized with.
+
+    Raises
+    ------
+    StudioError
+        If there is none.
+    """
+    _check_default(vocab)
     tokenizer = load_tokenizer(vocab, normalizer, pre_tokenizer)
-    return Tokenizer(tokenizer.vocabulary, with_removal(tokenizer.normalizer, remove), tokenizer.pre_tokenizer)
+    if isinstance(tokenizer, Tokenizer):
+        return _with_removal(tokenizer, remove)
+    if remove:
+        raise StudioError("Nothing can be removed before a {kind} model", "Leave --remove out.", kind=tokenizer.kind)
+    return tokenizer
+
+
+def _check_default(vocab: str) -> None:
+    if vocab == "." and not any(Path(name).exists() for name in KNOWN_FILES):
+        what = "There is no vocab.txt and no tokenizer.json in this folder"
+        raise StudioError(what, "Name a vocabulary with --vocab.")
+
+
+def _with_removal(tokenizer: Tokenizer, remove: str) -> Tokenizer:
+    return Tokenizer(
+        tokenizer.vocabulary,
+        with_removal(tokenizer.normalizer, remove),
+        tokenizer.pre_tokenizer,
+        max_word_length=tokenizer.max_word_length,
+    )

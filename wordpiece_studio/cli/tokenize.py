@@ -8,10 +8,17 @@ from typing import Annotated
 import typer
 
 from wordpiece_studio.cli.messages import STDIN, ladder, no_unknown_token
-from wordpiece_studio.cli.options import GivenOption, JsonOption, RemoveOption, VocabOption, loaded_tokenizer
+from wordpiece_studio.cli.options import (
+    GivenOption,
+    JsonOption,
+    RemoveOption,
+    VocabOption,
+    any_loaded_tokenizer,
+    loaded_tokenizer,
+)
 from wordpiece_studio.cli.terminal import print_line, stdin, warn
 from wordpiece_studio.core.corpus.streams import decoded_lines
-from wordpiece_studio.core.encoder import NO_ID
+from wordpiece_studio.core.encoder import NO_ID, Tokenizer
 from wordpiece_studio.core.text.printable import printable, printable_json
 from wordpiece_studio.errors import StudioError
 
@@ -26,11 +33,11 @@ def tokenize_command(
     as_json: JsonOption = False,
 ) -> None:
     """Tokenize text: a line of tokens for every line."""
-    tokenizer = loaded_tokenizer(vocab, normalizer, pre_tokenizer, remove)
+    tokenizer = any_loaded_tokenizer(vocab, normalizer, pre_tokenizer, remove)
     is_warned = not (ids or as_json)
     for line in decoded_lines(stdin(), STDIN) if text == "-" else text.split("\n"):
         encoding = tokenizer.encode(line)
-        if not is_warned and NO_ID in encoding.ids:
+        if not is_warned and isinstance(tokenizer, Tokenizer) and NO_ID in encoding.ids:
             is_warned = True
             warn(no_unknown_token(tokenizer.vocabulary.unk_token))
         if as_json:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from wordpiece_studio.cli.corpus_notes import CorpusNotes
 from wordpiece_studio.cli.messages import detected_encodings, loss_warnings, summary_words
 from wordpiece_studio.cli.options import (
     ALPHABET,
@@ -35,23 +36,42 @@ from wordpiece_studio.cli.options import (
 )
 from wordpiece_studio.cli.sources import counted_words, listed_sources
 from wordpiece_studio.cli.terminal import print_line, progress, warn
+from wordpiece_studio.cli.training_files import BpeOption, WithCountsOption, check_bpe, write_bpe, write_more
 from wordpiece_studio.core.corpus.files import FileOnDisk
+from wordpiece_studio.core.encoder import Tokenizer
 from wordpiece_studio.core.formats.atomic_write import check_folder
-from wordpiece_studio.core.formats.merge_table import check_merge_table_place, write_merge_table
-from wordpiece_studio.core.formats.tokenizer_directory import save_directory
-from wordpiece_studio.core.formats.vocab_txt import vocabulary_bytes
+from wordpiece_studio.core.formats.card import Origin
+from wordpiece_studio.core.formats.huggingface.pipeline_values import VOCABULARY_ALONE_ADVICE
+from wordpiece_studio.core.formats.merge_table import check_merge_table_place
+from wordpiece_studio.core.formats.tokenizer_directory import Only, check_saving, checked_only, save_directory
+from wordpiece_studio.core.formats.vocab_txt import JSON_ALONE_ADVICE, vocabulary_bytes
 from wordpiece_studio.core.kernel_cache import load_kernels
 from wordpiece_studio.core.text.normalizers import resolve_normalizer
 from wordpiece_studio.core.text.printable import printable_json
 from wordpiece_studio.core.training.config import BERT_SPECIAL_TOKENS, TrainingConfig
 from wordpiece_studio.core.training.notices import corpus_notices
 from wordpiece_studio.core.training.trainer import Trainer
+from wordpiece_studio.core.vocabulary import Vocabulary
+from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from wordpiece_studio.core.corpus.counts import WordCounts
+    from wordpiece_studio.core.text.normalizers import Normalizer
 
+OnlyOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Write vocab.txt or tokenizer.json alone, where the other cannot hold the tokenizer.",
+        metavar="vocab.txt|tokenizer.json",
+    ),
+]
+_ADVICE_WITH_OPTION = {
+    VOCABULARY_ALONE_ADVICE: "Use --only vocab.txt: any program reads its tokens, and the Studio finds in the file "
+    "beside it how text becomes words.",
+    JSON_ALONE_ADVICE: "Use --only tokenizer.json; or choose a normalizer that removes such characters.",
+}
 _SLICE = 1000  # merges between two looks at the progress bar
 _BIG = 8 << 20  # bytes of text from which on the compiled engine will be needed, most probably
 
@@ -93,36 +113,76 @@ def train_command(
     end_of_word_suffix: Annotated[str | None, option("After every word, for byte pair encoding.", ALPHABET)] = None,
     end_of_word: Annotated[str, option("The suffix is a symbol, or attached.", ALPHABET)] = "symbol",
     history: HistoryOption = None,
+    only: OnlyOption = None,
+    bpe: BpeOption = False,
+    with_counts: WithCountsOption = False,
 ) -> None:
     """Learn a vocabulary from texts and write it to a folder."""
     started = time.monotonic()
-    config = _config(context.params)
-    _check_places(output, history)
+    config, chosen = _config(context.params), checked_only(only)
     normalizing = with_removal(resolve_normalizer(normalizer), remove)
-    sources = listed_sources(context.params)
+    # Told before the words are counted what could not be written in the end.
+    _check_places(output, history)
+    _check_saving(_beginning(config, normalizing, pre_tokenizer), output, chosen, config if bpe else None)
+    counts, notes = _counted(context.params, normalizing, config)
+    with progress() as report:
+        trainer = Trainer(counts, config)
+        tokenizer = Tokenizer(trainer.vocabulary, counts.normalizer, counts.pre_tokenizer)
+        _check_saving(tokenizer, output, chosen, config if bpe else None)
+        while trainer.run(_SLICE):
+            report("Training", trainer.history.vocabulary_size(trainer.moment), vocab_size)
+    origin = Origin(merges=trainer.moment, corpus=notes.record())
+    _write(output, trainer, origin, chosen, bpe=bpe)
+    write_more(output, history, trainer, origin, with_counts=with_counts)
+    print_line((_summary if as_json else summary_words)(trainer, output, time.monotonic() - started))
+
+
+def _beginning(config: TrainingConfig, normalizer: Normalizer, pre_tokenizer: str) -> Tokenizer:
+    """Return the tokenizer that is to be trained, with no tokens yet but the special ones."""
+    special, prefix, suffix = config.special_tokens, config.continuing_subword_prefix, config.end_of_word_suffix
+    return Tokenizer(Vocabulary(special, special, prefix, suffix), normalizer, pre_tokenizer)
+
+
+def _counted(
+    options: Mapping[str, Any], normalizer: Normalizer, config: TrainingConfig
+) -> tuple[WordCounts, CorpusNotes]:
+    """Return the words of the texts, which are being hashed by then; what is unusual about them is told."""
+    sources = listed_sources(options)
+    notes = CorpusNotes(sources, options)
     if sum(FileOnDisk(source.path).size for source in sources or ()) > _BIG:
         # Counting leaves the interpreter to others most of the time.
         threading.Thread(target=_load_engine, daemon=True).start()
     with progress(of_bytes=True) as report:
-        counts = counted_words(context.params, sources, normalizing, report)
+        counts = counted_words(options, sources, normalizer, report)
+    notes.hash_beside()
     notices = map(str, corpus_notices(counts, config))
-    for warning in (*loss_warnings(counts), *detected_encodings(counts.statistics, encoding), *notices):
+    for warning in (*loss_warnings(counts), *detected_encodings(counts.statistics, options["encoding"]), *notices):
         warn(warning)
-    with progress() as report:
-        trainer = Trainer(counts, config)
-        vocabulary_bytes(trainer.vocabulary.tokens)  # told before the training what could not be written after it
-        while trainer.run(_SLICE):
-            report("Training", trainer.history.vocabulary_size(trainer.moment), vocab_size)
-    _write(output, history, trainer, counts)
-    print_line((_summary if as_json else summary_words)(trainer, output, time.monotonic() - started))
+    return counts, notes
 
 
-def _write(output: str, history: str | None, trainer: Trainer, counts: WordCounts) -> None:
-    """Write the folder of the vocabulary, and the table of the merges if there is to be one."""
-    normalizer, pre_tokenizer = counts.normalizer, counts.pre_tokenizer
-    save_directory(output, trainer.vocabulary, normalizer, pre_tokenizer, config=trainer.config, counts=counts)
-    if history is not None:
-        write_merge_table(history, trainer.history)
+def _write(output: str, trainer: Trainer, origin: Origin, only: Only | None, *, bpe: bool) -> None:
+    """Write the folder of the vocabulary."""
+    if bpe:
+        write_bpe(output, trainer, origin)
+        return
+    counts, vocabulary = trainer.counts, trainer.vocabulary
+    if only is None:
+        try:
+            vocabulary_bytes(vocabulary.tokens)
+        except StudioError as error:  # the first symbols could be written, and nobody wants to train again
+            warn(f"{error.what}, so that only tokenizer.json is written.")
+            only = "tokenizer.json"
+    save_directory(
+        output,
+        vocabulary,
+        counts.normalizer,
+        counts.pre_tokenizer,
+        config=trainer.config,
+        counts=counts,
+        origin=origin,
+        only=only,
+    )
 
 
 def _config(values: Mapping[str, Any]) -> TrainingConfig:
@@ -139,6 +199,18 @@ def _check_places(output: str, history: str | None) -> None:
     check_folder(output)
     if history is not None:
         check_merge_table_place(history)
+
+
+def _check_saving(tokenizer: Tokenizer, output: str, only: Only | None, bpe: TrainingConfig | None) -> None:
+    """Check what will stand in the way of writing the tokenizer, or byte pair encoding of a training with `bpe`."""
+    if bpe is not None:
+        check_bpe(output, bpe, only, tokenizer.vocabulary.tokens)
+        return
+    try:
+        check_saving(tokenizer, output, only)
+    except StudioError as error:
+        advice = _ADVICE_WITH_OPTION.get(error.advice_template, error.advice_template)
+        raise StudioError(error.what_template, advice, **error.values) from None
 
 
 def _load_engine() -> None:

@@ -1,0 +1,94 @@
+"""``wordpiece-studio verify``."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from wordpiece_studio.cli.options import TEXT, JsonOption, WordCountsOption, option
+from wordpiece_studio.cli.terminal import print_line, progress, warn
+from wordpiece_studio.core.corpus.files import display_name
+from wordpiece_studio.core.text.printable import printable, printable_json
+from wordpiece_studio.core.verification.verification import verify
+
+if TYPE_CHECKING:
+    from wordpiece_studio.core.corpus.counting.counting_progress import CountingProgress
+    from wordpiece_studio.core.verification.verification import Verification
+
+_WIDTH = len("unchecked")
+
+
+def verify_command(
+    place: Annotated[
+        str, typer.Argument(metavar="DIR|FILE", help="What was exported: a folder, or a file with its card beside it.")
+    ],
+    sources: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[FROM]...",
+            help="A project, a table of word counts that was exported, or the files of the corpus. Without: the table "
+            "in DIR, or the files that the card names.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+    word_counts: WordCountsOption = False,
+    processes: Annotated[
+        int | None, option("How many count at the same time.", TEXT, metavar="N", show_default="as many as pay")
+    ] = None,
+) -> int:
+    """Train again what was exported, and say of every file whether its bytes agree. The exit code is 0 if all do."""
+    started = time.monotonic()
+    with progress() as report:
+
+        def tell(counting: CountingProgress) -> None:
+            report("Counting", counting.bytes_done, counting.bytes_total)
+
+        result = verify(
+            place,
+            sources or (),
+            is_counts=word_counts,
+            processes=processes,
+            counting=tell,
+            training=lambda done, merges: report("Training", done, merges),
+        )
+    seconds = time.monotonic() - started
+    if as_json:
+        print_line(_summary(result, place, seconds))
+    else:
+        _print(result, place, seconds)
+    return 0 if result.agrees else 1
+
+
+def _print(result: Verification, place: str, seconds: float) -> None:
+    for name, then, now in result.versions:
+        warn(f"{name} was {then} then, and is {now} now.")
+    for note in result.notes:
+        warn(note)
+    for check in result.checks:
+        detail = f"  ({check.detail})" if check.detail else ""
+        print_line(printable(f"{check.outcome:<{_WIDTH}}  {check.name}{detail}"))
+    differing = sum(check.outcome == "differs" for check in result.checks)
+    compared = sum(check.outcome != "unchecked" for check in result.checks)
+    outcome = f"all {compared} agree" if result.agrees else f"{differing} of {compared} differ"
+    learned = f"{result.tokens:,} tokens after {result.merges:,} merges, " if result.tokens else ""
+    print_line(f"{display_name(place)}: {outcome} ({learned}from {result.source}, in {seconds:.1f} s)")
+
+
+def _summary(result: Verification, place: str, seconds: float) -> str:
+    return printable_json(
+        {
+            "place": place,
+            "agrees": result.agrees,
+            "source": result.source,
+            "tokens": result.tokens,
+            "merges": result.merges,
+            "checks": [dataclasses.asdict(check) for check in result.checks],
+            "versions": [{"name": name, "then": then, "now": now} for name, then, now in result.versions],
+            "notes": list(result.notes),
+            "seconds": round(seconds, 3),
+        }
+    )
