@@ -58,7 +58,7 @@ hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "studio")
 def _find_qt_problem() -> str | None:
     """Return why Qt cannot run here, or None. Imports are enough: they fail, they do not abort."""
     if problem := platform_check.bad_qt_pair():
-        return problem
+        return str(problem)
     try:
         for name in _QT_MODULES:
             importlib.import_module(name)

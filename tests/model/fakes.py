@@ -50,6 +50,7 @@ class FakeTrainer:
         self,
         counts: WordCounts,
         config: TrainingConfig,
+        should_stop: Callable[[], bool] = bool,
         *,
         seconds_per_merge: float = 0.0,
         broken_at: int | None = None,

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtWidgets import QFileDialog, QMessageBox
 
-from wordpiece_studio.core.formats.vocab_txt import read_vocabulary
+from wordpiece_studio.core.project.project_file import open_project
 from wordpiece_studio.model.corpus_opening import Reading
 from wordpiece_studio.ui.corpus.encoding_dialog import EncodingDialog
-from wordpiece_studio.ui.corpus.save_dialog import SaveVocabularyDialog
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,14 +29,6 @@ def choose(studio: Studio, *paths: Path) -> None:
     dialog.filesSelected.emit([str(path) for path in paths])
     dialog.done(1)
     studio.wait_opened()
-
-
-def save_vocabulary(studio: Studio, path: Path, *, as_folder: bool) -> None:
-    studio.window.actions_.save_vocabulary.trigger()
-    dialog = studio.window.findChild(SaveVocabularyDialog)
-    dialog._forms.button(int(as_folder)).setChecked(True)
-    dialog.accept()
-    choose(studio, path)
 
 
 # -- opening
@@ -192,14 +183,15 @@ def test_an_edited_text_is_not_replaced_without_a_question(studio: Studio, tmp_p
 
 
 def test_save_first_and_open_then(studio: Studio, tmp_path: Path) -> None:
-    other, mine = tmp_path / "other.txt", tmp_path / "mine.txt"
+    other, mine = tmp_path / "other.txt", tmp_path / "mine.wpstudio"
     other.write_text("other", encoding="utf-8")
     studio.set_text("mine")
     studio.open(other)
     studio.answer(_SAVE)
     choose(studio, mine)
-    assert mine.read_text(encoding="utf-8") == "mine"
-    assert studio.window.document.text == "other"
+    studio.wait(lambda: studio.window.document.text == "other")
+    assert open_project(mine).corpus.text == "mine"
+    assert studio.window.project_state.path is None  # the other text is no part of it
 
 
 def test_a_text_is_saved_to_the_byte(studio: Studio, tmp_path: Path) -> None:
@@ -220,35 +212,6 @@ def test_a_text_that_cannot_be_saved_is_still_there(studio: Studio, tmp_path: Pa
     studio.answer(QMessageBox.StandardButton.Ok)
     assert studio.window.document.is_modified
     studio.window.document.undo_stack.undo()
-
-
-# -- the vocabulary
-
-
-def test_the_vocabulary_of_the_step_shown_is_saved(studio: Studio, tmp_path: Path) -> None:
-    save_vocabulary(studio, tmp_path / "vocab.txt", as_folder=False)
-    tokens = read_vocabulary(tmp_path / "vocab.txt")
-    assert len(tokens) == 57
-    assert tokens[:5] == ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    assert tokens[-1] == "cha"
-    assert "after merge 12" in studio.window.banner.text
-
-
-def test_a_folder_with_its_settings_is_saved_and_not_replaced_unasked(studio: Studio, tmp_path: Path) -> None:
-    folder = tmp_path / "my tokenizer"
-    save_vocabulary(studio, folder, as_folder=True)
-    assert sorted(path.name for path in folder.iterdir()) == ["vocab.txt", "wordpiece-studio.json"]
-    (folder / "vocab.txt").write_text("mine\n", encoding="utf-8")
-    save_vocabulary(studio, folder, as_folder=True)
-    studio.answer(_CANCEL)
-    assert (folder / "vocab.txt").read_text(encoding="utf-8") == "mine\n"
-    save_vocabulary(studio, folder, as_folder=True)
-    studio.answer(QMessageBox.StandardButton.Yes)
-    assert len(read_vocabulary(folder / "vocab.txt")) == 57
-
-
-def test_nothing_trained_nothing_to_save(empty_studio: Studio) -> None:
-    assert not empty_studio.window.actions_.save_vocabulary.isEnabled()
 
 
 # -- leaving
@@ -272,7 +235,7 @@ def test_leaving_while_training_asks(studio: Studio) -> None:
     with studio.qtbot.waitSignal(studio.window.model.merges_appended, timeout=20_000):
         studio.window.actions_.train.trigger()
     studio.window.close()
-    assert "while the training runs" in studio.box().text()
+    assert "training still runs" in studio.box().informativeText()
     studio.answer(_DISCARD)
     assert not studio.window.isVisible()
 
@@ -283,23 +246,22 @@ def train(studio: Studio) -> None:
     studio.wait_finished()
 
 
-def test_leaving_asks_for_a_vocabulary_that_the_user_trained_and_did_not_save(studio: Studio, tmp_path: Path) -> None:
+def test_leaving_asks_for_merges_that_the_user_asked_for_and_did_not_save(studio: Studio, tmp_path: Path) -> None:
     train(studio)
     studio.window.close()
-    assert "vocabulary" in studio.box().text()
+    assert "25 merges" in studio.box().informativeText()
     studio.answer(_CANCEL)
     assert studio.window.isVisible()
     studio.window.close()
     studio.answer(_SAVE)
-    studio.window.findChild(SaveVocabularyDialog).accept()
-    choose(studio, tmp_path / "tokenizer")
-    assert not studio.window.isVisible()
-    assert (tmp_path / "tokenizer" / "vocab.txt").exists()
+    choose(studio, tmp_path / "mine.wpstudio")
+    studio.wait(lambda: not studio.window.isVisible())
+    assert len(open_project(tmp_path / "mine.wpstudio").run.history) == 25
 
 
-def test_a_saved_vocabulary_is_not_asked_for_until_it_grows(studio: Studio, tmp_path: Path) -> None:
+def test_a_saved_vocabulary_is_not_asked_for_until_it_grows(studio: Studio) -> None:
     train(studio)
-    save_vocabulary(studio, tmp_path / "vocab.txt", as_folder=False)
+    studio.window.export_flow.saved.emit("It was saved.")
     assert not studio.window.training_flow.record.is_unsaved
     studio.window.model.train_further(vocab_size=72)
     studio.wait(lambda: studio.window.model.merge_count == 27)
@@ -309,18 +271,19 @@ def test_a_saved_vocabulary_is_not_asked_for_until_it_grows(studio: Studio, tmp_
     assert not studio.window.isVisible()
 
 
-def test_text_and_vocabulary_are_one_question(studio: Studio, tmp_path: Path) -> None:
+def test_text_and_merges_are_one_question_and_one_file(studio: Studio, tmp_path: Path) -> None:
     train(studio)
     studio.set_text("mine")
     studio.window.close()
-    assert "text and vocabulary" in studio.box().text()
+    words = studio.box().informativeText()
+    assert "was edited" in words
+    assert "25 merges" in words
     studio.answer(_SAVE)
-    choose(studio, tmp_path / "mine.txt")
-    studio.window.findChild(SaveVocabularyDialog).accept()
-    choose(studio, tmp_path / "tokenizer")
-    assert (tmp_path / "mine.txt").read_text(encoding="utf-8") == "mine"
-    assert (tmp_path / "tokenizer" / "vocab.txt").exists()
-    assert not studio.window.isVisible()
+    choose(studio, tmp_path / "mine.wpstudio")
+    studio.wait(lambda: not studio.window.isVisible())
+    project = open_project(tmp_path / "mine.wpstudio")
+    assert project.corpus.text == "mine"
+    assert len(project.run.history) == 25
 
 
 def test_leaving_with_nothing_at_stake_asks_nothing(studio: Studio) -> None:

@@ -14,9 +14,11 @@ from wordpiece_studio.model.records import TrainerState
 from wordpiece_studio.ui.training.training_dialogs import FurtherDialog
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.ui.conftest import Studio
 
-_YES = QMessageBox.StandardButton.Yes
+_DISCARD = QMessageBox.StandardButton.Discard
 _CANCEL = QMessageBox.StandardButton.Cancel
 
 
@@ -141,7 +143,7 @@ def test_train_again_asks_before_it_discards(studio: Studio) -> None:
     assert studio.window.model.history is history
     studio.window.actions_.train.trigger()
     with studio.qtbot.waitSignal(studio.window.model.run_reset):
-        studio.answer(_YES)
+        studio.answer(QMessageBox.StandardButton.Yes)
     studio.wait_finished()
     assert studio.window.model.history is not history
 
@@ -321,7 +323,7 @@ def test_a_sample_asks_before_the_users_merges_go_and_keeps_the_users_sentence(s
     assert (studio.window.model.history, studio.window.document.text) == (history, text)
     studio.window.sample_flow.open_sample("hug.txt")
     with studio.qtbot.waitSignal(studio.window.model.run_reset):
-        studio.answer(_YES)
+        studio.answer(_DISCARD)
     studio.wait_finished()
     assert "hug" in studio.window.model.counts.words
     assert studio.window.tokenization_pane.text == "my own"
@@ -357,9 +359,10 @@ def test_a_run_that_nobody_asked_for_goes_with_its_corpus(studio: Studio) -> Non
     assert not studio.has_box()
 
 
-def test_the_users_run_stays_and_says_of_which_corpus_it_is(studio: Studio) -> None:
+def test_the_users_run_stays_and_says_of_which_corpus_it_is(studio: Studio, tmp_path: Path) -> None:
     train_anew(studio)
-    studio.window.actions_.new_corpus.trigger()
+    (tmp_path / "other.txt").write_text("hug", encoding="utf-8")
+    studio.open(tmp_path / "other.txt")
     assert studio.window.model.merge_count == 25
     assert "merges are those of “English" in studio.window.bar.progress_text
     studio.set_text("hug hug pug")
@@ -411,8 +414,7 @@ def test_with_no_pair_left_there_is_no_further(studio: Studio) -> None:
     assert not further.isEnabled()
     assert "No pair is left" in further.toolTip()
     studio.window.sample_flow.open_sample("course-en.txt")
-    studio.box().button(QMessageBox.StandardButton.Discard).click()  # of the text; then it asks for the merges
-    studio.answer(_YES)
+    studio.answer(_DISCARD)  # text and merges
     studio.wait(lambda: studio.window.model.merge_count == 25)
     studio.wait_finished()
     assert further.isEnabled()

@@ -8,6 +8,7 @@ the work's own.
 from __future__ import annotations
 
 import ctypes
+import importlib
 import json
 import logging
 import multiprocessing
@@ -55,7 +56,10 @@ class ChildProcess:
         # Nothing is ever written to the lifeline: the child sees its end when this process is gone, however it went.
         lifeline, self._lifeline = context.Pipe(duplex=False)
         self._process = context.Process(
-            target=_run_in_child, args=(lifeline, theirs, work, arguments), name=name, daemon=not has_children
+            target=_run_in_child,
+            args=(lifeline, theirs, work.__module__, work.__qualname__, arguments),
+            name=name,
+            daemon=not has_children,
         )
         self._process.start()
         theirs.close()
@@ -142,11 +146,17 @@ def _how_ended(code: int | None) -> str:
     return f"with exit code {code}"
 
 
-def _run_in_child(lifeline: Connection, connection: Connection, work: ChildWork, arguments: tuple[object, ...]) -> None:
-    """Do the work in the child and report how it ended."""
+def _run_in_child(
+    lifeline: Connection, connection: Connection, module: str, name: str, arguments: tuple[object, ...]
+) -> None:
+    """Do the work in the child, the function `name` of a module, and report how it ended.
+
+    The work is named and not handed over, so that the lifeline is watched before all that it needs is loaded.
+    """
     threading.Thread(target=_watch, args=(lifeline,), daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal is the parent's affair
     try:
+        work: ChildWork = getattr(importlib.import_module(module), name)
         work(connection, *arguments)
     except StudioError as error:
         connection.send_bytes(b"e" + _written_error(error))

@@ -6,22 +6,24 @@ The list itself is a `FileTable`; which files there are in a folder, and what is
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoCommand
 
 from wordpiece_studio.core.corpus.files import display_name
+from wordpiece_studio.model.file_rows import FileRow, FileState
 from wordpiece_studio.model.file_table import FileTable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from PySide6.QtGui import QUndoStack
 
     from wordpiece_studio.core.corpus.corpus_file import CorpusFile, FileKind
     from wordpiece_studio.core.corpus.decoding import ErrorHandling
-    from wordpiece_studio.model.file_rows import FileRow
+    from wordpiece_studio.core.project.contents import CorpusReference
 
     Rows = tuple[FileRow, ...]
 
@@ -83,6 +85,11 @@ class CorpusFiles(QObject):
         else:
             self.changed.emit()
 
+    def take_references(self, references: Iterable[CorpusReference]) -> None:
+        """Have the files of a project in the place of what there is; nothing of them is read yet."""
+        self.table.set_rows([_row_of(reference) for reference in references])
+        self.changed.emit()
+
     # Edits. All of them can be undone.
 
     def add(self, rows: Sequence[FileRow]) -> None:
@@ -126,6 +133,17 @@ class CorpusFiles(QObject):
         if [row.file for row in rows] != self.files:
             self._push(rows, self.rows, sorted(chosen))
 
+    def move_files(self, places: Mapping[str, str]) -> None:
+        """Read files from other places, by their old ones; they are the same files."""
+        rows = tuple(
+            replace(row, file=replace(row.file, path=places[row.file.path]), state=FileState.WAITING, error=None)
+            if row.file.path in places
+            else row
+            for row in self.rows
+        )
+        if rows != self.rows:
+            self._push(rows, self.rows, [number for number, row in enumerate(self.rows) if row.file.path in places])
+
     def _push(self, after: Rows, before: Rows, places: list[int]) -> None:
         self._undo_stack.push(FilesCommand(self._show, before, after, places))
 
@@ -153,6 +171,13 @@ class FilesCommand(QUndoCommand):
     def undo(self) -> None:
         """Take it back."""
         self._show(self._before, [place for place in self._places if place < len(self._before)])
+
+
+def _row_of(reference: CorpusReference) -> FileRow:
+    file = reference.file
+    return FileRow(
+        file, max(0, reference.size), encoding=file.encoding or "utf-8", known="chosen" if file.encoding else ""
+    )
 
 
 def _shared_folder(paths: list[str]) -> str:

@@ -34,7 +34,7 @@ from wordpiece_studio.resources import resource_path
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from wordpiece_studio.core.corpus.counts import WordCounts
+    from wordpiece_studio.core.corpus.counts import CorpusStatistics, WordCounts
     from wordpiece_studio.core.text.normalizers import Normalizer
     from wordpiece_studio.core.text.pre_tokenizers import PreTokenizer
 
@@ -123,6 +123,11 @@ class Document(QObject):
         return self._file.encoding
 
     @property
+    def file(self) -> TextFile:
+        """What its file holds, and how the text is written to it."""
+        return self._file
+
+    @property
     def losses(self) -> tuple[int, int]:
         """How many undecodable stretches were replaced and how many lines left out when it was read."""
         return self._file.replaced, self._file.skipped_lines
@@ -175,6 +180,10 @@ class Document(QObject):
         self._file = write_text_file(path, self._text, self._file)
         self._set_path(path)
         self.undo_stack.setClean()
+
+    def move_to(self, path: Path) -> None:
+        """Say that the file of the text lies at `path` now."""
+        self._set_path(path)
 
     # Edits. All of them can be undone.
 
@@ -288,6 +297,11 @@ class Document(QObject):
         """End a counting of files; what was counted so far comes as its result."""
         self._counting.stop_and_keep()
 
+    def take_statistics(self, statistics: CorpusStatistics) -> None:
+        """Show of each file what a counting found that was made before."""
+        if self._is_files:
+            self.files.table.take_statistics(statistics)
+
     def close(self) -> None:
         """Give up what runs and wait for it to end."""
         self._counting.close()
@@ -366,8 +380,7 @@ class Document(QObject):
         self.modified_changed.emit(not is_clean and not self._is_files)
 
     def _on_counting_finished(self, counts: WordCounts) -> None:
-        if self._is_files:
-            self.files.table.take_statistics(counts.statistics)
+        self.take_statistics(counts.statistics)
         self.counting_finished.emit(counts)
 
     def _on_counting_failed(self, error: StudioError) -> None:

@@ -28,12 +28,16 @@ EncodingKnown = Literal["", "byte order mark", "valid", "guess", "mixed", "chose
 
 
 class FileState(Enum):
-    """How far a file is; `PARTLY` is one in which the counting was stopped and kept."""
+    """How far a file is.
+
+    `PARTLY` is one in which the counting was stopped and kept, `CHANGED` one that is another since it was counted.
+    """
 
     WAITING = "waiting"
     COUNTING = "counting"
     DONE = "done"
     PARTLY = "partly"
+    CHANGED = "changed"
     FAULT = "fault"
 
 

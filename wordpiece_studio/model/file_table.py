@@ -12,7 +12,7 @@ from PySide6.QtCore import QAbstractTableModel, QLocale, QModelIndex, QObject, Q
 from wordpiece_studio.model.file_rows import FileRow, FileState, counted_rows, row_at_fault
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from wordpiece_studio.core.corpus.counting.counting_progress import CountingProgress
     from wordpiece_studio.core.corpus.counts import CorpusStatistics
@@ -29,7 +29,8 @@ _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _CENTRE = Qt.AlignmentFlag.AlignCenter
 _UNKNOWN = "–"
 _MARKS = {
-    FileState.WAITING: "·", FileState.COUNTING: "▸", FileState.DONE: "✓", FileState.PARTLY: "◐", FileState.FAULT: "✗"
+    FileState.WAITING: "·", FileState.COUNTING: "▸", FileState.DONE: "✓", FileState.PARTLY: "◐", FileState.FAULT: "✗",
+    FileState.CHANGED: "≠",
 }  # fmt: skip
 
 
@@ -132,6 +133,13 @@ class FileTable(QAbstractTableModel):
             self._tell_changed(number, number)
         return number
 
+    def mark(self, paths: Collection[str], state: FileState, errors: Mapping[str, StudioError] | None = None) -> None:
+        """Show that the files at `paths` are in `state`, and what is wrong with them."""
+        for number, row in enumerate(self._rows):
+            if row.file.path in paths:
+                self._rows[number] = replace(row, state=state, error=(errors or {}).get(row.file.path))
+                self._tell_changed(number, number)
+
     def take_end(self) -> None:
         """Show that nothing is being read any more."""
         for number, row in enumerate(self._rows):
@@ -182,6 +190,7 @@ class FileTable(QAbstractTableModel):
             FileState.DONE: self.tr("counted"),
             FileState.PARTLY: self.tr("counted in part"),
             FileState.FAULT: self.tr("cannot be read"),
+            FileState.CHANGED: self.tr("changed since it was counted"),
         }[state]
 
     # Cells.

@@ -8,6 +8,9 @@ from PySide6.QtCore import QObject
 
 from wordpiece_studio.model.history_rows import NUMBER_COLUMNS, TOKEN_COLUMNS, HistoryColumn
 
+_NOT_YET = "…"
+"""Of a run that was opened and is still being read."""
+
 if TYPE_CHECKING:
     from PySide6.QtCore import QLocale
 
@@ -35,7 +38,7 @@ class HistoryCells:
         if column is HistoryColumn.SYMBOLS:
             return history.symbols_after(step)
         if column is HistoryColumn.WORDS:
-            return self._words_touched(step)
+            return self._words_touched(step) if history.is_whole else _NOT_YET
         return bool(history.column("is_new")[step - 1]) if column is HistoryColumn.IS_NEW else step
 
     def extremes(self, count: int) -> dict[HistoryColumn, tuple[float, float]]:

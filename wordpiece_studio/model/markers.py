@@ -10,6 +10,8 @@ from PySide6.QtCore import QObject, Signal
 from wordpiece_studio.model.records import TrainerState
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from wordpiece_studio.model.trainer_model import TrainerModel
 
 MarkerName = Literal["A", "B"]
@@ -74,6 +76,12 @@ class Markers(QObject):
             self._steps.pop(name, None)
         else:
             self._steps[name] = max(0, min(step, self._model.merge_count))
+        self.changed.emit()
+
+    def set_steps(self, steps: Mapping[MarkerName, int]) -> None:
+        """Mark these steps of the run, and no others; those that it does not have are left out."""
+        last = self._model.merge_count if self._model.history is not None else -1
+        self._steps = {name: step for name, step in steps.items() if 0 <= step <= last}
         self.changed.emit()
 
     def toggle(self, name: MarkerName) -> None:

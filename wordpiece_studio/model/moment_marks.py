@@ -8,11 +8,12 @@ from PySide6.QtCore import QObject
 
 from wordpiece_studio.model.breakpoint_run import BreakpointRun
 from wordpiece_studio.model.breakpoint_watch import BreakpointWatch
-from wordpiece_studio.model.breakpoints import Breakpoints
+from wordpiece_studio.model.breakpoints import Breakpoint, Breakpoints
 from wordpiece_studio.model.markers import Markers
-from wordpiece_studio.model.notebook import Notebook
+from wordpiece_studio.model.notebook import Note, Notebook, one_line
 
 if TYPE_CHECKING:
+    from wordpiece_studio.core.project.contents import ProjectView
     from wordpiece_studio.model.trainer_model import TrainerModel
 
 
@@ -36,3 +37,26 @@ class MomentMarks(QObject):
         self.run = BreakpointRun(model, self.watch, self)
         self.markers = Markers(model, self)
         self.notebook = Notebook(model, self)
+
+    def restore(self, view: ProjectView) -> None:
+        """Have the marks that a project holds, and no others; the run that they belong to is shown already.
+
+        Raises
+        ------
+        StudioError
+            If a breakpoint makes no sense, see `breakpoints_of`.
+        """
+        self.breakpoints.set_all(breakpoints_of(view))
+        self.notebook.set_notes(Note(note.step, one_line(note.text), note.token) for note in view.notes)
+        self.markers.set_steps(view.markers)
+
+
+def breakpoints_of(view: ProjectView) -> list[Breakpoint]:
+    """Return the breakpoints that a project holds.
+
+    Raises
+    ------
+    StudioError
+        If one makes no sense.
+    """
+    return [Breakpoint(each.kind, each.text, each.number, each.is_enabled) for each in view.breakpoints]

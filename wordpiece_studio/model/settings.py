@@ -6,6 +6,7 @@ Not the training settings of a document, and not Qt's own settings, which would 
 from __future__ import annotations
 
 import logging
+import stat
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
@@ -22,6 +23,7 @@ _log = logging.getLogger(__name__)
 
 FILE_NAME = "settings.json"
 RECENT_KEPT = 10
+_LARGEST_BYTES = 16 << 20
 
 _Text = Annotated[str, msgspec.Meta(max_length=100_000)]
 _Count = Annotated[int, msgspec.Meta(ge=0, le=100_000_000)]
@@ -114,6 +116,22 @@ def default_folder() -> Path:
     return platformdirs.user_config_path("wordpiece-studio", appauthor=False)
 
 
+def _content(path: Path) -> bytes:
+    """Return the bytes of the settings file; of a device or a pipe there would be no end.
+
+    Raises
+    ------
+    OSError
+        If it cannot be read, is no regular file or far too large.
+    """
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError("it is not a regular file")
+    if status.st_size > _LARGEST_BYTES:
+        raise OSError(f"it has {status.st_size:,} bytes")
+    return path.read_bytes()
+
+
 class SettingsStore:
     """The settings and the file that they live in.
 
@@ -173,7 +191,7 @@ class SettingsStore:
 
     def _read(self) -> StudioSettings:
         try:
-            data = self._path.read_bytes()
+            data = _content(self._path)
         except FileNotFoundError:
             return StudioSettings()
         except OSError as error:

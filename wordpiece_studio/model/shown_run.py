@@ -161,6 +161,10 @@ class ShownRun(QObject):
             self._moment = moment
             self.moment_changed.emit(moment)
 
+    def look_again(self) -> None:
+        """Have everybody look at the moment again: more is known of it now."""
+        self.moment_changed.emit(self._moment)
+
     def hold(self) -> None:
         """Do not follow the head of a training that runs, should the moment be there, until another one is sought."""
         self._is_held = self._state is TrainerState.TRAINING

@@ -187,7 +187,8 @@ class TrainerModel(ShownRun):
         """End the training and keep what was learned."""
         if self._state is TrainerState.TRAINING:
             self._intent = "stop"
-            self._control.stop.set()
+            if self._control.give_up():
+                self._leave_off()
         elif self._state is TrainerState.PAUSED:
             self._stop_reason = "user"
             self._set_state(TrainerState.FINISHED)
@@ -269,10 +270,12 @@ class TrainerModel(ShownRun):
     def _on_worker_abandoned(self, run: int) -> None:
         if self._replacement.taken(run):
             self.progress_changed.emit(self.progress)
-        if run == self._run:
-            self._publish_rest()
-            self._stop_reason = "user"
-            self._set_state(TrainerState.IDLE if self.history is None else TrainerState.FINISHED)
+
+    def _leave_off(self) -> None:
+        """Be free at once: what was to begin will not, though the worker may take a moment to come away from it."""
+        self._publish_rest()
+        self._stop_reason = "user"
+        self._set_state(TrainerState.IDLE if self.history is None else TrainerState.FINISHED)
 
     def _on_worker_batch_ready(self, batch: Batch) -> None:
         if batch.run != self._run:

@@ -18,6 +18,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from wordpiece_studio.core.memory import out_of_memory
 from wordpiece_studio.core.training.notices import corpus_notices
+from wordpiece_studio.core.training.preparation import PreparationStopped
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.model.kernel_child import compile_kernels, must_compile_first
 from wordpiece_studio.model.pacing import MAX_BATCH, Pacer
@@ -43,7 +44,8 @@ if TYPE_CHECKING:
         Wishes,
     )
 
-    TrainerFactory = Callable[[WordCounts, TrainingConfig], Trainer]
+    ShouldStop = Callable[[], bool]
+    TrainerFactory = Callable[[WordCounts, TrainingConfig, ShouldStop], Trainer]
 
 _log = logging.getLogger(__name__)
 
@@ -52,7 +54,7 @@ class TrainingWorker(QObject):
     """Owns the `Trainer`. Every slot runs in the worker thread; every signal is read in the window's thread."""
 
     started = Signal(object)
-    abandoned = Signal(object)  # the number of a run that was stopped before it had begun
+    abandoned = Signal(object)  # the number of a run that was to replace another one and will not
     replaced = Signal(object)
     batch_ready = Signal(object)
     halted = Signal(object)
@@ -71,21 +73,29 @@ class TrainingWorker(QObject):
 
     @Slot(object)
     def start(self, request: StartRequest) -> None:
-        """Build a trainer for `request`; one that was stopped before its turn came is not even built."""
-        self._run, self._replacement, self._opened = request.run, None, None
+        """Build a trainer for `request`; one that was stopped before its turn came is not even built.
+
+        Where it is stopped meanwhile nothing is said, and the old trainer stays, as after a failure.
+        """
+        self._run, self._replacement = request.run, None
         stop = request.control.stop
         try:
             if not stop.is_set() and must_compile_first(request.counts, request.config):
                 compile_kernels(stop)
             if stop.is_set():
-                self.abandoned.emit(request.run)
                 return
-            trainer = self._trainer_factory(request.counts, request.config)
-        except Exception as error:  # the old trainer stays whole, so what it learned stays usable
-            self._report(error, engine_lost=False)
+            trainer = self._trainer_factory(request.counts, request.config, stop.is_set)
+            started = _started(request, trainer, tuple(corpus_notices(request.counts, request.config)))
+        except PreparationStopped:
             return
-        self._trainer, self._seconds = trainer, 0.0
-        self.started.emit(_started(request, trainer, tuple(corpus_notices(request.counts, request.config))))
+        except Exception as error:
+            if request.control.begin():
+                self._report(error, engine_lost=False)
+            return
+        if not request.control.begin():
+            return
+        self._trainer, self._opened, self._seconds = trainer, None, 0.0
+        self.started.emit(started)
         self._guarded(self._train, trainer, request.control)
 
     @Slot(object)
@@ -106,7 +116,7 @@ class TrainingWorker(QObject):
             return
         began = time.perf_counter()
         try:
-            trainer = self._trainer_factory(request.counts, request.config)
+            trainer = self._trainer_factory(request.counts, request.config, stopped)
             while not stopped() and trainer.run(MAX_BATCH, stopped) and trainer.stop_reason is None:
                 pass
             trainer.history.vocabulary(len(trainer.history))  # spells the tokens out, which the window need not do then
@@ -122,7 +132,8 @@ class TrainingWorker(QObject):
     @Slot(object)
     def carry_on(self, request: ContinueRequest) -> None:
         """Go on from the head, with new limits if there are any."""
-        if (trainer := self._living_trainer(request.run, stop=request.control.stop)) is None:
+        stop = request.control.stop
+        if (trainer := self._living_trainer(request.run, stop)) is None or not request.control.begin():
             return
         if request.limits is not None:
             old, new = trainer.config, request.limits
@@ -152,11 +163,13 @@ class TrainingWorker(QObject):
         if self._is_overtaken(request) or request.run != self._run:
             return self._answer(request, None)
         try:
-            self._build_opened(request.moment)
+            self._build_opened(request.moment, lambda: self._is_overtaken(request))
             trainer = self._trainer
             found = None if trainer is None else self._rivals(trainer, request)
+        except PreparationStopped:
+            found = None
         except Exception as error:
-            self._report(error, engine_lost=not isinstance(error, StudioError))
+            self._report(error, engine_lost=self._trainer is None or not isinstance(error, StudioError))
             found = None
         return self._answer(request, found)
 
@@ -181,27 +194,34 @@ class TrainingWorker(QObject):
             self._run, self._trainer, self._seconds = self._replacement
             self._replacement = None
 
-    def _build_opened(self, moment: int | None = None, stop: threading.Event | None = None) -> None:
+    def _build_opened(
+        self, moment: int | None, should_stop: ShouldStop, stop: threading.Event | None = None
+    ) -> None:  # fmt: skip
         """Build the trainer of an opened run where there is none yet, standing at `moment`, None for the end."""
-        request = self._opened
-        if request is None:
-            return
-        if must_compile_first(request.counts, request.config):
-            compile_kernels(stop or threading.Event())
-        self._trainer = resumed_trainer(request, moment)
-        self._opened = None
+        request, self._opened = self._opened, None  # not again, should it fail
+        if request is not None:
+            if must_compile_first(request.counts, request.config):
+                compile_kernels(stop or threading.Event())
+            try:
+                self._trainer = resumed_trainer(request, moment, should_stop)
+            except PreparationStopped:
+                self._opened = request
+                raise
 
     def _living_trainer(self, run: int, stop: threading.Event | None = None) -> Trainer | None:
+        """Return the trainer of a run; None if there is none, which was told, or if that was stopped."""
         self._take_replacement(run)
         if run == self._run:
             try:
-                self._build_opened(stop=stop)
+                self._build_opened(None, self._is_closed if stop is None else stop.is_set, stop)
+            except PreparationStopped:
+                return None
             except Exception as error:
-                self._report(error, engine_lost=not isinstance(error, StudioError))
+                self._report(error, engine_lost=True)
                 return None
         if self._trainer is None:
-            error = StudioError("The training cannot go on: its engine is gone", "Train again.")
-            self.failed.emit(Failure(self._run, error, engine_lost=True))
+            gone = StudioError("The training cannot go on: its engine is gone", "Train again.")
+            self.failed.emit(Failure(self._run, gone, engine_lost=True))
         return self._trainer
 
     def _train(self, trainer: Trainer, control: RunControl) -> None:
@@ -257,6 +277,9 @@ class TrainingWorker(QObject):
             pacer.note(abs(stride), time.perf_counter() - began)
         return True
 
+    def _is_closed(self) -> bool:
+        return self._wishes.is_closed
+
     def _is_overtaken(self, request: RivalsRequest) -> bool:
         return self._wishes.rivals != request.serial
 
@@ -271,23 +294,26 @@ def _started(
     return Started(request.run, request.counts, request.config, trainer.history, sure, notices)
 
 
-def default_trainer(counts: WordCounts, config: TrainingConfig) -> Trainer:
+def default_trainer(counts: WordCounts, config: TrainingConfig, should_stop: ShouldStop) -> Trainer:
     """Return a trainer with the engine that suits the corpus. Imported here: the window opens before it is needed.
 
     Whether there is enough memory is the affair of those who start the training: they can ask the user.
     """
     from wordpiece_studio.core.training.trainer import Trainer
 
-    trainer = Trainer(counts, config, memory_limit=math.inf)
+    trainer = Trainer(counts, config, memory_limit=math.inf, should_stop=should_stop)
     trainer.history.segmentations.index_of(counts.words[0])  # what the window would wait for when it asks for a word
     return trainer
 
 
-def resumed_trainer(request: OpenRequest, moment: int | None) -> Trainer:
+def resumed_trainer(request: OpenRequest, moment: int | None, should_stop: ShouldStop) -> Trainer:
     """Return a trainer that stands at `moment` of a run that was learned before, None for its end."""
     from wordpiece_studio.core.training.trainer import Trainer
 
-    return Trainer(request.counts, request.config, memory_limit=math.inf, history=request.history, moment=moment)
+    return Trainer(
+        request.counts, request.config, memory_limit=math.inf, history=request.history, moment=moment,
+        should_stop=should_stop,
+    )  # fmt: skip
 
 
 def as_studio_error(error: Exception) -> StudioError:

@@ -27,13 +27,28 @@ class RunControl:
     """The flags and the gate that the window and the worker share while one stretch of training runs.
 
     `stop` and `pause` are set by the window and read by the worker between slices; `gate` is acquired by the worker
-    for each batch that it sends and released by the window for each that it has shown.
+    for each batch that it sends and released by the window for each that it has shown. Whether a stretch that is
+    stopped ever begins is agreed on by `begin` and `give_up`: only one of them can return True.
     """
 
     def __init__(self) -> None:
+        self._agreement = threading.Lock()
+        self._has_begun = False
         self.stop = threading.Event()
         self.pause = threading.Event()
         self.gate = threading.Semaphore(BATCHES_IN_FLIGHT)
+
+    def begin(self) -> bool:
+        """Say, in the worker, that all is ready; False if it was stopped before: then nothing may be said of it."""
+        with self._agreement:
+            self._has_begun = not self.stop.is_set()
+            return self._has_begun
+
+    def give_up(self) -> bool:
+        """Stop the worker; return whether it had not begun, so that nothing more will be heard of it."""
+        with self._agreement:
+            self.stop.set()
+            return not self._has_begun
 
     def interrupted(self) -> bool:
         """Whether the worker should leave off now."""
@@ -50,11 +65,13 @@ class RunControl:
 class Wishes:
     """What the window wants most recently; a plain integer, so that reading it needs no lock.
 
-    `rivals` is the serial number of the newest request for rivals; all older ones are void.
+    `rivals` is the serial number of the newest request for rivals; all older ones are void. `is_closed`: nothing at
+    all is wanted any more.
     """
 
     def __init__(self) -> None:
         self.rivals = 0
+        self.is_closed = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,6 +95,7 @@ class TrainingThread(QObject):
     def close(self) -> None:
         """End the thread and wait for it; what runs must have been told to stop."""
         self.drop_rivals()
+        self._wishes.is_closed = True
         thread, self._thread = self._thread, None
         if thread is not None:
             thread.quit()

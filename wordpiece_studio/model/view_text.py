@@ -66,6 +66,8 @@ def page_starts(text: str) -> list[int]:
 
 def main_line_break(text: str) -> str:
     """Return the line break that `text` uses most, which is what new lines get; LF if it has none."""
+    if "\r" not in text:
+        return "\n"
     pairs = text.count("\r\n")
     kinds = {"\n": text.count("\n") - pairs, "\r\n": pairs, "\r": text.count("\r") - pairs}
     return max(kinds, key=kinds.__getitem__)

@@ -1,8 +1,8 @@
 """The start of the window: first whether there can be one, and only then Qt.
 
-Where no window can open (no display, missing libraries, a Qt that crashes this Python), it says why in one line and
-trains the sample in the terminal. Nothing of Qt is imported before that is known: Qt itself would end the process with
-a core dump.
+A Qt that crashes this Python is refused: it is a fault of the installation, and the window would take the work with
+it. Where no window can open else (no display, missing libraries), it says why in one line and trains the sample in the
+terminal. Nothing of Qt is imported before that is known: Qt itself would end the process with a core dump.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from wordpiece_studio.loading import stopped_at_once
-from wordpiece_studio.platform_check import window_problem
+from wordpiece_studio.platform_check import bad_qt_pair, window_problem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,14 @@ def run_studio(argv: Sequence[str] = ()) -> int:
     ----------
     argv
         Arguments without the program's name: files, folders and patterns to open as the corpus.
+
+    Raises
+    ------
+    StudioError
+        If the installed Qt would crash this Python.
     """
+    if refusal := bad_qt_pair():
+        raise refusal
     problem = window_problem()
     if problem is not None:
         from wordpiece_studio.terminal_demo import terminal_demo

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 
 from wordpiece_studio.model.document import Document
@@ -28,15 +28,14 @@ from wordpiece_studio.ui.corpus.counting_flow import CountingFlow
 from wordpiece_studio.ui.corpus.file_drops import FileDrops
 from wordpiece_studio.ui.corpus.file_flow import FileFlow
 from wordpiece_studio.ui.corpus.samples import START_SAMPLE, Sample, first_sentence, samples
-from wordpiece_studio.ui.corpus.vocabulary_flow import VocabularyFlow
 from wordpiece_studio.ui.edit_flow import EditFlow
+from wordpiece_studio.ui.export.export_flow import ExportFlow
 from wordpiece_studio.ui.focus_flow import FocusFlow
 from wordpiece_studio.ui.help.help_flow import HelpFlow
 from wordpiece_studio.ui.history.history_flow import HistoryFlow
 from wordpiece_studio.ui.history.history_pane import HistoryPane
 from wordpiece_studio.ui.layouts.layout_flow import LayoutFlow
 from wordpiece_studio.ui.layouts.pane_zoom import PaneZoom
-from wordpiece_studio.ui.leave_flow import LeaveFlow
 from wordpiece_studio.ui.look.banner import Banner
 from wordpiece_studio.ui.look.card import CardDock
 from wordpiece_studio.ui.look.dock_area import DockArea
@@ -47,6 +46,9 @@ from wordpiece_studio.ui.look.tab_order import set_tab_order
 from wordpiece_studio.ui.menus import Menus
 from wordpiece_studio.ui.messages import Messages
 from wordpiece_studio.ui.palette.palette_flow import PaletteFlow
+from wordpiece_studio.ui.project.project_parts import ProjectParts
+from wordpiece_studio.ui.project.window_fields import WindowFields
+from wordpiece_studio.ui.recovery.recovery_flow import RecoveryFlow, recovery_folder
 from wordpiece_studio.ui.sample_flow import SampleFlow
 from wordpiece_studio.ui.scoreboard.scoreboard_pane import ScoreboardPane
 from wordpiece_studio.ui.timeline.marks_flow import MarksFlow
@@ -81,9 +83,11 @@ START_MOMENT = 12
 class MainWindow(QMainWindow):
     """Everything that the user sees; see the module's docstring."""
 
+    closed = Signal()
+    """It is closed for good, and nothing of it runs any more; it may never have been shown."""
+
     def __init__(self, settings: SettingsStore, theme: Theme) -> None:
         super().__init__()
-        self.setWindowTitle("WordPiece Studio")
         self.settings = settings
         self.model = TrainerModel(self)
         self.marks = MomentMarks(self.model, self)
@@ -94,6 +98,7 @@ class MainWindow(QMainWindow):
         self.actions_ = Actions(theme, self)
         self.bar = TrainingBar(self.actions_, self)
         self.banner = Banner(theme, self)
+        self.project_banner, self.disk_banner, self.export_banner = (Banner(theme, self) for _ in range(3))
         themes = self._pane_themes = {name: PaneTheme(theme, self) for name in PANES}
         self.corpus_pane = CorpusPane(self.document, self.counting, self.actions_, themes["corpus"], self)
         self.changes = WatchedChanges(self)
@@ -111,6 +116,7 @@ class MainWindow(QMainWindow):
         self.warm_up = KernelWarmup(self)
         self.drops = FileDrops(self)
         self._is_leaving = False
+        self._first_paths: Sequence[str | Path] = ()
         self._was_shown = False
         self._awaits_preview = False
         self._suggested_text = self.tokenization_pane.text
@@ -123,14 +129,18 @@ class MainWindow(QMainWindow):
     # -- start and end
 
     def open_first(self, paths: Sequence[str | Path] = ()) -> None:
-        """Open these files and folders, or show the sample and train it."""
-        if paths:
-            self.file_flow.open_paths(paths)
+        """Offer what was not saved; without any, open these files and folders, or show the sample and train it."""
+        self._first_paths = paths
+        self.recovery.offer(self._open_first_paths)
+        if self.settings.damage is not None:
+            self.messages.show_error(self.settings.damage)
+
+    def _open_first_paths(self) -> None:
+        if self._first_paths:
+            self.file_flow.open_paths(self._first_paths)
         else:
             self.file_flow.load_sample(START_SAMPLE)
             self.training_flow.train_unasked(START_MOMENT)
-        if self.settings.damage is not None:
-            self.messages.show_error(self.settings.damage)
 
     def show_soon(self) -> None:
         """Show the window when the sample is trained, so that the first picture has something in it; or soon anyhow."""
@@ -158,27 +168,34 @@ class MainWindow(QMainWindow):
 
     def shut_down(self) -> None:
         """Stop everything that runs and wait for it."""
+        self.recovery.close()  # first: it takes down what is unsaved, should nobody have been asked
         self.player.stop()
         self.warm_up.close()
         self.counting.stop()
         self.usage.close()
         self.vocabulary_pane.close_jobs()
         self.history_flow.close()
+        self.export_flow.close()
         self.file_flow.close()
         self.corpus_pane.files_view.preview.close_job()
         self.scoreboard_pane.close_job()
         self.corpus_pane.lint_flow.close()
+        self.project.close()
         self.document.close()
         self.model.close()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        if not self._is_leaving and self.leave_flow.must_ask():
-            event.ignore()
-            return
+        if not self._is_leaving:
+            if self.project.leave.must_ask():
+                event.ignore()
+                return
+            self.recovery.forget()
         self._is_leaving = True
         self.view_flow.remember(self.player.speed)
+        self.hide()  # what runs may take a moment to end, and nobody should have to look at a window that is stuck
         self.shut_down()
         event.accept()
+        self.closed.emit()
 
     # -- keys
 
@@ -193,7 +210,7 @@ class MainWindow(QMainWindow):
 
     def focusNextPrevChild(self, is_next: bool) -> bool:
         """Let Tab go as one reads what is shown now: panes make some of their controls when they are first seen."""
-        set_tab_order([self.bar, *self.docks.parts(), self.banner])
+        set_tab_order([self.bar, *self.docks.parts(), *self._banners()])
         return super().focusNextPrevChild(is_next)
 
     # -- making it
@@ -220,9 +237,13 @@ class MainWindow(QMainWindow):
         room.setContentsMargins(_MARGIN, _MARGIN, _MARGIN, _MARGIN)
         room.setSpacing(_MARGIN - 2)
         room.addWidget(docks, 1)
-        room.addWidget(self.banner)  # at the bottom: a message moves nothing that one reads or types in
+        for banner in self._banners():
+            room.addWidget(banner)  # at the bottom: a message moves nothing that one reads or types in
         layout.addLayout(room, 1)
         self.setCentralWidget(content)
+
+    def _banners(self) -> tuple[Banner, ...]:
+        return self.disk_banner, self.project_banner, self.export_banner, self.banner
 
     def _make_flows(self, theme: Theme) -> None:
         actions, model = self.actions_, self.model
@@ -233,12 +254,13 @@ class MainWindow(QMainWindow):
             self, model, self.counting, self.bar, self.banner, actions, theme, self.settings
         )
         self.file_flow = FileFlow(self, self.document, self.counting, self.settings, actions, self.messages)
-        self.vocabulary_flow = VocabularyFlow(self, self.document, model, actions, self.messages)
         self.sample_flow = SampleFlow(
-            self, model, self.file_flow, self.training_flow, self.corpus_pane.figures, self.bar.settings
+            self, self.file_flow, self.training_flow, self.corpus_pane.figures, self.bar.settings
         )
-        self.leave_flow = LeaveFlow(
-            self, self.document, model, self.file_flow, self.vocabulary_flow, self.training_flow.record
+        self._make_project()
+        capture = self.project_state.capture
+        self.export_flow = ExportFlow(
+            self, self.document, model, capture, actions, theme, self.messages, self.export_banner
         )
         self.corpus_focus = CorpusFocus(model, self.corpus_pane.editor, self)
         self.edit_flow = EditFlow(self, actions, self.menus.edit)
@@ -246,7 +268,7 @@ class MainWindow(QMainWindow):
         self.moment_flow = MomentFlow(model, self.player, self.changes, actions, self)
         self.marks_flow = MarksFlow(self, model, self.player, self.marks, self.timeline_pane, actions, theme)
         self.history_flow = HistoryFlow(
-            self, self.docks, model, self.history_pane, actions, self.settings, self.messages
+            self, self.docks, model, self.history_pane, actions, self.settings, self.messages, capture
         )
         self.chart_flow = ChartFlow(self, model, self.charts_pane, actions, self.messages)
         self.zoom = PaneZoom(self, self.docks, theme, self._pane_themes, actions)
@@ -256,6 +278,19 @@ class MainWindow(QMainWindow):
         self.view_flow = ViewFlow(self, self.layout_flow, theme, actions, self.settings, self.messages)
         self.palette_flow = PaletteFlow(self, model, self.docks, self.menus, actions, theme)
         self.help_flow = HelpFlow(self, self.menus, actions, theme, self.messages, self._described)
+
+    def _make_project(self) -> None:
+        document, training, files = self.document, self.training_flow, self.file_flow
+        fields = WindowFields(
+            document, self.counting, self.corpus_pane.figures, self.bar.settings, files, training,
+            self.tokenization_pane, self,
+        )  # fmt: skip
+        self.project = ProjectParts(
+            self, document, self.model, self.marks, fields, self.counting, files, training.record, self.settings,
+            self.actions_, self.messages, (self.project_banner, self.disk_banner),
+        )  # fmt: skip
+        self.project_state = self.project.state
+        self.recovery = RecoveryFlow(self, self.project_state, document, self.messages, self.banner, recovery_folder())
 
     def _connect(self) -> None:
         actions, document, pane = self.actions_, self.document, self.corpus_pane
@@ -285,8 +320,9 @@ class MainWindow(QMainWindow):
         self.file_flow.text_taken.connect(self._on_text_taken)
         self.file_flow.sample_loaded.connect(self._on_sample_loaded)
         self.file_flow.renamed.connect(self._on_corpus_renamed)
-        self.vocabulary_flow.saved.connect(self._on_vocabulary_saved)
-        self.leave_flow.agreed.connect(self.leave_at_once)
+        self.export_flow.saved.connect(self.training_flow.record.note_saved)
+        self.project.leave.agreed.connect(self.recovery.forget)
+        self.project.leave.agreed.connect(self.leave_at_once)
         self.warm_up.status_changed.connect(self.training_flow.engine.take_status)
         self.warm_up.ready.connect(self._on_warm_up_ready)
         self.warm_up.failed.connect(self._on_warm_up_failed)
@@ -342,10 +378,6 @@ class MainWindow(QMainWindow):
 
     def _on_recent_menu_about_to_show(self) -> None:
         self.menus.set_recent_files(self.settings.values.recent_files)
-
-    def _on_vocabulary_saved(self, sentence: str) -> None:
-        self.training_flow.record.note_saved()
-        self.banner.show_message(sentence)
 
     def _on_warm_up_ready(self, _seconds: float) -> None:
         self.training_flow.memory.set_pace(self.warm_up.pace)

@@ -31,7 +31,7 @@ class Menus(QObject):
     def __init__(self, bar: QMenuBar, actions: Actions, pane_toggles: Sequence[QAction]) -> None:
         super().__init__(bar)
         self._bar = bar
-        self.samples = QMenu(self.tr("S&ample corpora"), bar)
+        self.samples = QMenu(self.tr("Sam&ple corpora"), bar)
         self.recent = QMenu(self.tr("Open &recent"), bar)
         self._add_file_menu(actions)
         self._add_edit_menu(actions)
@@ -89,11 +89,14 @@ class Menus(QObject):
     def _add_file_menu(self, actions: Actions) -> None:
         menu = self._bar.addMenu(self.tr("&File"))
         menu.addActions([actions.new_corpus, actions.open_file, actions.open_folder])
-        menu.addMenu(self.samples)
         menu.addMenu(self.recent)
-        menu.addActions([actions.add_files, actions.add_folder])
+        menu.addMenu(self.samples)
         menu.addSeparator()
-        menu.addActions([actions.save_vocabulary, actions.save_corpus, actions.export_history, actions.save_chart])
+        menu.addActions([actions.save_project, actions.save_project_as])
+        menu.addSeparator()
+        menu.addActions([actions.add_files, actions.add_folder, actions.locate_files, actions.save_corpus])
+        menu.addSeparator()
+        menu.addActions([actions.save_vocabulary, actions.export_history, actions.save_chart])
         menu.addSeparator()
         menu.addAction(actions.quit)
 

@@ -51,7 +51,7 @@ class Messages(QObject):
     def show_error(self, error: StudioError) -> None:
         """Show what happened and what to do; the window stays alive behind it."""
         _log.info("told the user: %s", error)
-        self._show(QMessageBox.Icon.Warning, _sentence(error.what), error.advice)
+        self._show(QMessageBox.Icon.Warning, sentence(error.what), error.advice)
 
     def show_information(self, text: str, details: str = "") -> None:
         """Show a piece of information that asks for nothing."""
@@ -135,5 +135,6 @@ def add_button(box: QMessageBox, which: QMessageBox.StandardButton, text: str = 
     return button
 
 
-def _sentence(what: str) -> str:
+def sentence(what: str) -> str:
+    """Return what happened with a full stop, unless it has an end already."""
     return what if what.endswith((".", "!", "?")) else f"{what}."

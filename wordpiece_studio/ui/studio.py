@@ -8,7 +8,7 @@ import socket
 import sys
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSocketNotifier
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSocketNotifier, Qt
 from PySide6.QtWidgets import QApplication
 
 from wordpiece_studio import __version__
@@ -38,6 +38,7 @@ def open_studio(argv: Sequence[str]) -> int:
     application.setApplicationVersion(__version__)
     application.setDesktopFileName("wordpiece-studio")
     application.setWindowIcon(program_icon())
+    interrupts = InterruptWatch(application)  # before there are threads, which an exception would leave running
     start_log()
     give_turns()
     garbage = GarbageCollector(application)
@@ -49,17 +50,19 @@ def open_studio(argv: Sequence[str]) -> int:
     theme.set_scale(settings.values.font_scale / 100)
     window = MainWindow(settings, theme)
     window.messages.catch_faults()
-    interrupts = InterruptWatch(window)
+    interrupts.watch(window)
+    window.closed.connect(application.quit, Qt.ConnectionType.QueuedConnection)  # not shown yet, it is not Qt's last
     window.open_first(argv)
     window.show_soon()
     code = application.exec()
-    interrupts.stop()
     window.messages.release_faults()
     take_down(window)
     garbage.stop()
-    _log.info("WordPiece Studio ends, exit code %s", interrupts.exit_code or code)
+    code = interrupts.exit_code or code
+    _log.info("WordPiece Studio ends, exit code %s", code)
     stop_log()
-    return interrupts.exit_code or code
+    interrupts.stop()  # last: an impatient second Ctrl+C is not to break off what ends the threads
+    return code
 
 
 def give_turns() -> None:
@@ -77,12 +80,15 @@ def take_down(window: MainWindow) -> None:
 
 
 class InterruptWatch(QObject):
-    """Lets Ctrl+C and a terminate signal close the window; Qt's own loop would not let Python see them."""
+    """Lets Ctrl+C and a terminate signal close the window; Qt's own loop would not let Python see them.
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
+    One that comes before there is a window closes it as soon as there is.
+    """
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
         self.exit_code = 0
-        self._window = window
+        self._window: MainWindow | None = None
         self._reader, self._writer = socket.socketpair()
         for end in (self._reader, self._writer):
             end.setblocking(False)
@@ -90,6 +96,10 @@ class InterruptWatch(QObject):
         self._old_handlers = {number: signal.signal(number, self._note) for number in (signal.SIGINT, signal.SIGTERM)}
         self._notifier = QSocketNotifier(self._reader.fileno(), QSocketNotifier.Type.Read, self)
         self._notifier.activated.connect(self._on_notifier_activated)
+
+    def watch(self, window: MainWindow) -> None:
+        """Close this window."""
+        self._window = window
 
     def stop(self) -> None:
         """Give the signals back."""
@@ -105,6 +115,6 @@ class InterruptWatch(QObject):
 
     def _on_notifier_activated(self) -> None:
         self._reader.recv(64)
-        if self.exit_code:
+        if self.exit_code and self._window is not None:
             self._window.leave_at_once()
-            QCoreApplication.quit()  # closing a window that is not shown yet ends nothing
+            QCoreApplication.quit()  # it may have been closed before

@@ -39,10 +39,13 @@ class Actions(MomentActions, ViewActions):
     def _make_file_actions(self) -> None:
         standard = QKeySequence.StandardKey
         self.new_corpus = self._action(
-            self.tr("&New corpus"), (standard.New,), self.tr("Start with an empty corpus"), "new"
+            self.tr("&New"), (standard.New,), self.tr("Start anew, with an empty corpus"), "new"
         )
         self.open_file = self._action(
-            self.tr("&Open files…"), (standard.Open,), self.tr("Open text files of any kind as the corpus"), "open"
+            self.tr("&Open…"),
+            (standard.Open,),
+            self.tr("Open a project, or text files of any kind as the corpus"),
+            "open",
         )
         self.open_folder = self._action(
             self.tr("Open &folder…"), ("Ctrl+Shift+O",), self.tr("Open all text files of a folder as the corpus")
@@ -53,11 +56,22 @@ class Actions(MomentActions, ViewActions):
         self.add_folder = self._action(
             self.tr("Add fo&lder…"), (), self.tr("Add all text files of a folder to the corpus")
         )
-        self.save_vocabulary = self._action(
-            self.tr("&Save vocabulary…"), ("Ctrl+S",), self.tr("Save the vocabulary at the step shown"), "save"
+        self.save_project = self._action(
+            self.tr("&Save"), ("Ctrl+S",), self.tr("Save the project: corpus, settings, merges and notes in one file"),
+            "save",
+        )  # fmt: skip
+        self.save_project_as = self._action(
+            self.tr("Save &as…"), ("Ctrl+Shift+S",), self.tr("Save the project under another name")
         )
+        self.save_vocabulary = self._action(
+            self.tr("Export &vocabulary…"), ("Ctrl+Shift+E",),
+            self.tr("Write the vocabulary at the step shown for other programs"),
+        )  # fmt: skip
         self.save_corpus = self._action(
-            self.tr("Save &corpus text…"), ("Ctrl+Shift+S",), self.tr("Save the text of the corpus as it is")
+            self.tr("Save &corpus text as…"), (), self.tr("Save the text of the corpus as it is, in a text file")
+        )
+        self.locate_files = self._action(
+            self.tr("Locate &missing files…"), (), self.tr("Say where files of the corpus are that are not found")
         )
         self.quit = self._action(self.tr("&Quit"), ("Ctrl+Q",), self.tr("Exit WordPiece Studio"))
         self.quit.setMenuRole(QAction.MenuRole.QuitRole)

@@ -45,6 +45,7 @@ class CountingFlow(QObject):
         self._counts: WordCounts | None = None
         self._is_to_say = False  # that there are no counts any more
         self._text_serial = 0
+        self._expected_for = -1  # the text serial for which counts are on their way
         self._is_partial = False
         self._is_ending = False
         self._was_stopped = False  # by the user, so that nothing comes without being asked for
@@ -80,7 +81,14 @@ class CountingFlow(QObject):
     @property
     def is_under_way(self) -> bool:
         """Whether counts will come without anybody asking."""
-        return self._timer.isActive() or self._document.is_counting or self._document.files.is_listing
+        return (
+            self.is_expecting or self._timer.isActive() or self._document.is_counting or self._document.files.is_listing
+        )
+
+    @property
+    def is_expecting(self) -> bool:
+        """Whether the counts of the present corpus are known, and come with `take_counts`."""
+        return self._expected_for == self._text_serial
 
     @property
     def is_running(self) -> bool:
@@ -124,10 +132,35 @@ class CountingFlow(QObject):
                 self._say_unknown()
             self.count_now()
 
+    def take_pipeline(self, normalizer: Normalizer, pre_tokenizer: PreTokenizer) -> None:
+        """Count with these from the next counting on; the corpus is about to be another one."""
+        self._pipeline = Pipeline(normalizer, pre_tokenizer)
+        self._forget()
+
+    def expect_counts(self) -> None:
+        """Do not count: the counts of the present corpus are known, and come with `take_counts`."""
+        self._timer.stop()
+        self._patience.stop()
+        self._document.stop_counting()
+        self._expected_for = self._text_serial
+
+    def take_counts(self, counts: WordCounts | None) -> None:
+        """Take the counts that were expected, unless the corpus has changed since or is being counted; None: count."""
+        is_expected, self._expected_for = self.is_expecting, -1
+        if not is_expected or self.is_under_way or self._counts is not None:
+            return
+        if counts is None:
+            self.count_now()
+            return
+        self._document.take_statistics(counts.statistics)
+        self._on_document_counting_finished(counts)
+        self.state_changed.emit()
+
     def count_now(self) -> None:
         """Count without further delay; while files are still being looked for, when all are there."""
         self._timer.stop()
         self._is_ending = False
+        self._expected_for = -1
         self._was_stopped, self._error = False, None
         if self._document.files.is_listing:
             return
@@ -142,7 +175,7 @@ class CountingFlow(QObject):
     def stop(self) -> None:
         """Give up counting until the next edit."""
         self._timer.stop()
-        self._was_stopped = self._counts is None
+        self._was_stopped = self._counts is None and not self.is_expecting
         self._document.stop_counting()
         self._say_unknown()
         self.state_changed.emit()

@@ -1,4 +1,4 @@
-"""Other texts or files as the corpus, and saving the text. The vocabulary is saved by `vocabulary_flow`."""
+"""Other texts or files as the corpus, and saving the text. The project is saved and opened by `project_flow`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from wordpiece_studio.ui.corpus.encoding_dialog import is_about_decoding
 from wordpiece_studio.ui.corpus.listing_flow import ListingFlow
 from wordpiece_studio.ui.corpus.place_dialog import place_dialog
 from wordpiece_studio.ui.corpus.samples import sample
-from wordpiece_studio.ui.corpus.unsaved_question import overwrite_box, unsaved_box
+from wordpiece_studio.ui.corpus.unsaved_question import overwrite_box
+from wordpiece_studio.ui.project.project_names import names_project
+from wordpiece_studio.ui.project.stakes import Loss
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -26,9 +28,11 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.corpus.counting_flow import CountingFlow
     from wordpiece_studio.ui.messages import Messages
 
+    WhenSafe = Callable[[Callable[[], None], Loss], None]
+
 
 class FileFlow(QObject):
-    """Opens and saves. A text that was edited is never replaced without a question."""
+    """Opens and saves. What is in no file is never replaced without a question, see `set_guard`."""
 
     sample_loaded = Signal(object)
     """A sample is the corpus now, a :class:`~wordpiece_studio.ui.corpus.samples.Sample`."""
@@ -36,6 +40,14 @@ class FileFlow(QObject):
     """Another text, or a list of files, is the corpus now: its name where it has no file, a str."""
     renamed = Signal()
     """The corpus is called otherwise: the text has a file of its own, the list has other files."""
+    text_saved = Signal(object)
+    """The text was written to this file, a str."""
+    replaced = Signal()
+    """Another corpus was opened, which is no part of the project there was; before `text_taken`."""
+    new_begun = Signal()
+    """Everything is to begin anew, with an empty corpus; after `text_taken`."""
+    project_wanted = Signal(object)
+    """The project in this file is to be opened, a Path; what is lost by it was asked."""
 
     def __init__(
         self, window: QWidget, document: Document, counting: CountingFlow, settings: SettingsStore, actions: Actions,
@@ -47,7 +59,8 @@ class FileFlow(QObject):
         self._counting = counting
         self._settings = settings
         self._messages = messages
-        self._then: Callable[[], None] | None = None  # what was asked for, until the old text is safe
+        self._when_safe: WhenSafe | None = None
+        self._adds = False  # what is being listed belongs to the corpus there is
         self._name = self.tr("new")
         self.is_sample = False
         self.opening = CorpusOpening(self)
@@ -62,6 +75,15 @@ class FileFlow(QObject):
             name = self._document.files.name
         return self.tr("{name}, in part").format(name=name) if self._counting.is_partial else name
 
+    @property
+    def given_name(self) -> str:
+        """What the corpus is called where it has no file."""
+        return self._name
+
+    def set_guard(self, when_safe: WhenSafe) -> None:
+        """Have `when_safe` called with what is to be done and what that costs; it asks, and does it or not."""
+        self._when_safe = when_safe
+
     def close(self) -> None:
         """Give up what is being opened."""
         self.opening.close()
@@ -69,35 +91,60 @@ class FileFlow(QObject):
     # -- other texts and files
 
     def open_paths(self, paths: Iterable[str | os.PathLike[str]]) -> None:
-        """Take files, folders and patterns as the corpus, when the present one is safe: a small text, or a list."""
+        """Take files, folders and patterns as the corpus, when the present one is safe: a small text, or a list.
+
+        A project is opened instead.
+        """
         order = OpeningOrder(tuple(os.path.abspath(path) for path in paths))
-        if not order.paths:
+        if self._has_project(order.paths) or not order.paths:
             return
 
         def open_them() -> None:
+            self._adds = False
             self.opening.open(order)
 
-        self.when_safe(open_them)
+        self.when_safe(open_them, Loss.CORPUS)
 
     def add_paths(self, paths: Iterable[str | os.PathLike[str]]) -> None:
         """Add files, folders and patterns to the list of files; a text that has a file begins the list."""
         absolute = tuple(os.path.abspath(path) for path in paths)
-        if not absolute:
+        if self._has_project(absolute) or not absolute:
             return
 
         def begin_list() -> None:
             own = () if self._document.path is None else (str(self._document.path),)
+            self._adds = True
             self.opening.open(OpeningOrder((*own, *absolute), as_list=True))
 
         if self._document.is_files:
             self.listing.add(absolute)
         else:
-            self.when_safe(begin_list)
+            self.when_safe(begin_list, Loss.CORPUS)
+
+    def _has_project(self, paths: tuple[str, ...]) -> bool:
+        """Return whether there is a project among the paths; it is opened then, if it is alone."""
+        if not any(map(names_project, paths)):
+            return False
+        if len(paths) > 1:
+            self._messages.show_error(
+                StudioError("A project cannot be opened together with other files", "Open the project alone.")
+            )
+        else:
+            self._opens_project(Path(paths[0]))
+        return True
+
+    def _opens_project(self, path: Path) -> None:
+        def open_it() -> None:
+            self.opening.stop()
+            self.project_wanted.emit(path)
+
+        self.when_safe(open_it, Loss.ALL)
 
     def load_sample(self, name: str) -> None:
         """Take a sample as the corpus at once."""
         self.opening.stop()
         try:
+            self.replaced.emit()
             self._document.load_sample(name)
             self.is_sample = True
         except StudioError as error:
@@ -106,44 +153,23 @@ class FileFlow(QObject):
             self._tell_text(sample(name).title)
             self.sample_loaded.emit(sample(name))
 
-    def when_safe(self, then: Callable[[], None], extra: str = "") -> None:
-        """Do `then` at once, or when the user has saved or given up the edits of the text."""
-        if not self._document.is_modified:
+    def take_restored(self, name: str) -> None:
+        """Say that the document holds the corpus of a project, which is called `name` where it has no file."""
+        self.opening.stop()
+        self.is_sample = False
+        self._tell_text(name)
+
+    def when_safe(self, then: Callable[[], None], loss: Loss = Loss.ALL) -> None:
+        """Do `then` at once, or when the user has saved or given up what would be lost by it."""
+        if self._when_safe is None:
             then()
-            return
-        self._then = then
-        box = unsaved_box(self._window, self.corpus_name, extra)
-        box.finished.connect(self._on_unsaved_box_finished)
-        box.open()
-
-    def _on_unsaved_box_finished(self, answer: int) -> None:
-        if answer == QMessageBox.StandardButton.Discard.value:
-            self._go_on()
-        elif answer == QMessageBox.StandardButton.Save.value:
-            self._save()
         else:
-            self._then = None
-
-    def save_corpus(self, then: Callable[[], None]) -> None:
-        """Save the text to its file, or ask for one, and do `then` if it was saved."""
-        self._then = then
-        self._save()
-
-    def _save(self) -> None:
-        path = self._document.path
-        if path is not None and not self._document.is_lossy:
-            self._save_corpus_to(path)
-        else:
-            self._ask_for_place()
-
-    def _go_on(self) -> None:
-        then, self._then = self._then, None
-        if then is not None:
-            then()
+            self._when_safe(then, loss)
 
     # -- what was opened
 
     def _on_opening_text_read(self, opened: OpenedText) -> None:
+        self.replaced.emit()
         self._document.take_text(opened.file, opened.path)
         self.is_sample = False
         self._remember(opened.path)
@@ -156,6 +182,8 @@ class FileFlow(QObject):
             self._messages.show_error(error)
 
     def _on_listing_begun(self, paths: tuple[str, ...]) -> None:
+        if not self._adds:
+            self.replaced.emit()
         self.is_sample = False
         self._remember(*(Path(path) for path in paths))
         self._tell_text(Path(paths[0]).name if len(paths) == 1 else self.tr("several files"))
@@ -178,18 +206,18 @@ class FileFlow(QObject):
             self._messages.show_error(error)
 
     def _on_new_triggered(self) -> None:
-        self.when_safe(self._begin_empty)
+        self.when_safe(self._begin_empty, Loss.ALL)
 
     def _begin_empty(self) -> None:
         self.opening.stop()
         self._document.clear()
         self.is_sample = False
         self._tell_text(self.tr("new"))
+        self.new_begun.emit()
 
     # -- saving the text
 
     def _on_save_corpus_triggered(self) -> None:
-        self._then = None
         self._ask_for_place()
 
     def _ask_for_place(self) -> None:
@@ -201,7 +229,6 @@ class FileFlow(QObject):
         title, mode = self.tr("Save corpus text"), QFileDialog.AcceptMode.AcceptSave
         dialog = place_dialog(self._window, title, mode, folder, name)
         dialog.fileSelected.connect(self._on_corpus_file_selected)
-        dialog.rejected.connect(self._on_save_dialog_rejected)
         dialog.open()
 
     def _on_corpus_file_selected(self, path: str) -> None:
@@ -215,22 +242,16 @@ class FileFlow(QObject):
     def _on_overwrite_box_finished(self, answer: int) -> None:
         if answer == QMessageBox.StandardButton.Yes.value and self._document.path is not None:
             self._save_corpus_to(self._document.path)
-        else:
-            self._then = None
-
-    def _on_save_dialog_rejected(self) -> None:
-        self._then = None
 
     def _save_corpus_to(self, path: Path) -> None:
         try:
             self._document.save_text(path)
         except StudioError as error:
-            self._then = None
             self._messages.show_error(error)
             return
         self._remember(path)
         self.renamed.emit()
-        self._go_on()
+        self.text_saved.emit(str(path))
 
     def _connect(self, actions: Actions) -> None:
         actions.new_corpus.triggered.connect(self._on_new_triggered)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+from wordpiece_studio.core.project.layout import SUFFIX
 from wordpiece_studio.model.corpus_opening import CorpusOpening, FoundFiles, OpeningOrder, Reading
 from wordpiece_studio.ui.corpus.encoding_dialog import EncodingDialog, is_about_decoding
 from wordpiece_studio.ui.corpus.place_dialog import place_dialog
@@ -149,7 +150,7 @@ class ListingFlow(QObject):
 
     def _on_open_files_triggered(self) -> None:
         self._adds = False
-        self._ask_for_files(self.tr("Open files"))
+        self._ask_for_files(self.tr("Open a project, or files as the corpus"))
 
     def _on_add_files_triggered(self) -> None:
         self._adds = True
@@ -166,9 +167,14 @@ class ListingFlow(QObject):
     def _ask_for_files(self, title: str) -> None:
         dialog = place_dialog(self._window, title, QFileDialog.AcceptMode.AcceptOpen, self._folder())
         dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        projects = f"*{SUFFIX}"
         texts = "*.txt *.text *.md *.rst *.jsonl *.ndjson *.json *.csv *.tsv *.parquet *.gz *.xz *.bz2 *.zst"
-        dialog.setNameFilters([self.tr("Text in files of any kind ({suffixes})").format(suffixes=texts),
-                               self.tr("All files (*)")])  # fmt: skip
+        filters = [self.tr("Text in files of any kind ({suffixes})").format(suffixes=texts)]
+        if not self._adds:
+            both = f"{projects} {texts}"
+            filters.insert(0, self.tr("Projects, and text in files of any kind ({suffixes})").format(suffixes=both))
+            filters.append(self.tr("WordPiece Studio projects ({suffixes})").format(suffixes=projects))
+        dialog.setNameFilters([*filters, self.tr("All files (*)")])
         dialog.filesSelected.connect(self._on_places_selected)
         dialog.open()
 

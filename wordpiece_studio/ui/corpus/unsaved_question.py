@@ -1,26 +1,10 @@
-"""The questions what becomes of a corpus text that was edited, or of a file that holds more than the text."""
+"""The question what becomes of a file that holds more than the text that was read of it."""
 
 from __future__ import annotations
 
 from PySide6.QtWidgets import QMessageBox, QWidget
 
 from wordpiece_studio.ui.messages import add_button, plain_box
-
-
-def unsaved_box(parent: QWidget, name: str, extra: str = "") -> QMessageBox:
-    """Return the box with Save, Discard and Cancel for the text called `name`; `extra` says what else is at stake."""
-    box = plain_box(
-        parent,
-        QMessageBox.Icon.Question,
-        parent.tr("Save the corpus text “{name}”?").format(name=name),
-        "\n".join(part for part in (parent.tr("It was edited; without saving the edits are lost."), extra) if part),
-    )
-    buttons = QMessageBox.StandardButton
-    add_button(box, buttons.Save, parent.tr("&Save"))
-    add_button(box, buttons.Discard, parent.tr("&Discard"))
-    add_button(box, buttons.Cancel)
-    box.setDefaultButton(buttons.Save)
-    return box
 
 
 def overwrite_box(parent: QWidget, name: str) -> QMessageBox:

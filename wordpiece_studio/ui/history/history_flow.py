@@ -5,12 +5,15 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QFileDialog
 
+from wordpiece_studio.core.formats.card import Origin
+from wordpiece_studio.core.formats.corpus_record import record_of_project
+from wordpiece_studio.core.formats.exports import Exported, card_of
 from wordpiece_studio.core.formats.merge_table import check_merge_table_place, write_merge_table
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.model.background_job import BackgroundJob, Report
@@ -20,10 +23,13 @@ from wordpiece_studio.ui.look.token_text import number_text
 
 if TYPE_CHECKING:
     import threading
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
     from PySide6.QtWidgets import QWidget
 
+    from wordpiece_studio.core.formats.card import Card
+    from wordpiece_studio.core.project.contents import Project
     from wordpiece_studio.core.training.history import MergeHistory
     from wordpiece_studio.model.settings import SettingsStore
     from wordpiece_studio.model.trainer_model import TrainerModel
@@ -37,11 +43,13 @@ _REPORT_SECONDS = 0.1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Export:
-    """Steps of a history, from 1, and the file that they go to."""
+    """Steps of a history, from 1, and the file that they go to; `is_whole` if these are all of them in their order."""
 
     path: Path
     history: MergeHistory
     steps: NDArray[np.int64]
+    project: Project
+    is_whole: bool
 
 
 class HistoryFlow(QObject):
@@ -52,7 +60,7 @@ class HistoryFlow(QObject):
 
     def __init__(
         self, window: QWidget, docks: DockArea, model: TrainerModel, pane: HistoryPane, actions: Actions,
-        settings: SettingsStore, messages: Messages,
+        settings: SettingsStore, messages: Messages, capture: Callable[[], Project],
     ) -> None:  # fmt: skip
         super().__init__(window)
         self._window = window
@@ -62,6 +70,7 @@ class HistoryFlow(QObject):
         self._action = actions.export_history
         self._settings = settings
         self._messages = messages
+        self._capture = capture
         self._choice = ExportChoice(True, "csv")
         self._job = BackgroundJob(_work, self.tr("The export"), self)
         actions.go_to_step.triggered.connect(self._on_go_to_step_triggered)
@@ -128,9 +137,10 @@ class HistoryFlow(QObject):
         except StudioError as error:
             self._messages.show_error(error)
             return
-        rows = np.arange(self._model.merge_count) if self._choice.all_merges else self._pane.rows.shown_merges()
+        is_whole = self._choice.all_merges
+        rows = np.arange(self._model.merge_count) if is_whole else self._pane.rows.shown_merges()
         self._pane.export_bar.begin(path.name)
-        self._job.begin(_Export(path, history, rows + 1))
+        self._job.begin(_Export(path, history, rows + 1, self._capture(), is_whole))
 
     def _on_job_reported(self, progress: tuple[int, int]) -> None:
         self._pane.export_bar.show_progress(*progress)
@@ -173,5 +183,19 @@ def _work(order: Any, stop: threading.Event, report: Report) -> _Export | None:
             told = time.monotonic()
             report((written, rows))
 
-    is_written = write_merge_table(order.path, order.history, order.steps, report=tell, should_stop=stop.is_set)
+    is_written = write_merge_table(
+        order.path, order.history, order.steps, card=_card(order, stop), report=tell, should_stop=stop.is_set
+    )
     return order if is_written else None
+
+
+def _card(order: _Export, stop: threading.Event) -> Card | None:
+    """Return how the merges came about; a run that has been replaced since says nothing of them."""
+    run = order.project.run
+    if run is None or run.history is not order.history:
+        return None
+    step = int(order.steps.max()) if len(order.steps) else 0
+    origin = Origin(merges=step, corpus=record_of_project(order.project, stop.is_set))
+    exported = Exported(run.counts, run.config, run.history, step, origin)
+    parts: Literal["all", "some"] = "all" if order.is_whole else "some"
+    return card_of("merges", exported, order.path.name, parts=parts, folder=order.path.parent)

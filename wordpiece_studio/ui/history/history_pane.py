@@ -309,6 +309,7 @@ class HistoryPane(Pane):
 
     def _on_model_moment_changed(self, moment: int) -> None:
         self._view.set_moment(moment)
+        self._view.viewport().update()  # of a run that was opened, more may be known than before
         if self._model.state is TrainerState.TRAINING and self._model.is_at_head:
             return  # the view follows by itself if it stands at the end, and stays put if it does not
         self._view.show_step(moment, select=self._view.is_one_row_selected())

@@ -71,7 +71,7 @@ class WordsPanel(QWidget):
         self._job.stop()
         if wish is None:
             self._show(NO_WORDS)
-        elif len(wish.history.input.cells) <= _MOST_CELLS:
+        elif wish.history.is_whole and len(wish.history.input.cells) <= _MOST_CELLS:
             self._show(find_words(wish))
         else:
             self._show(NO_WORDS)

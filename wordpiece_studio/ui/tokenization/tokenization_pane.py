@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from wordpiece_studio.model.records import Focus, TrainerState
@@ -49,6 +50,9 @@ _LOW_LINES = 29
 
 class TokenizationPane(Pane):
     """The typed text as chips at the moment of the timeline."""
+
+    text_changed = Signal(object)
+    """Another text is watched, a str."""
 
     def __init__(
         self, model: TrainerModel, theme: Theme, parent: QWidget | None = None, *, changes: WatchedChanges | None = None
@@ -117,6 +121,7 @@ class TokenizationPane(Pane):
 
     def _connect(self) -> None:
         self._edit.text_changed.connect(self._on_edit_text_changed)
+        self._edit.text_changed.connect(self.text_changed)
         self._edit.composed_changed.connect(self._on_edit_composed_changed)
         self._options.changed.connect(self._on_options_changed)
         self._options.decode_toggled.connect(self._on_options_decode_toggled)

@@ -44,6 +44,11 @@ class UnknownNote:
                 length=number_text(len(word)),
                 limit=number_text(self._max_word_length),
             )
+        if self._history is not None and not self._history.is_whole:  # the words are still being read
+            text = _tr("“{word}” is {unk}: nothing in the vocabulary fits from character {position} (from 0) on.")
+            return text.format(
+                word=token_text(word, 40), unk=unk_token, position=number_text(unknown.position)
+            )  # fmt: skip
         character = word[unknown.position] if unknown.position < len(word) else unknown.symbol
         return self._template(character, unknown).format(
             word=token_text(word, 40),

@@ -95,8 +95,14 @@ class RunRecord(QObject):
         """Take down what the run that begins now comes from; what the user asked for is wanted anyhow."""
         self._next = Origin(automatic, wanted or not automatic, self._corpus_name, self._counting.text_serial)
 
+    def note_restored(self, corpus_name: str, *, is_of_corpus: bool, is_wanted: bool) -> None:
+        """Take down what the run comes from that is put back now; `is_of_corpus`: from the corpus as it is."""
+        serial = self._counting.text_serial if is_of_corpus else -1
+        name = self._corpus_name if is_of_corpus else corpus_name
+        self._present = self._next = Origin(not is_wanted, is_wanted, name, serial)
+
     def note_saved(self) -> None:
-        """Take down that the vocabulary was saved."""
+        """Take down that what was learned is in a file now."""
         self._saved_merges = self._model.merge_count
 
     def claim(self) -> None:

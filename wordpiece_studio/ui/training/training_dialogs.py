@@ -13,21 +13,20 @@ _LARGEST_SIZE = 10_000_000
 _STEPS = (100, 200, 500, 1000, 2000, 5000, 8000, 10_000, 16_000, 20_000, 30_000, 50_000, 100_000)
 
 
-def discard_question(merges: int, corpus_name: str, parent: QWidget, *, for_sample: bool = False) -> QMessageBox:
+def discard_question(merges: int, corpus_name: str, parent: QWidget) -> QMessageBox:
     """Return the question whether `merges` merges may be discarded; its result is ``Yes`` or ``Cancel``.
 
-    `corpus_name` says what they were learned from; `for_sample`, that they make room for those of a sample.
+    `corpus_name` says what they were learned from.
     """
     lost = (
         parent.tr("The merge learned from “{name}” is discarded.") if merges == 1
         else parent.tr("The {merges:,} merges learned from “{name}” are discarded.")
     ).format(merges=merges, name=corpus_name)  # fmt: skip
-    keep = parent.tr("To keep them, save the vocabulary first." if for_sample
-                     else "To keep them and learn more, use “Train further”.")  # fmt: skip
-    title = parent.tr("Open the sample and train it?" if for_sample else "Train again from the first merge?")
+    keep = parent.tr("To keep them and learn more, use “Train further”.")
+    title = parent.tr("Train again from the first merge?")
     box = plain_box(parent, QMessageBox.Icon.Question, title, f"{lost} {keep}")
     yes = QMessageBox.StandardButton.Yes
-    add_button(box, yes, parent.tr("&Open and train") if for_sample else parent.tr("&Train again"))
+    add_button(box, yes, parent.tr("&Train again"))
     add_button(box, QMessageBox.StandardButton.Cancel)
     box.setDefaultButton(yes)
     return box

@@ -176,7 +176,7 @@ class TrainingFlow(QObject):
             return
         if self._counting.is_paused:
             self._counting.resume()
-        elif not self._counting.is_running:  # else what is being counted is waited for
+        elif not (self._counting.is_running or self._counting.is_expecting):  # else they come without being asked for
             self._counting.count_now()
         self._show_state()
 

@@ -8,6 +8,7 @@ from PySide6.QtCore import QLocale, Qt, Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSpinBox, QWidget
 
 from wordpiece_studio.core.training.config import BERT_SPECIAL_TOKENS, TrainingConfig
+from wordpiece_studio.errors import StudioError
 from wordpiece_studio.ui.look.plain import plain_label, set_plain_tooltip
 from wordpiece_studio.ui.training.special_tokens import SpecialTokensDialog
 
@@ -64,6 +65,13 @@ class TrainingSettings(QWidget):
             min_frequency=self._frequency_box.value(),
             special_tokens=self.special_tokens,
         )
+
+    def shown_config(self) -> TrainingConfig:
+        """Return the settings as they stand; those before a value that the trainer refuses, if there is one."""
+        try:
+            return self.config()
+        except StudioError:
+            return self._base
 
     def set_config(self, config: TrainingConfig) -> None:
         """Show `config` in the fields, without saying ``changed``."""

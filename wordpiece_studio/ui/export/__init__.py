@@ -1,0 +1,1 @@
+"""Writing vocabularies for other programs: what, as what, and where."""

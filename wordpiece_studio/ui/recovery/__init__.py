@@ -1,0 +1,1 @@
+"""Offering what was kept of work that was never saved."""
