@@ -1,0 +1,113 @@
+"""Cases 10, 11 and 71 in the window: very long lines, unusual characters, and very much that is pasted."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from PySide6.QtCore import QMimeData
+from PySide6.QtWidgets import QMessageBox
+
+from tests.ui.conftest import Studio, empty_studio, studio, theme
+from wordpiece_studio.model.text_file import read_text_file, write_text_file
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Told = Callable[[object], str]
+
+__all__ = ["empty_studio", "studio", "theme"]  # fixtures
+
+LINE = "y" * 5_000_000
+# What editors and their files change on the way: line ends of every kind, blanks, marks.
+UNUSUAL = (
+    "\ufeffa\rb\r\nc\nd\u2028e\u2029f\u0085g\x0bh\x0ci\u00a0j\u202fk\u200bl\ufdd0m\ufdd1n\ufffeo\x1cp\U0010ffffq\tr  \r"
+)
+
+
+@pytest.mark.case(10)
+def test_one_line_of_5_mb_is_opened_at_once_and_folded(studio: Studio, tmp_path: Path, told: Told) -> None:
+    path = tmp_path / "line.txt"
+    path.write_text(LINE, encoding="utf-8")
+    started = time.thread_time()  # of the processor: others may be at work beside
+    studio.open(path)
+    studio.wait(lambda: len(studio.window.document.text) == len(LINE))
+    seconds = time.thread_time() - started
+    editor = studio.window.corpus_pane.editor
+    assert editor.isReadOnly()
+    assert editor.document().characterCount() < 1_000_000
+    assert seconds < 1
+    told(f"nothing: the line is folded; opened with {seconds:.2f} s of work in the window")
+
+
+@pytest.mark.case(11)
+def test_a_text_is_the_same_after_it_was_opened_and_saved(studio: Studio, tmp_path: Path, told: Told) -> None:
+    content = UNUSUAL.encode()
+    path = tmp_path / "unusual.txt"
+    path.write_bytes(content)
+    studio.open(path)
+    document = studio.window.document
+    studio.wait(lambda: document.path == path)
+    studio.qtbot.wait(50)
+    assert not document.is_modified
+    document.save_text(path)
+    assert path.read_bytes() == content
+    document.save_text(tmp_path / "copy.txt")
+    assert (tmp_path / "copy.txt").read_bytes() == content
+    told("nothing: not a byte is another")
+
+
+@pytest.mark.case(11)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@given(text=st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0")))
+def test_any_text_is_read_and_written_as_it_is(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "any.txt"
+    path.write_bytes(text.encode())
+    if text.encode().startswith((b"\x1f\x8b\x08", b"\xfd7zXZ")):
+        return
+    file = read_text_file(path)
+    write_text_file(path, file.text, file)
+    assert path.read_bytes() == text.encode()
+
+
+def paste(studio: Studio, text: str) -> float:
+    """Paste a text in the place of all, and return for how many seconds of work the window did not answer."""
+    data = QMimeData()
+    data.setText(text)
+    editor = studio.window.corpus_pane.editor
+    editor.selectAll()
+    started = time.thread_time()
+    editor.insertFromMimeData(data)
+    return time.thread_time() - started
+
+
+@pytest.mark.case(71)
+def test_a_pasted_line_of_5_mb_is_folded(studio: Studio, told: Told) -> None:
+    before = studio.window.document.text
+    assert paste(studio, LINE) < 2
+    assert studio.window.document.text == LINE
+    assert studio.window.corpus_pane.editor.isReadOnly()
+    told("nothing: the line is folded, and can be undone")
+    studio.window.actions_.undo.trigger()
+    assert studio.window.document.text == before
+
+
+@pytest.mark.slow
+@pytest.mark.case(71)
+def test_100_mb_pasted(studio: Studio, told: Told) -> None:
+    before = studio.window.document.text
+    seconds = paste(studio, "some words and more\n" * 5_000_000)
+    text = studio.window.document.text
+    assert text == before or len(text) == 100_000_000
+    if studio.has_box():
+        told(f"{studio.box().text()} {studio.box().informativeText()}")
+        studio.answer(QMessageBox.StandardButton.Ok)
+    assert seconds < 20
+    if text != before:
+        studio.window.actions_.undo.trigger()
+        assert studio.window.document.text == before
+    studio.window.document.undo_stack.setClean()

@@ -1,0 +1,181 @@
+"""Cases 40, 41, 69 and 76: processes that are killed, and the window that is ended; and 73, damaged settings."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.cases import child_works
+from wordpiece_studio.core.corpus.counting import helpers
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.model.child_process import ChildProcess
+from wordpiece_studio.model.settings import FILE_NAME, SettingsStore, StudioSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.cases.program import Program
+
+    Told = Callable[[object], str]
+
+POSIX = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+PROC = pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="looks into /proc")
+
+
+@POSIX
+@pytest.mark.case(40)
+@pytest.mark.expects_log
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV] if os.name == "posix" else [0])
+def test_a_counting_process_is_killed(told: Told, number: int) -> None:
+    child = ChildProcess(child_works.sleep, 60.0, name="The counting")
+    try:
+        messages = child.messages(threading.Event())
+        assert next(messages)[0] == b"b"
+        assert child.pid is not None
+        os.kill(child.pid, number)
+        with pytest.raises(StudioError) as raised:
+            next(messages)
+    finally:
+        child.end()
+    assert told(raised.value) == (
+        f"The counting was broken off: its process ended by {signal.Signals(number).name}. There may be too little "
+        "memory, or another program ended it. Try again, or take a smaller corpus."
+    )
+
+
+@POSIX
+@pytest.mark.case(40)
+def test_a_process_that_helps_to_count_is_killed(program: Program, told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it had is counted again by the others: nothing is missing, and nothing counts twice."""
+    file = program.file("a.txt", "some words and some more words\n" * 300_000)
+    killed: list[int] = []
+    really = helpers.Helper.give
+
+    def give(helper: helpers.Helper, *given: Any) -> None:
+        really(helper, *given)
+        killed.append(helper.pid)
+        os.kill(helper.pid, signal.SIGKILL)
+
+    monkeypatch.setattr(helpers.Helper, "give", give)
+    start = helpers.Helpers.__init__
+
+    def started(all_of_them: helpers.Helpers, *given: Any) -> None:
+        start(all_of_them, *given)
+        deadline = time.monotonic() + 20
+        while all_of_them._messages.empty() and time.monotonic() < deadline:
+            time.sleep(0.01)  # or all is counted before it helps
+
+    monkeypatch.setattr(helpers.Helpers, "__init__", started)
+    for _ in range(50):  # a slow start may leave nothing for it to do
+        code, said, err = program.run(("count", file, "--processes", 2, "--json"), 20)
+        assert (code, err) == (0, "")
+        assert json.loads(said)["words"] == 6 * 300_000
+        if killed:
+            break
+    assert killed
+    told(f"nothing: {said.strip()}")
+
+
+_PARENT = """
+import sys, threading
+from queue import SimpleQueue
+from tests.cases import child_works
+from wordpiece_studio.core.corpus.corpus_file import CorpusFile
+from wordpiece_studio.core.corpus.counting import helpers, worker
+from wordpiece_studio.core.text.normalizers import resolve_normalizer
+from wordpiece_studio.core.text.pipeline import Pipeline
+from wordpiece_studio.core.text.pre_tokenizers import resolve_pre_tokenizer
+from wordpiece_studio.model.child_process import ChildProcess
+if __name__ == "__main__":
+    child = ChildProcess(child_works.sleep, 60.0, name="The counting")
+    next(child.messages(threading.Event()))
+    pipeline = Pipeline(resolve_normalizer("bert-cased"), resolve_pre_tokenizer("bert"))
+    settings = worker.written_settings([CorpusFile(__file__)], pipeline, 100, is_compiled=False)
+    helper = helpers.Helper(settings, messages := SimpleQueue())
+    messages.get()
+    print(child.pid, helper.pid, flush=True)
+    threading.Event().wait()
+"""
+
+
+@PROC
+@pytest.mark.case(41)
+def test_the_window_is_killed_and_its_processes_end(tmp_path: Path, told: Told) -> None:
+    from tests.reliability.studio_process import MarkedProcess
+
+    script = tmp_path / "parent.py"
+    script.write_text(_PARENT, encoding="utf-8")
+    parent = MarkedProcess(tmp_path / "own", [str(script)])
+    assert parent.process.stdout is not None
+    pids = [int(word) for word in parent.process.stdout.readline().split()]
+    assert len(pids) == 2
+    assert set(parent.family()) >= {*pids, parent.process.pid}
+    parent.process.kill()
+    parent.wait()
+    seconds = parent.seconds_until_alone(2)
+    assert seconds < 2
+    told(f"nothing: the processes of the killed window ended within {seconds:.1f} s")
+
+
+@PROC
+@pytest.mark.case(69, 76)
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("state", "end"),
+    [("starting", "SIGTERM"), ("counting", "quit"), ("training", "close"), ("saving", "SIGINT"), ("dialog", "quit")],
+)
+def test_the_window_ends_in_any_state(tmp_path: Path, told: Told, state: str, end: str) -> None:
+    from tests.reliability.processes import ended_once, make_texts
+
+    texts = tmp_path / "texts"
+    texts.mkdir()
+    make_texts(texts, 25_000_000)  # a smaller one is no list of files
+    ended = ended_once(tmp_path / "own", texts, state, end, 0.1)
+    assert ended.fault == ""
+    told(f"nothing: ended by {end} while {state}, in {ended.seconds:.1f} s")
+
+
+@pytest.mark.case(73)
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"{", "Input data was truncated"),
+        (b'{"theme": "pink"}', "Invalid enum value 'pink' - at `$.theme`"),
+        (b'{"vocab_size": "8"}', "Expected `int | null`, got `str` - at `$.vocab_size`"),
+        (b'{"train_as_you_type": "true"}', "Expected `bool`, got `str` - at `$.train_as_you_type`"),
+        (b'{"recent_files": "a.txt"}', "Expected `array`, got `str` - at `$.recent_files`"),
+        (b'{"layouts": {"teach": []}}', "Expected `object`, got `array` - at `$.layouts[...]`"),
+        (b'{"font_scale": 1e400}', "Number out of range"),
+        (b'{"window_geometry": null}', "Expected `str`, got `null` - at `$.window_geometry`"),
+        (b"[1]", "Expected `object`, got `array`"),
+        (b'{"of_another_version": ' + b"[" * 100_000, "recursion"),
+        (b"", "Input data was truncated"),
+        (b"\xff\xfe{\0}\0", "JSON is malformed"),
+        (b"cos\nsystem\n(S'echo'\ntR.", "JSON is malformed"),
+    ],
+)
+def test_damaged_settings(tmp_path: Path, told: Told, content: bytes, reason: str) -> None:
+    (tmp_path / FILE_NAME).write_bytes(content)
+    store = SettingsStore(tmp_path)
+    copy = tmp_path / (FILE_NAME + ".bad")
+    message = told(store.damage)
+    assert message.startswith(f"The settings {tmp_path / FILE_NAME} are damaged: ")
+    assert reason in message
+    assert message.endswith(f". The defaults are used; the damaged file was kept as {copy}.")
+    assert copy.read_bytes() == content
+    assert store.values == StudioSettings()
+
+
+@POSIX
+@pytest.mark.case(73)
+def test_settings_without_an_end(tmp_path: Path, told: Told) -> None:
+    os.mkfifo(tmp_path / FILE_NAME)
+    store = SettingsStore(tmp_path)
+    assert "cannot be read: it is not a regular file. The defaults are used." in told(store.damage)

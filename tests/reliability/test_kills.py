@@ -1,0 +1,48 @@
+"""The kill harness, some kills of each format; a thousand each: `python -m tests.reliability.kills`."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.reliability.saves import NEW, OLD, Save, saves
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="the children are forked")
+_SAVES = saves(200)
+
+
+def names_of(found: list[Save]) -> list[str]:
+    return [save.name for save in found]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("save", _SAVES, ids=names_of(_SAVES))
+def test_no_killed_save_tears_a_file(save: Save, tmp_path: Path) -> None:
+    from tests.reliability.kills import killed
+
+    tally = killed(save, 12, tmp_path, seed=1)
+    assert (tally.outcomes["torn"], tally.still_left, tally.faults) == (0, 0, [])
+    assert tally.outcomes.total() == 12
+
+
+def test_the_harness_notices_a_file_that_is_torn(tmp_path: Path) -> None:
+    from tests.reliability.kills import killed
+
+    def write(folder: Path, which: int) -> None:
+        with (folder / "file").open("wb") as file:  # in place, as nobody should
+            for _ in range(3000):
+                file.write(b"ab"[which : which + 1])
+                file.flush()
+
+    def which(folder: Path) -> int:
+        data = (folder / "file").read_bytes()
+        assert data in (b"a" * 3000, b"b" * 3000), "torn"
+        return NEW if data.startswith(b"b") else OLD
+
+    tally = killed(Save("torn", write, which), 10, tmp_path, seed=1)
+    assert tally.outcomes["torn"] > 5
