@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from tests.cases.program import Program
 
+pytestmark = pytest.mark.slow
+
 ESCAPES = "\x1b]0;owned\x07\x1b[31m\x9b2J\u202e\u200b"
 FULL = pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device to write to")
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Told = Callable[[object], str]
 
-pytestmark = pytest.mark.qt_log_ignore("does not support propagateSizeHints", extend=True)
+pytestmark = [pytest.mark.slow, pytest.mark.qt_log_ignore("does not support propagateSizeHints", extend=True)]
 
 _SAVE = QMessageBox.StandardButton.Save
 _DISCARD = QMessageBox.StandardButton.Discard

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
     Told = Callable[[object], str]
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def studio(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Studio]:

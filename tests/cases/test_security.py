@@ -13,6 +13,8 @@ import pytest
 from tests.test_architecture import FILES, PACKAGE, ROOT, name_of, tree_of
 from wordpiece_studio.resources import resource_path
 
+pytestmark = pytest.mark.slow
+
 # What may read HTML is made in these files only, which make sure that it does not.
 MAKERS = {
     "QLabel": {"ui/look/plain.py", "ui/corpus/lint_view.py"},  # there a picture and no text

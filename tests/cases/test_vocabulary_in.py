@@ -42,7 +42,7 @@ def refusal(path: Path, data: bytes) -> StudioError:
     started = time.process_time()
     with pytest.raises(StudioError) as caught:
         load_tokenizer(path)
-    assert time.process_time() - started < 1
+    assert time.process_time() - started < 2  # it takes 0.7 s, and this machine may be slow
     return caught.value
 
 

@@ -37,6 +37,7 @@ def load(cache: Path) -> tuple[bool, Path]:
     return before == "True", Path(folder)
 
 
+@pytest.mark.slow
 def test_cached_then_damaged_then_cached_again(tmp_path: Path) -> None:
     was_cached, folder = load(tmp_path)
     assert not was_cached

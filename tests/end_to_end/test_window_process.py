@@ -63,6 +63,7 @@ def test_ctrl_c_ends_it_at_once_even_with_edits_and_questions(tmp_path: Path) ->
     assert time.monotonic() - began < 10
 
 
+@pytest.mark.slow
 def test_ending_again_and_again_never_crashes(tmp_path: Path) -> None:
     for number in range(4):
         folder = tmp_path / str(number)

@@ -123,6 +123,7 @@ def test_13_a_file_that_becomes_shorter_is_no_crash(path: Path) -> None:
     assert source.has_changed()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["a.txt", "a.txt.gz", "a.jsonl", "a.csv"])
 def test_14_memory_does_not_grow_with_the_file(tmp_path: Path, name: str) -> None:
     words = random.Random(1).choices(["alpha", "beta", "gamma", "delta"], k=12)

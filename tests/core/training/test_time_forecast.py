@@ -33,6 +33,7 @@ def test_more_takes_longer(counts: wps.WordCounts, objective: wps.Objective) -> 
     assert seconds(replace(config, max_seconds=0.001)) == 0.001
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("objective", "size"), [("score", 2000), ("score", None), ("count", 2000)])
 def test_it_is_about_right(counts: wps.WordCounts, objective: wps.Objective, size: int | None) -> None:
     config = wps.TrainingConfig(objective=objective, vocab_size=size, min_frequency=2)

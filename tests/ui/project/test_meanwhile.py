@@ -315,7 +315,7 @@ def test_a_project_that_cannot_be_shown_changes_nothing(projects: Projects) -> N
     projects.studio.answer(_OK)
     assert window.project_state.content() == before
     assert window.project_state.path == mine
-    assert window.isWindowModified()
+    projects.studio.wait(window.isWindowModified)
 
 
 @pytest.mark.slow

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.core.corpus.counts import WordCounts
 
 pytest.importorskip("distributed")
+pytestmark = pytest.mark.slow
 
 WORDS = ["niño", "的", "한국어", "Ünïcode", "a", "b,c", "[MASK]", "fin.", "x" * 40, "\u0301", "tab\tbed"]
 SLOW = ("nfc+lowercase", r"pattern:\w+ ?|\W")
