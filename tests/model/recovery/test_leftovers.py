@@ -13,6 +13,7 @@ import pytest
 from tests.model.conftest import random_counts
 from tests.model.recovery.fakes import settings, trained
 from wordpiece_studio.core.project.contents import Project, ProjectCorpus, ProjectView
+from wordpiece_studio.core.project.project_file import save_project
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.model.commands import Edit
 from wordpiece_studio.model.recovery import leftovers, store
@@ -284,3 +285,35 @@ def test_a_project_file_that_somebody_has_saved_since_is_noticed(folder: Path, t
     path.unlink()
     assert not leftovers.is_saved_by_another(about)
     assert not leftovers.is_saved_by_another(About(project_path="a\0b", project_size=3))
+
+
+def test_where_no_training_was_kept_that_of_the_project_file_is_there(tmp_path: Path) -> None:
+    saved = tmp_path / "mine.wpstudio"
+    project = Project(
+        settings=settings(),
+        corpus=ProjectCorpus(name="mine", text=TEXT),
+        view=ProjectView(),
+        run=replace(trained(random_counts(2), 7), is_of_corpus=True),
+    )
+    save_project(saved, project)
+    status = saved.stat()
+    kept = RecoveryStore(tmp_path / "recovery")
+    kept.write(
+        Order(
+            About(
+                name="mine", project_path=str(saved), project_size=status.st_size,
+                project_modified_ns=status.st_mtime_ns, edits=1, time=1000.0, is_edited=True,
+            ),
+            base=replace(project, corpus=replace(project.corpus, text=TEXT + "!"), run=None),
+        )
+    )  # fmt: skip
+    folder = kept.folder
+    assert folder is not None
+    kept.close(keeps=True)
+    it = recovered(folder)
+    assert it.project.corpus.text == TEXT + "!"
+    assert it.project.run is not None
+    assert (len(it.project.run.history), it.project.run.is_of_corpus, it.lost_run) == (7, False, None)
+    os.utime(saved)
+    it = recovered(folder)
+    assert (it.project.run, it.is_project_another, it.lost_run) == (None, True, None)

@@ -119,10 +119,12 @@ def recover(leftover: Leftover, open_: OpenProject | None = None) -> Recovered:
         about = msgspec.structs.replace(leftover.about, name=base.corpus.name, run=_newest(files, "run"))
     elif about.run and ("run", about.run) not in files:  # it is of a time when another one counted
         about = msgspec.structs.replace(about, run=_newest(files, "run") or about.run)
-    run, lost_run = _run_of(project, files.get(("run", about.run)), open_)
-    return Recovered(
-        replace(project, run=run), about, lost_run if about.run else None, lost_edits, is_saved_by_another(about)
-    )
+    is_another = is_saved_by_another(about)
+    path = files.get(("run", about.run))
+    if not about.run and about.project_path and not is_another:
+        path = Path(about.project_path)  # what was learned since was not kept, but what was saved is still there
+    run, lost_run = _run_of(project, path, open_)
+    return Recovered(replace(project, run=run), about, lost_run if about.run else None, lost_edits, is_another)
 
 
 def is_saved_by_another(about: About) -> bool:
