@@ -108,11 +108,11 @@ def planted(faults: Faults) -> Iterator[Faults]:
         return call
 
     def fdopen(descriptor: int, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
-        if mode != "wb":
+        if mode not in ("wb", "w+b"):
             return genuine["fdopen"](descriptor, mode, *args, **kwargs)
-        raw = _Raw(descriptor, "wb")
+        raw = _Raw(descriptor, mode)
         raw.faults = faults
-        return io.BufferedWriter(raw)
+        return io.BufferedRandom(raw) if raw.readable() else io.BufferedWriter(raw)
 
     def open_(file: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
         if not set(mode) & set("wax+"):
