@@ -52,5 +52,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 if number not in TITLES:
                     raise pytest.UsageError(f"{item.nodeid}: there is no case {number}")
                 item.user_properties.append((CASE, number))
-        if os.environ.get("QT_QPA_PLATFORM") == "offscreen":
+        if os.environ.get("QT_QPA_PLATFORM") == "offscreen" and item.config.pluginmanager.has_plugin("pytest-qt"):
             item.add_marker(pytest.mark.qt_log_ignore("does not support propagateSizeHints", extend=True))
