@@ -45,6 +45,7 @@ def counts(corpus: Path) -> WordCounts:
     return count_words(corpus, "bert-uncased")
 
 
+@pytest.mark.slow
 def test_it_is_the_same_each_time_and_a_smaller_one_is_its_beginning(corpus: Path, tmp_path: Path) -> None:
     content = corpus.read_bytes()
     for size in (SIZE, SIZE // 7, 1):
@@ -82,6 +83,7 @@ def test_words_are_as_frequent_as_in_text(counts: WordCounts) -> None:
     assert -1.3 < slope < -0.7
 
 
+@pytest.mark.slow
 def test_new_words_come_ever_more_slowly_but_never_cease(corpus: Path, tmp_path: Path, counts: WordCounts) -> None:
     distinct = []
     for size in (SIZE // 100, SIZE // 10):

@@ -50,6 +50,7 @@ def test_a_report_is_printed_and_written_with_every_measurement(tmp_path: Path) 
     assert written["machine"]["cores"] >= 1
 
 
+@pytest.mark.slow
 def test_a_process_is_measured(tmp_path: Path) -> None:
     run = run_module("tests.benchmarks.corpus", 0.01, tmp_path / "tiny.txt", "--only-write")
     assert run.output.startswith(str(tmp_path))

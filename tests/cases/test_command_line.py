@@ -100,7 +100,9 @@ def test_a_signal_while_ids_are_written_leaves_the_old_file(program: Program, nu
         assert encoding.stdin is not None
         encoding.stdin.write(b"some words\n" * 100_000)
         encoding.stdin.flush()
-        time.sleep(0.2)
+        while len(list(program.folder.iterdir())) == 2:  # until it writes
+            assert encoding.poll() is None
+            time.sleep(0.01)
         started = time.monotonic()
         encoding.send_signal(number)
         assert encoding.wait(timeout=20) == 128 + number

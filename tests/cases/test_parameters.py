@@ -138,6 +138,7 @@ def test_a_pattern_that_is_none(program: Program, text: str) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.case(38)
 def test_a_pattern_that_runs_away(program: Program) -> None:
     file = program.file("a.txt", f"fine\n{'a' * 60}!\n")

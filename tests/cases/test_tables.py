@@ -189,6 +189,7 @@ def one_text_many_times(program: Program, rows: int) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.case(26)
 def test_a_small_parquet_file_with_very_much_in_it(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     path = one_text_many_times(program, 100)

@@ -133,6 +133,7 @@ def test_where_no_table_can_be_written_is_told_before_counting(
     fails(capsys, "count", tmp_path / "x.txt", "-o", tmp_path / name)
 
 
+@pytest.mark.slow
 def test_stdin_of_any_kind() -> None:
     for data, options, words in [
         (b"a b\n", [], 2),

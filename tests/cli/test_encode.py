@@ -58,6 +58,7 @@ def test_encode_tells_what_is_unusual(course: Path, tmp_path: Path, capsys: pyte
     assert "Stdin is read alone" in fails(capsys, *encode, "-")
 
 
+@pytest.mark.slow
 def test_encode_reads_stdin(course: Path, tmp_path: Path) -> None:
     with process("encode", "-", "--vocab", course, "-o", tmp_path / "ids.npy", stdin=subprocess.PIPE) as encode:
         out, err = encode.communicate(b"is\nis is")
@@ -76,6 +77,7 @@ def test_the_vocabulary_is_not_written_over(course: Path, capsys: pytest.Capture
     assert (course / "vocab.txt").read_bytes() == before
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 def test_being_terminated_leaves_no_temporary_file(course: Path, tmp_path: Path) -> None:
     encode = process("encode", "-", "--vocab", course, "-o", tmp_path / "ids.npy", stdin=subprocess.PIPE)

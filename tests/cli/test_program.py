@@ -59,6 +59,7 @@ def test_nothing_that_a_terminal_obeys_is_printed(tmp_path: Path, capsys: pytest
     assert json.loads(outputs[1][1])["text"] == evil
 
 
+@pytest.mark.slow
 def test_stdin(course: Path, tmp_path: Path) -> None:
     with process("tokenize", "--vocab", course, stdin=subprocess.PIPE) as tokenize:
         out, err = tokenize.communicate("is\r\n\nab".encode("utf-8-sig"))

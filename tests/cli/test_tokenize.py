@@ -4,12 +4,12 @@ import json
 import subprocess
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.cli.calls import COURSE_VOCABULARY, KOREAN_VOCABULARY, SENTENCE, fails, process, run
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
 
 def test_the_courses_vocabulary_and_its_sentence(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -78,6 +78,7 @@ def test_text_in_utf_16_is_tokenized(course: Path) -> None:
     assert (out.decode().splitlines(), err) == (["is th ##e", "is"], b"")
 
 
+@pytest.mark.slow
 def test_what_was_done_before_a_fault_is_printed(course: Path) -> None:
     tokenize = process("tokenize", "--vocab", course, stdin=subprocess.PIPE)
     out, err = tokenize.communicate(b"hug\n" * 10_000 + b"\xff\n")

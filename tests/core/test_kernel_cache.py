@@ -53,6 +53,14 @@ def test_cached_then_damaged_then_cached_again(tmp_path: Path) -> None:
     assert load(tmp_path)[0] is True
 
 
+def test_compiling_in_a_thread_leaves_the_standard_streams_alone() -> None:
+    """With colours, numba wraps and restores sys.stdout for every message that it makes, even for itself."""
+    script = "from wordpiece_studio.core.kernel_cache import load_kernels; load_kernels('text')\n"
+    script += "from numba.core.errors import termcolor; print(type(termcolor()).__name__)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=300)
+    assert done.stdout == "NOPColorScheme\n"
+
+
 @pytest.mark.skipif(os.name != "posix", reason="how folders are protected")
 def test_what_cannot_be_kept_in_the_cache_is_kept_among_temporary_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

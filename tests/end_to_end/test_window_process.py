@@ -53,6 +53,7 @@ def test_the_window_opens_on_the_trained_sample(tmp_path: Path) -> None:
     assert "WordPiece Studio ends" in process.wait_for_log("ends")
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_it_at_once_even_with_edits_and_questions(tmp_path: Path) -> None:
     text = tmp_path / "words.txt"
     text.write_text("hug pug\n", encoding="utf-8")
@@ -75,6 +76,7 @@ def test_ending_again_and_again_never_crashes(tmp_path: Path) -> None:
         assert code in (128 + signal.SIGTERM, -signal.SIGTERM)  # the latter before there is a window to close
 
 
+@pytest.mark.slow
 def test_a_file_that_is_none_opens_the_window_with_a_message(tmp_path: Path) -> None:
     path = tmp_path / "binary.txt"
     path.write_bytes(b"\x00\x01\x02" * 100)
@@ -103,6 +105,7 @@ window.leave_at_once()
 """
 
 
+@pytest.mark.slow
 def test_the_trained_sample_is_on_the_screen_without_the_compiler(tmp_path: Path) -> None:
     environment = os.environ | {"QT_QPA_PLATFORM": "offscreen"}
     done = subprocess.run(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import signal
 import subprocess
@@ -31,8 +32,12 @@ if TYPE_CHECKING:
     from wordpiece_studio.model.counts_with_figures import CountsWithFigures
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
-# Every line new, so that a child has work for a while.
-LONG_TEXT = "\n".join(f"word{number} other{number * 7}" for number in range(1_500_000))
+
+
+@functools.cache
+def long_text() -> str:
+    """Return a text that a child has work with for a while: every line is new."""
+    return "\n".join(f"word{number} other{number * 7}" for number in range(1_500_000))
 
 
 @pytest.fixture
@@ -138,10 +143,11 @@ def test_the_latest_request_wins(qtbot: QtBot, job: CountingJob) -> None:
     assert [counts.words for counts in results] == [["new"]]
 
 
+@pytest.mark.slow
 @needs_proc
 @pytest.mark.parametrize("delay_ms", [0, 100, 700, 1500])
 def test_stop_ends_the_child_at_once(qtbot: QtBot, job: CountingJob, delay_ms: int) -> None:
-    job.count_text(LONG_TEXT)
+    job.count_text(long_text())
     qtbot.wait(delay_ms)
     with qtbot.assertNotEmitted(job.finished, wait=10), qtbot.assertNotEmitted(job.failed):
         began = time.monotonic()
@@ -154,7 +160,7 @@ def test_stop_ends_the_child_at_once(qtbot: QtBot, job: CountingJob, delay_ms: i
 @needs_proc
 @pytest.mark.expects_log
 def test_a_killed_child_is_told_in_words(qtbot: QtBot, job: CountingJob) -> None:
-    job.count_text(LONG_TEXT)
+    job.count_text(long_text())
     qtbot.waitUntil(lambda: bool(children()), timeout=5000)
     qtbot.wait(300)
     with qtbot.waitSignal(job.failed, timeout=10_000) as caught:
@@ -176,6 +182,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 @needs_proc
 def test_a_child_ends_when_its_parent_is_killed(tmp_path: Path) -> None:
     script = tmp_path / "parent.py"
@@ -219,7 +226,7 @@ def _state_of(pid: int) -> str:
 
 
 def test_close_while_counting(qapp: object) -> None:
-    for text in ("small", LONG_TEXT):
+    for text in ("small", long_text()):
         job = CountingJob()
         job.count_text(text)
         job.close()

@@ -141,6 +141,7 @@ def test_a_long_line_is_folded_until_it_is_undone(qtbot: QtBot, document: Docume
     assert not document.is_folded
 
 
+@pytest.mark.slow
 def test_a_text_too_long_is_paged(qtbot: QtBot, document: Document) -> None:
     line = "x" * 99 + "\n"
     document.set_text(line * (LONGEST_TEXT // 100 + 1))

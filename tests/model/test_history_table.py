@@ -125,6 +125,7 @@ def test_moment_and_future(qtbot: QtBot, table: HistoryTableModel, model: Traine
     assert table.index(0, 0).data(IS_FUTURE_ROLE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("wanted", "column"),
     [
@@ -168,6 +169,7 @@ def test_a_new_run_empties_the_table(
         assert table.rowCount() == merges
 
 
+@pytest.mark.slow
 def test_three_hundred_thousand_rows_sort_in_no_time() -> None:
     merges = 300_000
     history = million_history(merges)

@@ -47,6 +47,7 @@ def test_what_another_version_has_written_is_passed_over(tmp_path: Path) -> None
     assert "window_state" not in store.path.read_text()
 
 
+@pytest.mark.slow
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda inner: st.lists(inner)))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_value_of_a_foreign_kind_gets_through(tmp_path: Path, value: object) -> None:

@@ -111,6 +111,7 @@ def test_kernels_that_cannot_be_loaded_are_told_in_words(qtbot: QtBot, monkeypat
     warmup.close()
 
 
+@pytest.mark.slow
 def test_cold_kernels_are_compiled_by_children_first(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     kernels = Kernels()
     monkeypatch.setattr(Kernels, "kernels_are_cached", lambda self, *packages: False)

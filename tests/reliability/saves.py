@@ -189,7 +189,7 @@ def _settings() -> Save:
 
 def _ids(size: int) -> Save:
     def write(folder: Path, which: int) -> None:
-        text = folder.parent / f"{which}.txt"
+        text = folder.parent / f"{folder.name} {which}.txt"
         if not text.exists():
             text.write_text(" ".join(trained(which, size).counts.words[:300]), encoding="utf-8")
         tokenizer = _tokenizer_of(trained(OLD, size))

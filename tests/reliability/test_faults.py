@@ -36,6 +36,7 @@ def test_so_with_any_error(save: Save, tmp_path: Path, code: str) -> None:
     assert report.outcomes.total() > 0
 
 
+@pytest.mark.slow
 @POSIX
 @EACH
 def test_a_save_that_is_killed_before_any_call_leaves_the_old_or_the_new(save: Save, tmp_path: Path) -> None:

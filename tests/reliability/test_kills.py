@@ -30,6 +30,7 @@ def test_no_killed_save_tears_a_file(save: Save, tmp_path: Path) -> None:
     assert tally.outcomes.total() == 12
 
 
+@pytest.mark.slow
 def test_the_harness_notices_a_file_that_is_torn(tmp_path: Path) -> None:
     from tests.reliability.kills import killed
 

@@ -92,6 +92,7 @@ def test_the_warning_of_long_words_leaves_them_out(studio: Studio) -> None:
     assert pane.figures._longest_edit.value() == 50
 
 
+@pytest.mark.slow
 def test_the_longest_word_holds_for_files_too(studio: Studio, tmp_path: Path) -> None:
     for name in ("1.txt", "2.txt"):
         (tmp_path / name).write_text("a" * 40 + " hug\n", encoding="utf-8")
@@ -113,6 +114,7 @@ def test_what_was_left_out_is_not_told_of_another_corpus(studio: Studio) -> None
 # -- the kind of a file
 
 
+@pytest.mark.slow
 def test_a_file_is_read_as_another_kind_and_back(studio: Studio, tmp_path: Path) -> None:
     (tmp_path / "1.tsv").write_text("hug\t5\npug\t3\n", encoding="utf-8")
     (tmp_path / "2.txt").write_text("bun\n", encoding="utf-8")
@@ -129,6 +131,7 @@ def test_a_file_is_read_as_another_kind_and_back(studio: Studio, tmp_path: Path)
     assert window.document.files.files[0].kind == "tsv"
 
 
+@pytest.mark.slow
 def test_a_column_that_is_not_offered_is_typed(studio: Studio, tmp_path: Path) -> None:
     (tmp_path / "1.jsonl").write_text('{"text": "hug", "meta": {"text": "pug"}}\n', encoding="utf-8")
     studio.open(tmp_path)
@@ -165,6 +168,7 @@ def test_an_empty_file_says_so_in_its_preview(studio: Studio, tmp_path: Path) ->
 # -- room
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(1440, 900), (1366, 768), (1024, 700)])
 def test_the_files_are_never_cut_nor_over_each_other(studio: Studio, tmp_path: Path, size: tuple[int, int]) -> None:
     for number in range(12):

@@ -144,6 +144,7 @@ def test_a_recent_file_that_vanished_is_told(studio: Studio, tmp_path: Path) -> 
     assert studio.window.document.text == "hug"
 
 
+@pytest.mark.slow
 def test_a_line_of_5_mb_opens_at_once_and_is_told(studio: Studio, tmp_path: Path) -> None:
     path = tmp_path / "long.txt"
     path.write_text("x" * 5_000_000 + "\nhug\n", encoding="utf-8")
@@ -158,6 +159,7 @@ def test_a_line_of_5_mb_opens_at_once_and_is_told(studio: Studio, tmp_path: Path
     assert "5,000,000" in studio.window.corpus_pane._note_label.text()
 
 
+@pytest.mark.slow
 def test_the_samples_open(studio: Studio) -> None:
     for action in studio.window.menus.samples.actions():
         action.trigger()

@@ -100,6 +100,7 @@ def test_a_folder_is_opened_by_menu_and_counted_file_by_file(studio: Studio, fol
     assert not window.actions_.save_corpus.isEnabled()
 
 
+@pytest.mark.slow
 def test_a_folder_is_opened_from_the_recent_files_again(studio: Studio, folder: Path) -> None:
     opened(studio, folder)
     studio.window.actions_.new_corpus.trigger()
@@ -109,6 +110,7 @@ def test_a_folder_is_opened_from_the_recent_files_again(studio: Studio, folder: 
     assert len(names(studio)) == 3
 
 
+@pytest.mark.slow
 def test_files_that_were_opened_together_are_opened_together_again(studio: Studio, folder: Path) -> None:
     window, paths = studio.window, (folder / "1.txt", folder / "3.jsonl")
     window.file_flow.open_paths(paths)
@@ -123,6 +125,7 @@ def test_files_that_were_opened_together_are_opened_together_again(studio: Studi
     assert names(studio) == ["1.txt", "3.jsonl"]
 
 
+@pytest.mark.slow
 def test_files_are_dropped_on_the_window_and_more_on_the_table(studio: Studio, folder: Path) -> None:
     drop(studio.window, folder / "3.jsonl", folder / "1.txt")
     wait_counted(studio)
@@ -142,6 +145,7 @@ def test_files_are_added_to_a_text_that_has_a_file(studio: Studio, folder: Path)
     assert names(studio) == ["1.txt", "2.txt.gz"]
 
 
+@pytest.mark.slow
 def test_what_is_trained_is_what_the_files_hold(studio: Studio, folder: Path) -> None:
     opened(studio, folder)
     studio.window.actions_.train.trigger()
@@ -178,6 +182,7 @@ def test_an_empty_list_says_what_to_do(studio: Studio, folder: Path) -> None:
 # -- the list by keyboard
 
 
+@pytest.mark.slow
 def test_files_are_moved_and_removed_by_keys(studio: Studio, folder: Path) -> None:
     opened(studio, folder)
     press(studio, Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier)
@@ -190,6 +195,7 @@ def test_files_are_moved_and_removed_by_keys(studio: Studio, folder: Path) -> No
     assert studio.window.corpus_pane.figures.value_of("words") == "8"
 
 
+@pytest.mark.slow
 def test_another_column_is_chosen_for_the_file_selected(studio: Studio, folder: Path) -> None:
     opened(studio, folder)
     view = studio.window.corpus_pane.files_view
@@ -208,6 +214,7 @@ def test_another_column_is_chosen_for_the_file_selected(studio: Studio, folder: 
 # -- the preview
 
 
+@pytest.mark.slow
 def test_the_line_at_the_cursor_of_the_preview_is_read_as_the_trainer_does(studio: Studio, folder: Path) -> None:
     opened(studio, folder)
     pane = studio.window.corpus_pane
@@ -220,6 +227,7 @@ def test_the_line_at_the_cursor_of_the_preview_is_read_as_the_trainer_does(studi
 # -- what cannot be decoded
 
 
+@pytest.mark.slow
 def test_a_file_that_cannot_be_decoded_is_asked_about_and_the_counting_goes_on(studio: Studio, folder: Path) -> None:
     (folder / "0.txt").write_bytes(b"hug\n" * 5000 + b"caf\xc3\xa9 \xff pug\n" + b"hug\n" * 5000)
     studio.open(folder)
@@ -261,6 +269,7 @@ def begin_counting(studio: Studio, large: Path) -> None:
     studio.wait(lambda: studio.window.corpus_pane.counting_bar._keep_button.isEnabled(), 20_000)
 
 
+@pytest.mark.slow
 def test_a_counting_is_held_and_goes_on(studio: Studio, large: Path) -> None:
     begin_counting(studio, large)
     bar = studio.window.corpus_pane.counting_bar
@@ -278,6 +287,7 @@ def test_a_counting_is_held_and_goes_on(studio: Studio, large: Path) -> None:
     assert bar.isHidden()
 
 
+@pytest.mark.slow
 def test_a_counting_is_given_up_and_begun_again(studio: Studio, large: Path) -> None:
     begin_counting(studio, large)
     bar = studio.window.corpus_pane.counting_bar
@@ -292,6 +302,7 @@ def test_a_counting_is_given_up_and_begun_again(studio: Studio, large: Path) -> 
     assert bar._stop_button.isVisible()
 
 
+@pytest.mark.slow
 def test_stop_and_keep_trains_on_the_first_part_and_says_so(studio: Studio, large: Path) -> None:
     begin_counting(studio, large)
     bar, window = studio.window.corpus_pane.counting_bar, studio.window
@@ -306,6 +317,7 @@ def test_stop_and_keep_trains_on_the_first_part_and_says_so(studio: Studio, larg
     assert bar._again_button.text() == "Count all"
 
 
+@pytest.mark.slow
 @pytest.mark.expects_log
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks for processes in /proc")
 def test_a_killed_counting_is_told_and_offered_again(studio: Studio, large: Path) -> None:

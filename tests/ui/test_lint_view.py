@@ -141,6 +141,7 @@ def test_the_texts_are_whole_at_every_width(view: LintView, width: int) -> None:
 # -- in the window
 
 
+@pytest.mark.slow
 def test_accents_are_kept_at_the_press_of_a_button(studio: Studio) -> None:
     pane = studio.window.corpus_pane
     studio.set_text("El niño tiene un año.\n" * 3)
@@ -173,6 +174,7 @@ def test_tab_comes_to_the_buttons_where_they_stand(studio: Studio) -> None:
     assert all(pane.isAncestorOf(control) for control in order)
 
 
+@pytest.mark.slow
 def test_a_misread_text_is_mended_by_an_edit_that_can_be_undone(studio: Studio) -> None:
     window = studio.window
     text = "uno\nEl niÃ±o y la niÃ±a.\ntres\n"
@@ -189,6 +191,7 @@ def test_a_misread_text_is_mended_by_an_edit_that_can_be_undone(studio: Studio) 
     studio.wait(lambda: kinds(studio) == ["mojibake"])
 
 
+@pytest.mark.slow
 def test_a_text_in_one_line_is_wrapped_and_can_be_edited_then(studio: Studio) -> None:
     document = studio.window.document
     text = "Hug a pug. Pun a bun! " * 1000
@@ -204,6 +207,7 @@ def test_a_text_in_one_line_is_wrapped_and_can_be_edited_then(studio: Studio) ->
     assert document.text == text
 
 
+@pytest.mark.slow
 def test_an_edit_in_the_meantime_is_not_lost(studio: Studio) -> None:
     window = studio.window
     studio.set_text("El niÃ±o\n")
@@ -224,6 +228,7 @@ def test_warnings_about_another_text_go_at_once(studio: Studio) -> None:
     assert kinds(studio) == []
 
 
+@pytest.mark.slow
 def test_typing_does_not_wait_for_it(studio: Studio) -> None:
     """It begins a while after the last key only."""
     studio.set_text("El niño\n")

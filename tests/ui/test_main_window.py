@@ -226,6 +226,7 @@ def test_nothing_learned_is_explained(studio: Studio) -> None:
     assert "Chinese" not in studio.window.banner.text
 
 
+@pytest.mark.slow
 def test_stop_keeps_what_was_learned(studio: Studio) -> None:
     studio.set_text(" ".join(f"{number:x}{number:o}" for number in range(3000)))
     studio.window.bar.settings.set_target_size(0)

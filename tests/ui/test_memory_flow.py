@@ -61,6 +61,7 @@ def test_a_small_text_needs_no_word(studio: Studio, machine: Machine) -> None:
     assert studio.window.banner.text == ""
 
 
+@pytest.mark.slow
 def test_a_large_text_says_what_it_needs_and_what_there_is(large: Studio, machine: Machine) -> None:
     bar = large.window.bar
     megabytes = round(needed(large) / 1e6)
@@ -81,6 +82,7 @@ def test_a_large_text_says_what_it_needs_and_what_there_is(large: Studio, machin
     large.wait(lambda: "needs" not in bar.progress_text)
 
 
+@pytest.mark.slow
 def test_nothing_is_said_any_more_when_it_is_trained(large: Studio) -> None:
     large.window.bar.settings.set_target_size(100)
     large.window.actions_.train.trigger()
@@ -93,6 +95,7 @@ def test_nothing_is_said_any_more_when_it_is_trained(large: Studio) -> None:
     assert text.endswith("settings changed since this training")
 
 
+@pytest.mark.slow
 def test_it_is_said_beside_the_merges_of_another_corpus(studio: Studio, machine: Machine, tmp_path: Path) -> None:
     with studio.qtbot.waitSignal(studio.window.model.run_reset):
         studio.window.sample_flow.open_sample("korean.txt")
@@ -110,6 +113,7 @@ def test_it_is_said_beside_the_merges_of_another_corpus(studio: Studio, machine:
     assert "18 GB free · under 1 s · the merges are those of “" in bar._progress_label.text()
 
 
+@pytest.mark.slow
 def test_a_warning_stands_as_long_as_it_is_much(large: Studio, machine: Machine) -> None:
     settings, banner = large.window.bar.settings, large.window.banner
     machine.free = needed(large) * 10 // 7
@@ -137,6 +141,7 @@ def test_a_warning_stands_as_long_as_it_is_much(large: Studio, machine: Machine)
     assert banner.text == ""
 
 
+@pytest.mark.slow
 def test_what_does_not_fit_is_asked_about_and_not_started(large: Studio, machine: Machine) -> None:
     machine.free = needed(large) - 1
     large.window.actions_.train.trigger()
@@ -155,6 +160,7 @@ def test_what_does_not_fit_is_asked_about_and_not_started(large: Studio, machine
     assert large.window.model.progress.vocabulary_size == 50
 
 
+@pytest.mark.slow
 def test_going_on_asks_for_what_is_still_to_come(large: Studio, machine: Machine) -> None:
     window = large.window
     window.bar.settings.set_target_size(50)

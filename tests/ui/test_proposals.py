@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -43,6 +45,7 @@ def test_typing_leaves_the_size_alone_and_a_large_paste_does_not(studio: Studio)
     assert settings.target_size == 500
 
 
+@pytest.mark.slow
 def test_above_a_megabyte_a_smallest_count_is_proposed(studio: Studio, tmp_path: Path) -> None:
     open_text(studio, tmp_path / "big.txt", "hug hug pug bun\n" * 70_000)
     assert studio.window.bar.settings.limits == (8000, 2)

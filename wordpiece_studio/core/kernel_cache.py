@@ -93,7 +93,7 @@ def load_kernels(package: KernelPackage) -> None:
     with _loading:
         if package in _loaded:
             return
-        from numba.core import config
+        from wordpiece_studio.core.kernels import config
 
         folder = cache_folder(package)
         before = config.CACHE_DIR  # type: ignore[attr-defined]  # numba makes it from its environment

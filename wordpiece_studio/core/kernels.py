@@ -1,15 +1,23 @@
-"""What all compiled kernels share: the decorator that compiles them, and numba's names of their types.
+"""What all compiled kernels share: the decorator that compiles them, and what they need of numba.
 
-Importing this module imports numba. Not here: the kernels (`training.kernels`, `text.kernels`), and where their
+Numba is imported here and nowhere else. Not here: the kernels (`training.kernels`, `text.kernels`), and where their
 compiled form is kept (`kernel_cache`).
 """
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
-from numba import njit, types
+# For its coloured messages, many of which nobody ever sees, numba would wrap and restore sys.stdout, which another
+# thread may have replaced meanwhile. It looks at this when it is imported.
+os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")
 
+import numba
+from numba.core import config as config
+from numba.extending import intrinsic as intrinsic
+
+types = numba.types
 U1, I4, I8, U8, F8 = types.uint8[::1], types.int32[::1], types.int64[::1], types.uint64[::1], types.float64[::1]
 I4_2, I8_2 = types.int32[:, ::1], types.int64[:, ::1]
 BYTES = types.Array(types.uint8, 1, "C", readonly=True)
@@ -28,4 +36,4 @@ def kernel(signature: Any, *, inline: bool = False) -> Any:
 
     With `inline` it becomes a part of the kernels that call it: for what is small and called at every turn.
     """
-    return njit(signature, nogil=True, cache=True, forceinline=inline, **_OPTIONS)
+    return numba.njit(signature, nogil=True, cache=True, forceinline=inline, **_OPTIONS)

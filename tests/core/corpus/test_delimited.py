@@ -88,6 +88,7 @@ def test_quotes_in_tsv_that_are_no_quotes_are_taken_as_they_stand(tmp_path: Path
     )
 
 
+@pytest.mark.slow
 def test_bytes_are_counted_through_skipped_lines_and_in_pieces(tmp_path: Path) -> None:
     rows = b"".join(b'%d,"text %d\nof two lines"\n' % (number, number) for number in range(60_000))
     file = corpus_file(tmp_path / "a.csv", b"id,text\n1,\xff\n" + rows, errors="skip-line")

@@ -22,8 +22,6 @@ CODE_POINTS = [code_point for code_point in range(0x110000) if not 0xD800 <= cod
 # In short texts with letters between them, so that a fault names its neighbourhood.
 EVERY_CHARACTER = ["a".join(map(chr, CODE_POINTS[start : start + 512])) for start in range(0, len(CODE_POINTS), 512)]
 FLAGS = list(product([True, False], [True, False], [None, True, False], [True, False]))
-# Cased and uncased; random texts go through all of them.
-TELLING_FLAGS = [(True, True, None, False), (True, True, None, True)]
 
 
 def random_texts(count: int, seed: int) -> list[str]:
@@ -50,15 +48,15 @@ def aligned(text: str, normalizer: object) -> tuple[str, list[int], list[int]]:
     return "".join(s[0] for s in splits), [s[1][0] for s in splits], [s[1][1] for s in splits]
 
 
-@pytest.mark.parametrize(
-    "flags", [pytest.param(flags, marks=() if flags in TELLING_FLAGS else pytest.mark.slow) for flags in FLAGS]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("flags", FLAGS)
 def test_every_code_point_is_normalized_alike(flags: tuple[bool, bool, bool | None, bool]) -> None:
     ours, theirs = BertNormalizer(*flags), normalizers.BertNormalizer(*flags)
     for text in EVERY_CHARACTER:
         assert ours.normalize(text) == theirs.normalize_str(text)
 
 
+@pytest.mark.slow
 def test_every_code_point_is_split_alike() -> None:
     ours = [BertPreTokenizer(), WhitespaceSplit()]
     theirs = [pre_tokenizers.BertPreTokenizer(), pre_tokenizers.WhitespaceSplit()]
@@ -86,6 +84,7 @@ def test_other_normalizers_align_every_character_alike(pair: Pair) -> None:
         assert (result.text, list(result.starts), list(result.ends)) == aligned(text, pair.normalizer), ascii(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lowercase", [False, True])
 def test_words_and_their_offsets_are_alike(lowercase: bool) -> None:
     pipeline = Pipeline(BertNormalizer(lowercase=lowercase), BertPreTokenizer())

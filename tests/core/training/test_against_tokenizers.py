@@ -185,6 +185,7 @@ def test_wordpiece(pairs: Pairs, config: Any, growth: int, scale: int) -> None:
     compare_words(pairs, config, growth, scale, "WordPiece")
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(corpora, configs, growths, scales, st.sampled_from(BYTE_PAIRS))
 def test_byte_pair_encoding(pairs: Pairs, config: Any, growth: int, scale: int, marks: tuple[str, str | None]) -> None:

@@ -114,6 +114,7 @@ def test_engines_equal_the_definition(every_engine: Any, pairs: list[tuple[str, 
             assert trainer.history.segmentation(word, last) == tokens
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(corpora, configs, st.lists(st.integers(0, 25), max_size=6))
 def test_any_walk_ends_where_the_straight_way_does(

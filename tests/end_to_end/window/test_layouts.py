@@ -46,6 +46,7 @@ def test_a_layout_is_there_again_after_a_restart(start: Callable[[], Driver], ke
     assert_all_panes_agree(again)
 
 
+@pytest.mark.slow
 def test_there_and_back_leaves_no_trace(driver: Driver) -> None:
     before, height = driver.window.docks.changed_by_hand(), driver.window.timeline_pane.height()
     for keys in ("Ctrl+2", "Ctrl+3", "Ctrl+1"):
@@ -56,6 +57,7 @@ def test_there_and_back_leaves_no_trace(driver: Driver) -> None:
     assert not driver.window.isFullScreen()
 
 
+@pytest.mark.slow
 def test_a_pane_closed_by_hand_stays_closed_until_the_layout_is_reset(start: Callable[[], Driver]) -> None:
     start().click_menu("View", "Panes", "Token card")
     again = start()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
+import pytest
 from PySide6.QtCore import QPoint
 
 from tests.end_to_end.agreement import assert_all_panes_agree
@@ -24,6 +25,7 @@ def test_the_first_start_shows_a_trained_sample_of_one_mind(driver: Driver) -> N
     assert shown.tokens["best rival"] == "cha"
 
 
+@pytest.mark.slow
 def test_every_pane_follows_the_keys(driver: Driver) -> None:
     moves = {
         "Right": 13, "Left": 11, "Alt+Right": 13, "Alt+Left": 11, "F10": 13, "Shift+F10": 11, "Home": 0, "End": 25,
@@ -56,6 +58,7 @@ def test_every_pane_follows_the_slider_as_it_is_dragged(driver: Driver) -> None:
     assert_all_panes_agree(driver)
 
 
+@pytest.mark.slow
 def test_every_pane_follows_a_walk_to_every_step(driver: Driver) -> None:
     driver.press("Alt+Home")
     for moment in range(1, 26):
@@ -112,6 +115,7 @@ def test_a_restart_shows_the_sample_again(start: Callable[[], Driver]) -> None:
     assert set(assert_all_panes_agree(start()).moments.values()) == {12}
 
 
+@pytest.mark.slow
 def test_every_pane_follows_jumps_in_a_training_of_some_size(driver: Driver, tmp_path: Path) -> None:
     path, chance = tmp_path / "corpus.txt", random.Random(2)
     words = ("".join(chance.choices("abcdefgh", k=chance.randint(2, 9))) for _ in range(9000))

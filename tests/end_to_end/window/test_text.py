@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.end_to_end.agreement import assert_all_panes_agree
 from wordpiece_studio.model.records import Focus
 from wordpiece_studio.ui.tokenization.chip_blocks import ChipPlace
@@ -43,6 +45,7 @@ def test_why_here_on_an_unknown_word_says_which_symbol_is_missing(driver: Driver
     assert_all_panes_agree(driver)
 
 
+@pytest.mark.slow
 def test_a_click_on_the_film_strip_goes_to_the_step(driver: Driver) -> None:
     strip = driver.window.tokenization_pane._strip
     for row, strip_row in enumerate(list(strip.rows)):

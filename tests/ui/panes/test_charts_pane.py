@@ -393,6 +393,7 @@ model.close()
 """
 
 
+@pytest.mark.slow
 def test_pyqtgraph_is_brought_in_when_the_pane_is_first_seen() -> None:
     done = subprocess.run([sys.executable, "-c", _HIDDEN], capture_output=True, text=True, timeout=60, check=False)
     assert done.stdout.split() == ["False", "True", "True"], done.stderr

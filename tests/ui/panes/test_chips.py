@@ -92,6 +92,7 @@ def test_nothing_takes_no_room() -> None:
     assert lay_out([], 100, SPACING).height == 0
 
 
+@pytest.mark.slow
 def test_only_lines_in_view_are_laid_out() -> None:
     asked: list[int] = []
 

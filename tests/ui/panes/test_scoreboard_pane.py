@@ -181,6 +181,7 @@ def test_behind_the_head_of_a_training_the_rivals_are_there(empty_bench: Bench) 
     empty_bench.wait(lambda: model.state is TrainerState.FINISHED)
 
 
+@pytest.mark.slow
 def test_without_memory_for_a_second_engine_it_offers_to_pause(qtbot: QtBot) -> None:
     bench = Bench(qtbot, rivals_finder=lambda *_: None)
     try:

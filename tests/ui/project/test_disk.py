@@ -54,6 +54,7 @@ def test_files_as_they_were_need_no_counting(projects: Projects) -> None:
     assert not projects.window.actions_.locate_files.isEnabled()
 
 
+@pytest.mark.slow
 def test_missing_files_are_looked_for_in_a_folder(projects: Projects) -> None:
     paths = opened_files(projects, "a.txt", "b.txt", "c.txt")
     new = projects.folder / "new" / "texts"
@@ -165,6 +166,7 @@ def test_a_text_whose_file_is_gone_is_still_there(projects: Projects) -> None:
     assert "mine.txt of this text is not there any more" in window.disk_banner.text
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="such names are not possible there")
 def test_a_file_name_that_looks_like_markup_is_shown_as_it_is(projects: Projects) -> None:
     paths = opened_files(projects, "<img src=x>.txt", "b.txt")

@@ -212,6 +212,7 @@ def test_a_folder_that_is_gone_leaves_the_work_and_offers_another_place(projects
 # -- reading
 
 
+@pytest.mark.slow
 def test_training_waits_for_counts_that_are_being_read(projects: Projects, monkeypatch: pytest.MonkeyPatch) -> None:
     projects.train()
     path = projects.save()

@@ -75,6 +75,7 @@ def test_the_counts_are_taken_over_and_nothing_is_counted(projects: Projects) ->
     assert not any(begun)
 
 
+@pytest.mark.slow
 def test_a_text_edited_since_the_training_is_counted_and_not_trained(projects: Projects) -> None:
     window = projects.window
     projects.train()
@@ -90,6 +91,7 @@ def test_a_text_edited_since_the_training_is_counted_and_not_trained(projects: P
     assert "corpus changed" in window.bar.progress_text
 
 
+@pytest.mark.slow
 def test_an_opened_run_goes_on(projects: Projects) -> None:
     projects.train()
     path = projects.save()
@@ -134,6 +136,7 @@ def words_touched(projects: Projects) -> object:
     return rows.data(rows.index(0, HistoryColumn.WORDS))
 
 
+@pytest.mark.slow
 def test_nothing_that_is_large_is_read_in_the_turn_of_the_window(
     projects: Projects, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -202,6 +205,7 @@ def test_save_as_asks_and_goes_on_in_the_new_file(projects: Projects) -> None:
     assert projects.window.settings.values.recent_files[0] == (str(projects.path("second")),)
 
 
+@pytest.mark.slow
 def test_a_file_that_another_program_has_written_is_not_replaced_unasked(projects: Projects) -> None:
     window = projects.window
     path = projects.save()
@@ -234,6 +238,7 @@ def test_a_name_gets_the_suffix_once(tmp_path: Path) -> None:
 # -- ways to open
 
 
+@pytest.mark.slow
 def test_projects_are_opened_by_dialog_drop_recent_and_command_line(projects: Projects) -> None:
     window = projects.window
     path = projects.save()

@@ -200,6 +200,7 @@ def test_ended_by_a_signal_it_is_left_for_the_next_start(start: Callable[..., St
     assert leftovers.recover(leftover).project.corpus.text == "the machine shuts down now"
 
 
+@pytest.mark.slow
 def test_damaged_it_is_told_put_aside_and_the_start_goes_on(start: Callable[..., Studio]) -> None:
     edited(start)
     (base,) = recovery_folder().glob("*/base-*")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QIcon, QImage, QPainter, QPixmap
+from PySide6.QtGui import QColor, QIcon, QImage, QPainter, QPixmap, QPixmapCache
 from PySide6.QtSvg import QSvgRenderer
 
 from wordpiece_studio.resources import resource_path
@@ -13,18 +13,17 @@ _SIZES = (16, 20, 24, 32, 48)
 
 def icon(name: str, color: QColor, disabled: QColor | None = None) -> QIcon:
     """Return the icon called `name` in `color`, and in `disabled` where its action is not available."""
-    drawing = resource_path(f"icons/{name}.svg").read_text("utf-8")
     result = QIcon()
-    _add(result, drawing, color, QIcon.Mode.Normal)
+    _add(result, name, color, QIcon.Mode.Normal)
     if disabled is not None:
-        _add(result, drawing, disabled, QIcon.Mode.Disabled)
+        _add(result, name, disabled, QIcon.Mode.Disabled)
     return result
 
 
 def program_icon() -> QIcon:
     """Return the program's own icon, for the title bar and the task bar."""
     result = QIcon()
-    _add(result, resource_path("icons/studio.svg").read_text("utf-8"), QColor("black"), QIcon.Mode.Normal)
+    _add(result, "studio", QColor("black"), QIcon.Mode.Normal)
     return result
 
 
@@ -34,12 +33,27 @@ def sheet_pictures() -> dict[str, str]:
     return {name: resource_path(f"icons/{file}.svg").as_posix() for name, file in files.items()}
 
 
-def _add(target: QIcon, drawing: str, color: QColor, mode: QIcon.Mode) -> None:
-    renderer = QSvgRenderer(QByteArray(drawing.replace("currentColor", color.name()).encode()))
+def _add(target: QIcon, name: str, color: QColor, mode: QIcon.Mode) -> None:
+    renderer: QSvgRenderer | None = None
     for size in _SIZES:
-        image = QImage(QSize(size, size), QImage.Format.Format_ARGB32_Premultiplied)
-        image.fill(Qt.GlobalColor.transparent)
-        painter = QPainter(image)
-        renderer.render(painter, QRectF(0, 0, size, size))
-        painter.end()
-        target.addPixmap(QPixmap.fromImage(image), mode)
+        key = f"icon/{name}/{color.name()}/{size}"
+        pixmap = QPixmap()
+        if not QPixmapCache.find(key, pixmap):
+            renderer = renderer or _renderer(name, color)
+            pixmap = _drawn(renderer, size)
+            QPixmapCache.insert(key, pixmap)
+        target.addPixmap(pixmap, mode)
+
+
+def _renderer(name: str, color: QColor) -> QSvgRenderer:
+    drawing = resource_path(f"icons/{name}.svg").read_text("utf-8")
+    return QSvgRenderer(QByteArray(drawing.replace("currentColor", color.name()).encode()))
+
+
+def _drawn(renderer: QSvgRenderer, size: int) -> QPixmap:
+    image = QImage(QSize(size, size), QImage.Format.Format_ARGB32_Premultiplied)
+    image.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(image)
+    renderer.render(painter, QRectF(0, 0, size, size))
+    painter.end()
+    return QPixmap.fromImage(image)

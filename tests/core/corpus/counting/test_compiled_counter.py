@@ -133,6 +133,7 @@ def test_files(
         )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not CORPORA, reason="the corpora lie beside the project")
 @pytest.mark.parametrize(
     ("normalizer", "pre_tokenizer", "paths"),

@@ -158,6 +158,7 @@ def test_only_the_first_thousand_long_words_are_listed() -> None:
     assert (len(counts), len(counts.skipped), counts.statistics.skipped_words) == (0, 1000, 3000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["x" * 5_000_000, "中" * 1_000_000, "x," * 1_000_000, "한" * 1_000_000])
 def test_a_huge_line_takes_no_quadratic_time(tmp_path: Path, text: str) -> None:
     path = tmp_path / "a.txt"

@@ -103,6 +103,7 @@ def divide_small(patch: pytest.MonkeyPatch, size: int = 8, part: int = 20) -> No
     patch.setattr(segments.raw_blocks, "__defaults__", (size,))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_compiled", [False, True])
 @pytest.mark.parametrize("errors", ["strict", "replace", "skip-line"])
 @given(
@@ -205,6 +206,7 @@ def corpus_lines(characters: int, path: Path) -> int:
     return path.read_text(encoding="utf-8")[:characters].count("\n") + 1
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="a process is killed by a signal")
 def test_a_killed_process_costs_nothing(corpus: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     expected = outcome(lambda: count_words(corpus, "bert-uncased"))
@@ -267,6 +269,7 @@ def test_no_process_is_started_for_little_text(tmp_path: Path, monkeypatch: pyte
         count_words(tmp_path / "a.txt", processes=0)
 
 
+@pytest.mark.slow
 def test_the_parent_needs_no_main_module(corpus: list[Path]) -> None:
     import subprocess
 
@@ -295,6 +298,7 @@ def test_each_file_has_its_own_figures(tmp_path: Path) -> None:
     assert [file.most_line_bytes for file in files] == [6, 0, 4, 2001]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not CORPORA, reason="the corpora lie beside the project")
 @pytest.mark.parametrize("is_compiled", [False, True])
 def test_course_files_in_random_segments(is_compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,6 +19,7 @@ def text_of(language: str) -> str:
     return (SHARED / f"course-{language}.txt").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("language", "normalizer", "kind", "values", "fix"),
     [

@@ -8,9 +8,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import types
 
-from wordpiece_studio.core.kernels import BYTES, I4, I8, I8_2, INT, NONE, U1, U8, UNSIGNED, kernel
+from wordpiece_studio.core.kernels import BYTES, I4, I8, I8_2, INT, NONE, U1, U8, UNSIGNED, kernel, types
 from wordpiece_studio.core.text.kernels.lanes import (
     LANE,
     SPAN,

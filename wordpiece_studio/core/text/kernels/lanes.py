@@ -7,10 +7,8 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
-from wordpiece_studio.core.kernels import INT, UNSIGNED, kernel
+from wordpiece_studio.core.kernels import INT, UNSIGNED, intrinsic, kernel, types
 
 LANE = 8
 SPAN = 64

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from numba import types
-
 from wordpiece_studio.core.kernels import *
 
 NOTHING = -1
