@@ -37,10 +37,12 @@ def small_file_bytes(
     if size <= most_bytes:
         try:
             with open(path, "rb") as file:
-                data = file.read(most_bytes + 1)
+                data = file.read(size + 1)  # for as many bytes as are asked for, memory is taken
+                if len(data) > size:  # it has grown, or is one that the system makes up as it is read
+                    data += file.read(most_bytes + 1 - len(data))
         except OSError as error:
             raise unreadable(path, error) from error
-        size = len(data)  # it may have grown, or be one that the system makes up as it is read
+        size = len(data)
     if size > most_bytes:
         raise StudioError(
             "{path} has {n} MB, too many for {kind}", advice, path=display_name(path), n=size >> 20, kind=what
