@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -90,6 +91,14 @@ def test_long_lines_are_folded() -> None:
     assert not has_long_line(("y" * LONGEST_LINE + "\r") * 3 + "y" * LONGEST_LINE)
     assert has_long_line("y" * 17 + "\n" + "y" * (LONGEST_LINE + 1))
     assert [len(line) for line in folded(text).split("\n")] == [LONGEST_LINE, LONGEST_LINE, 5, LONGEST_LINE]
+
+
+def test_lines_that_need_no_folding_cost_nothing() -> None:
+    text = ("a" * (LONGEST_LINE - 1) + "\n") * 200
+    began = time.process_time()
+    assert folded(text) is text
+    assert folded(text + "b" * (LONGEST_LINE + 1)) == text + "b" * LONGEST_LINE + "\nb"
+    assert time.process_time() - began < 0.5  # an expression that tried at every character took a minute
 
 
 def test_a_long_line_is_seen_from_near() -> None:

@@ -22,7 +22,6 @@ LINE_BREAK = re.compile("\r\n|[\r\n\u2029\ufdd0\ufdd1]")
 """What Qt's editor takes for the end of a block. U+2028 is not among them: it breaks a line inside a block."""
 
 _BREAKS = "\r\n\u2029\ufdd0\ufdd1"
-_PIECE = re.compile(f"([^{_BREAKS}]{{{LONGEST_LINE}}})(?=[^{_BREAKS}])")
 
 
 def to_view(text: str) -> str:
@@ -51,7 +50,12 @@ def has_long_line_near(text: str, start: int, end: int) -> bool:
 
 def folded(text: str) -> str:
     """Return the view of `text` with its long lines folded."""
-    return to_view(_PIECE.sub("\\1\n", text))
+    view = to_view(text)
+    return "\n".join(map(_folded_line, view.split("\n"))) if has_long_line(view) else view
+
+
+def _folded_line(line: str) -> str:
+    return "\n".join(line[start : start + LONGEST_LINE] for start in range(0, max(len(line), 1), LONGEST_LINE))
 
 
 def page_starts(text: str) -> list[int]:

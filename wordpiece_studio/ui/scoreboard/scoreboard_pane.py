@@ -135,7 +135,9 @@ class ScoreboardPane(Pane):
             elif not self._patience.isActive():  # a short training is over by then
                 self._wait_patiently()
         else:
-            self._model.request_rivals(self._limit, self.shown_step - 1)
+            history = self._model.history
+            if history is None or history.is_whole:  # else they are asked for when the project is read
+                self._model.request_rivals(self._limit, self.shown_step - 1)
             if not self._are_rivals_current():
                 self._wait_patiently()
         self._show_formula()
