@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import pytest
 
 pytest.importorskip("tokenizers")
@@ -9,7 +11,10 @@ from tests.benchmarks import agreement
 from tests.benchmarks.agreement import OBJECTIVES, Setting, compared, groups_of_settings, pipelines, unusual_settings
 from tests.benchmarks.agreement_texts import mixed_lines, scripts
 
-LINES = mixed_lines(120)
+
+@functools.cache
+def lines() -> list[str]:
+    return mixed_lines(120)
 
 
 @pytest.fixture(autouse=True)
@@ -35,10 +40,10 @@ def _no_network_and_no_advice(monkeypatch: pytest.MonkeyPatch) -> None:
     ids=lambda settings: ascii(settings[0].group + ", " + settings[0].pre_tokenizer)[1:-1],
 )
 def test_ids_tokens_offsets_and_files_agree(settings: list[Setting]) -> None:
-    result = compared(settings, LINES)
+    result = compared(settings, lines())
     assert result.shown == ()
     assert result.differences == 0
-    assert result.texts == len(settings) * 2 * len(LINES)
+    assert result.texts == len(settings) * 2 * len(lines())
     assert result.files >= 4 * len(settings)
     assert 0 < result.unknown < result.tokens / 3
 
@@ -50,7 +55,7 @@ def test_a_difference_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
         return genuine(tokenizer, text.lower())
 
     monkeypatch.setattr(agreement.Tokenizer, "encode", wrong)
-    result = compared([Setting("bert-cased", "bert")], [*LINES, "A", "A"])
+    result = compared([Setting("bert-cased", "bert")], [*lines(), "A", "A"])
     assert result.differences > 20
     assert "the ids of" in result.shown[0]
 
@@ -65,7 +70,7 @@ def test_every_combination_is_gone_through() -> None:
 
 
 def test_the_lines_are_the_same_every_time_and_of_every_kind() -> None:
-    assert mixed_lines(120) == LINES
+    assert mixed_lines(120) == lines()
     text = "".join(mixed_lines(2000))
     assert max(map(ord, text)) > 0xF0000
     assert not any(0xD800 <= ord(character) <= 0xDFFF for character in text)

@@ -178,6 +178,7 @@ def test_encode_reads_what_count_reads(texts: Path, tmp_path: Path, capsys: pyte
     assert (json.loads(out)["texts"], err) == (1, b"")
 
 
+@pytest.mark.slow
 @POSIX
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_stopping_writes_nothing(tmp_path: Path, number: int, code: int) -> None:

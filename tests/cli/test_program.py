@@ -84,6 +84,7 @@ def test_a_closed_stdin_is_told(course: Path, command: str) -> None:
     )
 
 
+@pytest.mark.slow
 @POSIX
 @pytest.mark.parametrize("arguments", [["--help"], ["train", "--help"], ["--version"]])
 def test_a_reader_that_has_enough_of_the_help_is_no_error(arguments: list[str]) -> None:

@@ -142,6 +142,7 @@ def test_why_it_ended_is_told(
     assert reason in re.sub(r"in [0-9.]+ s", "in 0.0 s", run(capsys, "train", COURSE, *options, "-o", tmp_path)[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("data", "options", "message"),
     [

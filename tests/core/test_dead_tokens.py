@@ -93,6 +93,7 @@ def test_at_an_earlier_step_what_came_later_says_nothing() -> None:
     assert "##full" not in found
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(st.integers(0, 10**6), st.sampled_from(["score", "count"]), st.integers(0, 40))
 def test_what_they_say_is_so(seed: int, objective: str, step: int) -> None:

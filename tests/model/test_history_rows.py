@@ -82,6 +82,7 @@ filters = st.builds(
 ) | st.builds(HistoryFilter, st.sampled_from(["^##", "a.b$", "[AB]{2}", "(a|B)c", "a+#*b"]), st.just(True))
 
 
+@pytest.mark.slow
 @given(
     st.integers(0, 120), filters, st.sampled_from(list(HistoryColumn)), st.booleans(), st.sets(st.integers(1, 130))
 )  # fmt: skip

@@ -76,6 +76,7 @@ def test_each_merge_is_told_once_and_in_order(qtbot: QtBot, model: TrainerModel,
     assert appended[-1][1] == model.merge_count - 1
 
 
+@pytest.mark.slow
 def test_twenty_thousand_merges(qtbot: QtBot, make_model: MakeModel, hugs: WordCounts) -> None:
     """PySide6 6.12.0 aborts the interpreter on Python 3.11 long before."""
     model = make_model(seconds_per_merge=0.0)

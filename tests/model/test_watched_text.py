@@ -78,6 +78,7 @@ def test_a_very_long_line_is_split_where_words_end(text: str, pipeline: Pipeline
     assert max(map(len, split_lines(text, pipeline))) == longest
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.sampled_from(["汉", "字", ",", "=", "\u0338", "é", "e\u0301", "a", "[", "]", "(", "가", "\ufe0f", "\t"])

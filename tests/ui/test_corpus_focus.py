@@ -76,6 +76,7 @@ def test_ctrl_click_and_the_menu_put_a_word_into_the_focus(studio: Studio) -> No
     assert model.focus == Focus("word", text="This")
 
 
+@pytest.mark.slow
 def test_the_text_keeps_its_lines_where_warnings_are_shown(studio: Studio) -> None:
     window, pane = studio.window, studio.window.corpus_pane
     window.resize(1366, 768)

@@ -92,6 +92,7 @@ def test_windows_line_ends_survive_an_edit(studio: Studio, tmp_path: Path) -> No
     studio.window.document.undo_stack.setClean()
 
 
+@pytest.mark.slow
 def test_a_pasted_line_of_5_mb_is_folded_and_can_be_undone(studio: Studio) -> None:
     before = studio.window.document.text
     data = QMimeData()

@@ -72,6 +72,7 @@ def test_what_cannot_be_decoded_is_told_and_changes_nothing(
     assert studio.window.document.text == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("reading", "text", "hint"),
     [

@@ -160,6 +160,7 @@ def test_accents_are_kept_at_the_press_of_a_button(studio: Studio) -> None:
     assert "niño" in counts.words
 
 
+@pytest.mark.slow
 def test_tab_comes_to_the_buttons_where_they_stand(studio: Studio) -> None:
     """Controls that are made late would else come last, after those of all other panes."""
     pane = studio.window.corpus_pane
@@ -220,6 +221,7 @@ def test_an_edit_in_the_meantime_is_not_lost(studio: Studio) -> None:
     assert row(studio, "mojibake").fix_button.isEnabled()
 
 
+@pytest.mark.slow
 def test_warnings_about_another_text_go_at_once(studio: Studio) -> None:
     studio.set_text("El niÃ±o\n")
     settle(studio)

@@ -119,6 +119,7 @@ def test_undoing_the_edit_brings_the_merges_back(studio: Studio) -> None:
     assert [merge.token for merge in studio.window.model.history] == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["menu", "banner"])
 def test_it_can_be_turned_off_and_the_run_then_stays(studio: Studio, way: str) -> None:
     window = studio.window

@@ -68,6 +68,7 @@ def test_streams_one_after_the_other_are_one_text(name: str, size: int) -> None:
     assert decompressed(data + bytes(512), size) == text  # padding, as on a tape
 
 
+@pytest.mark.slow
 @EACH
 def test_memory_does_not_depend_on_the_size_of_the_content(name: str) -> None:
     data = COMPRESSORS[name](bytes(64 << 20))

@@ -30,6 +30,7 @@ def stored(run: wps.TrainingRun, end: int | None = None) -> StoredHistory:
     return restored_history(table_of(run.history, end), lambda: (run.counts, places_of(run.history, end)))
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(WORDS, st.sampled_from(OBJECTIVES), st.sampled_from(["##", ""]), st.data())
 def test_it_says_the_same(words: dict[str, int], objective: Any, prefix: str, data: st.DataObject) -> None:

@@ -28,6 +28,7 @@ def test_a_token_and_its_parts() -> None:
     assert list(unknown.leaves()) == [unknown]
 
 
+@pytest.mark.slow
 @given(corpora, st.sampled_from(["##", ""]), st.sampled_from([(), ("[UNK]", "aa")]))
 def test_every_tree_is_made_of_the_merges(
     pairs: list[tuple[str, int]], prefix: str, special_tokens: tuple[str, ...]

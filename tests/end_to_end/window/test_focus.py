@@ -29,6 +29,7 @@ def everywhere(driver: Driver, request: pytest.FixtureRequest) -> Driver:
     return driver
 
 
+@pytest.mark.slow
 def test_from_a_row_of_the_history(everywhere: Driver) -> None:
     pane = everywhere.window.history_pane
     everywhere.click_row(pane.view, pane.rows.row_of_step(9), HistoryColumn.STEP)
@@ -37,6 +38,7 @@ def test_from_a_row_of_the_history(everywhere: Driver) -> None:
     assert_all_panes_agree(everywhere)
 
 
+@pytest.mark.slow
 def test_from_a_token_in_the_history(everywhere: Driver) -> None:
     pane = everywhere.window.history_pane
     everywhere.click_row(pane.view, pane.rows.row_of_step(12), HistoryColumn.LEFT)
@@ -84,6 +86,7 @@ def test_from_a_row_of_the_vocabulary(driver: Driver) -> None:
         assert "vocabulary rows" in assert_all_panes_agree(driver).sizes
 
 
+@pytest.mark.slow
 def test_from_a_chip_of_the_token_card(everywhere: Driver) -> None:
     everywhere.model.set_focus(Focus("token", text="cha"))
     everywhere.settle()
@@ -142,6 +145,7 @@ def test_a_focus_from_elsewhere_brings_its_row_into_view(driver: Driver) -> None
     assert view.visualRect(driver.window.history_pane.rows.index(0, 0)).top() >= 0
 
 
+@pytest.mark.slow
 def test_a_focus_stays_as_the_moment_moves(everywhere: Driver) -> None:
     everywhere.model.set_focus(Focus("pair", left="ch", right="##a"))
     for keys in ("Alt+Home", "Alt+End", "Alt+Left"):

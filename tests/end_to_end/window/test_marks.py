@@ -25,6 +25,7 @@ def set_breakpoint(driver: Driver, kind: BreakpointKind, text: str) -> None:
     driver.click(editor._close)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "text", "moment"),
     [

@@ -101,6 +101,7 @@ def do(document: Document, state: FakeState, kind: str, place: int, number: int,
         state.saved.emit()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("qapp")
 def test_what_is_read_again_is_what_the_document_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recovery_keeper, "BackgroundJob", AtOnce)

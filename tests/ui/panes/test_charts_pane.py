@@ -313,6 +313,7 @@ def test_curves_marks_and_their_labels_can_be_told_from_the_ground(colors: Color
 # -- pictures
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("index", [VALUE, ALL])
 def test_pictures_are_white_and_hold_title_and_axes(bench: Bench, index: int) -> None:
     bench.theme.set_choice("dark")

@@ -131,6 +131,7 @@ def opened_text(projects: Projects) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_text_changed_on_the_disk_is_reloaded_when_wanted_and_the_edits_come_back(projects: Projects) -> None:
     path, window = opened_text(projects), projects.window
     window.document.edit(0, 0, "my ")

@@ -131,6 +131,7 @@ def test_what_was_not_saved_is_restored_with_all_that_belongs_to_it(start: Calla
     assert len(_left()) == 1
 
 
+@pytest.mark.slow
 def test_refused_it_is_deleted_and_the_sample_comes(start: Callable[..., Studio]) -> None:
     edited(start)
     studio = start()

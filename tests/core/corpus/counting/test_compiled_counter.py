@@ -91,6 +91,7 @@ def outcome(count: Callable[[], WordCounts]) -> Any:
     return counts.items(), counts.statistics, counts.skipped
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pre_tokenizer", PRE_TOKENIZERS)
 @given(
     texts=st.lists(TEXTS, max_size=4),
@@ -104,6 +105,7 @@ def test_texts(
     assert_alike(block_bytes, lambda: count_texts(texts, normalizer, pre_tokenizer, max_word_length=limit))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", [None, "utf-16-le", "gb18030"])
 @given(
     raw=RAW,

@@ -50,12 +50,14 @@ def test_what_is_said_and_what_the_fix_changes(
     assert kind not in [other.kind for other in look(*mended(text, finding, normalizer, "bert"))]
 
 
+@pytest.mark.slow
 def test_the_tokens_that_come_of_it() -> None:
     assert "습니다" in learned(text_of("ko"), "bert-uncased:keep-accents", "bert", MERGES)
     assert "ción" in learned(text_of("es"), "bert-uncased:keep-accents", "bert", MERGES)
     assert "我们" in learned(text_of("zh-CN"), "bert-cased:keep-chinese", "bert", MERGES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["en", "es", "hi", "ko", "vi"])
 def test_nothing_is_wrong_with_berts_cased_reading(language: str) -> None:
     found = look(text_of(language), "bert-cased", "bert")
@@ -64,6 +66,7 @@ def test_nothing_is_wrong_with_berts_cased_reading(language: str) -> None:
     assert all(finding.severity == "note" for finding in found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["en", "ko"])
 def test_text_in_english_letters_is_not_suspected(language: str) -> None:
     assert "lost-marks" not in [finding.kind for finding in look(text_of(language), "bert-uncased", "bert")]
