@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from wordpiece_studio.model.background_job import Report
 
 _DELAY_MS = 250
-"""So long the window has both its own thread and the processor to show what is there."""
+"""So long the window has both its own thread and the processor to show what is there, where that is much."""
+
+_FEW = 20_000
+"""Merges and words: so many are read in no time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,6 @@ class ProjectReading(QObject):
         self._project: Project | None = None
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
-        self._timer.setInterval(_DELAY_MS)
         self._timer.timeout.connect(self._on_timer_timeout)
 
     @property
@@ -66,7 +68,7 @@ class ProjectReading(QObject):
         """Read what `project` has left in its file."""
         self._job.stop()
         self._project = project
-        self._timer.start()
+        self._timer.start(0 if _is_small(project) else _DELAY_MS)
 
     def stop(self) -> None:
         """Give up what is being read."""
@@ -82,6 +84,11 @@ class ProjectReading(QObject):
     def _on_timer_timeout(self) -> None:
         project, self._project = self._project, None
         self._job.begin(project)
+
+
+def _is_small(project: Project) -> bool:
+    run = project.run
+    return run is not None and len(run.history) <= _FEW and run.history.word_count <= _FEW
 
 
 def read_rest(project: Project, stop: threading.Event, _report: Report) -> ReadRest | None:

@@ -14,6 +14,7 @@ from wordpiece_studio.core.project.contents import ProjectBreakpoint, ProjectVie
 from wordpiece_studio.core.project.project_file import open_project, save_project
 from wordpiece_studio.core.training.history_parts import StoredHistory
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.model import project_reading
 from wordpiece_studio.model.project_jobs import open_work
 from wordpiece_studio.ui.project.project_names import title_of
 
@@ -242,7 +243,8 @@ def test_training_waits_for_counts_that_are_being_read(projects: Projects, monke
 
 
 @pytest.mark.slow
-def test_saved_before_all_is_read_nothing_is_missing(projects: Projects) -> None:
+def test_saved_before_all_is_read_nothing_is_missing(projects: Projects, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(project_reading, "_FEW", 0)
     window = projects.window
     projects.train()
     window.actions_.train_as_you_type.setChecked(False)
