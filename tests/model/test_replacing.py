@@ -209,3 +209,15 @@ def test_what_is_unusual_is_found_out_beside_the_window(qtbot: QtBot, model: Tra
     ]  # fmt: skip
     replaced(qtbot, model, OTHER)
     assert model.notices == ()  # nobody asked for this run
+
+
+def test_the_new_run_goes_on_after_a_training_that_was_given_up(qtbot: QtBot, trained: TrainerModel) -> None:
+    """The worker once went on with the engine of the run before, whose merges are others."""
+    replaced(qtbot, trained, OTHER, TrainingConfig(max_merges=2))
+    trained.start(WordCounts.from_pairs([("zz", 1)]), TrainingConfig())
+    trained.stop()
+    assert trained.state is FINISHED
+    trained.train_further()
+    qtbot.waitUntil(lambda: trained.merge_count > 2 and not trained.is_busy)
+    wanted = train(OTHER, TrainingConfig(max_merges=trained.merge_count)).history
+    assert list(trained.history) == list(wanted)

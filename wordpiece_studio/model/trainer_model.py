@@ -216,10 +216,10 @@ class TrainerModel(ShownRun):
         """
         if self._moment < self._published:
             self.seek(self._moment + 1)
-        elif self._can_go_on():
+        elif self.history is not None and self._can_go_on():
             self._replacement.give_up()
             self._steps_pending += 1
-            self._thread.step(StepRequest(self._run))
+            self._thread.step(StepRequest(self._run, self.history))
 
     # Looking.
 
@@ -239,7 +239,7 @@ class TrainerModel(ShownRun):
         elif self._state is TrainerState.TRAINING or self._engine_lost:
             self._beside.find(history, wanted, limit)
         else:
-            self._thread.find_rivals(self._run, wanted, limit)
+            self._thread.find_rivals(self._run, history, wanted, limit)
 
     # What the worker says. All of it arrives in the window's thread.
 
@@ -361,9 +361,11 @@ class TrainerModel(ShownRun):
         self._beside.drop()
 
     def _go_on(self, limits: NewLimits | None = None) -> None:
+        if self.history is None:
+            return
         self._replacement.give_up()
         self._begin_stretch()
-        self._thread.carry_on(ContinueRequest(self._run, self._control, limits))
+        self._thread.carry_on(ContinueRequest(self._run, self.history, self._control, limits))
 
     def _publish_rest(self) -> None:
         """Announce all that is in the history; nothing writes to it any more."""

@@ -12,6 +12,7 @@ import logging
 import math
 import threading
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.core.corpus.counts import WordCounts
     from wordpiece_studio.core.training.config import TrainingConfig
+    from wordpiece_studio.core.training.history import MergeHistory
     from wordpiece_studio.core.training.notices import Notice
     from wordpiece_studio.core.training.records import Candidate
     from wordpiece_studio.core.training.trainer import Trainer
@@ -50,6 +52,14 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
+@dataclass(slots=True)
+class _Held:
+    """A trainer, and the seconds that it has trained."""
+
+    trainer: Trainer
+    seconds: float = 0.0
+
+
 class TrainingWorker(QObject):
     """Owns the `Trainer`. Every slot runs in the worker thread; every signal is read in the window's thread."""
 
@@ -65,10 +75,9 @@ class TrainingWorker(QObject):
         super().__init__()
         self._trainer_factory = trainer_factory
         self._wishes = wishes
-        self._trainer: Trainer | None = None
-        self._seconds = 0.0
-        self._run = 0
-        self._replacement: tuple[int, Trainer, float] | None = None  # run, trainer, seconds; not asked for yet
+        self._run = 0  # what is under way, or was last
+        self._held: _Held | None = None
+        self._replacement: _Held | None = None  # nothing was asked of it yet
         self._opened: OpenRequest | None = None  # has no trainer yet
 
     @Slot(object)
@@ -77,7 +86,7 @@ class TrainingWorker(QObject):
 
         Where it is stopped meanwhile nothing is said, and the old trainer stays, as after a failure.
         """
-        self._run, self._replacement = request.run, None
+        self._run = request.run
         stop = request.control.stop
         try:
             if not stop.is_set() and must_compile_first(request.counts, request.config):
@@ -94,15 +103,15 @@ class TrainingWorker(QObject):
             return
         if not request.control.begin():
             return
-        self._trainer, self._opened, self._seconds = trainer, None, 0.0
+        self._held, self._replacement, self._opened = _Held(trainer), None, None
         self.started.emit(started)
-        self._guarded(self._train, trainer, request.control)
+        self._guarded(self._train, self._held, request.control)
 
     @Slot(object)
     def open(self, request: OpenRequest) -> None:
         """Take a run that was learned before, and let go of the trainer there is."""
-        self._run, self._replacement, self._opened = request.run, None, request
-        self._trainer, self._seconds = None, 0.0
+        self._run, self._opened = request.run, request
+        self._held = self._replacement = None
 
     @Slot(object)
     def replace(self, request: ReplaceRequest) -> None:
@@ -126,19 +135,19 @@ class TrainingWorker(QObject):
             return
         if not stopped():
             seconds = time.perf_counter() - began
-            self._replacement = (request.run, trainer, seconds)
+            self._replacement = _Held(trainer, seconds)
             self.replaced.emit(Replaced(_started(request, trainer), seconds, trainer.stop_reason))
 
     @Slot(object)
     def carry_on(self, request: ContinueRequest) -> None:
         """Go on from the head, with new limits if there are any."""
-        stop = request.control.stop
-        if (trainer := self._living_trainer(request.run, stop)) is None or not request.control.begin():
+        self._run, stop = request.run, request.control.stop
+        if (held := self._trainer_of(request.history, stop)) is None or not request.control.begin():
             return
         if request.limits is not None:
-            old, new = trainer.config, request.limits
+            old, new = held.trainer.config, request.limits
             try:
-                trainer.change_limits(
+                held.trainer.change_limits(
                     vocab_size=new.vocab_size,
                     max_merges=new.max_merges,
                     max_seconds=old.max_seconds,
@@ -147,29 +156,28 @@ class TrainingWorker(QObject):
             except StudioError as error:  # refused, nothing was changed
                 self._report(error, engine_lost=False)
                 return
-        self._guarded(self._train, trainer, request.control)
+        self._guarded(self._train, held, request.control)
 
     @Slot(object)
     def step(self, request: StepRequest) -> None:
-        """Learn one more merge, unless another run has begun since."""
-        self._take_replacement(request.run)
-        if request.run == self._run and (trainer := self._living_trainer(request.run)) is not None:
-            self._guarded(self._step, trainer)
+        """Learn one more merge."""
+        self._run = request.run
+        if (held := self._trainer_of(request.history)) is not None:
+            self._guarded(self._step, held)
 
     @Slot(object)
     def find_rivals(self, request: RivalsRequest) -> None:
         """Move the engine to the moment asked for and name the best pairs there; void if overtaken."""
-        self._take_replacement(request.run)
-        if self._is_overtaken(request) or request.run != self._run:
+        if self._is_overtaken(request):
             return self._answer(request, None)
+        self._run = request.run
         try:
-            self._build_opened(request.moment, lambda: self._is_overtaken(request))
-            trainer = self._trainer
-            found = None if trainer is None else self._rivals(trainer, request)
+            held = self._find(request.history, request.moment, lambda: self._is_overtaken(request))
+            found = None if held is None else self._rivals(held.trainer, request)
         except PreparationStopped:
             found = None
         except Exception as error:
-            self._report(error, engine_lost=self._trainer is None or not isinstance(error, StudioError))
+            self._report(error, engine_lost=self._held is None or not isinstance(error, StudioError))
             found = None
         return self._answer(request, found)
 
@@ -185,73 +193,79 @@ class TrainingWorker(QObject):
 
     def _report(self, error: Exception, *, engine_lost: bool) -> None:
         if engine_lost:
-            self._trainer = None
+            self._held = None
         self.failed.emit(Failure(self._run, as_studio_error(error), engine_lost))
 
-    def _take_replacement(self, run: int) -> None:
-        """Let go of the old trainer if something is asked of the new one."""
-        if self._replacement is not None and self._replacement[0] == run:
-            self._run, self._trainer, self._seconds = self._replacement
-            self._replacement = None
+    def _find(
+        self,
+        history: MergeHistory,
+        moment: int | None,
+        should_stop: ShouldStop,
+        stop: threading.Event | None = None,
+    ) -> _Held | None:
+        """Return what holds the trainer of a history; None if it is gone.
 
-    def _build_opened(
-        self, moment: int | None, should_stop: ShouldStop, stop: threading.Event | None = None
-    ) -> None:  # fmt: skip
-        """Build the trainer of an opened run where there is none yet, standing at `moment`, None for the end."""
-        request, self._opened = self._opened, None  # not again, should it fail
-        if request is not None:
+        By the history and not by the number of a run: a run that is begun and given up leaves its number behind, and
+        the window goes on with what it had before. That of a run that was opened is built now, standing at `moment`,
+        None for the end.
+        """
+        if self._replacement is not None and self._replacement.trainer.history is history:
+            self._held, self._replacement, self._opened = self._replacement, None, None
+        request = self._opened
+        if request is not None and request.history is history:
+            self._opened = None  # not again, should it fail
             if must_compile_first(request.counts, request.config):
                 compile_kernels(stop or threading.Event())
             try:
-                self._trainer = resumed_trainer(request, moment, should_stop)
+                self._held = _Held(resumed_trainer(request, moment, should_stop))
             except PreparationStopped:
                 self._opened = request
                 raise
+        return self._held if self._held is not None and self._held.trainer.history is history else None
 
-    def _living_trainer(self, run: int, stop: threading.Event | None = None) -> Trainer | None:
-        """Return the trainer of a run; None if there is none, which was told, or if that was stopped."""
-        self._take_replacement(run)
-        if run == self._run:
-            try:
-                self._build_opened(None, self._is_closed if stop is None else stop.is_set, stop)
-            except PreparationStopped:
-                return None
-            except Exception as error:
-                self._report(error, engine_lost=True)
-                return None
-        if self._trainer is None:
+    def _trainer_of(self, history: MergeHistory, stop: threading.Event | None = None) -> _Held | None:
+        """Return what holds the trainer of a history; None if it is gone, which is reported, or if that was stopped."""
+        try:
+            held = self._find(history, None, self._is_closed if stop is None else stop.is_set, stop)
+        except PreparationStopped:
+            return None
+        except Exception as error:
+            self._report(error, engine_lost=True)
+            return None
+        if held is None:
             gone = StudioError("The training cannot go on: its engine is gone", "Train again.")
             self.failed.emit(Failure(self._run, gone, engine_lost=True))
-        return self._trainer
+        return held
 
-    def _train(self, trainer: Trainer, control: RunControl) -> None:
+    def _train(self, held: _Held, control: RunControl) -> None:
+        trainer = held.trainer
         if not self._seek(trainer, len(trainer.history), control.interrupted):
-            return self._halt(trainer, "stopped" if control.stop.is_set() else "paused")
+            return self._halt(held, "stopped" if control.stop.is_set() else "paused")
         pacer = Pacer()
         while not control.interrupted():
             wanted = pacer.size
             began = time.perf_counter()
             done = trainer.run(wanted, control.interrupted)
             elapsed = time.perf_counter() - began
-            self._seconds += elapsed
+            held.seconds += elapsed
             pacer.note(done, elapsed)
             if trainer.stop_reason is not None or (done < wanted and not control.interrupted()):
-                return self._halt(trainer, "finished")
+                return self._halt(held, "finished")
             if done and control.pass_gate():
-                self.batch_ready.emit(Batch(self._run, len(trainer.history), self._seconds))
-        return self._halt(trainer, "stopped" if control.stop.is_set() else "paused")
+                self.batch_ready.emit(Batch(self._run, len(trainer.history), held.seconds))
+        return self._halt(held, "stopped" if control.stop.is_set() else "paused")
 
-    def _step(self, trainer: Trainer) -> None:
-        if self._seek(trainer, len(trainer.history), _never):
+    def _step(self, held: _Held) -> None:
+        if self._seek(held.trainer, len(held.trainer.history), _never):
             began = time.perf_counter()
-            trainer.step()
-            self._seconds += time.perf_counter() - began
-            self._halt(trainer, "stepped")
+            held.trainer.step()
+            held.seconds += time.perf_counter() - began
+            self._halt(held, "stepped")
 
-    def _halt(self, trainer: Trainer, cause: Literal["paused", "stopped", "finished", "stepped"]) -> None:
+    def _halt(self, held: _Held, cause: Literal["paused", "stopped", "finished", "stepped"]) -> None:
+        trainer = held.trainer
         reason = "user" if cause == "stopped" else trainer.stop_reason
-        merges = len(trainer.history)
-        self.halted.emit(Halted(self._run, merges, self._seconds, cause, reason, trainer.config))
+        self.halted.emit(Halted(self._run, len(trainer.history), held.seconds, cause, reason, trainer.config))
 
     def _rivals(self, trainer: Trainer, request: RivalsRequest) -> tuple[Candidate, ...] | None:
         wishes, serial = self._wishes, request.serial

@@ -104,25 +104,28 @@ class NewLimits:
 
 @dataclass(frozen=True, slots=True)
 class ContinueRequest:
-    """Go on from the head, with other limits if there are any."""
+    """Go on from the head of a history, with other limits if there are any."""
 
     run: int
+    history: MergeHistory
     control: RunControl
     limits: NewLimits | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class StepRequest:
-    """Learn exactly one more merge at the head."""
+    """Learn exactly one more merge at the head of a history."""
 
     run: int
+    history: MergeHistory
 
 
 @dataclass(frozen=True, slots=True)
 class RivalsRequest:
-    """Name the `limit` best pairs at `moment`."""
+    """Name the `limit` best pairs at `moment` of a history."""
 
     run: int
+    history: MergeHistory
     serial: int
     moment: int
     limit: int

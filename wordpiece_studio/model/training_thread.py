@@ -10,6 +10,7 @@ from wordpiece_studio.model.training_job import TrainingWorker
 from wordpiece_studio.model.training_messages import RivalsRequest, Wishes
 
 if TYPE_CHECKING:
+    from wordpiece_studio.core.training.history import MergeHistory
     from wordpiece_studio.model.training_job import TrainerFactory
     from wordpiece_studio.model.training_messages import (
         ContinueRequest,
@@ -83,10 +84,10 @@ class TrainingThread(QObject):
         self.drop_rivals()
         self._step_requested.emit(request)
 
-    def find_rivals(self, run: int, moment: int, limit: int) -> None:
+    def find_rivals(self, run: int, history: MergeHistory, moment: int, limit: int) -> None:
         """Have the best pairs named; the requests before are void."""
         self.drop_rivals()
-        self._rivals_requested.emit(RivalsRequest(run, self._wishes.rivals, moment, limit))
+        self._rivals_requested.emit(RivalsRequest(run, history, self._wishes.rivals, moment, limit))
 
     def drop_rivals(self) -> None:
         """Have nobody wait for rivals any more; the worker comes away from them at once."""
