@@ -45,6 +45,8 @@ BANNED_NAMES = {
 MAY_READ_THE_EDITOR = {"ui/training/special_tokens.py"}
 # Where plain text is made sure of for every label, message and tooltip.
 MAY_SET_TOOLTIPS = {"ui/look/plain.py"}
+# Where it is made sure that a painter is given back as it was.
+MAY_SAVE_PAINTERS = {"ui/look/painting.py"}
 LONGEST_FILE, FILE_RULE, LONGEST_FUNCTION = 500, 350, 60
 
 
@@ -234,6 +236,22 @@ def is_own_text(node: ast.expr) -> bool:
     called = node.func if isinstance(node, ast.Call) else None
     name = getattr(called, "attr", None) or getattr(called, "id", None)
     return name in {"tr", "translate", "tooltip_text", "globalPos", "mapToGlobal", "toPoint"}
+
+
+def test_painters_are_given_back_whatever_happens() -> None:
+    """An exception with a painter open ends the process when Qt paints the next time."""
+    found = []
+    for path in FILES:
+        tree = ast.parse(path.read_text("utf-8"))
+        opened = {item.context_expr for node in ast.walk(tree) if isinstance(node, ast.With) for item in node.items}
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Call):
+                continue
+            is_painter = isinstance(node.func, ast.Name) and node.func.id == "QPainter"
+            is_saved = isinstance(node.func, ast.Attribute) and ast.unparse(node.func) == "painter.save"
+            if (is_painter and node not in opened) or (is_saved and name_of(path) not in MAY_SAVE_PAINTERS):
+                found.append(f"{name_of(path)}:{node.lineno} {ast.unparse(node)}")
+    assert found == []
 
 
 def test_signals_carry_objects() -> None:

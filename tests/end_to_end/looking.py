@@ -42,8 +42,7 @@ def ringed(window: MainWindow) -> list[str]:
 def marked_words(window: MainWindow) -> list[str]:
     """Return the words of the corpus that are marked."""
     editor = window.corpus_pane.editor
-    text = editor.toPlainText()
-    return [text[start:end] for start, end in editor._focus_marks]
+    return [cursor.selectedText() for cursor in editor._focus_marks]
 
 
 def marked_rival(window: MainWindow) -> str:

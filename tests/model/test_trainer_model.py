@@ -484,11 +484,18 @@ def test_training_goes_on_from_the_head_after_rivals(qtbot: QtBot, model: Traine
 
 
 def test_the_focus_is_shared_and_lost_with_the_run(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
+    model.set_focus(Focus("token", text="hug"))
+    assert model.focus is None  # nothing is trained yet
+    trained(qtbot, model, hugs)
     recorder = Recorder(model)
     model.set_focus(Focus("token", text="hug"))
     model.set_focus(Focus("token", text="hug"))
     assert recorder.log == [("focus", Focus("token", text="hug"))]
     trained(qtbot, model, hugs)
+    assert model.focus is None
+    model.set_focus(Focus("token", text="hug"))
+    model.forget()
+    model.set_focus(Focus("token", text="hug"))  # by a pane that still shows the run
     assert model.focus is None
 
 

@@ -1,19 +1,17 @@
-"""Places in the text and in the editor, folding, and the document against the real thing: Qt's own text document."""
+"""Places in the text and in the editor, folding, and what a document tells the editor."""
 
 from __future__ import annotations
 
-import random
 import time
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from PySide6.QtCore import QObject
-from PySide6.QtGui import QTextCursor, QTextDocument
 
 from wordpiece_studio.model.commands import Edit
-from wordpiece_studio.model.view_edit import ViewEdit, placed_edit
+from wordpiece_studio.model.text_file import TextFile
+from wordpiece_studio.model.view_edit import placed_edit
 from wordpiece_studio.model.view_index import ViewIndex, utf16_length
 from wordpiece_studio.model.view_text import (
     LONGEST_LINE,
@@ -24,12 +22,14 @@ from wordpiece_studio.model.view_text import (
     main_line_break,
     page_starts,
     to_view,
+    unfolded,
 )
 
 if TYPE_CHECKING:
     from wordpiece_studio.model.document import Document
+    from wordpiece_studio.model.view_edit import ViewEdit
 
-MIXED = "a\r\n\n\r\r\n\u2028\u2029\u0085\u00a0\U0001f917한z"
+MIXED = "a\r\n\n\r\r\n\u2028\u2029\u0085\u00a0\U0001f917한z\ufeff\ufffe\ud83e\udd17"
 texts = st.text(alphabet=MIXED, max_size=12)
 
 
@@ -74,15 +74,6 @@ def test_a_placed_edit_shows_what_was_typed_and_keeps_the_rest(old: str, inserte
 
 def test_an_edit_that_changes_nothing_is_none() -> None:
     assert placed_edit("a\r\nb\rc", "a\nb\nc", "\n", 0) is None
-
-
-@given(texts)
-def test_view_text_is_what_qt_shows(text: str) -> None:
-    qt = QTextDocument()
-    qt.setPlainText(to_view(text))
-    cursor = QTextCursor(qt)
-    cursor.select(QTextCursor.SelectionType.Document)
-    assert cursor.selectedText().replace("\u2029", "\n") == to_view(text)
 
 
 def test_long_lines_are_folded() -> None:
@@ -137,84 +128,37 @@ def test_deleting_merges_both_ways() -> None:
     assert Edit(4, "e", "").followed_by(Edit(9, "f", "")) is None
 
 
-class Editor(QObject):
-    """What the corpus editor does, around Qt's text document alone."""
+@given(texts, st.lists(st.tuples(st.integers(0, 14), st.integers(0, 3), texts), max_size=6))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_an_editor_that_does_what_it_hears_shows_the_text(
+    qapp: object, document: Document, text: str, edits: list[tuple[int, int, str]]
+) -> None:
+    document.take_text(TextFile(text), None)
+    shown = [to_view(text)]
 
-    def __init__(self, document: Document) -> None:
-        super().__init__()
-        self.document = document
-        self.qt = QTextDocument(self)
-        self.qt.setUndoRedoEnabled(False)
-        self.qt.documentLayout()  # without one Qt reports no changes
-        self.qt.contentsChange.connect(self._on_contents_change)
-        self.is_told = True
-        document.reset.connect(self._on_reset)
-        document.view_edited.connect(self._on_view_edited)
-        self._on_reset()
+    def follow(edit: ViewEdit) -> None:
+        units = shown[0].encode("utf-16-le")
+        end = edit.position + edit.removed
+        units = units[: 2 * edit.position] + edit.inserted.encode("utf-16-le") + units[2 * end :]
+        shown[0] = units.decode("utf-16-le")
 
-    def replace(self, start: int, end: int, text: str) -> None:
-        cursor = QTextCursor(self.qt)
-        cursor.setPosition(start)
-        cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
-        cursor.insertText(text)
-
-    def shown(self, start: int = 0, end: int | None = None) -> str:
-        cursor = QTextCursor(self.qt)
-        cursor.setPosition(start)
-        cursor.setPosition(self.qt.characterCount() - 1 if end is None else end, QTextCursor.MoveMode.KeepAnchor)
-        return cursor.selectedText().replace("\u2029", "\n")
-
-    def _on_contents_change(self, position: int, removed: int, added: int) -> None:
-        if self.is_told:
-            beyond = max(0, position + added - (self.qt.characterCount() - 1))
-            part = self.shown(position, position + added - beyond)
-            self.document.take_view_edit(position, max(0, removed - beyond), part)
-
-    def _on_reset(self) -> None:
-        self.is_told = False
-        self.qt.setPlainText(self.document.view_text)
-        self.is_told = True
-
-    def _on_view_edited(self, edit: ViewEdit) -> None:
-        self.is_told = False
-        self.replace(edit.position, edit.position + edit.removed, edit.inserted)
-        self.is_told = True
-
-
-@pytest.mark.parametrize("seed", range(25))
-def test_editor_and_document_stay_the_same(qapp: object, document: Document, seed: int) -> None:
-    rng = random.Random(seed)
-    letters = "ab \n\U0001f917한"
-    document.set_text("".join(rng.choices(MIXED, k=30)))
-    editor = Editor(document)
-    for _ in range(60):
-        places = [place for place in range(editor.qt.characterCount()) if _is_between_characters(editor, place)]
-        start, end = sorted(rng.choices(places, k=2))
-        end = min(end, start + 5)
-        end = end if end in places else start
-        new = "".join(rng.choices(letters, k=rng.randint(0, 3)))
-        match rng.randrange(5):
-            case 0:
-                document.undo_stack.undo()
-            case 1:
-                document.undo_stack.redo()
-            case 2:
-                document.edit_view(start, end - start, new)
-            case _:
-                editor.replace(start, end, new)
-        assert editor.shown() == document.view_text
-        assert document._index.view_position(len(document.text)) == utf16_length(document.view_text)
-    while document.undo_stack.canRedo():
-        document.undo_stack.redo()
-    final = document.text
+    document.view_edited.connect(follow)
+    for position, removed, inserted in edits:
+        position = min(position, len(document.text))
+        document.edit(position, min(removed, len(document.text) - position), inserted)
+        assert shown[0] == document.view_text
+        assert document.view_length == utf16_length(document.view_text)
     while document.undo_stack.canUndo():
         document.undo_stack.undo()
-    assert document.text == ""
-    while document.undo_stack.canRedo():
-        document.undo_stack.redo()
-    assert document.text == final
+        assert shown[0] == document.view_text
+    document.view_edited.disconnect(follow)
 
 
-def _is_between_characters(editor: Editor, place: int) -> bool:
-    before = editor.qt.characterAt(place - 1) if place else "x"
-    return not 0xD800 <= ord(before[:1] or "x") < 0xDC00
+@given(texts, st.data())
+def test_a_folded_place_is_found_in_the_text(text: str, data: st.DataObject) -> None:
+    text = data.draw(st.lists(st.sampled_from([text, "x" * LONGEST_LINE, "y\r\n"]), max_size=4).map("".join))
+    view = folded(text)
+    length = data.draw(st.integers(0, len(view)))
+    found, place = unfolded(text, 0, utf16_length(view[:length])), utf16_length(view[:length])
+    assert to_view(found).replace("\n", "") == view[:length].replace("\n", "")
+    assert found + unfolded(text, place, utf16_length(view)) == text

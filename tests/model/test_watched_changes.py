@@ -81,6 +81,17 @@ def test_other_marks_at_the_ends_of_words(settings: dict[str, str]) -> None:
     assert found_rows(grown) == expected_rows(run, text)
 
 
+@pytest.mark.parametrize("words", ["##a ##a ##b", "# ## ### ####", "##", "a## ##a# ###a", "#a#a ##a#"])
+def test_words_that_hold_the_prefix_itself(words: str) -> None:
+    run = train(count_texts([words], pre_tokenizer="whitespace-split"), TrainingConfig(vocab_size=60), engine="plain")
+    text = "##a # ## ### ##a# a## b##"
+    grown = timeline_of(run, text, merges=0)
+    assert grown.advance(10)
+    for merges in range(1, len(run.history) + 1):  # one token at a time, with the words known already
+        grown.grow(merges)
+        assert found_rows(grown) == expected_rows(run, text, merges)
+
+
 def test_growing_and_typing_in_any_order_end_the_same(run: TrainingRun) -> None:
     chance = random.Random(5)
     timeline = timeline_of(run, "", merges=0)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def marked(studio: Studio) -> list[str]:
     editor = studio.window.corpus_pane.editor
-    return [editor.view_part(start, end) for start, end in editor._focus_marks]
+    return [cursor.selectedText() for cursor in editor._focus_marks]
 
 
 def expected(studio: Studio, tokens: tuple[str, ...]) -> list[str]:

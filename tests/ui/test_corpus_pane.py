@@ -13,6 +13,10 @@ from tests.ui.drops import drop
 from wordpiece_studio.core.text.normalizers import resolve_normalizer
 from wordpiece_studio.core.text.pipeline import Pipeline
 from wordpiece_studio.core.text.pre_tokenizers import resolve_pre_tokenizer
+from wordpiece_studio.model import document as document_module
+from wordpiece_studio.model import view_text
+from wordpiece_studio.model.text_file import TextFile
+from wordpiece_studio.ui.corpus import corpus_editor
 from wordpiece_studio.ui.corpus.corpus_search import find_places, next_place, previous_place
 from wordpiece_studio.ui.corpus.line_view import LineView, jamo_apart
 
@@ -191,6 +195,74 @@ def test_places_are_in_units_of_the_editor() -> None:
     assert find_places("Hug hug", "hug", True) == [(4, 7)]
     assert find_places("a.b axb", "a.b", False) == [(0, 3)]
     assert find_places("abc", "", False) == []
+
+
+def selected(studio: Studio) -> tuple[int, str]:
+    cursor = studio.window.corpus_pane.editor.textCursor()
+    return cursor.selectionStart(), cursor.selectedText()
+
+
+@pytest.mark.parametrize("text", ["a hug", "x" * 30 + " a hug, hug", "\U0001f917\ufeff\r\nhug"])
+def test_find_next_goes_by_the_text_as_it_is_now(studio: Studio, text: str) -> None:
+    studio.set_text("hug " * 50)
+    pane = studio.window.corpus_pane
+    pane.open_find_bar()
+    pane.find_bar._field.setText("hug")
+    studio.window.actions_.find_previous.trigger()
+    assert selected(studio) == (196, "hug")
+    studio.window.document.set_text(text)
+    place_cursor(studio, 0)
+    for find in (studio.window.actions_.find_next, studio.window.actions_.find_previous):
+        find.trigger()
+        assert selected(studio)[1] == "hug"
+    studio.window.document.set_text("none")
+    studio.window.actions_.find_next.trigger()
+    assert pane.find_bar._count_label.text() == "nothing found"
+
+
+def test_find_next_on_another_page(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(document_module, "LONGEST_TEXT", 30)
+    monkeypatch.setattr(view_text, "PAGE_LENGTH", 20)
+    studio.window.document.take_text(TextFile("a hug\n" * 3 + "of hugs\n" * 3), None)
+    pane = studio.window.corpus_pane
+    pane.open_find_bar()
+    pane.find_bar._field.setText("hug")
+    studio.window.document.show_page(1)
+    place_cursor(studio, 0)
+    studio.window.actions_.find_next.trigger()
+    assert selected(studio) == (pane.editor.toPlainText().index("hug"), "hug")
+
+
+def test_what_is_found_in_a_long_text_is_marked_when_it_is_loaded(
+    studio: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pane = studio.window.corpus_pane
+    pane.open_find_bar()
+    pane.find_bar._field.setText("hug")
+    monkeypatch.setattr(corpus_editor, "_LOADED_AT_ONCE", 12)
+    monkeypatch.setattr(corpus_editor, "_LOADED_PIECE", 5)
+    studio.window.document.take_text(TextFile("0123456789 a hug\n" * 3), None)
+    studio.window.actions_.find_next.trigger()
+    studio.window.actions_.find_next.trigger()
+    studio.wait(lambda: selected(studio) == (13, "hug"))
+    studio.wait(lambda: [each.cursor.selectedText() for each in pane.editor.extraSelections()] == ["", *["hug"] * 3])
+    assert pane.find_bar._count_label.text() == "1 of 3"
+
+
+def test_what_is_selected_is_sought_if_it_is_one_line(studio: Studio) -> None:
+    studio.window.document.take_text(TextFile("\ufeffhug\r\n\ufeffhug"), None)
+    pane = studio.window.corpus_pane
+    pane.editor.select(0, 4)
+    pane.open_find_bar()
+    assert pane.find_bar.sought == "\ufeffhug"
+    assert pane.find_bar._count_label.text() == "1 of 2"
+    pane.editor.selectAll()
+    pane.open_find_bar()
+    assert pane.find_bar.sought == "\ufeffhug"
+
+
+def test_two_lines_are_found_whatever_ends_them() -> None:
+    assert find_places("a\nb", "a\r\nb", False) == [(0, 3)]
 
 
 def test_finding_wraps_round() -> None:

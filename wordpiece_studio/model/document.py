@@ -19,7 +19,7 @@ from wordpiece_studio.model.corpus_files import CorpusFiles
 from wordpiece_studio.model.counting_job import LONGEST_WORD, CountingJob
 from wordpiece_studio.model.text_file import TextFile, read_text_file, write_text_file
 from wordpiece_studio.model.view_edit import ViewEdit, placed_edit
-from wordpiece_studio.model.view_index import ViewIndex, utf16_length
+from wordpiece_studio.model.view_index import ViewIndex
 from wordpiece_studio.model.view_text import (
     LONGEST_TEXT,
     folded,
@@ -28,6 +28,7 @@ from wordpiece_studio.model.view_text import (
     main_line_break,
     page_starts,
     to_view,
+    unfolded,
 )
 from wordpiece_studio.resources import resource_path
 
@@ -214,19 +215,45 @@ class Document(QObject):
     def take_view_edit(self, position: int, removed: int, inserted: str) -> None:
         """Follow an edit that the editor has made already, in the terms of `QTextDocument.contentsChange`.
 
-        It may report more than was changed: what is the same before and after is left alone.
+        It may report more than was changed: what is the same before and after is left alone. What the text comes to
+        look like may differ from what the editor shows: it must compare `view_length` and `view_between`.
         """
         self._edit_in_view(position, removed, inserted, editor_has_it=True)
+
+    def move_view(self, start: int, end: int, place: int) -> None:
+        """Move what the editor shows between two UTF-16 positions to a third, as one edit; it will hear of it."""
+        if self._is_folded or start <= place <= end:
+            return
+        (first, last), (at, _) = self._stretch(start, end), self._stretch(place, place)
+        moved = self._text[first:last]
+        if at < first:
+            self._push(Edit(at, self._text[at:last], moved + self._text[at:first]), editor_has_it=False)
+        else:
+            self._push(Edit(first, self._text[first:at], self._text[last:at] + moved), editor_has_it=False)
 
     # What an editor shows.
 
     @property
     def view_text(self) -> str:
         """The text as the editor should show it: every line break one LF; folded, and one page of it, if too long."""
+        return folded(self._page_text) if self._is_folded else to_view(self._text)
+
+    @property
+    def view_length(self) -> int:
+        """The length of `view_text`, which is not folded, in UTF-16 units."""
+        return self.view_position(len(self._text))
+
+    def view_between(self, start: int, end: int) -> str:
+        """Return the part of `view_text`, which is not folded, between two UTF-16 positions."""
+        start, end = self._stretch(start, end)
+        return to_view(self._text[start:end])
+
+    def text_between(self, start: int, end: int) -> str:
+        """Return what the text has where `view_text` is shown between two UTF-16 positions."""
         if not self._is_folded:
-            return to_view(self._text)
-        ends = [*self._pages[1:], len(self._text)]
-        return folded(self._text[self._pages[self._page] : ends[self._page]])
+            start, end = self._stretch(start, end)
+            return self._text[start:end]
+        return unfolded(self._page_text, start, end)
 
     @property
     def is_folded(self) -> bool:
@@ -257,6 +284,17 @@ class Document(QObject):
     def view_position(self, position: int) -> int:
         """Return the UTF-16 position in `view_text`, which is not folded, of a code point position in `text`."""
         return self._index.view_position(max(0, min(position, len(self._text))))
+
+    @property
+    def _page_text(self) -> str:
+        ends = [*self._pages[1:], len(self._text)]
+        return self._text[self._pages[self._page] : ends[self._page]]
+
+    def _stretch(self, start: int, end: int) -> tuple[int, int]:
+        """Return the code points between two UTF-16 positions in the view; a character cut by the end is among them."""
+        first, last = self.text_position(start), self.text_position(end)
+        is_cut = start < end and self.view_position(last) < end and last < len(self._text)
+        return first, last + is_cut
 
     # Words.
 
@@ -332,7 +370,7 @@ class Document(QObject):
     def _edit_in_view(self, position: int, removed: int, inserted: str, *, editor_has_it: bool) -> None:
         if self._is_folded:
             return  # for reading only
-        start, end = self.text_position(position), self.text_position(position + removed)
+        start, end = self._stretch(position, position + removed)
         edit = placed_edit(self._text[start:end], inserted, self._newline, start)
         if edit is not None:
             self._push(edit, editor_has_it=editor_has_it)
@@ -349,21 +387,31 @@ class Document(QObject):
     def _apply(self, edit: Edit) -> None:
         """Make `edit`, for the first time, again, or backwards."""
         start, end = edit.position, edit.position + len(edit.removed)
-        change = ViewEdit(
-            self.view_position(start), self.view_position(end) - self.view_position(start), to_view(edit.inserted)
-        )
-        expected = self.view_position(len(self._text)) - change.removed + utf16_length(change.inserted)
+        change = self._change_of_view(edit)
         was_folded = self._is_folded
         self._text = self._text[:start] + edit.inserted + self._text[end:]
         self._index.note_edit(start, len(edit.removed), len(edit.inserted), self._text)
-        # If a CR has met a LF, or lost it, there is a line break more or less than the editor can know.
-        if was_folded or self._must_fold(edit) or self.view_position(len(self._text)) != expected:
+        if was_folded or self._must_fold(edit):
             self._lay_out()
             self.reset.emit()
         elif not self._editor_has_it:
             self.view_edited.emit(change)
         self.edited.emit(edit)
         self.text_changed.emit()
+
+    def _change_of_view(self, edit: Edit) -> ViewEdit:
+        """Return what `edit`, not yet made, changes in the view; a CR that meets a LF, or loses it, is part of it."""
+        text, inserted = self._text, edit.inserted
+        start, end = edit.position, edit.position + len(edit.removed)
+        before, after = text[max(start - 1, 0) : start], text[end : end + 1]
+        if before == "\r" and "\n" in (text[start : start + 1], (inserted + after)[:1]):
+            start -= 1
+            inserted = before + inserted
+        if after == "\n" and (text[max(end - 1, 0) : end] == "\r") != ((before + inserted)[-1:] == "\r"):
+            end += 1
+            inserted += after
+        position = self.view_position(start)
+        return ViewEdit(position, self.view_position(end) - position, to_view(inserted))
 
     def _must_fold(self, edit: Edit) -> bool:
         end = edit.position + len(edit.inserted)

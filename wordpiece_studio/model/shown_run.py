@@ -182,7 +182,9 @@ class ShownRun(QObject):
         self.seek(self._published)
 
     def set_focus(self, focus: Focus | None) -> None:
-        """Let all panes look at `focus`."""
+        """Let all panes look at `focus`; at nothing, as long as nothing is trained."""
+        if self.history is None:
+            focus = None
         if focus != self._focus:
             self._focus = focus
             self.focus_changed.emit(focus)

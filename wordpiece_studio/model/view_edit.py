@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from wordpiece_studio.model.commands import Edit
-from wordpiece_studio.model.view_text import to_view
+from wordpiece_studio.model.view_text import length_in_text, to_view
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,15 +27,20 @@ def placed_edit(old: str, inserted: str, newline: str, start: int) -> Edit | Non
     Edit(position=14, removed='', inserted='c')
     """
     old_view, new_view = to_view(old), to_view(inserted)
-    shorter = min(len(old_view), len(new_view))
-    head = _common_prefix(old_view, new_view, shorter)
-    tail = _common_suffix(old_view, new_view, shorter - head)
-    if head == len(old_view) == len(new_view):
+    if old_view == new_view:
         return None
-    first = _length_in_text(old, old_view, head)
-    last = _length_in_text(old, old_view, len(old_view) - tail)
+    head, tail = common_ends(old_view, new_view)
+    first = length_in_text(old, old_view, head)
+    last = length_in_text(old, old_view, len(old_view) - tail)
     added = new_view[head : len(new_view) - tail]
     return Edit(start + first, old[first:last], added.replace("\n", newline))
+
+
+def common_ends(one: str, other: str) -> tuple[int, int]:
+    """Return how many characters at the beginning, and then at the end, are the same in both."""
+    shorter = min(len(one), len(other))
+    head = _common_prefix(one, other, shorter)
+    return head, _common_suffix(one, other, shorter - head)
 
 
 def _common_prefix(one: str, other: str, limit: int) -> int:
@@ -55,19 +60,3 @@ def _common_suffix(one: str, other: str, limit: int) -> int:
     if not limit:
         return 0
     return _common_prefix(one[-limit:][::-1], other[-limit:][::-1], limit)
-
-
-def _length_in_text(old: str, old_view: str, view_length: int) -> int:
-    """Return how many characters of `old` its first `view_length` characters in the view are."""
-    if len(old) == len(old_view):
-        return view_length
-    position, left = 0, view_length
-    while left:
-        step = old.find("\r\n", position)
-        plain = left if step < 0 else min(left, step - position)
-        position += plain
-        left -= plain
-        if left:
-            position += 2
-            left -= 1
-    return position

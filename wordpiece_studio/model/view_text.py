@@ -1,13 +1,16 @@
 """How the text is shown in the editor, which is a view of it and not its home.
 
 Qt's editor has one kind of line break, takes minutes for a line of some megabytes and much memory for long texts. So
-it is shown a copy: every line break as one LF; lines of more than 10,000 characters folded; texts of more than 10
-million characters by pages. What is folded or paged is for reading only. The text itself stays as it is.
+it is shown a copy: every line break as one LF; a lone half of a surrogate pair, which Qt would join with its neighbour,
+as U+FFFD; lines of more than 10,000 characters folded; texts of more than 10 million characters by pages. What is
+folded or paged is for reading only. The text itself stays as it is.
 """
 
 from __future__ import annotations
 
 import re
+
+from wordpiece_studio.model.view_index import ViewIndex
 
 LONGEST_LINE = 10_000
 """Characters; a longer line is folded."""
@@ -22,14 +25,31 @@ LINE_BREAK = re.compile("\r\n|[\r\n\u2029\ufdd0\ufdd1]")
 """What Qt's editor takes for the end of a block. U+2028 is not among them: it breaks a line inside a block."""
 
 _BREAKS = "\r\n\u2029\ufdd0\ufdd1"
+_HALF = re.compile("[\ud800-\udfff]")
 
 
 def to_view(text: str) -> str:
-    """Return `text` with every line break as one LF."""
+    """Return `text` with every line break as one LF, and U+FFFD for each half of a surrogate pair."""
     for line_break in ("\r\n", "\r", "\u2029", "\ufdd0", "\ufdd1"):
         if line_break in text:
             text = text.replace(line_break, "\n")
-    return text
+    return text if text.isascii() else _HALF.sub("\ufffd", text)
+
+
+def length_in_text(text: str, view: str, view_length: int) -> int:
+    """Return how many characters of `text` the first `view_length` characters of its view are."""
+    if len(text) == len(view):
+        return view_length
+    position, left = 0, view_length
+    while left:
+        step = text.find("\r\n", position)
+        plain = left if step < 0 else min(left, step - position)
+        position += plain
+        left -= plain
+        if left:
+            position += 2
+            left -= 1
+    return position
 
 
 def has_long_line(text: str) -> bool:
@@ -56,6 +76,24 @@ def folded(text: str) -> str:
 
 def _folded_line(line: str) -> str:
     return "\n".join(line[start : start + LONGEST_LINE] for start in range(0, max(len(line), 1), LONGEST_LINE))
+
+
+def unfolded(text: str, start: int, end: int) -> str:
+    """Return what `text` has where its folded view is shown between two UTF-16 positions."""
+    index = ViewIndex(folded(text))
+    return text[slice(*(_unfolded_length(text, index.text_position(place)) for place in (start, end)))]
+
+
+def _unfolded_length(text: str, folded_length: int) -> int:
+    """Return how many characters of `text` the first `folded_length` characters of its folded view are."""
+    view, before, left = to_view(text), 0, folded_length
+    for line in view.split("\n"):
+        length = len(line) + max(len(line) - 1, 0) // LONGEST_LINE
+        if left <= length:
+            return length_in_text(text, view, before + left - left // (LONGEST_LINE + 1))
+        before += len(line) + 1
+        left -= length + 1
+    return len(text)
 
 
 def page_starts(text: str) -> list[int]:

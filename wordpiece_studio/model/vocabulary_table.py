@@ -41,7 +41,8 @@ BY_USAGE = (VocabularyColumn.FREQUENCY, VocabularyColumn.WORDS, VocabularyColumn
 class VocabularyTableModel(QAbstractTableModel):
     """One row a token; the columns are those of `VocabularyColumn`.
 
-    It changes only when it is told to: `show_moment`, `show_usage`, `set_kind`, `set_found`, `sort`.
+    It takes another run at once; within a run it changes only by `show_moment`, `show_usage`, `set_kind`, `set_found`
+    and `sort`.
 
     Parameters
     ----------
@@ -75,6 +76,7 @@ class VocabularyTableModel(QAbstractTableModel):
         self._order: NDArray[np.int64] | None = None  # those of the moment
         self._count = 0
         self._row_of_id: NDArray[np.int64] | None = None  # the inverse of `_order`, made when asked for
+        model.run_reset.connect(self.show_moment)
         self.show_moment()
 
     # Rows and tokens.
@@ -103,7 +105,7 @@ class VocabularyTableModel(QAbstractTableModel):
         if self._order is None:
             return token_id if 0 <= token_id < self._count else -1
         if self._row_of_id is None:
-            self._row_of_id = np.full(self._known, -1, dtype=np.int64)
+            self._row_of_id = np.full(int(self._order.max(initial=-1)) + 1, -1, dtype=np.int64)
             self._row_of_id[self._order] = np.arange(len(self._order))
         return int(self._row_of_id[token_id]) if 0 <= token_id < len(self._row_of_id) else -1
 

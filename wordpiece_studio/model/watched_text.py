@@ -35,7 +35,7 @@ class WatchedLine:
 
     __slots__ = ("_source", "start", "text")
 
-    def __init__(self, text: str, start: int, source: WatchedText) -> None:
+    def __init__(self, text: str, start: int, source: WatchedLines) -> None:
         self.text = text
         self.start = start
         self._source = source
@@ -50,12 +50,25 @@ class WatchedLine:
 
 
 class WatchedLines(Sequence[WatchedLine]):
-    """The lines of a text, each made when it is asked for."""
+    """The lines of a text under one tokenizer, each made when it is asked for. They never become others.
 
-    def __init__(self, texts: Sequence[str], starts: Sequence[int], source: WatchedText) -> None:
+    Parameters
+    ----------
+    texts, starts
+        The text of each line, and the code points before it.
+    tokenizer
+        Finds the words of a line.
+    known
+        Words that were found before, by the text of the line; those of further lines are added.
+    """
+
+    def __init__(
+        self, texts: Sequence[str], starts: Sequence[int], tokenizer: Tokenizer | None, known: dict[str, _Words]
+    ) -> None:
         self._texts = texts
         self._starts = starts
-        self._source = source
+        self._tokenizer = tokenizer
+        self._known = known
 
     def __len__(self) -> int:
         return len(self._texts)
@@ -67,12 +80,22 @@ class WatchedLines(Sequence[WatchedLine]):
     def __getitem__(self, index: int | slice) -> WatchedLine | list[WatchedLine]:
         if isinstance(index, slice):
             return [self[each] for each in range(*index.indices(len(self)))]
-        return WatchedLine(self._texts[index], self._starts[index], self._source)
+        return WatchedLine(self._texts[index], self._starts[index], self)
 
     @property
     def texts(self) -> Sequence[str]:
         """The text of each line."""
         return self._texts
+
+    def words_of(self, line: str) -> _Words:
+        """Return the words of a line of the text."""
+        words = self._known.get(line)
+        if words is None:
+            words = tuple(self._tokenizer.tokenize_words(line)) if self._tokenizer is not None else ()
+            if len(self._known) > _MOST_KEPT + len(self._texts):
+                self._known.clear()
+            self._known[line] = words
+        return words
 
 
 class WatchedText:
@@ -117,7 +140,7 @@ class WatchedText:
         """The lines; the same object until text or tokenizer change."""
         if self._lines is None:
             self._split()
-            self._lines = WatchedLines(self._texts, self._starts, self)
+            self._lines = WatchedLines(self._texts, self._starts, self._tokenizer, self._known)
         return self._lines
 
     @property
@@ -128,16 +151,6 @@ class WatchedText:
     def line_at(self, position: int) -> int:
         """Return the index of the line that holds the code point `position`; the last one for the end of the text."""
         return max(min(bisect_right(self._starts, position) - 1, len(self.lines) - 1), 0)
-
-    def words_of(self, line: str) -> _Words:
-        """Return the words of a line of the text."""
-        words = self._known.get(line)
-        if words is None:
-            words = tuple(self._tokenizer.tokenize_words(line)) if self._tokenizer is not None else ()
-            if len(self._known) > _MOST_KEPT + len(self._texts):
-                self._known.clear()
-            self._known[line] = words
-        return words
 
     def offsets_in(self, unit: TextUnit, line: WatchedLine, start: int, end: int) -> tuple[int, int]:
         """Return where a stretch of a line, given in code points from its start, lies in the text in another unit."""

@@ -188,8 +188,9 @@ class TextTimeline:
         suffix = self._tokenizer.vocabulary.end_of_word_suffix or ""
         for token_id in range(self._searched, min(self._searched + _AT_ONCE, len(self._births))):
             token = self._history.token(token_id).removesuffix(suffix)
-            is_inside = bool(prefix) and token.startswith(prefix)
-            letters = token.removeprefix(prefix) if is_inside or not prefix else _BREAK + token
+            # A token that is nothing but the prefix stands only where a word begins with these very characters.
+            letters = token.removeprefix(prefix) if token.startswith(prefix) else ""
+            letters = letters or _BREAK + token
             place = joined.find(letters)
             while place >= 0:
                 index = bisect_right(starts, place) - 1

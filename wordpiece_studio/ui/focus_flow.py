@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QDockWidget, QLineEdit, QWidget
+from shiboken6 import isValid
 
 from wordpiece_studio.model.focus_token import id_of_token
 
@@ -75,16 +76,12 @@ class FocusFlow(QObject):
     # -- Escape in a text field is the field's: it empties a search, or closes the bar that the field is in
 
     def _on_application_focus_changed(self, _old: QWidget | None, new: QWidget | None) -> None:
-        if self._field is not None:
+        # A field loses the keyboard while it is deleted with its dialog: it is half gone by then.
+        if self._field is not None and isValid(self._field):
             self._field.removeEventFilter(self)
-            self._field.destroyed.disconnect(self._on_field_destroyed)
         self._field = new if isinstance(new, QLineEdit) else None
         if self._field is not None:
             self._field.installEventFilter(self)
-            self._field.destroyed.connect(self._on_field_destroyed)
-
-    def _on_field_destroyed(self) -> None:
-        self._field = None
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Take Escape for the field before the command does."""

@@ -16,6 +16,7 @@ from wordpiece_studio.model.garbage import GarbageCollector
 from wordpiece_studio.model.settings import SettingsStore, default_folder
 from wordpiece_studio.ui.help.log import start_log, stop_log
 from wordpiece_studio.ui.look.icons import program_icon
+from wordpiece_studio.ui.look.later import later
 from wordpiece_studio.ui.look.theme import Theme
 from wordpiece_studio.ui.main_window import MainWindow
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from types import FrameType
 
 _log = logging.getLogger(__name__)
+
+_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")  # no system has all of them
 
 _TURN_SECONDS = 0.001
 """How long a thread that computes in Python may keep the window waiting each time it wants to go on; Python's own 5 ms
@@ -55,13 +58,14 @@ def open_studio(argv: Sequence[str]) -> int:
     window.open_first(argv)
     window.show_soon()
     code = application.exec()
+    interrupts.let_go()
     window.messages.release_faults()
     take_down(window)
     garbage.stop()
+    interrupts.stop()  # after what ends the threads, which an impatient second Ctrl+C is not to break off
     code = interrupts.exit_code or code
     _log.info("WordPiece Studio ends, exit code %s", code)
     stop_log()
-    interrupts.stop()  # last: an impatient second Ctrl+C is not to break off what ends the threads
     return code
 
 
@@ -80,9 +84,12 @@ def take_down(window: MainWindow) -> None:
 
 
 class InterruptWatch(QObject):
-    """Lets Ctrl+C and a terminate signal close the window; Qt's own loop would not let Python see them.
+    """Lets Ctrl+C, a terminate signal and the end of the terminal close the window.
 
-    One that comes before there is a window closes it as soon as there is.
+    Qt's own loop would not let Python see them.
+    One that comes before there is a window closes it as soon as there is. The first one decides the exit code; those
+    that follow change nothing, as the window is on its way out. One that was ignored from the start, as with nohup, is
+    still ignored.
     """
 
     def __init__(self, parent: QObject) -> None:
@@ -93,28 +100,39 @@ class InterruptWatch(QObject):
         for end in (self._reader, self._writer):
             end.setblocking(False)
         self._old_fd = signal.set_wakeup_fd(self._writer.fileno(), warn_on_full_buffer=False)
-        self._old_handlers = {number: signal.signal(number, self._note) for number in (signal.SIGINT, signal.SIGTERM)}
+        present = [signal.Signals[name] for name in _SIGNALS if name in signal.Signals.__members__]
+        self._numbers = [number for number in present if signal.getsignal(number) is not signal.SIG_IGN]
+        for number in self._numbers:
+            signal.signal(number, self._note)
         self._notifier = QSocketNotifier(self._reader.fileno(), QSocketNotifier.Type.Read, self)
         self._notifier.activated.connect(self._on_notifier_activated)
 
     def watch(self, window: MainWindow) -> None:
         """Close this window."""
         self._window = window
+        later(self, 0, self._leave)
+
+    def let_go(self) -> None:
+        """Close it no more: it is being taken down."""
+        self._window = None
 
     def stop(self) -> None:
-        """Give the signals back."""
+        """Ignore them: all is kept, and an exception would only disturb the end of the interpreter."""
         self._notifier.setEnabled(False)
         signal.set_wakeup_fd(self._old_fd)
-        for number, handler in self._old_handlers.items():
-            signal.signal(number, handler)
+        for number in self._numbers:
+            signal.signal(number, signal.SIG_IGN)
         self._reader.close()
         self._writer.close()
 
     def _note(self, number: int, _frame: FrameType | None) -> None:
-        self.exit_code = 128 + number
+        self.exit_code = self.exit_code or 128 + number
 
     def _on_notifier_activated(self) -> None:
         self._reader.recv(64)
+        self._leave()
+
+    def _leave(self) -> None:
         if self.exit_code and self._window is not None:
             self._window.leave_at_once()
             QCoreApplication.quit()  # it may have been closed before

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from pyqtgraph import TextItem
 from PySide6.QtCore import QObject, QPoint, Qt, Signal
 from PySide6.QtGui import QColor, QImage
 from PySide6.QtSvg import QSvgRenderer
@@ -308,6 +309,54 @@ def test_curves_marks_and_their_labels_can_be_told_from_the_ground(colors: Color
         assert contrast(line, colors.surface) >= 3  # WCAG 2.2, 1.4.11
     for label in (colors.accent_ink, colors.tie_text, colors.muted):
         assert contrast(label, colors.surface) >= 4.5
+
+
+# -- room
+
+
+def cut_labels(chart: Chart) -> list[str]:
+    """The texts on the axes of which a letter lies outside of the plot, where it is cut."""
+    plot, cut = chart.canvas._box.sceneBoundingRect().adjusted(-1, -1, 1, 1), []
+    for item in chart.canvas._view.scene().items():
+        if isinstance(item, TextItem) and item.isVisible() and item.textItem.toPlainText():
+            edge = item.textItem.document().documentMargin()
+            if not plot.contains(item.textItem.sceneBoundingRect().adjusted(edge, edge, -edge, -edge)):
+                cut.append(item.textItem.toPlainText())
+    return cut
+
+
+@pytest.mark.parametrize("size", [(300, 110), (300, 180), (420, 300), (1200, 140)])
+@pytest.mark.parametrize("points", [7, 10, 16])
+def test_no_label_is_cut_whatever_the_size(bench: Bench, size: tuple[int, int], points: int) -> None:
+    bench.train(vocab_size=150)
+    charts = Charts(bench, *size)
+    charts.changes.set_rows([StripRow(3, "x", 9)], start=TextSummary(words=2, tokens=10, unknown=0))
+    charts.pane.setStyleSheet(f"* {{ font-size: {points}pt; }}")
+    charts.usage.tell(len(bench.model.history), list(range(100, 0, -1)))
+    cut = {}
+    for token in ("##e", bench.model.history[-1].token, bench.model.history[0].token):
+        bench.model.set_focus(Focus("token", text=token))
+        for index in (VALUE, SYMBOLS, FERTILITY, LENGTHS, ZIPF):
+            cut |= {(index, token): found} if (found := cut_labels(charts.choose(index))) else {}
+    assert not cut
+
+
+def test_labels_that_have_room_are_there(bench: Bench) -> None:
+    bench.train(vocab_size=150)
+    chart = Charts(bench).choose(LENGTHS)
+    assert all(label.isVisible() for label in chart._labels)
+    assert not chart._labels[0].rect.intersects(chart._labels[1].rect)
+
+
+def test_the_line_of_figures_gives_way_as_a_whole(bench: Bench) -> None:
+    charts = Charts(bench, 420, 300)
+    chart = charts.choose(VALUE)
+    for height in range(300, 60, -7):
+        charts.pane.resize(420, height)
+        bench.settle()
+        seen = chart._readout.visibleRegion().boundingRect().height() if chart._readout.isVisible() else 0
+        assert seen in (0, chart._readout.fontMetrics().height())
+    assert not seen
 
 
 # -- pictures

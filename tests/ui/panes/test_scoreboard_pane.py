@@ -221,6 +221,40 @@ def test_two_rivals_and_a_word_are_seen_however_low_it_is(bench: Bench, height: 
         assert table.mapTo(pane, table.rect().bottomLeft()).y() < height
 
 
+def cut_parts(pane: ScoreboardPane) -> list[str]:
+    """The parts of the formula, and the words' title, of which not all is seen."""
+    parts = [pane._top.line, pane._top.ratio, pane._top.tie, pane._words._title]
+    cut = [part for part in parts if part.isVisible() and part.height() < part.heightForWidth(part.width())]
+    cut += [part for part in parts if part.isVisible() and part.visibleRegion().boundingRect() != part.rect()]
+    return [part.accessibleName() or part.text() for part in cut]
+
+
+@pytest.mark.parametrize("width", [330, 470, 800])
+@pytest.mark.parametrize("points", [7, 10, 16])
+def test_what_has_no_room_gives_way_as_a_whole(bench: Bench, width: int, points: int) -> None:
+    pane = bench.show(ScoreboardPane, width=width, height=600)
+    pane.setStyleSheet(f"* {{ font-size: {points}pt; }}")
+    bench.theme.set_scale(points / 10)
+    seek(bench, pane, 12)
+    seen = set()
+    for height in range(600, pane.minimumSizeHint().height() - 1, -23):
+        pane.resize(width, height)
+        bench.settle()
+        assert cut_parts(pane) == [], height
+        seen.add((pane._top.line.isVisible(), pane._top.ratio.isVisible()))
+    assert seen == {(True, True), (True, False)}
+
+
+def test_a_larger_type_gives_way_too(bench: Bench) -> None:
+    pane = bench.show(ScoreboardPane, width=420, height=330)
+    seek(bench, pane, 12)
+    for points in range(7, 17):
+        pane.setStyleSheet(f"* {{ font-size: {points}pt; }}")
+        bench.theme.set_scale(points / 10)
+        bench.settle()
+        assert pane.minimumSizeHint().height() > 330 or cut_parts(pane) == [], points
+
+
 def test_more_rivals_are_asked_for_at_the_end_and_by_the_button(bench: Bench) -> None:
     pane = bench.show(ScoreboardPane)
     seek(bench, pane, 12)

@@ -86,8 +86,8 @@ def test_words(qtmodeltester: ModelTester) -> None:
     assert [model.index(0, column).data() for column in range(3)] == ["<b>", "×3", "< ##b ##> → <b ##>"]
 
 
-def test_rows_of_text(qtmodeltester: ModelTester) -> None:
-    model = RowTable(("a", "b"), frozenset({1}))
+def test_rows_of_text(qtmodeltester: ModelTester, theme: Theme) -> None:
+    model = RowTable(theme, ("a", "b"), frozenset({1}))
     model.set_rows([TableRow(("<b>", "2"), "said <b>")])
     qtmodeltester.check(model)
     assert model.index(0, 0).data(Qt.ItemDataRole.ToolTipRole) == tooltip_text("said <b>")
@@ -115,10 +115,10 @@ class ManyRows(RowTable):
         return None
 
 
-def test_a_million_rows_are_selected_at_once(qtbot: QtBot) -> None:
+def test_a_million_rows_are_selected_at_once(qtbot: QtBot, theme: Theme) -> None:
     table = QuietTable()
     qtbot.addWidget(table)
-    table.setModel(ManyRows([str(column) for column in range(11)], parent=table))
+    table.setModel(ManyRows(theme, [str(column) for column in range(11)], parent=table))
     table.setSelectionMode(QuietTable.SelectionMode.ExtendedSelection)
     table.resize(500, 300)
     began = time.perf_counter()
@@ -127,10 +127,10 @@ def test_a_million_rows_are_selected_at_once(qtbot: QtBot) -> None:
     assert time.perf_counter() - began < 1
 
 
-def test_typing_letters_does_not_search_the_rows(qtbot: QtBot) -> None:
+def test_typing_letters_does_not_search_the_rows(qtbot: QtBot, theme: Theme) -> None:
     table = QuietTable()
     qtbot.addWidget(table)
-    model = RowTable(("a",), parent=table)
+    model = RowTable(theme, ("a",), parent=table)
     model.set_rows([TableRow(("x",)), TableRow(("y",))])
     table.setModel(model)
     qtbot.keyClicks(table, "y")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QLineEdit
 
 from tests.ui.panes.timeline_bench import Timeline, at, click
 from wordpiece_studio.model.breakpoints import Breakpoint
@@ -15,6 +16,8 @@ from wordpiece_studio.ui.timeline.notebook_dialog import KeepDialog
 
 if TYPE_CHECKING:
     from tests.ui.panes.conftest import Bench
+    from wordpiece_studio.ui.look.quiet_table import QuietTable
+    from wordpiece_studio.ui.timeline.notebook_dialog import NotebookDialog
 
 
 @pytest.fixture
@@ -159,3 +162,63 @@ def test_the_birth_of_what_is_looked_at_is_marked(bench: Bench, timeline: Timeli
     ):
         bench.model.set_focus(focus)
         assert timeline.pane.plot.marks.birth == step
+
+
+@pytest.fixture
+def notebook(bench: Bench, timeline: Timeline) -> NotebookDialog:
+    """Two notes, of which none is chosen."""
+    timeline.marks.notebook.keep("the first tie", 12)
+    timeline.marks.notebook.keep("the end", 25)
+    click(bench, timeline.pane, "notebook")
+    return timeline.flow.notebook
+
+
+def test_a_line_that_is_being_edited_is_not_edited_again(bench: Bench, notebook: NotebookDialog) -> None:
+    notebook.select_row(0)
+    for _ in range(2):
+        bench.qtbot.mouseClick(notebook._edit, Qt.MouseButton.LeftButton)
+        notebook._table.edit_current()
+    field = notebook._table.indexWidget(notebook._notebook.index(0, 1))
+    assert isinstance(field, QLineEdit)
+    field.setText("a tie")
+    bench.qtbot.keyClick(field, Qt.Key.Key_Return)
+    bench.qtbot.waitUntil(lambda: [note.text for note in notebook._notebook.notes] == ["a tie", "the end"])
+
+
+def test_a_note_is_deleted_while_its_line_is_edited(bench: Bench, notebook: NotebookDialog) -> None:
+    notebook.select_row(0)
+    bench.qtbot.mouseClick(notebook._edit, Qt.MouseButton.LeftButton)
+    bench.qtbot.mouseClick(notebook._remove, Qt.MouseButton.LeftButton)
+    assert [note.text for note in notebook._notebook.notes] == ["the end"]
+
+
+def test_nothing_is_done_to_a_note_that_is_not_seen_to_be_chosen(bench: Bench, notebook: NotebookDialog) -> None:
+    assert not notebook._edit.isEnabled()
+    assert not notebook._remove.isEnabled()
+    notebook.select_row(1)
+    assert notebook._edit.isEnabled()
+    unselect(bench, notebook._table)
+    assert not notebook._edit.isEnabled()
+    assert not notebook._remove.isEnabled()
+    bench.qtbot.keyClick(notebook._table, Qt.Key.Key_Delete)
+    assert len(notebook._notebook.notes) == 2
+
+
+def test_nothing_is_done_to_a_breakpoint_that_is_not_seen_to_be_chosen(bench: Bench, timeline: Timeline) -> None:
+    timeline.marks.breakpoints.add(Breakpoint("token", "cha"))
+    click(bench, timeline.pane, "breakpoints")
+    editor = timeline.flow.editor
+    editor._table.setCurrentIndex(timeline.marks.breakpoints.index(0, 0))
+    assert editor._remove.isEnabled()
+    unselect(bench, editor._table)
+    assert not editor._remove.isEnabled()
+    bench.qtbot.keyClick(editor._table, Qt.Key.Key_Delete)
+    assert len(timeline.marks.breakpoints.all) == 1
+
+
+def unselect(bench: Bench, table: QuietTable) -> None:
+    """Click with Ctrl on the current row."""
+    place = table.visualRect(table.currentIndex()).center()
+    held = Qt.KeyboardModifier.ControlModifier
+    bench.qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, held, place)
+    assert table.currentIndex().isValid()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QEvent, QModelIndex, QRect, Qt
 from PySide6.QtGui import QGuiApplication, QImage, QInputMethodEvent, QKeyEvent
-from PySide6.QtWidgets import QApplication, QToolButton
+from PySide6.QtWidgets import QApplication, QLabel, QToolButton, QWidget
 
 from tests.ui.panes.conftest import COURSE
 from wordpiece_studio.core.corpus.counting.counting import count_texts
@@ -204,7 +204,7 @@ def test_the_table_says_the_same_as_the_chips(bench: Bench, pane: TokenizationPa
 
 def test_copying(bench: Bench, pane: TokenizationPane) -> None:
     encoding = bench.model.tokenizer_at(12).encode(COURSE_TEXT)
-    tokens, ids, _ = pane._options._more.menu().actions()
+    tokens, ids, _ = [action for action in pane._options._more.menu().actions() if action.isVisible()]
     tokens.trigger()
     assert QGuiApplication.clipboard().text() == " ".join(encoding.tokens)
     ids.trigger()
@@ -295,6 +295,71 @@ def test_escape_and_a_click_beside_the_chips_end_the_question(bench: Bench, pane
     assert pane._why.isVisible()
     bench.qtbot.keyClick(pane._chips, Qt.Key.Key_Escape)
     assert not pane._why.isVisible()
+
+
+def test_an_answer_that_is_open_follows_the_theme(bench: Bench, pane: TokenizationPane) -> None:
+    click_chip(bench, pane, ChipPlace(0, 0, 0))
+    bench.settle()
+    light = pane._why.grab().toImage()
+    bench.theme.set_choice("dark")
+    dark = pane._why.grab().toImage()
+    click_chip(bench, pane, ChipPlace(0, 3, 0))
+    click_chip(bench, pane, ChipPlace(0, 0, 0))
+    bench.settle()
+    assert pane._why.grab().toImage() == dark != light
+    bench.theme.set_choice("light")
+    assert pane._why.grab().toImage() == light
+
+
+def cut_texts(pane: TokenizationPane) -> list[str]:
+    """The texts of labels and buttons of which not all is seen."""
+    cut = []
+    for part in pane.findChildren(QWidget):
+        if not part.isVisible() or not isinstance(part, QLabel | QToolButton) or not part.text():
+            continue
+        wraps = isinstance(part, QLabel) and part.wordWrap()
+        room = QRect(0, 0, part.width() if wraps else 10_000, 10_000)
+        flags = int(Qt.TextFlag.TextWordWrap) if wraps else 0
+        needed, seen = part.fontMetrics().boundingRect(room, flags, part.text()), part.visibleRegion().boundingRect()
+        if needed.height() > seen.height() + 1 or needed.width() > seen.width() + 1:
+            cut.append(part.text())
+    return cut
+
+
+@pytest.mark.parametrize("size", [(300, 460), (330, 560), (390, 430), (560, 900)])
+@pytest.mark.parametrize("is_asked", [False, True])
+def test_no_text_is_cut_at_any_size_of_type(
+    bench: Bench, pane: TokenizationPane, size: tuple[int, int], is_asked: bool
+) -> None:
+    type_text(bench, pane, "The Hugging Face course! and zebras")
+    pane.resize(*size)
+    bench.settle()
+    if is_asked:
+        pane._choose(ChipPlace(0, 1, 0), is_boundary=False)
+    for points in (7, 9, 10, 11, 12, 14, 16, 13, 10, 8):
+        pane.setStyleSheet(f"* {{ font-size: {points}pt; }}")
+        bench.theme.set_scale(points / 10)
+        bench.settle()
+        pane.resize(*size)
+        bench.settle()
+        assert cut_texts(pane) == [], points
+        assert pane._why.isVisible() == is_asked
+
+
+def test_switches_without_room_are_in_the_menu(bench: Bench, pane: TokenizationPane) -> None:
+    options = pane._options
+    entries = options._in_menu
+    assert all(button.isVisible() != entry.isVisible() for button, entry in entries.items())
+    pane.resize(200, 660)
+    bench.settle()
+    assert all(entry.isVisible() and not button.isVisible() for button, entry in entries.items())
+    entries[options._table].trigger()
+    bench.settle()
+    assert pane._table.isVisible()
+    pane.resize(600, 660)
+    bench.settle()
+    assert options._table.isVisible()
+    assert options._table.isChecked()
 
 
 def test_a_click_does_not_move_the_chips(bench: Bench, pane: TokenizationPane) -> None:

@@ -10,6 +10,7 @@ from PySide6.QtTest import QTest
 
 from tests.ui.conftest import Studio
 from wordpiece_studio.model.recovery import leftovers, recovery_keeper
+from wordpiece_studio.model.recovery.about import About
 from wordpiece_studio.model.settings import SettingsStore
 from wordpiece_studio.ui.main_window import MainWindow
 from wordpiece_studio.ui.recovery.recovery_dialog import RecoveryDialog
@@ -139,6 +140,19 @@ def test_refused_it_is_deleted_and_the_sample_comes(start: Callable[..., Studio]
     studio.wait_finished()
     assert _left() == []
     assert list(recovery_folder().iterdir()) == []
+
+
+def test_nothing_is_done_to_work_that_is_not_seen_to_be_chosen(qtbot: QtBot) -> None:
+    dialog = RecoveryDialog([About(name="a", edits=1), About(name="b", edits=2)])
+    qtbot.addWidget(dialog)
+    buttons = dialog._answers
+    assert all(button.isEnabled() for button in buttons)
+    place = dialog.list.visualItemRect(dialog.list.currentItem()).center()
+    left, held = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier
+    QTest.mouseClick(dialog.list.viewport(), left, held, place)
+    assert not any(button.isEnabled() for button in buttons)
+    QTest.mouseClick(dialog.list.viewport(), left, pos=place)
+    assert all(button.isEnabled() for button in buttons)
 
 
 @pytest.mark.slow

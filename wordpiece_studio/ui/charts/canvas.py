@@ -14,6 +14,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QMouseEvent, QPainter, QPaintEv
 from PySide6.QtWidgets import QWidget
 
 from wordpiece_studio.ui.charts.graph import graph
+from wordpiece_studio.ui.look.painting import saved
 
 if TYPE_CHECKING:
     from wordpiece_studio.ui.charts.ticks import Ticks
@@ -25,6 +26,68 @@ _LEAST = 40
 _LOW_LINES = 9
 
 Range = tuple[float, float]
+
+
+class Label(graph.TextItem):  # type: ignore[misc]
+    """A plain text on the axes, all of it inside of the plot: it is moved there, and left out where it has no room.
+
+    It gives way to the labels that were made before it, unless it has a ground of its own to lie on them.
+    """
+
+    def __init__(self, canvas: Canvas) -> None:
+        super().__init__()
+        self._canvas = canvas
+        self._wanted: tuple[float, float, float, float] | None = None
+        self._rect = QRectF()  # in pixels of the canvas; empty while nothing is seen
+        self.setZValue(30)
+        self.hide()
+
+    def write(self, text: str, x: float, y: float, across: float, down: float) -> None:
+        """Write `text` at a place of the axes, which is so far across and down the text: 0 to 1."""
+        self.setText(text)
+        self._wanted = x, y, across, down
+        self.fit()
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self._wanted, self._rect = None, QRectF()
+        self.hide()
+
+    def fit(self) -> None:
+        """Lie inside of the plot as it is now."""
+        if self._wanted is None:
+            return
+        x, y, across, down = self._wanted
+        edge = self.textItem.document().documentMargin()  # which no letter reaches
+        text = self.textItem.boundingRect()
+        place = self._canvas.place_of(x, y)
+        corner = place - QPointF(across * text.width(), down * text.height())
+        self._rect = self._free_room(QRectF(corner, text.size()).adjusted(edge, edge, -edge, -edge))
+        self.setVisible(not self._rect.isEmpty())
+        offset = place - self._rect.topLeft() + QPointF(edge, edge)
+        self.setAnchor((offset.x() / text.width(), offset.y() / text.height()))
+        self.setPos(x, y)
+
+    def _free_room(self, wanted: QRectF) -> QRectF:
+        """Return the place nearest to the one wanted, or above what is there already; empty if there is none."""
+        plot, taken = self._canvas.plot_rect(), [] if self.has_ground else self._canvas.taken_before(self)
+        left = min(max(wanted.left(), plot.left()), plot.right() - wanted.width())
+        inside = min(max(wanted.top(), plot.top()), plot.bottom() - wanted.height())
+        for top in (inside, *(each.top() - wanted.height() for each in taken)):
+            room = QRectF(QPointF(left, top), wanted.size())
+            if plot.contains(room) and not any(room.intersects(each) for each in taken):
+                return room
+        return QRectF()
+
+    @property
+    def rect(self) -> QRectF:
+        """Where its letters are seen, in pixels of the canvas; empty if they are not."""
+        return self._rect
+
+    @property
+    def has_ground(self) -> bool:
+        """Whether it covers what lies below it."""
+        return bool(self.fill.style() != Qt.BrushStyle.NoBrush)
 
 
 class Canvas(QWidget):
@@ -60,6 +123,7 @@ class Canvas(QWidget):
         self._x_ticks: Ticks = []
         self._y_ticks: Ticks = []
         self._axis_width = 0.0
+        self._labels: list[Label] = []
         self._view = graph.GraphicsView(self, background=None)
         self._view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._view.viewport().setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -109,12 +173,16 @@ class Canvas(QWidget):
         """Return a pen for a line on the axes, `width` pixels wide at every scale of them."""
         return graph.mkPen(color, width=width * self._line_scale, style=style)
 
-    def add_label(self) -> Any:
-        """Put a text without words on the axes, and return it: ``setText`` takes plain text."""
-        label = graph.TextItem(anchor=(0, 0.5))
-        label.setZValue(30)
+    def add_label(self) -> Label:
+        """Return a text for the axes, on which nothing is written yet."""
+        label = Label(self)
+        self._labels.append(label)
         self.add(label)
         return label
+
+    def taken_before(self, label: Label) -> list[QRectF]:
+        """Return where the labels lie that were made before this one."""
+        return [each.rect for each in self._labels[: self._labels.index(label)]]
 
     def set_captions(self, y: str, x: str) -> None:
         """Write what the axes show: above the upright one, and below the other at its right end."""
@@ -130,6 +198,8 @@ class Canvas(QWidget):
         self._left.setTicks([y_ticks])
         self._fit_axes()
         self._draw_grid()
+        for label in self._labels:
+            label.fit()
 
     def restyle(self, colors: Colors) -> None:
         """Have other colours, and the font as it is now."""
@@ -187,19 +257,17 @@ class Canvas(QWidget):
     # -- painting
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        self._paint_captions(painter)
-        painter.end()
+        with QPainter(self) as painter:
+            self._paint_captions(painter)
 
     def paint_on(self, painter: QPainter, place: QPointF) -> None:
         """Paint all of it with another painter, its upper left corner at `place`: on a picture."""
-        painter.save()
-        painter.translate(place)
-        painter.setFont(self.font())
-        self._paint_captions(painter)
-        source = self._view.viewport().rect()
-        self._view.render(painter, QRectF(self._view.geometry()), source, Qt.AspectRatioMode.IgnoreAspectRatio)
-        painter.restore()
+        with saved(painter):
+            painter.translate(place)
+            painter.setFont(self.font())
+            self._paint_captions(painter)
+            source = self._view.viewport().rect()
+            self._view.render(painter, QRectF(self._view.geometry()), source, Qt.AspectRatioMode.IgnoreAspectRatio)
 
     def _paint_captions(self, painter: QPainter) -> None:
         top, bottom = self._strip_heights()

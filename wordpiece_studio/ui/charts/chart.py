@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.look.colors import Colors
 
 _SIDE = 6
+_LEAST_LINES, _LOW_LINES = 4, 6
+"""In lines of text: a chart is at least so high, and has its line of figures where it is a little higher."""
 
 
 class Chart(QWidget):
@@ -111,7 +113,7 @@ class Chart(QWidget):
         key = self.key()
         is_there = key is not None
         self.canvas.setVisible(is_there)
-        self._readout.setVisible(is_there)
+        self._readout.setVisible(is_there and self.height() >= _LOW_LINES * self.fontMetrics().height())
         self._sentence.setVisible(not is_there)
         if not is_there:
             self._drawn = None
@@ -161,6 +163,11 @@ class Chart(QWidget):
         """How many marks the upright axis has room for."""
         return max(2, int(self.canvas.rows // (1.7 * self.fontMetrics().height())))
 
+    def top_for_text(self, low: float, high: float, place: float) -> float:
+        """Return where an upright axis from `low` must end, at least at `high`, for a text to fit above `place`."""
+        rows, line = self.canvas.rows, 1.3 * self.fontMetrics().height()
+        return max(high, low + (place - low) * rows / max(rows - line, rows / 3))
+
     @property
     def readout(self) -> str:
         """The line of figures below the chart, which may be cut where it is shown."""
@@ -186,7 +193,7 @@ class Chart(QWidget):
 
     def minimumSizeHint(self) -> QSize:
         line = self.fontMetrics().height()
-        return QSize(14 * line, 7 * line)
+        return QSize(14 * line, _LEAST_LINES * line)
 
     def sizeHint(self) -> QSize:
         return QSize(420, 260)
@@ -228,8 +235,7 @@ class Chart(QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         if self.hasFocus():
-            painter = QPainter(self)
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setPen(QPen(self.canvas.colors.accent, 1))
-            painter.drawRoundedRect(self.rect().adjusted(1, 1, -2, -2), 4, 4)
-            painter.end()
+            with QPainter(self) as painter:
+                painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+                painter.setPen(QPen(self.canvas.colors.accent, 1))
+                painter.drawRoundedRect(self.rect().adjusted(1, 1, -2, -2), 4, 4)

@@ -62,16 +62,15 @@ class ChartPicture:
         return QRectF(0, 0, self._size.width(), self._size.height())
 
     def _paint_on(self, device: QPaintDevice, line_scale: float = 1.0) -> None:
-        painter = QPainter(device)
-        painter.fillRect(self._rect, Qt.GlobalColor.white)
-        for index, chart in enumerate(self._charts):
-            place = QPointF(index % 2 * self._cell.width() + _MARGIN, index // 2 * self._cell.height() + _MARGIN)
-            copy = self._copy(chart, line_scale)
-            self._paint_head(painter, copy, place)
-            copy.canvas.paint_on(painter, place + QPointF(0, self._head_height(copy)))
-            copy.canvas.deleteLater()
-            copy.deleteLater()
-        painter.end()
+        with QPainter(device) as painter:
+            painter.fillRect(self._rect, Qt.GlobalColor.white)
+            for index, chart in enumerate(self._charts):
+                place = QPointF(index % 2 * self._cell.width() + _MARGIN, index // 2 * self._cell.height() + _MARGIN)
+                copy = self._copy(chart, line_scale)
+                self._paint_head(painter, copy, place)
+                copy.canvas.paint_on(painter, place + QPointF(0, self._head_height(copy)))
+                copy.canvas.deleteLater()
+                copy.deleteLater()
 
     def _copy(self, chart: Chart, line_scale: float) -> Chart:
         copy = type(chart)(chart.source, LIGHT, line_scale=line_scale)

@@ -50,8 +50,7 @@ class ChartsPane(Pane):
         theme: Theme,
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
-        self._model = model
+        super().__init__(model, parent)
         self._usage = usage
         self._theme = theme
         self._source = ChartSource(model, usage, changes)
@@ -109,7 +108,6 @@ class ChartsPane(Pane):
         model.moment_changed.connect(self._on_model_moment_changed)
         model.focus_changed.connect(self._on_model_focus_changed)
         model.merges_appended.connect(self._on_model_merges_appended)
-        model.run_reset.connect(self._on_model_run_reset)
         self._usage.changed.connect(self._on_usage_changed)
         changes.changed.connect(self._on_changes_changed)
         self._theme.changed.connect(self._on_theme_changed)
@@ -136,9 +134,14 @@ class ChartsPane(Pane):
         """Show one chart, or all of them where there is room (5)."""
         self._index = index
         if self.isVisible():
-            self.refresh()
+            self.refresh_now()
         else:
             self.refresh_later()
+
+    def forget(self) -> None:
+        for chart in self._charts:
+            chart.forget()
+            chart.hovered = None
 
     def refresh(self) -> None:
         """Draw what is so now."""
@@ -184,7 +187,7 @@ class ChartsPane(Pane):
         """
         from wordpiece_studio.ui.charts.chart_picture import ChartPicture
 
-        self.refresh()
+        self.refresh_now()
         self._refresh_rest()
         drawn = [chart for chart in self.charts if chart.is_drawn]
         if not drawn:
@@ -265,7 +268,7 @@ class ChartsPane(Pane):
         self.refresh_later(_FRAME_MS)
 
     def _mark(self) -> None:
-        if self.isVisible():
+        if self.is_current:
             for chart in self.charts:
                 if not chart.follows_moment or self._source.moment == self._model.moment:
                     chart.mark()
@@ -273,20 +276,17 @@ class ChartsPane(Pane):
     def _on_model_merges_appended(self, _first: object, _last: object) -> None:
         self.refresh_later(_FRAME_MS)
 
-    def _on_model_run_reset(self) -> None:
-        self._forget()
-
     def _on_usage_changed(self) -> None:
-        self._forget()
+        self._draw_anew()
 
     def _on_changes_changed(self) -> None:
-        self._forget()
+        self._draw_anew()
 
     def _on_theme_changed(self) -> None:
         self._restyle()
         self.refresh_later()
 
-    def _forget(self) -> None:
+    def _draw_anew(self) -> None:
         for chart in self._charts:
             chart.forget()
         self.refresh_later(_FRAME_MS)

@@ -55,6 +55,7 @@ class LengthsChart(Chart):
             label.setColor(color)
             label.setFont(self.font())
         self._mark_label.setColor(colors.accent_ink)
+        self._mark_label.fill = graph.mkBrush(colors.surface)  # it may lie on a bar
         self._mark_label.setFont(self.font())
 
     # -- the figures
@@ -83,39 +84,37 @@ class LengthsChart(Chart):
             x=lengths[has_any], y0=learned[has_any].astype(np.float64), height=alphabet[has_any].astype(np.float64)
         )
         highest = float((learned + alphabet).max(initial=1))
-        x_range, y_range = (0.4, max(len(learned), 6) - 0.4), (0.0, highest * 1.16)
-        self._write_labels(highest)
+        top = self.top_for_text(0.0, highest * 1.16, float(learned.max(initial=0)))
+        x_range, y_range = (0.4, max(len(learned), 6) - 0.4), (0.0, top)
+        self._write_labels()
         self.canvas.set_captions(self.tr("tokens"), self.tr("characters, without prefix"))
         x_ticks = linear_ticks(1, max(len(learned) - 1, 5), 2 * self.x_marks, whole=True)
         self.canvas.set_axes(x_range, y_range, x_ticks, linear_ticks(*y_range, self.y_marks, whole=True))
 
-    def _write_labels(self, highest: float) -> None:
+    def _write_labels(self) -> None:
+        for label in self._labels:
+            label.clear()
         learned, alphabet = self._labels
-        all_of_them = self._learned + self._alphabet
-        peak = int(self._learned.argmax()) if len(self._learned) else 0
-        learned.setText(self.tr("learned"))
-        learned.setAnchor((0, 1))
-        learned.setPos(peak + _BAR / 2, float(self._learned[peak]) if len(self._learned) else 0.0)
-        learned.setVisible(bool(self._learned.any()))
-        most = int(self._alphabet.argmax()) if len(self._alphabet) else 0
-        alphabet.setText(self.tr("alphabet"))
-        alphabet.setAnchor((0, 0))
-        alphabet.setPos(most + _BAR / 2, min(float(all_of_them[most]) if len(all_of_them) else 0.0, highest))
-        alphabet.setVisible(bool(self._alphabet.any()))
+        if self._learned.any():
+            peak = int(self._learned.argmax())
+            learned.write(self.tr("learned"), peak + _BAR / 2, float(self._learned[peak]), 0, 1)
+        if self._alphabet.any():
+            most = int(self._alphabet.argmax())
+            height = float(self._learned[most] + self._alphabet[most])
+            alphabet.write(self.tr("alphabet"), most + _BAR / 2, height, 0, 0)
 
     def draw_marks(self) -> None:
         """Mark the bar that holds the focused token."""
         focused = self.source.focused
         length = self._focused_length()
-        for item in (self._mark, self._mark_label):
-            item.setVisible(length is not None)
+        self._mark.setVisible(length is not None)
         if focused is None or length is None:
+            self._mark_label.clear()
             return
         height = float(self._learned[length] + self._alphabet[length])
         self._mark.setData([float(length)], [height], symbol="d", size=12)
-        self._mark_label.setText(token_text(focused.text, 24))
-        self._mark_label.setAnchor((0.5, 1.4) if 2 < length < len(self._learned) - 2 else (0, 1.4))
-        self._mark_label.setPos(length, height)
+        across = 0.5 if 2 < length < len(self._learned) - 2 else 0
+        self._mark_label.write(token_text(focused.text, 24), length, height, across, 1.4)
 
     def _focused_length(self) -> int | None:
         """Return the length of the focused token if the vocabulary shown has it."""
@@ -211,7 +210,6 @@ class ZipfChart(Chart):
         right, top = max(math.log10(count), 0.3), max(math.log10(most), 0.3)
         end = min(right, math.log10(most))
         self._law.setData([0.0, end], [math.log10(most), math.log10(most) - end], antialias=True)
-        self._law_label.setText(self.tr("Zipf: most / rank"))
         self._place_law_label(end, is_above=math.log10(most) - end * 0.7 > float(np.interp(end * 0.7, x, y)))
         x_range, y_range = (-0.03 * right, right * 1.03), (-0.06 * top, top * 1.08)
         self.canvas.set_captions(self.tr("times used on the corpus"), self.tr("rank"))
@@ -222,15 +220,16 @@ class ZipfChart(Chart):
         width = self.fontMetrics().horizontalAdvance(self.tr("Zipf: most / rank"))
         span = width * 1.1 * end / self.canvas.columns
         place = max(end - span, 0.0) if is_above else end * 0.7
-        self._law_label.setAnchor((1, 1) if is_above else (1.05, 0.1))
-        self._law_label.setPos(end if is_above else place, math.log10(float(self._frequencies[0])) - place)
+        across, down = (1, 1) if is_above else (1.05, 0.1)
+        height = math.log10(float(self._frequencies[0])) - place
+        self._law_label.write(self.tr("Zipf: most / rank"), end if is_above else place, height, across, down)
 
     def draw_marks(self) -> None:
         """Mark the focused token, or the one pointed at."""
         rank = self._marked_rank()
         self._mark.setVisible(rank is not None)
-        self._mark_label.setVisible(rank is not None)
         if rank is None:
+            self._mark_label.clear()
             return
         x, y = math.log10(rank), math.log10(float(self._frequencies[rank - 1]))
         self._mark.setData([x], [y], symbol="d", size=12)
@@ -238,9 +237,8 @@ class ZipfChart(Chart):
         end = math.log10(len(self._ids) + 1)
         room = (end - x) / end * self.canvas.columns
         fits = self.fontMetrics().horizontalAdvance(text) * 1.2 < room
-        self._mark_label.setText(text)
-        self._mark_label.setAnchor((-0.05, 1.05) if fits else (1, 1.4))  # the curve falls: above it is free
-        self._mark_label.setPos(x, y)
+        across, down = (-0.05, 1.05) if fits else (1, 1.4)  # the curve falls: above it is free
+        self._mark_label.write(text, x, y, across, down)
 
     def _marked_rank(self) -> int | None:
         return self.rank_at(self.hovered) if self.hovered is not None else self._focused_rank()

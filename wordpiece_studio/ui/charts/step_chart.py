@@ -92,8 +92,9 @@ class StepChart(Chart):
         if self.hovered is not None:
             self._hover_line.setPos(self.place_of(self.step_at(self.hovered)))
         is_born = focused is not None and focused.birth > 0
-        for item in (self._birth_line, self._birth_dots, self._birth_label):
+        for item in (self._birth_line, self._birth_dots):
             item.setVisible(is_born)
+        self._birth_label.clear()
         if focused is not None and is_born:
             self._mark_birth(focused.text, focused.birth)
 
@@ -104,9 +105,8 @@ class StepChart(Chart):
         (left, right), (low, high) = self.x_range(), self.y_range()
         across = (x - left) / (right - left)
         is_low = self.is_label_low(across)
-        self._birth_label.setText(token_text(token, 24))
-        self._birth_label.setAnchor((0 if across < 0.5 else 1, 1 if is_low else 0))
-        self._birth_label.setPos(x, low if is_low else high)
+        height, down = (low, 1) if is_low else (high, 0)
+        self._birth_label.write(token_text(token, 24), x, height, 0 if across < 0.5 else 1, down)
 
     def is_label_low(self, across: float) -> bool:
         """Tell whether the token's text stands below, for a birth at this part of the width; else above."""

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.charts.canvas import Range
     from wordpiece_studio.ui.charts.step_chart import Point
 
+_LOW_LINES = 4
+"""A plot of fewer lines of text has no room for texts beside its curves."""
+
 
 class ValueChart(StepChart):
     """The value of each merge, score, gain or count, on a logarithmic axis; ties have a triangle below."""
@@ -230,12 +233,24 @@ class FertilityChart(StepChart):
         highest = max(corpus.y.max(), watched.y.max(initial=0.0))
         lowest = min(corpus.y.min(), watched.y.min(initial=np.inf))
         low, high = padded(float(lowest), float(highest))
-        label = (high - low) * 1.6 * self.fontMetrics().height() / self.canvas.rows  # room below the lower curve
-        self._range = (max(low - label, 0.0), high)
+        is_low = self.canvas.rows < _LOW_LINES * self.fontMetrics().height()
+        texts = [] if is_low else self._label_texts(corpus, watched)
+        if texts:
+            label = (high - low) * 1.6 * self.fontMetrics().height() / self.canvas.rows  # room below the lower curve
+            low = max(low - label, 0.0)
+            high = self.top_for_text(low, high, max(place for _, place, is_above in texts if is_above))
+        self._range = low, high
         self.draw_curve(self._corpus, corpus, colors.accent)
         self.draw_curve(self._watched, watched, colors.tie_text, Qt.PenStyle.DashLine)
-        self._write_labels(corpus, watched)
-        self.canvas.set_captions(self.tr("tokens per word"), self.tr("merge"))
+        for each in self._labels:
+            each.clear()
+        for each, (text, place, is_above) in zip(self._labels, texts, strict=False):
+            each.write(text, float(self.source.count), place, 1, 1 if is_above else 0)
+        caption = self.tr("tokens per word")
+        if is_low:  # no room for texts beside the curves
+            names = "— " + self.tr("training corpus"), "- - " + self.tr("watched text")
+            caption = "   ".join([caption, *names[: 1 + bool(len(watched.x))]])
+        self.canvas.set_captions(caption, self.tr("merge"))
         ticks = linear_ticks(*self._range, self.y_marks)
         self.canvas.set_axes(self.x_range(), self._range, self.x_ticks(), ticks)
 
@@ -246,22 +261,25 @@ class FertilityChart(StepChart):
         steps, tokens = changes.steps, self.source.watched_tokens()
         return held_curve(steps, tokens, changes.summary_at(0), self.source.count, self.canvas.columns)
 
-    def _write_labels(self, corpus: Curve, watched: Curve) -> None:
-        """Write above the higher end and below the lower one, clear of both curves."""
+    def _label_texts(self, corpus: Curve, watched: Curve) -> list[tuple[str, float, bool]]:
+        """Return what is written beside each curve: above the higher end and below the lower one, clear of both.
+
+        Text, height on the upright axis, and whether it stands above that.
+        """
         curves, last = [each for each in (corpus, watched) if len(each.x)], float(self.source.count)
         texts = self.tr("training corpus, under merging"), self.tr("watched text, longest match")
         if max(map(self.fontMetrics().horizontalAdvance, texts)) > self.canvas.columns * 0.6:
             texts = self.tr("training corpus"), self.tr("watched text")
         ends = [float(each.y[-1]) for each in curves]
-        self._labels[1].setVisible(len(curves) > 1)
-        for index, label in enumerate(self._labels[: len(curves)]):
+        found = []
+        for index in range(len(curves)):
             span = self.fontMetrics().horizontalAdvance(texts[index]) * 1.1 * last / self.canvas.columns
             beside = np.concatenate([each.y[each.x >= last - span] for each in curves])
             before = [float(np.interp(last - span, each.x, each.y)) for each in curves]
-            is_higher = index == int(np.argmax(ends))
-            label.setText(texts[index])
-            label.setAnchor((1, 1) if is_higher else (1, 0))
-            label.setPos(last, max(beside.max(), *before, 0.0) if is_higher else min(beside.min(), *before))
+            is_above = index == int(np.argmax(ends))
+            place = max(beside.max(), *before, 0.0) if is_above else min(beside.min(), *before)
+            found.append((texts[index], float(place), is_above))
+        return found
 
     def is_label_low(self, across: float) -> bool:
         """Tell that the lower left is free: both curves fall."""

@@ -1,6 +1,7 @@
 """The editor of the corpus: a view of the document, which has the text. It reports what is typed and shows the rest.
 
-Qt's own undo is off, as its text is not the text: the document undoes.
+Qt's own undo is off, as its text is not the text: the document undoes. After every change the editor compares what it
+holds with the document, and where they differ the document is right.
 """
 
 from __future__ import annotations
@@ -11,6 +12,10 @@ from PySide6.QtCore import QMimeData, QRect, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QContextMenuEvent,
+    QDragLeaveEvent,
+    QDropEvent,
+    QGuiApplication,
+    QInputMethodEvent,
     QKeyEvent,
     QKeySequence,
     QMouseEvent,
@@ -19,9 +24,12 @@ from PySide6.QtGui import (
     QTextCursor,
     QTextFormat,
 )
-from PySide6.QtWidgets import QMenu, QPlainTextEdit, QTextEdit, QWidget
+from PySide6.QtWidgets import QMenu, QTextEdit, QWidget
 
+from wordpiece_studio.model.view_edit import common_ends
+from wordpiece_studio.model.view_index import utf16_length
 from wordpiece_studio.ui.corpus.file_drops import FileDrops
+from wordpiece_studio.ui.look.exact_text import ExactEdit, editor_text, whole
 from wordpiece_studio.ui.look.later import later
 
 if TYPE_CHECKING:
@@ -38,11 +46,13 @@ _LOADED_AT_ONCE, _LOADED_PIECE = 1_000_000, 200_000
 """Characters: a longer text is shown piece by piece, each in some milliseconds, and can be edited when it is there."""
 
 
-class CorpusEditor(QPlainTextEdit):
+class CorpusEditor(ExactEdit):
     """Shows ``document.view_text`` and hands every edit to the document."""
 
     view_moved = Signal()
     """Another part of the text is seen, or other text."""
+    loaded = Signal()
+    """All of the text is there: at once, or the last piece of a long one."""
     word_wanted = Signal(object)
     """The word at this UTF-16 position (int) is to come into the focus."""
 
@@ -53,9 +63,11 @@ class CorpusEditor(QPlainTextEdit):
         self._is_own_change = False  # a change that the document knows already
         self._is_reporting = False  # inside contentsChange, where the text must not be replaced
         self._is_stale = False  # until the text is shown afresh
+        self._differs = False  # until the difference to the document is mended
         self._rest = ""  # what is still to be shown
-        self._marks: list[tuple[int, int]] = []
-        self._focus_marks: list[tuple[int, int]] = []
+        self._awaited: tuple[int, int | None] | None = None  # to be selected when it is shown
+        self._marks: list[QTextCursor] = []  # cursors, for edits move them
+        self._focus_marks: list[QTextCursor] = []
         self.drops = FileDrops(self)
         self.setAccessibleName(self.tr("Corpus text"))
         self.setPlaceholderText(self.tr("Type or paste text here, drop files or a folder, or choose a sample."))
@@ -63,6 +75,7 @@ class CorpusEditor(QPlainTextEdit):
         self.document().setUndoRedoEnabled(False)
         self.document().setDocumentMargin(8)
         self.document().contentsChange.connect(self._on_contents_change)
+        self.document().contentsChanged.connect(self._on_contents_changed)
         self.cursorPositionChanged.connect(self._draw_marks)
         self.updateRequest.connect(self._on_update_request)
         document.reset.connect(self._on_document_reset)
@@ -73,27 +86,34 @@ class CorpusEditor(QPlainTextEdit):
     # -- from the document
 
     def _on_document_reset(self) -> None:
-        self.setReadOnly(True)
-        self._is_stale = True
         if self._is_reporting:
-            later(self, 0, self._load)  # Qt is in the middle of its own change
+            self._show_afresh()
         else:
             self._load()
 
+    def _show_afresh(self) -> None:
+        """Load what the document shows, but later: Qt is in the middle of its own change."""
+        self.setReadOnly(True)
+        self._is_stale = True
+        later(self, 0, self._load)
+
     def _load(self) -> None:
-        self._is_stale = False
-        position = self.textCursor().position()
+        self._is_stale = self._differs = False
+        place = self._awaited or (self.textCursor().position(), None)
         self._is_own_change = True
         text = self._document.view_text
         shown = _LOADED_PIECE if len(text) > _LOADED_AT_ONCE else len(text)
-        self.setPlainText(text[:shown])
+        self._marks, self._focus_marks = [], []
+        self.setPlainText(whole(text[:shown]))
         self._is_own_change = False
         self._rest = text[shown:]
         self.setReadOnly(self._document.is_folded or bool(self._rest))
-        self.select(min(position, self.document().characterCount() - 1))
+        self.select(*place)
         self._draw_marks()
         if self._rest:
             later(self, 0, self._load_more)
+        else:
+            self.loaded.emit()
 
     def _load_more(self) -> None:
         if not self._rest:
@@ -101,37 +121,78 @@ class CorpusEditor(QPlainTextEdit):
         self._is_own_change = True
         cursor = QTextCursor(self.document())
         cursor.movePosition(QTextCursor.MoveOperation.End)
-        cursor.insertText(self._rest[:_LOADED_PIECE])
+        cursor.insertText(whole(self._rest[:_LOADED_PIECE]))
         self._is_own_change = False
         self._rest = self._rest[_LOADED_PIECE:]
         if self._rest:
             later(self, 0, self._load_more)
-        else:
-            self.setReadOnly(self._document.is_folded)
+            return
+        self.setReadOnly(self._document.is_folded)
+        if self._awaited is not None:
+            self.select(*self._awaited)
+        self.loaded.emit()
 
     def _on_document_view_edited(self, edit: ViewEdit) -> None:
+        if self._rest:
+            self._load()  # the place may not be there yet
+            return
         self._is_own_change = True
-        cursor = QTextCursor(self.document())
-        cursor.setPosition(edit.position)
-        cursor.setPosition(edit.position + edit.removed, _KEEP)
-        cursor.insertText(edit.inserted)
-        self._is_own_change = False
+        self._end_composing()
+        cursor = self._replace(edit.position, edit.position + edit.removed, edit.inserted)
+        self._differs = not self._agrees(edit.position, cursor.position())
+        self._mend()
         self.setTextCursor(cursor)
         self._draw_marks()
+
+    def _replace(self, start: int, end: int, inserted: str) -> QTextCursor:
+        """Show `inserted` between these positions, and return a cursor that stands after it."""
+        self._is_own_change = True
+        cursor = self._cursor(start, end)
+        cursor.insertText(whole(inserted))
+        self._is_own_change = False
+        return cursor
 
     # -- to the document
 
     def _on_contents_change(self, position: int, removed: int, added: int) -> None:
         if self._is_own_change or self._is_stale:
             return
+        if self.isReadOnly():
+            self._show_afresh()
+            return
         # Qt may count the end of the last block, which is no character of the text.
-        beyond = max(0, position + added - (self.document().characterCount() - 1))
+        beyond = max(0, position + added - self._length)
+        end = position + added - beyond
+        if self._agrees(position, end):
+            return
         self._is_reporting = True
-        inserted = self.view_part(position, position + added - beyond)
-        self._document.take_view_edit(position, max(0, removed - beyond), inserted)
+        self._document.take_view_edit(position, max(0, removed - beyond), self.view_part(position, end))
         self._is_reporting = False
+        self._differs = not self._is_stale and not self._agrees(position, end)
         if self.document().characterCount() <= 1:
             self._draw_marks()  # not every key that empties the text moves the cursor
+
+    def _on_contents_changed(self) -> None:
+        if not self._is_own_change:
+            self._mend()
+
+    def _agrees(self, start: int, end: int) -> bool:
+        """Return whether the document is as long as what is shown, and the same in the lines that hold this stretch."""
+        if self._length != self._document.view_length:
+            return False
+        block = self.document().findBlock(end)
+        start, end = self.document().findBlock(start).position(), block.position() + block.length() - 1
+        return self.view_part(start, end) == self._document.view_between(start, end)
+
+    def _mend(self) -> None:
+        """Show what the document has where it differs: it keeps no half of a character, and sees one break in CR LF."""
+        if not self._differs:
+            return
+        self._differs = False
+        held, right = self.view_part(0, self._length), self._document.view_text
+        head, tail = common_ends(held, right)
+        start, end = (utf16_length(held[:place]) for place in (head, len(held) - tail))
+        self._replace(start, end, right[head : len(right) - tail])
 
     def insertFromMimeData(self, source: QMimeData) -> None:
         if source.hasText() and not self.isReadOnly():
@@ -139,27 +200,45 @@ class CorpusEditor(QPlainTextEdit):
             start, end = cursor.selectionStart(), cursor.selectionEnd()
             self._document.edit_view(start, end - start, source.text())
 
+    def text_between(self, start: int, end: int) -> str:
+        """Return what the document has there, which is not all shown."""
+        return super().text_between(start, end) if self._is_stale else self._document.text_between(start, end)
+
     # -- places
+
+    @property
+    def _length(self) -> int:
+        """How many UTF-16 units it holds."""
+        return self.document().characterCount() - 1
+
+    def _cursor(self, start: int, end: int) -> QTextCursor:
+        """Return a cursor that selects what is there between these positions."""
+        cursor = QTextCursor(self.document())
+        cursor.setPosition(min(start, self._length))
+        cursor.setPosition(min(end, self._length), _KEEP)
+        return cursor
 
     def view_part(self, start: int, end: int) -> str:
         """Return what is shown from UTF-16 position `start` to `end`, line breaks as LF."""
-        cursor = QTextCursor(self.document())
-        cursor.setPosition(start)
-        cursor.setPosition(end, _KEEP)
-        return cursor.selectedText().replace("\u2029", "\n")
+        return editor_text(self.document(), start, end)
 
     def select(self, start: int, end: int | None = None) -> None:
-        """Put the cursor to `start`, or select up to `end` (UTF-16 positions), and show the place."""
-        cursor = self.textCursor()
-        cursor.setPosition(start)
-        if end is not None:
-            cursor.setPosition(end, _KEEP)
-        self.setTextCursor(cursor)
+        """Put the cursor to `start`, or select up to `end` (UTF-16 positions), and show the place once it is there."""
+        self._end_composing()
+        is_there = not self._is_stale and (not self._rest or max(start, end or 0) <= self._length)
+        self._awaited = None if is_there else (start, end)
+        self.setTextCursor(self._cursor(start, start if end is None else end))
         self.ensureCursorVisible()
+
+    def _end_composing(self) -> None:
+        """Give up what an input method composes: Qt would leave it where the cursor was, and count it as text."""
+        if self.textCursor().block().layout().preeditAreaText():
+            QGuiApplication.inputMethod().reset()
+            QGuiApplication.sendEvent(self, QInputMethodEvent())
 
     def set_marks(self, marks: list[tuple[int, int]]) -> None:
         """Mark these stretches (UTF-16 positions), the places found."""
-        self._marks = marks
+        self._marks = [self._cursor(start, end) for start, end in marks]
         self._draw_marks()
 
     @property
@@ -169,8 +248,8 @@ class CorpusEditor(QPlainTextEdit):
 
     def set_focus_marks(self, marks: list[tuple[int, int]]) -> None:
         """Mark these stretches (UTF-16 positions), the words that hold the focus."""
-        if marks != self._focus_marks:
-            self._focus_marks = marks
+        if marks != [(cursor.selectionStart(), cursor.selectionEnd()) for cursor in self._focus_marks]:
+            self._focus_marks = [self._cursor(start, end) for start, end in marks]
             self._draw_marks()
 
     def visible_blocks(self) -> Iterator[QTextBlock]:
@@ -183,26 +262,23 @@ class CorpusEditor(QPlainTextEdit):
             block = block.next()
 
     def _draw_marks(self) -> None:
-        focused = [self._focus_selection(start, end) for start, end in self._focus_marks]
-        selections = focused + [self._selection(start, end, self._theme.tie_soft) for start, end in self._marks]
-        line = self._selection(self.textCursor().position(), None, self._theme.accent_soft)
+        selections = [self._focus_selection(cursor) for cursor in self._focus_marks]
+        selections += [self._selection(cursor, self._theme.tie_soft) for cursor in self._marks]
+        cursor = self.textCursor()
+        cursor.clearSelection()
+        line = self._selection(cursor, self._theme.accent_soft)
         line.format.setProperty(QTextFormat.Property.FullWidthSelection, True)
         is_empty = self.document().characterCount() <= 1  # there the ground of the line would hide the placeholder
         self.setExtraSelections(selections if is_empty else [line, *selections])
 
-    def _selection(self, start: int, end: int | None, ground: QColor) -> QTextEdit.ExtraSelection:
+    def _selection(self, cursor: QTextCursor, ground: QColor) -> QTextEdit.ExtraSelection:
         selection = QTextEdit.ExtraSelection()
-        cursor = QTextCursor(self.document())
-        last = self.document().characterCount() - 1
-        cursor.setPosition(min(start, last))
-        if end is not None:
-            cursor.setPosition(min(end, last), _KEEP)
         selection.cursor = cursor
         selection.format.setBackground(ground)
         return selection
 
-    def _focus_selection(self, start: int, end: int) -> QTextEdit.ExtraSelection:
-        selection = self._selection(start, end, self._theme.accent_soft)
+    def _focus_selection(self, cursor: QTextCursor) -> QTextEdit.ExtraSelection:
+        selection = self._selection(cursor, self._theme.accent_soft)
         selection.format.setUnderlineStyle(QTextCharFormat.UnderlineStyle.SingleUnderline)
         selection.format.setUnderlineColor(self._theme.accent)
         return selection
@@ -213,7 +289,25 @@ class CorpusEditor(QPlainTextEdit):
 
     # -- keys, menu, drops
 
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Take text, from here or elsewhere, as one edit of the document: Qt makes its own before it says so."""
+        super().dragLeaveEvent(QDragLeaveEvent())  # the end of the drag to Qt
+        if self.isReadOnly() or not event.mimeData().hasText():
+            return
+        QGuiApplication.inputMethod().commit()
+        self._end_composing()
+        place = self.cursorForPosition(event.position().toPoint()).position()
+        is_moved = event.source() is self and event.dropAction() == Qt.DropAction.MoveAction
+        event.acceptProposedAction()
+        self.setFocus(Qt.FocusReason.MouseFocusReason)
+        if is_moved:
+            cursor = self.textCursor()
+            self._document.move_view(cursor.selectionStart(), cursor.selectionEnd(), place)
+        else:
+            self._document.edit_view(place, 0, event.mimeData().text())
+
     def mousePressEvent(self, event: QMouseEvent) -> None:
+        self._awaited = None
         is_asked = event.modifiers() == Qt.KeyboardModifier.ControlModifier
         super().mousePressEvent(event)
         if is_asked and event.button() == Qt.MouseButton.LeftButton:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QSize, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWidget
 
+from wordpiece_studio.model.view_index import ViewIndex
 from wordpiece_studio.ui.corpus.corpus_editor import CorpusEditor
 from wordpiece_studio.ui.corpus.corpus_figures import CorpusFigures
 from wordpiece_studio.ui.corpus.corpus_room import give_room_to_text
@@ -56,7 +57,7 @@ class CorpusPane(QWidget):
         self._counting = counting
         self._theme = theme
         self._name = ""
-        self._places: list[tuple[int, int]] = []
+        self._places: list[tuple[int, int]] | None = None  # None: not searched for since the text changed
         self._counted: WordCounts | None = None  # the latest counts, of the present text or of one before an edit
         self.counting_bar = CountingBar(document, counting, theme, self)
         self.editor = CorpusEditor(document, theme, self)
@@ -113,41 +114,58 @@ class CorpusPane(QWidget):
 
     def open_find_bar(self) -> None:
         """Show the bar to find text, with what is selected in it."""
-        self.find_bar.open_bar(self.editor.textCursor().selectedText())
+        cursor = self.editor.textCursor()
+        self.find_bar.open_bar(self.editor.view_part(cursor.selectionStart(), cursor.selectionEnd()))
 
     def find_next(self) -> None:
         """Go to the next place found."""
         if not self.find_bar.sought:
             self.open_find_bar()
-        elif self._places:
-            self._go_to(next_place(self._places, self.editor.textCursor().selectionEnd()))
+        elif places := self._found_places():
+            self._go_to(places, next_place(places, self.editor.textCursor().selectionEnd()))
 
     def find_previous(self) -> None:
         """Go to the place found before."""
         if not self.find_bar.sought:
             self.open_find_bar()
-        elif self._places:
-            self._go_to(previous_place(self._places, self.editor.textCursor().selectionStart()))
+        elif places := self._found_places():
+            self._go_to(places, previous_place(places, self.editor.textCursor().selectionStart()))
 
-    def _on_find_bar_search_changed(self, sought: str, case_matters: bool) -> None:
-        self._places = find_places(self._document.view_text, sought, case_matters)
-        if self._places:
-            self._go_to(next_place(self._places, self.editor.textCursor().selectionStart()))
-        else:
-            self.editor.set_marks([])
-            self.find_bar.show_count(0, 0)
+    def _found_places(self) -> list[tuple[int, int]]:
+        """Return the places in what the editor shows now."""
+        if self._places is None:
+            self._places = find_places(self._document.view_text, self.find_bar.sought, self.find_bar.case_matters)
+            if not self._places:
+                self._show_places(self._places)
+        return self._places
+
+    def _forget_places(self) -> None:
+        self._places = None
+        if self.find_bar.isVisible():
+            self._search_timer.start()
+
+    def _on_find_bar_search_changed(self, _sought: str, _case_matters: bool) -> None:
+        self._places = None
+        if places := self._found_places():
+            self._go_to(places, next_place(places, self.editor.textCursor().selectionStart()))
 
     def _search_again(self) -> None:
         if self.find_bar.isVisible() and self.find_bar.sought:
-            self._places = find_places(self._document.view_text, self.find_bar.sought, self.find_bar.case_matters)
-            self.editor.set_marks(self._places[:_MOST_MARKS])
-            self.find_bar.show_count(0, len(self._places))
+            self._show_places(self._found_places())
 
-    def _go_to(self, place: int) -> None:
+    def _show_places(self, places: list[tuple[int, int]]) -> None:
+        """Mark these where the cursor is, and say which one is selected."""
+        cursor = self.editor.textCursor()
+        place = next_place(places, cursor.selectionStart()) if places else 0
+        is_selected = (cursor.selectionStart(), cursor.selectionEnd()) in places[place : place + 1]
         first = max(0, place - _MOST_MARKS // 2)
-        self.editor.set_marks(self._places[first : first + _MOST_MARKS])
-        self.editor.select(*self._places[place])
-        self.find_bar.show_count(place + 1, len(self._places))
+        self.editor.set_marks(places[first : first + _MOST_MARKS])
+        self.find_bar.show_count(place + 1 if is_selected else 0, len(places))
+
+    def _go_to(self, places: list[tuple[int, int]], place: int) -> None:
+        self.editor.select(*places[place])
+        self._show_places(places)
+        self.find_bar.show_count(place + 1, len(places))  # though a place that is not loaded yet is selected later
 
     def _on_find_bar_closed(self) -> None:
         self.editor.set_marks([])
@@ -162,6 +180,7 @@ class CorpusPane(QWidget):
         self.editor.setVisible(not is_files)
         self.files_view.setVisible(is_files)
         self._fit()
+        self._forget_places()
         self._counted = None
         self._show_note()
         self._line_timer.start()
@@ -169,8 +188,7 @@ class CorpusPane(QWidget):
 
     def _on_document_text_changed(self) -> None:
         self._line_timer.start()
-        if self.find_bar.isVisible():
-            self._search_timer.start()
+        self._forget_places()
 
     def _on_document_files_changed(self) -> None:
         self._fit()
@@ -234,7 +252,7 @@ class CorpusPane(QWidget):
         number = block.blockNumber() + 1
         if self._document.is_folded:
             line = self.editor.view_part(block.position(), block.position() + block.length() - 1)
-            column = self.editor.textCursor().positionInBlock()
+            column = ViewIndex(line).text_position(self.editor.textCursor().positionInBlock())
         else:
             # From the document and not from the editor, which shows some characters as others.
             start = self._document.text_position(block.position())
@@ -326,6 +344,7 @@ class CorpusPane(QWidget):
         self.find_bar.previous_requested.connect(self.find_previous)
         self.find_bar.closed.connect(self._on_find_bar_closed)
         self.editor.cursorPositionChanged.connect(self._line_timer.start)
+        self.editor.loaded.connect(self._forget_places)
         self.files_view.preview.line_changed.connect(self._line_timer.start)
         self.files_view.preview_shown.connect(self._on_files_view_preview_shown)
         self._document.files.changed.connect(self._on_document_files_changed)

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 
 from wordpiece_studio.model.view_index import ViewIndex, utf16_length
+from wordpiece_studio.model.view_text import to_view
 
 _MOST_PLACES = 100_000
 
@@ -19,7 +20,7 @@ def find_places(view_text: str, sought: str, case_matters: bool) -> list[tuple[i
     if not sought:
         return []
     index = ViewIndex(view_text)
-    pattern = re.compile(re.escape(sought), 0 if case_matters else re.IGNORECASE)
+    pattern = re.compile(re.escape(to_view(sought)), 0 if case_matters else re.IGNORECASE)
     places: list[tuple[int, int]] = []
     for match in pattern.finditer(view_text):
         start = index.view_position(match.start())

@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QToolButton, QVBoxLayout, QWidget
 
+from wordpiece_studio.ui.look.exact_text import whole
 from wordpiece_studio.ui.look.icons import icon
 from wordpiece_studio.ui.look.plain import plain_label, set_plain_text, set_plain_tooltip
 from wordpiece_studio.ui.look.token_text import number_text
@@ -80,7 +81,7 @@ class FindBar(QFrame):
         """Show the bar, with `text` (of one line) as what is sought if there is any."""
         self.show()
         if text and "\n" not in text:
-            self._field.setText(text)
+            self._field.setText(whole(text))
         self._field.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self._field.selectAll()
         self._say_search()

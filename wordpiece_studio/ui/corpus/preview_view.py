@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QTextCursor
-from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QSlider, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSlider, QToolButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.model.preview_job import PREVIEW_BYTES, PreviewJob, PreviewOrder, ShownPart
-from wordpiece_studio.model.view_text import folded
+from wordpiece_studio.model.view_index import ViewIndex
+from wordpiece_studio.model.view_text import folded, unfolded
+from wordpiece_studio.ui.look.exact_text import ExactEdit, whole
 from wordpiece_studio.ui.look.plain import plain_label, set_plain_text, set_plain_tooltip
 from wordpiece_studio.ui.look.token_text import number_text
 
@@ -21,6 +23,23 @@ if TYPE_CHECKING:
 _STEPS = 1000
 _PATIENCE_MS = 2000
 """A part that takes longer is given up when another one is wanted."""
+
+
+class PreviewText(ExactEdit):
+    """Shows a text for reading, folded; what is copied has no folds."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._shown = ""
+
+    def show_text(self, text: str) -> None:
+        """Show a text from its beginning."""
+        self._shown = text
+        self.setPlainText(whole(folded(text)))
+        self.moveCursor(QTextCursor.MoveOperation.Start)
+
+    def text_between(self, start: int, end: int) -> str:
+        return unfolded(self._shown, start, end)
 
 
 class PreviewView(QWidget):
@@ -37,7 +56,7 @@ class PreviewView(QWidget):
         self._wanted: PreviewOrder | None = None  # asked for when the present one is there
         self._order: PreviewOrder | None = None
         self._part: ShownPart | None = None
-        self._text = QPlainTextEdit(self)
+        self._text = PreviewText(self)
         self._text.setReadOnly(True)
         self._text.setUndoRedoEnabled(False)
         self._text.setTabChangesFocus(True)
@@ -93,7 +112,8 @@ class PreviewView(QWidget):
         cursor = self._text.textCursor()
         first = self._part.part.first_line if self._part is not None else None
         number = None if first is None else first + cursor.blockNumber()
-        return number, cursor.block().text(), cursor.positionInBlock()
+        line = cursor.block().text()
+        return number, line, ViewIndex(line).text_position(cursor.positionInBlock())
 
     # -- asking
 
@@ -136,7 +156,7 @@ class PreviewView(QWidget):
     def _on_job_finished(self, part: ShownPart) -> None:
         is_new = self._part is None or self._part.order.file != part.order.file
         self._part = part
-        self._show_text(folded(part.part.text))
+        self._show_text(part.part.text)
         if not part.part.text.strip():
             self._text.setPlaceholderText(self.tr("There is no text in this part of the file.") if part.part.total else
                                           self.tr("The file is empty."))  # fmt: skip
@@ -152,8 +172,7 @@ class PreviewView(QWidget):
 
     def _show_text(self, text: str) -> None:
         self._text.setPlaceholderText("")
-        self._text.setPlainText(text)
-        self._text.moveCursor(QTextCursor.MoveOperation.Start)
+        self._text.show_text(text)
         self._enable()
         self.line_changed.emit()
 

@@ -8,6 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QGridLayout, QLineEdit, QSizePolicy, QWidget
 
 from wordpiece_studio.ui.corpus.encodings import encoding_title, encodings
+from wordpiece_studio.ui.look.exact_text import whole
 from wordpiece_studio.ui.look.plain import plain_label, set_plain_tooltip
 
 if TYPE_CHECKING:
@@ -140,13 +141,13 @@ class ReadingForm(QWidget):
     def _show_columns(self, columns: Sequence[str], present: set[str | None]) -> None:
         self._column_box.clear()
         for column in columns:
-            self._column_box.addItem(column, column)
+            self._column_box.addItem(whole(column), whole(column))
         chosen = next(iter(present)) if len(present) == 1 else None
         if chosen is not None and chosen not in columns:
-            self._column_box.addItem(chosen, chosen)
+            self._column_box.addItem(whole(chosen), whole(chosen))
         self._column = chosen
-        self._column_box.setCurrentIndex(self._column_box.findData(chosen) if chosen is not None else -1)
-        self._column_edit.setText(chosen or "")
+        self._column_box.setCurrentIndex(self._column_box.findData(whole(chosen)) if chosen is not None else -1)
+        self._column_edit.setText(whole(chosen or ""))
         self._column_edit.setCursorPosition(0)
 
     def _on_encoding_box_activated(self, index: int) -> None:

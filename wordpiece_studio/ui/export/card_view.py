@@ -8,7 +8,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QGridLayout,
     QHBoxLayout,
-    QPlainTextEdit,
     QScrollArea,
     QStackedLayout,
     QToolButton,
@@ -16,6 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from wordpiece_studio.ui.look.exact_text import ExactEdit
 from wordpiece_studio.ui.look.plain import plain_label, set_role, shown
 
 if TYPE_CHECKING:
@@ -47,10 +47,10 @@ class CardView(QWidget):
         self._button.setCheckable(True)
         self._button.toggled.connect(self._on_button_toggled)
         set_role(self._button, "button")
-        self._edit = QPlainTextEdit(self)
+        self._edit = ExactEdit(self)
         self._edit.setReadOnly(True)
         self._edit.setTabChangesFocus(True)
-        self._edit.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self._edit.setLineWrapMode(ExactEdit.LineWrapMode.NoWrap)
         self._edit.setFont(fixed_font)
         self._edit.setObjectName("export_card")
         self._edit.setAccessibleName(self.tr("The card"))

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMessageBox, QWidget
 
 from wordpiece_studio.core.corpus.files import display_name
@@ -15,6 +14,7 @@ from wordpiece_studio.model.background_job import BackgroundJob
 from wordpiece_studio.ui.export.export_dialog import ExportChoice, ExportDialog
 from wordpiece_studio.ui.export.export_work import ExportOrder, InspectionOrder, InTheWay, export, inspect
 from wordpiece_studio.ui.export.usage_lines import usage_lines
+from wordpiece_studio.ui.look.exact_text import copy_text
 from wordpiece_studio.ui.look.later import later
 from wordpiece_studio.ui.messages import add_button, plain_box
 
@@ -191,7 +191,7 @@ class ExportFlow(QObject):
 
     def _on_banner_action_requested(self) -> None:
         if self._lines:
-            QGuiApplication.clipboard().setText(self._lines)
+            copy_text(self._lines)
             self._banner.show_message(self.tr("Copied: {lines}").format(lines=self._lines.replace("\n", "; ")))
         else:
             self._exporting.stop()

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
+from wordpiece_studio.ui.look.exact_text import ExactEdit, copy_text
 from wordpiece_studio.ui.look.later import later
 from wordpiece_studio.ui.look.plain import plain_label, set_plain_tooltip, shown
 
@@ -31,10 +31,10 @@ class UsageBox(QWidget):
     def __init__(self, fixed_font: QFont, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._text = ""
-        self._view = QPlainTextEdit(self)
+        self._view = ExactEdit(self)
         self._view.setReadOnly(True)
         self._view.setTabChangesFocus(True)
-        self._view.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        self._view.setLineWrapMode(ExactEdit.LineWrapMode.NoWrap)
         self._view.setFont(fixed_font)
         self._view.setObjectName("export_usage")
         self._view.setAccessibleName(self.tr("How to load it in Python"))
@@ -69,7 +69,7 @@ class UsageBox(QWidget):
         self._reset_button()
 
     def _on_copy_clicked(self) -> None:
-        QGuiApplication.clipboard().setText(self._text)
+        copy_text(self._text)
         self._copy.setText(self.tr("Copied"))
         later(self, _TOLD_MS, self._reset_button)
 

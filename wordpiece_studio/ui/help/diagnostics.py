@@ -15,6 +15,7 @@ from PySide6.QtCore import QLibraryInfo, qVersion
 from PySide6.QtGui import QGuiApplication
 
 from wordpiece_studio.ui.help.log import last_lines, log_path
+from wordpiece_studio.ui.look.exact_text import copy_text
 
 _PACKAGES = ("PySide6_Essentials", "numpy", "numba", "llvmlite", "regex", "msgspec", "platformdirs")
 _LOG_LINES = 60
@@ -42,7 +43,7 @@ def diagnostics(settings: object = None) -> str:
 def copy_diagnostics(settings: object = None) -> str:
     """Put the report on the clipboard and return it."""
     report = diagnostics(settings)
-    QGuiApplication.clipboard().setText(report)
+    copy_text(report)
     return report
 
 

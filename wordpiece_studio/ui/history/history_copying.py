@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtGui import QGuiApplication
 
 from wordpiece_studio.core.formats.merge_table import NotWanted
 from wordpiece_studio.model.background_job import BackgroundJob, Report
 from wordpiece_studio.ui.history.history_tsv import history_tsv
+from wordpiece_studio.ui.look.exact_text import copy_text
 
 if TYPE_CHECKING:
     import threading
@@ -65,7 +65,7 @@ class HistoryCopying(QObject):
 
     def _on_job_finished(self, copied: tuple[str, int]) -> None:
         text, rows = copied
-        QGuiApplication.clipboard().setText(text)
+        copy_text(text)
         self.copied.emit(rows)
 
 

@@ -50,8 +50,7 @@ class HistoryPane(Pane):
     def __init__(
         self, model: TrainerModel, theme: Theme, parent: QWidget | None = None, *, changes: WatchedChanges | None = None
     ) -> None:
-        super().__init__(parent)
-        self._model = model
+        super().__init__(model, parent)
         self._changes = changes if changes is not None else WatchedChanges(self)
         self._rows = HistoryTableModel(model, self)
         self._view = HistoryView(self._rows, theme, self)
@@ -114,7 +113,6 @@ class HistoryPane(Pane):
         self._model.focus_changed.connect(self._on_model_focus_changed)
         self._model.moment_changed.connect(self._on_model_moment_changed)
         self._model.merges_appended.connect(self._on_model_merges_appended)
-        self._model.run_reset.connect(self._on_model_run_reset)
         self._model.state_changed.connect(self._on_model_state_changed)
 
     # -- what is shown
@@ -297,6 +295,9 @@ class HistoryPane(Pane):
         self.refresh_later()
 
     def _on_rows_model_reset(self) -> None:
+        self._view.set_moment(self._model.moment)
+        self._mark_focus()
+        self._view.restyle()  # of another run the value may have another name, and numbers another length
         self._view.show_step(self._model.moment, select=True)
         self.refresh_later()
 
@@ -316,12 +317,6 @@ class HistoryPane(Pane):
 
     def _on_model_merges_appended(self, _first: object, _last: object) -> None:
         self.refresh_later(_BUSY_DELAY_MS)
-
-    def _on_model_run_reset(self) -> None:
-        self._view.set_moment(self._model.moment)
-        self._mark_focus()
-        self._view.restyle()  # the value may have another name, and numbers another length
-        self.refresh_later()
 
     def _on_model_state_changed(self, _state: object) -> None:
         self._view.show_step(self._model.moment, select=self._view.is_one_row_selected())

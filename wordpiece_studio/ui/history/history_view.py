@@ -102,10 +102,9 @@ class HistoryView(QuietTable):
         width = min(self.viewport().width(), self.horizontalHeader().length() - self.horizontalHeader().offset())
         frame = QRect(0, self.rowViewportPosition(row), width, height)
         if frame.intersects(event.rect()):
-            painter = QPainter(self.viewport())
-            painter.setPen(QPen(self._theme.accent_ink, 1, Qt.PenStyle.DashLine))
-            painter.drawRect(frame.adjusted(0, 0, -1, -1))
-            painter.end()
+            with QPainter(self.viewport()) as painter:
+                painter.setPen(QPen(self._theme.accent_ink, 1, Qt.PenStyle.DashLine))
+                painter.drawRect(frame.adjusted(0, 0, -1, -1))
 
     def show_step(self, step: int, *, select: bool) -> None:
         """Bring the row of a step into view; with `select` make it the only selected one."""

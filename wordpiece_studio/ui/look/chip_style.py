@@ -111,10 +111,9 @@ class ChipStyle:
         picture = QPixmap(((size + around) * ratio).toSize())
         picture.setDevicePixelRatio(ratio)
         picture.fill(Qt.GlobalColor.transparent)
-        painter = QPainter(picture)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        self._paint_anew(painter, QRectF(QPointF(_AROUND, _AROUND), size), token, look)
-        painter.end()
+        with QPainter(picture) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            self._paint_anew(painter, QRectF(QPointF(_AROUND, _AROUND), size), token, look)
         return picture
 
     def _paint_anew(self, painter: QPainter, rect: QRectF, token: str, look: ChipLook) -> None:

@@ -53,7 +53,6 @@ def _renderer(name: str, color: QColor) -> QSvgRenderer:
 def _drawn(renderer: QSvgRenderer, size: int) -> QPixmap:
     image = QImage(QSize(size, size), QImage.Format.Format_ARGB32_Premultiplied)
     image.fill(Qt.GlobalColor.transparent)
-    painter = QPainter(image)
-    renderer.render(painter, QRectF(0, 0, size, size))
-    painter.end()
+    with QPainter(image) as painter:
+        renderer.render(painter, QRectF(0, 0, size, size))
     return QPixmap.fromImage(image)

@@ -1,6 +1,7 @@
 """What all panes have in common: a heading for the card they stand in, and one refresh for many changes.
 
-A pane that is not seen does no work; it catches up when it is shown. It knows no model.
+A pane that is not seen does no work; it catches up when it is shown. Between a change and its refresh it goes on
+showing what it showed, with the run that it belongs to: what is painted, hovered or described never mixes two runs.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ from PySide6.QtWidgets import QWidget
 if TYPE_CHECKING:
     from PySide6.QtGui import QShowEvent
 
+    from wordpiece_studio.core.training.history import MergeHistory
+    from wordpiece_studio.model.trainer_model import TrainerModel
+
 _FRAME_MS = 100
 _HEADING_MARGINS = 48  # pixels: those of the title line, and the room between title and hint
 
@@ -21,14 +25,16 @@ _HEADING_MARGINS = 48  # pixels: those of the title line, and the room between t
 class Pane(QWidget):
     """A widget with a heading that is refreshed at most once per turn of the event loop, and only while it is seen.
 
-    Subclasses write :meth:`refresh`.
+    Subclasses write :meth:`refresh`, and :meth:`forget` if they remember something of the run they show.
     """
 
     heading_changed = Signal()
     """:attr:`title` or :attr:`hint` is another one."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, model: TrainerModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._model = model
+        self._history: MergeHistory | None = model.history  # of the run that is shown
         self._title = ""
         self._hint = ""
         self._is_stale = True
@@ -37,6 +43,7 @@ class Pane(QWidget):
         self._refresh_timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._refresh_timer.setInterval(0)
         self._refresh_timer.timeout.connect(self._on_refresh_timer_timeout)
+        model.run_reset.connect(self._on_model_run_reset)
 
     @property
     def title(self) -> str:
@@ -65,6 +72,25 @@ class Pane(QWidget):
         """Show what is so now."""
         raise NotImplementedError
 
+    def forget(self) -> None:
+        """Drop every step, row, token and word that is remembered of the run shown: the model has another one."""
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether a refresh is due."""
+        return self._is_stale
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the pane is seen and shows the model's run: then a change may be shown before a refresh."""
+        return self.isVisible() and self._history is self._model.history
+
+    def refresh_now(self) -> None:
+        """Refresh without waiting for the event loop."""
+        self._is_stale = False
+        self._history = self._model.history
+        self.refresh()
+
     def refresh_later(self, delay_ms: int = 0) -> None:
         """Ask for a refresh: once for all that changes before the event loop's next turn.
 
@@ -82,8 +108,13 @@ class Pane(QWidget):
 
     def _on_refresh_timer_timeout(self) -> None:
         if self.isVisible():
-            self._is_stale = False
-            self.refresh()
+            self.refresh_now()
+
+    def _on_model_run_reset(self) -> None:
+        self.forget()
+        if not self.isVisible():
+            self._history = self._model.history  # an old run is not kept in memory for a pane that is not seen
+        self.refresh_later()
 
 
 def _until_frame(delay_ms: int) -> int:

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QWidget
 
+from wordpiece_studio.ui.look.exact_text import whole
+
 if TYPE_CHECKING:
     from PySide6.QtGui import QAction
 
@@ -43,7 +45,7 @@ def plain_label(text: str = "", parent: QWidget | None = None, *, role: str = ""
 def set_plain_text(label: QLabel, text: str) -> None:
     """Show `text` in `label` as it is, cut after 20,000 characters (a longer one would hold up the window)."""
     label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setText(shown(text, _LONGEST_LABEL))
+    label.setText(whole(shown(text, _LONGEST_LABEL)))
 
 
 def set_plain_tooltip(target: QWidget | QAction, text: str) -> None:

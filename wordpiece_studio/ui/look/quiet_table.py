@@ -56,6 +56,12 @@ class QuietTable(QTableView):
             header = self.horizontalHeader()
             header.setSelectionModel(QItemSelectionModel(model, header))
 
+    @property
+    def selected_row(self) -> int:
+        """The row selected, -1 if none is: a click with Ctrl takes the selection away, but not the current row."""
+        rows = self.selectionModel().selectedRows() if self.selectionModel() is not None else []
+        return rows[0].row() if rows else -1
+
     def restyle(self) -> None:
         """Take row heights, column widths and fonts from the theme as it is now."""
 
@@ -101,5 +107,6 @@ def needed_height(part: QWidget, title: QLabel, table: QuietTable, rows: int) ->
     layout = part.layout()
     margins = part.contentsMargins() if layout is None else layout.contentsMargins()
     width = max(part.width() - margins.left() - margins.right(), 1)
-    height = max(title.heightForWidth(width), 0) + rows * table.verticalHeader().defaultSectionSize()
+    height = max(title.heightForWidth(width), 0)
+    height += max(rows * table.verticalHeader().defaultSectionSize(), table.minimumHeight())
     return height + margins.top() + margins.bottom() + (layout.spacing() if layout is not None else 0) + 4

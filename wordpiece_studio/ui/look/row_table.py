@@ -15,7 +15,7 @@ from wordpiece_studio.ui.look.plain import tooltip_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from PySide6.QtGui import QColor
+    from wordpiece_studio.ui.look.theme import Theme
 
 ROW_ROLE = int(Qt.ItemDataRole.UserRole)
 """The :class:`TableRow` itself."""
@@ -25,11 +25,14 @@ _Index = QModelIndex | QPersistentModelIndex
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """The texts of a row, what a screen reader says of it, the colour of each text or None, and what it stands for."""
+    """The texts of a row, what a screen reader says of it, the names of their colours, and what it stands for.
+
+    The names are those of `Colors`: the colours themselves are another look's after a change of theme.
+    """
 
     texts: tuple[str, ...]
     spoken: str = ""
-    colors: tuple[QColor | None, ...] = ()
+    colors: tuple[str, ...] = ()
     item: object = None
 
 
@@ -38,6 +41,8 @@ class RowTable(QAbstractTableModel):
 
     Parameters
     ----------
+    theme
+        Where the colours are from.
     headings
         One a column.
     right_aligned
@@ -45,9 +50,14 @@ class RowTable(QAbstractTableModel):
     """
 
     def __init__(
-        self, headings: Sequence[str], right_aligned: frozenset[int] = frozenset(), parent: QObject | None = None
+        self,
+        theme: Theme,
+        headings: Sequence[str],
+        right_aligned: frozenset[int] = frozenset(),
+        parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
+        self._theme = theme
         self._headings = tuple(headings)
         self._right_aligned = right_aligned
         self._rows: Sequence[TableRow] = ()
@@ -78,7 +88,7 @@ class RowTable(QAbstractTableModel):
         if role == ROW_ROLE:
             return row
         if role == Qt.ItemDataRole.ForegroundRole:
-            return row.colors[column] if row.colors else None
+            return getattr(self._theme.colors, row.colors[column]) if row.colors else None
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _alignment(column in self._right_aligned)
         if role == Qt.ItemDataRole.AccessibleTextRole and column == 0 and row.spoken:

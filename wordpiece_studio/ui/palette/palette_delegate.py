@@ -8,6 +8,8 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
+from wordpiece_studio.ui.look.painting import saved
+
 if TYPE_CHECKING:
     from wordpiece_studio.ui.look.theme import Theme
     from wordpiece_studio.ui.palette.palette_model import PaletteModel
@@ -30,25 +32,24 @@ class PaletteDelegate(QStyledItemDelegate):
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
         entry, theme = self._model.entry(index.row()), self._theme
-        painter.save()
-        painter.setFont(option.font)
-        metrics = painter.fontMetrics()
-        if option.state & QStyle.StateFlag.State_Selected:
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(theme.accent_soft)
-            painter.drawRoundedRect(option.rect, _ROUND, _ROUND)
-        room = option.rect.adjusted(_PADDING, 0, -_PADDING, 0)
-        keys = entry.keys.partition("   ")[0]  # the first is enough
-        painter.setPen(theme.faint if entry.reason else theme.muted)
-        painter.drawText(room, int(Qt.AlignmentFlag.AlignRight | _LINE), keys)
-        room.setRight(room.right() - (metrics.horizontalAdvance(keys) + _GAP if keys else 0))
-        painter.setPen(theme.faint if entry.reason else theme.text)
-        self._draw(painter, room, entry.title)
-        room.setLeft(room.left() + metrics.horizontalAdvance(entry.title) + _GAP)
-        painter.setPen(theme.faint if entry.reason else theme.muted)
-        self._draw(painter, room, entry.reason or entry.where)
-        painter.restore()
+        with saved(painter):
+            painter.setFont(option.font)
+            metrics = painter.fontMetrics()
+            if option.state & QStyle.StateFlag.State_Selected:
+                painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+                painter.setPen(Qt.PenStyle.NoPen)
+                painter.setBrush(theme.accent_soft)
+                painter.drawRoundedRect(option.rect, _ROUND, _ROUND)
+            room = option.rect.adjusted(_PADDING, 0, -_PADDING, 0)
+            keys = entry.keys.partition("   ")[0]  # the first is enough
+            painter.setPen(theme.faint if entry.reason else theme.muted)
+            painter.drawText(room, int(Qt.AlignmentFlag.AlignRight | _LINE), keys)
+            room.setRight(room.right() - (metrics.horizontalAdvance(keys) + _GAP if keys else 0))
+            painter.setPen(theme.faint if entry.reason else theme.text)
+            self._draw(painter, room, entry.title)
+            room.setLeft(room.left() + metrics.horizontalAdvance(entry.title) + _GAP)
+            painter.setPen(theme.faint if entry.reason else theme.muted)
+            self._draw(painter, room, entry.reason or entry.where)
 
     @staticmethod
     def _draw(painter: QPainter, room: QRect, text: str) -> None:

@@ -62,6 +62,7 @@ class RecoveryDialog(QDialog):
                            "kept, and you are asked again at the next start.")  # fmt: skip
         layout.addWidget(plain_label(hint, self, role="hint", wrap=True))
         layout.addWidget(self._buttons())
+        self.list.itemSelectionChanged.connect(self._enable)
         self.setMinimumWidth(max(460, min(self.list.sizeHintForColumn(0) + 60, 760)))
 
     def reject(self) -> None:
@@ -85,7 +86,13 @@ class RecoveryDialog(QDialog):
         later.setAutoDefault(False)
         buttons.rejected.connect(self.reject)
         restore.setFocus()
+        self._answers = (restore, refuse)
         return buttons
+
+    def _enable(self) -> None:
+        """Act only on work that is seen to be chosen: a click with Ctrl takes the selection away."""
+        for button in self._answers:
+            button.setEnabled(bool(self.list.selectedIndexes()))
 
     def _on_restore_clicked(self) -> None:
         self._answer(self.restore_wanted)

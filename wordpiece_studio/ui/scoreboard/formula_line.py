@@ -55,7 +55,11 @@ class FormulaLine(QWidget):
         return True
 
     def heightForWidth(self, width: int) -> int:
-        bottom = max((rect.bottom() for _, rect in self._placed(width)), default=self._style.height)
+        return self.height_of(self._runs, width)
+
+    def height_of(self, runs: Sequence[Run], width: int) -> int:
+        """Return how high these runs would be in lines of this width, in pixels."""
+        bottom = max((rect.bottom() for _, rect in self._placed(runs, width)), default=self._style.height)
         return int(bottom + 1)
 
     def sizeHint(self) -> QSize:
@@ -70,20 +74,19 @@ class FormulaLine(QWidget):
             self._on_theme_changed()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        for run, rect in self._placed(self.width()):
-            if run.kind == "chip":
-                self._style.paint(painter, rect, run.text)
-            else:
-                painter.setFont(self._strong_font if run.kind == "strong" else self._style.font)
-                painter.setPen(self._theme.muted if run.kind == "muted" else self._theme.text)
-                painter.drawText(rect, int(Qt.AlignmentFlag.AlignVCenter), run.text)
-        painter.end()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            for run, rect in self._placed(self._runs, self.width()):
+                if run.kind == "chip":
+                    self._style.paint(painter, rect, run.text)
+                else:
+                    painter.setFont(self._strong_font if run.kind == "strong" else self._style.font)
+                    painter.setPen(self._theme.muted if run.kind == "muted" else self._theme.text)
+                    painter.drawText(rect, int(Qt.AlignmentFlag.AlignVCenter), run.text)
 
-    def _placed(self, width: int) -> Iterator[tuple[Run, QRectF]]:
+    def _placed(self, runs: Sequence[Run], width: int) -> Iterator[tuple[Run, QRectF]]:
         x = y = 0.0
-        for run in self._runs:
+        for run in runs:
             needed = min(self._width_of(run), float(width))
             if x and x + needed > width:
                 x, y = 0.0, y + self._style.height + _LINE_GAP

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QHeaderView, QStyle, QStyledItemDelegate, QStyleOp
 
 from wordpiece_studio.ui.look.chip_style import ChipStyle
 from wordpiece_studio.ui.look.icons import icon
+from wordpiece_studio.ui.look.painting import saved
 from wordpiece_studio.ui.look.plain import set_plain_tooltip
 from wordpiece_studio.ui.scoreboard.choosing_table import ChoosingTable
 from wordpiece_studio.ui.scoreboard.rivals_model import (
@@ -78,17 +79,16 @@ class RivalsDelegate(QStyledItemDelegate):
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
         super().paint(painter, option, index)
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        cell = QRectF(option.rect)
-        if index.column() == PAIR:
-            candidate = index.data(CANDIDATE_ROLE)
-            top = cell.center().y() - self.style_of_chips.height / 2
-            at = QPointF(cell.left() + 6, top)
-            self.style_of_chips.paint_row(painter, at, (candidate.left, candidate.right), cell.right())
-        elif index.column() == BAR:
-            self._paint_bar(painter, cell, index)
-        painter.restore()
+        with saved(painter):
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            cell = QRectF(option.rect)
+            if index.column() == PAIR:
+                candidate = index.data(CANDIDATE_ROLE)
+                top = cell.center().y() - self.style_of_chips.height / 2
+                at = QPointF(cell.left() + 6, top)
+                self.style_of_chips.paint_row(painter, at, (candidate.left, candidate.right), cell.right())
+            elif index.column() == BAR:
+                self._paint_bar(painter, cell, index)
 
     def _paint_bar(self, painter: QPainter, cell: QRectF, index: QModelIndex | QPersistentModelIndex) -> None:
         model = index.model()
@@ -175,8 +175,11 @@ class RivalsView(ChoosingTable):
 
     def show_rows(self, least: int) -> None:
         """Be at least as high as the headings and so many rows."""
-        rows = least * self.verticalHeader().defaultSectionSize()
-        self.setMinimumHeight(self.horizontalHeader().sizeHint().height() + rows + 3)
+        self.setMinimumHeight(self.needed_height(least))
+
+    def needed_height(self, rows: int) -> int:
+        """Return the height in pixels of the headings and so many rows."""
+        return self.horizontalHeader().sizeHint().height() + rows * self.verticalHeader().defaultSectionSize() + 3
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -275,30 +278,29 @@ class RivalsView(ChoosingTable):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         box = self._tie_box()
-        painter = QPainter(self.viewport())
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if box is not None:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(self._theme.tie_soft)
-            painter.drawRoundedRect(box, 4, 4)
-        painter.end()
+        with QPainter(self.viewport()) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            if box is not None:
+                painter.setPen(Qt.PenStyle.NoPen)
+                painter.setBrush(self._theme.tie_soft)
+                painter.drawRoundedRect(box, 4, 4)
         super().paintEvent(event)
         if box is not None:
             self._paint_tie_frame(box)
 
     def _paint_tie_frame(self, box: QRectF) -> None:
-        painter = QPainter(self.viewport())
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(self._theme.tie, 1.4))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawRoundedRect(box, 4, 4)
-        painter.setPen(self._theme.tie_text)
-        painter.setFont(self._theme.font(-1, bold=True))
-        left = self.columnViewportPosition(BAR)
-        first = QRectF(left, box.top(), box.right() - 10 - left, self.verticalHeader().defaultSectionSize())
-        if first.width() >= self._tie_width():  # it never lies on a number
-            painter.drawText(first, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), self._tie_text)
-        painter.end()
+        with QPainter(self.viewport()) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(QPen(self._theme.tie, 1.4))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(box, 4, 4)
+            painter.setPen(self._theme.tie_text)
+            painter.setFont(self._theme.font(-1, bold=True))
+            left = self.columnViewportPosition(BAR)
+            first = QRectF(left, box.top(), box.right() - 10 - left, self.verticalHeader().defaultSectionSize())
+            if first.width() >= self._tie_width():  # it never lies on a number
+                flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+                painter.drawText(first, int(flags), self._tie_text)
 
     def _tie_box(self) -> QRectF | None:
         tied = self._rivals.tied_rows

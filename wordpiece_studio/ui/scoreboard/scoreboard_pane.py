@@ -7,7 +7,7 @@ Every number is the history's or the trainer's own.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
@@ -17,7 +17,7 @@ from wordpiece_studio.model.focus_token import made_by
 from wordpiece_studio.model.records import Focus, Rivals, TrainerState
 from wordpiece_studio.ui.look.pane import Pane
 from wordpiece_studio.ui.look.token_text import number_text
-from wordpiece_studio.ui.scoreboard.formula_part import FormulaPart
+from wordpiece_studio.ui.scoreboard.formula_part import Detail, FormulaPart
 from wordpiece_studio.ui.scoreboard.pair_words import WordsWish
 from wordpiece_studio.ui.scoreboard.rivals_part import RivalsPart
 from wordpiece_studio.ui.scoreboard.wording import tie_rule_names
@@ -36,19 +36,35 @@ _MOST_RIVALS = 10_000
 _BUSY_DELAY_MS = 100
 """While training the pane is refreshed ten times a second: faster cannot be read."""
 _PATIENCE_MS = 80
-_LOW_LINES, _HIGH_LINES = 13, 20
-"""A pane of fewer lines of text is low: the numbers come before the rule and the ratio, and one word is enough; one of
-more is high, and shows three words and rivals at once."""
+_LEAST_WIDTH, _TOP = 200, 6
 
-_LEAST_WIDTH, _LEAST_LINES = 200, 8
+
+class _Arrangement(NamedTuple):
+    """What is shown at least: how much of the formula, rows of rivals and of words, and these beside their title."""
+
+    detail: Detail
+    rivals: int
+    words: int
+    is_low: bool
+
+
+_ARRANGEMENTS = (
+    _Arrangement("all", 3, 3, False),
+    _Arrangement("all", 2, 2, False),
+    _Arrangement("formula", 2, 2, False),
+    _Arrangement("formula", 2, 1, True),
+    _Arrangement("numbers", 2, 1, True),
+    _Arrangement("numbers", 1, 1, True),
+    _Arrangement("numbers", 1, 0, True),
+)
+"""The first one that there is room for is taken: what has no room gives way as a whole."""
 
 
 class ScoreboardPane(Pane):
     """Why this pair, and not another one."""
 
     def __init__(self, model: TrainerModel, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._model = model
+        super().__init__(model, parent)
         self._rivals: Rivals | None = None
         self._limit = FIRST_RIVALS
         self._chosen: Focus | None = None  # at this moment
@@ -62,7 +78,7 @@ class ScoreboardPane(Pane):
         self._rivals_view = self._middle.view
         self._words = WordsPanel(theme, self)
         self._lay_out()
-        self._connect()
+        self._connect(theme)
         self.set_heading(self.tr("Scoreboard"))
 
     # -- set-up
@@ -76,33 +92,43 @@ class ScoreboardPane(Pane):
         self._splitter.setSizes([190, 80])
         self._splitter.setChildrenCollapsible(False)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 6, 0, 0)
+        layout.setSizeConstraint(QVBoxLayout.SizeConstraint.SetNoConstraint)  # what is shown follows the height
+        layout.setContentsMargins(0, _TOP, 0, 0)
         layout.setSpacing(2)
         layout.addWidget(self._top)
         layout.addWidget(self._splitter, 1)
 
     def minimumSizeHint(self) -> QSize:
         """Scroll later than Qt would: it takes texts that can be wrapped for as high as they are when very narrow."""
-        return QSize(_LEAST_WIDTH, _LEAST_LINES * self.fontMetrics().height())
+        return QSize(_LEAST_WIDTH, self._needed_height(_ARRANGEMENTS[-1]))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Leave out the rule and the ratio in a low pane; there is always room for two rivals and a word."""
         super().resizeEvent(event)
-        lines = self.height() / self.fontMetrics().height()
-        is_low, is_high = lines < _LOW_LINES, lines >= _HIGH_LINES
-        self._top.set_low(is_low)
-        self._words.set_room(3 if is_high else 1 + (not is_low), is_low=is_low)
-        self._rivals_view.show_rows(3 if is_high else 2)
+        self._share_room()
         self._show_heading()
 
-    def _connect(self) -> None:
+    def _share_room(self) -> None:
+        room = self.height()
+        chosen = next((each for each in _ARRANGEMENTS if self._needed_height(each) <= room), _ARRANGEMENTS[-1])
+        self._top.set_detail(chosen.detail)
+        self._words.set_room(max(chosen.words, 1), is_low=chosen.is_low)
+        self._words.setVisible(self._words.wish is not None and chosen.words > 0)
+        self._rivals_view.show_rows(chosen.rivals)
+
+    def _needed_height(self, each: _Arrangement) -> int:
+        width, between = self.width(), self._splitter.handleWidth() + 2
+        top = self._top.needed_height(each.detail, width)
+        words = self._words.needed_height(each.words, width, is_low=each.is_low) if each.words else 0
+        return _TOP + top + self._rivals_view.needed_height(each.rivals) + words + between
+
+    def _connect(self, theme: Theme) -> None:
         self._model.moment_changed.connect(self._on_model_moment_changed)
-        self._model.run_reset.connect(self._on_model_run_reset)
         self._model.state_changed.connect(self._on_model_state_changed)
         self._model.merges_appended.connect(self._on_model_merges_appended)
         self._model.focus_changed.connect(self._on_model_focus_changed)
         self._model.rivals_changed.connect(self._on_model_rivals_changed)
         self._patience.timeout.connect(self._on_patience_timeout)
+        theme.changed.connect(self._share_room)
         self._rivals_view.rival_chosen.connect(self._on_rivals_view_rival_chosen)
         self._rivals_view.more_wanted.connect(self._on_rivals_view_more_wanted)
         self._middle.pause_wanted.connect(self._model.pause)
@@ -124,6 +150,9 @@ class ScoreboardPane(Pane):
         """The merge shown, or None at moment 0 and before anything was trained."""
         history = self._model.history
         return history[self._model.moment - 1] if history is not None and self._model.moment else None
+
+    def forget(self) -> None:
+        self._rivals = self._chosen = None
 
     def refresh(self) -> None:
         self._show_heading()
@@ -171,6 +200,7 @@ class ScoreboardPane(Pane):
             self._top.show_nothing()
             return
         self._top.show_pair(pair, history, config, self.shown_step - 1, ties=self._ties_of(pair))
+        self._share_room()
 
     def _ties_of(self, pair: Merge | Candidate) -> int:
         """Return how many pairs are as good as the best one, if this is one of them; else 1."""
@@ -235,7 +265,7 @@ class ScoreboardPane(Pane):
     def _show_words(self) -> None:
         wish = self._wish()
         self._words.show_words(wish)
-        self._words.setVisible(wish is not None)
+        self._share_room()
         self._mark_focus()
 
     def _wish(self) -> WordsWish | None:
@@ -258,10 +288,6 @@ class ScoreboardPane(Pane):
         is_scrubbed = self._model.state is not TrainerState.TRAINING or not self._model.is_at_head
         self.refresh_later(0 if is_scrubbed else _BUSY_DELAY_MS)
 
-    def _on_model_run_reset(self) -> None:
-        self._rivals = self._chosen = None
-        self.refresh_later()
-
     def _on_model_state_changed(self, _state: object) -> None:
         self.refresh_later()
 
@@ -273,7 +299,7 @@ class ScoreboardPane(Pane):
         is_shown = focus is not None and focus.kind == "word" and self._words.mark_word(focus.text)
         if not is_shown:  # else the word is marked among those that are shown
             self._chosen = focus
-        if self.isVisible():
+        if self.is_current:
             self._show_formula()
             if not is_shown:
                 self._show_words()

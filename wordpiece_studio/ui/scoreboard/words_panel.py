@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QMargins, QRect, Qt, Signal
 from PySide6.QtWidgets import QBoxLayout, QWidget
 
 from wordpiece_studio.model.background_job import BackgroundJob
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _MOST_CELLS = 1 << 20
 """Characters of all distinct words, up to which a look takes some milliseconds."""
+
+_SIDES, _LOW_SIDES = QMargins(14, 4, 6, 4), QMargins(14, 0, 6, 0)
 
 
 class WordsPanel(QWidget):
@@ -42,7 +44,7 @@ class WordsPanel(QWidget):
         self._view = WordsView(theme, self)
         self._job = BackgroundJob(find_words, "The search for words", self)
         self._layout = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
-        self._layout.setContentsMargins(14, 4, 6, 4)
+        self._layout.setContentsMargins(_SIDES)
         self._layout.setSpacing(2)
         self._layout.addWidget(self._title)
         self._layout.addWidget(self._view, 1)
@@ -90,10 +92,22 @@ class WordsPanel(QWidget):
             self._is_narrow = is_low
             direction = QBoxLayout.Direction.LeftToRight if is_low else QBoxLayout.Direction.TopToBottom
             self._layout.setDirection(direction)
-            self._layout.setContentsMargins(14, 0 if is_low else 4, 6, 0 if is_low else 4)
+            self._layout.setContentsMargins(_LOW_SIDES if is_low else _SIDES)
             self._title.setWordWrap(not is_low)
             self._show_title()
         self._fit()
+
+    def needed_height(self, rows: int, width: int, *, is_low: bool) -> int:
+        """Return the height in pixels with so many rows in a pane of this width; 0 while there is nothing to show."""
+        if self._wish is None:
+            return 0
+        row = self._view.verticalHeader().defaultSectionSize()
+        if is_low:
+            return max(rows * row + 2, self._title.fontMetrics().height()) + 4
+        margins = _SIDES.left() + _SIDES.right()
+        room, flags = QRect(0, 0, width - margins, 10_000), int(Qt.TextFlag.TextWordWrap)
+        title = self._title.fontMetrics().boundingRect(room, flags, self._title.accessibleName())
+        return title.height() + rows * row + 2 + self._layout.spacing() + _SIDES.top() + _SIDES.bottom()
 
     def _fit(self) -> None:
         """Take the height of some words, and no more than all of them need."""

@@ -17,6 +17,7 @@ from PySide6.QtGui import QFontMetricsF, QPainter
 from PySide6.QtWidgets import QHeaderView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from wordpiece_studio.ui.look.chip_style import ChipStyle
+from wordpiece_studio.ui.look.painting import saved
 from wordpiece_studio.ui.look.plain import tooltip_text
 from wordpiece_studio.ui.look.token_text import number_text, token_text
 from wordpiece_studio.ui.scoreboard.choosing_table import ChoosingTable
@@ -121,17 +122,16 @@ class WordsDelegate(QStyledItemDelegate):
         if index.column() != CHANGE:
             return
         row: PairWord = index.data(ROW_ROLE)
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setClipRect(option.rect)
-        cell = QRectF(option.rect)
-        if row.before == row.after:
-            held = [(token, token == row.token) for token in row.after]
-            is_wide = self._width(held) + 6 > cell.width() and bool(row.token)
-            self._paint_parts(painter, cell, cell.left() + 6, shortened(held) if is_wide else held)
-        else:
-            self._paint_change(painter, cell, row)
-        painter.restore()
+        with saved(painter):
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setClipRect(option.rect)
+            cell = QRectF(option.rect)
+            if row.before == row.after:
+                held = [(token, token == row.token) for token in row.after]
+                is_wide = self._width(held) + 6 > cell.width() and bool(row.token)
+                self._paint_parts(painter, cell, cell.left() + 6, shortened(held) if is_wide else held)
+            else:
+                self._paint_change(painter, cell, row)
 
     def _paint_change(self, painter: QPainter, cell: QRectF, row: PairWord) -> None:
         is_merged, is_made = changed_tokens(row.before, row.after)

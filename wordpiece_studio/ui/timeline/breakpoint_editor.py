@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.model.breakpoints import KINDS, TEXT_KINDS, Breakpoint
+from wordpiece_studio.ui.look.exact_text import whole
 from wordpiece_studio.ui.look.plain import plain_label, set_plain_text
 from wordpiece_studio.ui.look.quiet_table import QuietTable
 from wordpiece_studio.ui.look.token_text import number_text
@@ -129,6 +130,7 @@ class BreakpointEditor(QDialog):
         self._table.row_chosen.connect(self._on_table_row_chosen)
         self._table.removal_requested.connect(self._on_remove_clicked)
         self._table.selectionModel().currentRowChanged.connect(self._on_table_current_row_changed)
+        self._table.selectionModel().selectionChanged.connect(self._enable)
         self._marks.watch.changed.connect(self._show_found)
         self._marks.watch.faulted.connect(self._on_watch_faulted)
         self._table_model.changed.connect(self._enable)
@@ -189,13 +191,9 @@ class BreakpointEditor(QDialog):
 
     # -- the list
 
-    def _row(self) -> int:
-        index = self._table.currentIndex()
-        return index.row() if index.isValid() else -1
-
     def _enable(self) -> None:
         is_good = bool(self._field.text()) and self._problem.isHidden()
-        row = self._row()
+        row = self._table.selected_row
         self._add.setEnabled(is_good)
         self._change.setEnabled(is_good and row >= 0)
         self._remove.setEnabled(row >= 0)
@@ -207,12 +205,14 @@ class BreakpointEditor(QDialog):
         self._field.setFocus()
 
     def _on_change_clicked(self) -> None:
-        if self._row() >= 0:
-            self._table_model.replace(self._row(), self._typed())
+        row = self._table.selected_row
+        if row >= 0:
+            self._table_model.replace(row, self._typed())
 
     def _on_remove_clicked(self) -> None:
-        if self._row() >= 0:
-            self._table_model.remove(self._row())
+        row = self._table.selected_row
+        if row >= 0:
+            self._table_model.remove(row)
             self._enable()
 
     def _on_table_row_chosen(self, _row: int) -> None:
@@ -222,7 +222,7 @@ class BreakpointEditor(QDialog):
         if current.isValid():
             each = self._table_model.all[current.row()]
             self._kind.setCurrentIndex(KINDS.index(each.kind))
-            self._field.setText(str(self._table_model.index(current.row(), 1).data()))
+            self._field.setText(whole(str(self._table_model.index(current.row(), 1).data())))
         self._enable()
 
     # -- what is found

@@ -51,19 +51,18 @@ class Legend(QWidget):
         return self.fontMetrics().horizontalAdvance(text) + (_MARK if kind else 0)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        left, height = 0, self.height()
-        for kind, text in self._entries:
-            width = self._width(kind, text)
-            if left + width > self.width():
-                continue
-            if kind is not None:
-                painter.setPen(Qt.PenStyle.NoPen)
-                painter.setBrush(mark_color(kind, self._theme))
-                paint_mark(painter, kind, QPointF(left + 5, height / 2))
-            painter.setPen(self._theme.tie_text if kind == "tie" else self._theme.muted)
-            place = QRect(left + (_MARK if kind else 0), 0, width, height)
-            painter.drawText(place, int(Qt.AlignmentFlag.AlignVCenter), text)
-            left += width + _GAP
-        painter.end()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            left, height = 0, self.height()
+            for kind, text in self._entries:
+                width = self._width(kind, text)
+                if left + width > self.width():
+                    continue
+                if kind is not None:
+                    painter.setPen(Qt.PenStyle.NoPen)
+                    painter.setBrush(mark_color(kind, self._theme))
+                    paint_mark(painter, kind, QPointF(left + 5, height / 2))
+                painter.setPen(self._theme.tie_text if kind == "tie" else self._theme.muted)
+                place = QRect(left + (_MARK if kind else 0), 0, width, height)
+                painter.drawText(place, int(Qt.AlignmentFlag.AlignVCenter), text)
+                left += width + _GAP

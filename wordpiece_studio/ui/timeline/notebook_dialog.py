@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from wordpiece_studio.model.notebook import IS_OF_RUN_ROLE, one_line
+from wordpiece_studio.ui.look.exact_text import whole
 from wordpiece_studio.ui.look.plain import plain_label, set_plain_text
 from wordpiece_studio.ui.look.quiet_table import QuietTable
 
@@ -43,7 +44,7 @@ class KeepDialog(QDialog):
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Keep this moment"))
-        self._field = QLineEdit(text, self)
+        self._field = QLineEdit(whole(text), self)
         self._field.setAccessibleName(self.tr("What is worth seeing here"))
         self._field.selectAll()
         standard = QDialogButtonBox.StandardButton
@@ -89,9 +90,9 @@ class NotebookTable(QuietTable):
         self.setEditTriggers(trigger.EditKeyPressed | trigger.DoubleClicked)
 
     def edit_current(self) -> None:
-        """Edit the line of the current row."""
-        index = self.currentIndex()
-        if index.isValid():
+        """Edit the line of the current row, unless it is being edited."""
+        index, states = self.currentIndex(), QAbstractItemView.State
+        if index.isValid() and self.state() != states.EditingState:
             self.edit(index.siblingAtColumn(1))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -128,7 +129,7 @@ class NotebookDialog(QDialog):
         self._close.clicked.connect(self.close)
         self._table.row_chosen.connect(self._on_table_row_chosen)
         self._table.removal_requested.connect(self._on_remove_clicked)
-        self._table.selectionModel().currentChanged.connect(self._on_table_current_changed)
+        self._table.selectionModel().selectionChanged.connect(self._enable)
         notebook.changed.connect(self._enable)
         self._enable()
 
@@ -174,18 +175,15 @@ class NotebookDialog(QDialog):
         if not notes:
             text = self.tr("No moment is kept yet. Go to a step that is worth seeing again, and keep it.")
         set_plain_text(self._empty, text)
-        has_row = self._table.currentIndex().isValid()
+        has_row = self._table.selected_row >= 0
         self._edit.setEnabled(has_row)
         self._remove.setEnabled(has_row)
-
-    def _on_table_current_changed(self, _current: QModelIndex, _previous: QModelIndex) -> None:
-        self._enable()
 
     def _on_table_row_chosen(self, row: int) -> None:
         note: Note = self._notebook.notes[row]
         self.note_chosen.emit(note)
 
     def _on_remove_clicked(self) -> None:
-        index = self._table.currentIndex()
-        if index.isValid():
-            self._notebook.remove(index.row())
+        row = self._table.selected_row
+        if row >= 0:
+            self._notebook.remove(row)

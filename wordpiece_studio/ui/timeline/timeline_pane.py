@@ -24,7 +24,6 @@ from wordpiece_studio.ui.timeline.timeline_plot import TimelinePlot
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
 
-    from wordpiece_studio.core.training.history import MergeHistory
     from wordpiece_studio.model.moment_marks import MomentMarks
     from wordpiece_studio.model.player import Player
     from wordpiece_studio.model.trainer_model import TrainerModel
@@ -67,17 +66,16 @@ class TimelinePane(Pane):
         player: Player,
         changes: WatchedChanges,
     ) -> None:
-        super().__init__(parent)
-        self._model = model
+        super().__init__(model, parent)
         self._actions = actions
         self._marks = marks
         self._player = player
         self._changes = changes
-        self._history: MergeHistory | None = None  # whose curve is shown
         self._focus_step = FocusStep()
         self._birth: int | None = None
         self._said = ""  # of the moment
         self._said_moment = -1
+        self._is_curve_new = True  # of another run than the one that the plot shows
         self._is_low = False
         self._buttons = TimelineButtons(actions, player, theme, self)
         self._plot = TimelinePlot(theme, self._describe_moment, self)
@@ -133,7 +131,6 @@ class TimelinePane(Pane):
         model, marks = self._model, self._marks
         model.moment_changed.connect(self._on_model_moment_changed)
         model.merges_appended.connect(self._on_model_merges_appended)
-        model.run_reset.connect(self.refresh_later)
         model.state_changed.connect(self._on_model_state_changed)
         model.focus_changed.connect(self._on_model_focus_changed)
         marks.watch.changed.connect(self._on_steps_changed)
@@ -146,17 +143,17 @@ class TimelinePane(Pane):
 
     # -- what is shown
 
+    def forget(self) -> None:
+        self._is_curve_new = True
+
     def refresh(self) -> None:
         model, plot = self._model, self._plot
         history, count = model.history, model.merge_count
-        if history is None:
+        if self._is_curve_new or plot.curve_length > count:
             plot.set_curve(np.empty(0), np.empty(0))
-        else:
-            is_longer = history is self._history and plot.curve_length <= count
-            shown = plot.curve_length if is_longer else 0
-            columns = (history.column(name)[shown:count] for name in ("value", "ties"))
-            (plot.extend_curve if is_longer else plot.set_curve)(*columns)
-        self._history = history
+            self._is_curve_new = False
+        if history is not None:
+            plot.extend_curve(*(history.column(name)[plot.curve_length : count] for name in ("value", "ties")))
         plot.setEnabled(count > 0)
         self._find_birth()
         self._show_moment()
@@ -249,7 +246,7 @@ class TimelinePane(Pane):
         return text.format(token=token_text(focus.text, 20))
 
     def _describe_moment(self, moment: int) -> str:
-        history = self._model.history
+        history = self._history  # whose curve is shown
         if history is None or not moment:
             return self.tr("before the first merge")
         merge = history[moment - 1]
@@ -268,7 +265,7 @@ class TimelinePane(Pane):
     def _on_model_moment_changed(self, _moment: object) -> None:
         if self._model.state is TrainerState.TRAINING and self._model.is_at_head:
             self.refresh_later(_BUSY_DELAY_MS)  # together with the other panes
-        elif self.isVisible():
+        elif self.is_current:
             self._show_moment()
         else:
             self.refresh_later()
@@ -280,14 +277,14 @@ class TimelinePane(Pane):
         self.refresh_later()
 
     def _on_model_focus_changed(self, _focus: object) -> None:
-        if self.isVisible():
+        if self.is_current:
             self._find_birth()
             self._show_marks()
         else:
             self.refresh_later()
 
     def _on_markers_changed(self) -> None:
-        if self.isVisible():
+        if self.is_current:
             self._show_marks()
             self._show_moment()
         else:

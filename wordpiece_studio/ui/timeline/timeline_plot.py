@@ -112,6 +112,11 @@ class TimelinePlot(QAbstractSlider):
         self.update()
 
     @property
+    def hovered(self) -> int | None:
+        """The step under the pointer."""
+        return self._hovered
+
+    @property
     def marks(self) -> PlotMarks:
         """What is marked."""
         return self._marks
@@ -244,28 +249,28 @@ class TimelinePlot(QAbstractSlider):
     # -- painting
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        if self._background is None:
-            self._background = self._painted(QColor(self._theme.surface), self._paint_background)
-        if self._layer is None:
-            self._layer = self._painted(QColor(Qt.GlobalColor.transparent), self._paint_layer)
-        painter.drawPixmap(0, 0, self._background)
-        painter.drawPixmap(0, 0, self._layer)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if self.maximum():
-            self._paint_birth(painter)
-            for name, step in self._markers():
-                paint_flag(painter, name, self.x_of(step), self._groove_y, self._theme)
-            painter.setFont(self.font())
-            self._paint_handle(painter)
-            if self._callout:
-                self._paint_box(painter, self.value(), self._callout)
-            if self._hovered is not None and self.isEnabled():
-                self._paint_hover(painter, self._hovered)
-        elif self._callout:
-            painter.setPen(self._theme.muted)
-            painter.drawText(self.rect(), int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap), self._callout)
-        painter.end()
+        with QPainter(self) as painter:
+            if self._background is None:
+                self._background = self._painted(QColor(self._theme.surface), self._paint_background)
+            if self._layer is None:
+                self._layer = self._painted(QColor(Qt.GlobalColor.transparent), self._paint_layer)
+            painter.drawPixmap(0, 0, self._background)
+            painter.drawPixmap(0, 0, self._layer)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            if self.maximum():
+                self._paint_birth(painter)
+                for name, step in self._markers():
+                    paint_flag(painter, name, self.x_of(step), self._groove_y, self._theme)
+                painter.setFont(self.font())
+                self._paint_handle(painter)
+                if self._callout:
+                    self._paint_box(painter, self.value(), self._callout)
+                if self._hovered is not None and self.isEnabled():
+                    self._paint_hover(painter, self._hovered)
+            elif self._callout:
+                painter.setPen(self._theme.muted)
+                flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
+                painter.drawText(self.rect(), int(flags), self._callout)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         self._redraw()
@@ -276,6 +281,15 @@ class TimelinePlot(QAbstractSlider):
             self._redraw()
         super().changeEvent(event)
 
+    def sliderChange(self, change: QAbstractSlider.SliderChange) -> None:
+        """Forget steps that are gone when there are fewer."""
+        super().sliderChange(change)
+        if change == QAbstractSlider.SliderChange.SliderRangeChange:
+            if self._hovered is not None and self._hovered > self.maximum():
+                self._hovered = None
+            if self._drawn not in dict(self._markers()):
+                self._drawn = None
+
     def _redraw(self) -> None:
         self._background = self._layer = None
         self.update()
@@ -285,10 +299,9 @@ class TimelinePlot(QAbstractSlider):
         pixmap = QPixmap(self.size() * ratio)
         pixmap.setDevicePixelRatio(ratio)
         pixmap.fill(ground)
-        painter = QPainter(pixmap)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        paint(painter)
-        painter.end()
+        with QPainter(pixmap) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            paint(painter)
         return pixmap
 
     def _paint_background(self, painter: QPainter) -> None:

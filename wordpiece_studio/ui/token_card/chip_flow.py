@@ -225,14 +225,13 @@ class ChipFlow(QWidget):
     # -- painting
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        choices = self._choices()
-        current = choices[self._current] if choices and self.hasFocus() else None
-        places = self._placed(self._items, self.width())
-        for index, (item, rect) in enumerate(zip(self._items, places, strict=True)):
-            self._paint_item(painter, item, rect, is_current=index == current)
-        painter.end()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            choices = self._choices()
+            current = choices[self._current] if choices and self.hasFocus() else None
+            places = self._placed(self._items, self.width())
+            for index, (item, rect) in enumerate(zip(self._items, places, strict=True)):
+                self._paint_item(painter, item, rect, is_current=index == current)
 
     def _paint_item(self, painter: QPainter, item: FlowItem, rect: QRectF, *, is_current: bool) -> None:
         theme = self._theme

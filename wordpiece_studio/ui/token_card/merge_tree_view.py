@@ -45,7 +45,7 @@ class MergeTreeView(QWidget):
     """Paints one tree in its natural size; larger ones belong into a scroll area."""
 
     token_chosen = Signal(object)
-    """The id (int) of the token whose node was clicked, or on which Enter or the space bar was pressed."""
+    """The token (str) whose node was clicked, or on which Enter or the space bar was pressed."""
     node_walked_to = Signal(object)
     """The QRect of the node that the keyboard went to."""
 
@@ -126,7 +126,7 @@ class MergeTreeView(QWidget):
             super().mousePressEvent(event)
             return
         self._current = index
-        self.token_chosen.emit(self._nodes[index].tree.token_id)
+        self._choose_current()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         is_node = self._node_at(event.position()) is not None
@@ -148,9 +148,13 @@ class MergeTreeView(QWidget):
         elif key in _ARROWS:
             self._walk_to(self._neighbour(key))
         elif key in _ENTER:
-            self.token_chosen.emit(self._nodes[self._current].tree.token_id)
+            self._choose_current()
         else:
             super().keyPressEvent(event)
+
+    def _choose_current(self) -> None:
+        if self._history is not None:
+            self.token_chosen.emit(self._history.token(self._nodes[self._current].tree.token_id))
 
     def _neighbour(self, key: Qt.Key) -> int:
         """Return the node that lies in the direction of an arrow key: up is the whole, down the left part."""
@@ -217,16 +221,15 @@ class MergeTreeView(QWidget):
         history = self._history
         if history is None:
             return
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        seen = QRectF(event.rect()).adjusted(-1, -self._level_height, 1, self._level_height)
-        for index, node in enumerate(self._nodes):
-            if node.parent >= 0:
-                self._paint_line(painter, node.parent, index)
-        for index in range(len(self._nodes)):
-            if seen.intersects(self.rect_of(index)):
-                self._paint_node(painter, history, index)
-        painter.end()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            seen = QRectF(event.rect()).adjusted(-1, -self._level_height, 1, self._level_height)
+            for index, node in enumerate(self._nodes):
+                if node.parent >= 0:
+                    self._paint_line(painter, node.parent, index)
+            for index in range(len(self._nodes)):
+                if seen.intersects(self.rect_of(index)):
+                    self._paint_node(painter, history, index)
 
     def _paint_line(self, painter: QPainter, parent: int, child: int) -> None:
         above, below = self.rect_of(parent), self.rect_of(child)

@@ -41,8 +41,7 @@ class TokenCardPane(Pane):
     """What is to be said of the focus."""
 
     def __init__(self, model: TrainerModel, usage: TokenUsage, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._model = model
+        super().__init__(model, parent)
         self._usage = usage
         self._state = CardState(model, usage)
         self._subject: Subject | None = None
@@ -80,7 +79,6 @@ class TokenCardPane(Pane):
         self._model.focus_changed.connect(self._on_model_focus_changed)
         self._model.moment_changed.connect(self._on_model_moment_changed)
         self._model.merges_appended.connect(self._on_model_merges_appended)
-        self._model.run_reset.connect(self._on_model_run_reset)
         self._model.rivals_changed.connect(self._on_model_rivals_changed)
 
     @property
@@ -99,6 +97,9 @@ class TokenCardPane(Pane):
         return self.height() < _LOW_LINES * self.fontMetrics().height()
 
     # -- what is shown
+
+    def forget(self) -> None:
+        self._state.words = self._state.growth = self._state.rivals = self._asked = None
 
     def refresh(self) -> None:
         history, focus = self._model.history, self._model.focus
@@ -178,9 +179,8 @@ class TokenCardPane(Pane):
             self._state.most_children = MANY
             self.refresh_later()
 
-    def _on_tree_token_chosen(self, token_id: int) -> None:
-        if self._model.history is not None:
-            self._model.set_focus(Focus("token", text=self._model.history.token(token_id)))
+    def _on_tree_token_chosen(self, token: str) -> None:
+        self._model.set_focus(Focus("token", text=token))
 
     def _on_birth_clicked(self) -> None:
         if self._subject is not None and self._subject.birth > 0:
@@ -211,11 +211,6 @@ class TokenCardPane(Pane):
 
     def _on_model_merges_appended(self, _first: object, _last: object) -> None:
         self.refresh_later(_BUSY_DELAY_MS)
-
-    def _on_model_run_reset(self) -> None:
-        state = self._state
-        state.words = state.growth = state.rivals = self._asked = None
-        self.refresh_later()
 
     def _on_model_rivals_changed(self, rivals: Rivals) -> None:
         self._state.rivals = rivals

@@ -149,6 +149,11 @@ class ChipCanvas(QAbstractScrollArea):
     # -- layout
 
     @property
+    def row_height(self) -> int:
+        """Height in pixels of a row of chips with what stands under them."""
+        return int(self._spacing.row_height) + 1
+
+    @property
     def _spacing(self) -> FlowSpacing:
         row = self._style.height + self._caption_lines * self._style.caption_height + ROW_GAP
         return FlowSpacing(_CHIP_GAP, _WORD_GAP, row)
@@ -220,24 +225,23 @@ class ChipCanvas(QAbstractScrollArea):
     # -- painting
 
     def paintEvent(self, _event: QPaintEvent) -> None:
-        painter = QPainter(self.viewport())
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        offset = self.verticalScrollBar().value()
-        height_before = self._blocks.height
-        row_height = self._spacing.row_height
-        for index, top, block in self._blocks.between(offset - MARGIN, offset + self.viewport().height()):
-            line = self._lines[index]
-            words = line.words
-            for chip in block.chips:
-                y = top + chip.y - offset + MARGIN
-                if -row_height < y < self.viewport().height():
-                    place = ChipPlace(index, chip.word, chip.chip)
-                    rect = QRectF(chip.x + MARGIN, y, chip.width, self._style.height)
-                    self._paint_chip(painter, place, line, words[chip.word], rect)
-        if self._composed:
-            rect = self.composed_rect().translated(MARGIN, MARGIN - offset)
-            self._style.paint(painter, rect, self._composed, _COMPOSED)
-        painter.end()
+        with QPainter(self.viewport()) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            offset = self.verticalScrollBar().value()
+            height_before = self._blocks.height
+            row_height = self._spacing.row_height
+            for index, top, block in self._blocks.between(offset - MARGIN, offset + self.viewport().height()):
+                line = self._lines[index]
+                words = line.words
+                for chip in block.chips:
+                    y = top + chip.y - offset + MARGIN
+                    if -row_height < y < self.viewport().height():
+                        place = ChipPlace(index, chip.word, chip.chip)
+                        rect = QRectF(chip.x + MARGIN, y, chip.width, self._style.height)
+                        self._paint_chip(painter, place, line, words[chip.word], rect)
+            if self._composed:
+                rect = self.composed_rect().translated(MARGIN, MARGIN - offset)
+                self._style.paint(painter, rect, self._composed, _COMPOSED)
         if self._blocks.height != height_before:
             self._update_scroll_bar()
 

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from wordpiece_studio.ui.look.chip_style import ChipLook, ChipStyle
+from wordpiece_studio.ui.look.painting import saved
 from wordpiece_studio.ui.look.plain import plain_label, set_plain_text
 from wordpiece_studio.ui.look.quiet_table import QuietTable, needed_height
 from wordpiece_studio.ui.look.token_text import number_text, token_text
@@ -166,13 +167,12 @@ class StripDelegate(QStyledItemDelegate):
         cell = QRectF(option.rect)
         at = QPointF(cell.left() + 8, cell.center().y() - self._style.height / 2)
         width = min(self._style.width(row.token), cell.width() - 12)
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        chip = QRectF(at.x(), at.y(), width, self._style.height)
-        self._style.paint(painter, chip, row.token, ChipLook(faded=is_future))
-        beside = cell.adjusted(8 + width + 10, 0, 0, 0)
-        pair = f"{token_text(row.left)} + {token_text(row.right)}"
-        if painter.fontMetrics().horizontalAdvance(pair) <= beside.width():
-            painter.setPen(self._theme.faint if is_future else self._theme.muted)
-            painter.drawText(beside, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter), pair)
-        painter.restore()
+        with saved(painter):
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            chip = QRectF(at.x(), at.y(), width, self._style.height)
+            self._style.paint(painter, chip, row.token, ChipLook(faded=is_future))
+            beside = cell.adjusted(8 + width + 10, 0, 0, 0)
+            pair = f"{token_text(row.left)} + {token_text(row.right)}"
+            if painter.fontMetrics().horizontalAdvance(pair) <= beside.width():
+                painter.setPen(self._theme.faint if is_future else self._theme.muted)
+                painter.drawText(beside, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter), pair)

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QEvent, QMargins, Qt, QTimer
 from PySide6.QtWidgets import QLabel, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from wordpiece_studio.ui.tokenization.pane_room import Wanted, shared_room
 
 if TYPE_CHECKING:
+    from wordpiece_studio.ui.tokenization.chip_canvas import ChipCanvas
     from wordpiece_studio.ui.tokenization.film_strip_view import FilmStripView
     from wordpiece_studio.ui.tokenization.unknown_box import UnknownBox
     from wordpiece_studio.ui.tokenization.watched_field import WatchedField
@@ -20,10 +21,9 @@ if TYPE_CHECKING:
 
 _LEAST_HEIGHT = 60
 _RUNGS, _LOW_RUNGS, _STRIP_ROWS = 6, 4, 2
-_ROW_HEIGHT = 42
-"""Pixels: about the height of a row of chips with their ids."""
 _LEAST_ROWS, _LEAST_ROWS_ASKED = 3, 2
-_SPACING = 6
+"""Of chips."""
+_SIDES, _SPACING = QMargins(14, 10, 12, 2), 6
 _NO_LIMIT = 16_777_215
 """Qt's own word for "as high as you like"."""
 
@@ -35,6 +35,7 @@ class PaneParts(QSplitter):
         self,
         field: WatchedField,
         shown: QStackedWidget,
+        chips: ChipCanvas,
         labels: tuple[QLabel, QLabel],
         unknown_box: UnknownBox,
         why: WhyHere,
@@ -42,17 +43,17 @@ class PaneParts(QSplitter):
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(Qt.Orientation.Vertical, parent)
-        self._field, self._shown, self._unknown_box = field, shown, unknown_box
+        self._field, self._shown, self._chips, self._unknown_box = field, shown, chips, unknown_box
         self._summary, self._ask = labels
         self._why, self._strip = why, strip
         self._is_low = False
-        self._is_shared_by_hand = False
+        self._is_shared_by_hand = self._can_ask = False
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self.share_room)
         top = QWidget(self)
         above = QVBoxLayout(top)
-        above.setContentsMargins(14, 10, 12, 2)
+        above.setContentsMargins(_SIDES)
         above.setSpacing(_SPACING)
         above.addWidget(field)
         above.addWidget(shown, 1)
@@ -80,7 +81,6 @@ class PaneParts(QSplitter):
 
     def show_answer(self) -> None:
         """Show the ladder instead of the hint how to ask for it."""
-        self._ask.hide()
         self._why.show()
         self.share_later()
 
@@ -88,7 +88,7 @@ class PaneParts(QSplitter):
         """Show no ladder."""
         self._why.hide()
         self._strip.show()
-        self._ask.setVisible(can_ask and not self._is_low)
+        self._can_ask = can_ask
         self.share_later()
 
     def share_later(self) -> None:
@@ -97,21 +97,42 @@ class PaneParts(QSplitter):
 
     def share_room(self) -> None:
         """Give the parts what they need, unless the user drew an edge."""
+        top = self._wanted_top()
         if self._is_shared_by_hand:
             return
-        sizes = shared_room(self.height(), self._wanted_top(), self._wanted_why(), self._wanted_strip())
+        sizes = shared_room(self._room, top, self._wanted_why(), self._wanted_strip())
         self._strip.setVisible(sizes[2] > 0)
         self.setSizes(list(sizes))
 
+    @property
+    def _room(self) -> int:
+        return self.height() - 2 * self.handleWidth()
+
     def _wanted_top(self) -> Wanted:
-        heights = [self._field.sizeHint().height(), self._shown.maximumHeight(), self._summary.sizeHint().height()]
-        if not self._unknown_box.isHidden():
-            heights.append(self._unknown_box.needed_height())
-        if not self._ask.isHidden():
-            heights.append(self._ask.sizeHint().height())
-        whole = sum(heights) + (len(heights) + 2) * _SPACING
+        """Leave out what there is no room to say of the text, rather than cut it, and return what the rest wants."""
+        is_asked = not self._why.isHidden()
+        can_ask = self._can_ask and not self._is_low and not is_asked
+        says = self._unknown_box.is_wanted
+        room = self._room - self._wanted_why().least
+        for has_summary, has_box in ((True, says), (False, says), (False, False)):
+            labels = [(self._summary, has_summary), (self._ask, can_ask and has_summary)]
+            wanted = self._wanted_with([label for label, is_there in labels if is_there], has_box=has_box)
+            if wanted.least <= room:
+                break
+        for label, is_there in labels:
+            label.setVisible(is_there)
+        self._unknown_box.give_way(not has_box)
+        return wanted
+
+    def _wanted_with(self, labels: list[QLabel], *, has_box: bool) -> Wanted:
+        width = self.width() - _SIDES.left() - _SIDES.right()
+        heights = [self._field.sizeHint().height(), self._shown.maximumHeight()]
+        heights += [max(label.heightForWidth(width), 0) for label in labels]
+        if has_box:
+            heights.append(self._unknown_box.needed_height(width))
+        whole = sum(heights) + (len(heights) - 1) * _SPACING + _SIDES.top() + _SIDES.bottom()
         rows = _LEAST_ROWS if self._why.isHidden() else _LEAST_ROWS_ASKED
-        return Wanted(whole, min(whole, whole - heights[1] + rows * _ROW_HEIGHT))
+        return Wanted(whole, min(whole, whole - heights[1] + rows * self._chips.row_height))
 
     def _wanted_why(self) -> Wanted:
         if self._why.isHidden():
@@ -122,6 +143,11 @@ class PaneParts(QSplitter):
         if self._is_low and not self._why.isHidden():
             return Wanted(0, 0)
         return Wanted(self._strip.needed_height(), self._strip.needed_height(1 if self._is_low else _STRIP_ROWS))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self.share_later()
 
     def _on_self_splitter_moved(self, _position: int, _index: int) -> None:
         self._is_shared_by_hand = True

@@ -18,7 +18,7 @@ def shared_room(room: int, top: Wanted, why: Wanted, strip: Wanted) -> tuple[int
 
     The chips grow into what the parts below do not need. While an answer is shown it comes before the film strip,
     which is left out (0) where its least height would be taken from the chips or from the answer's least; also where
-    all chips are seen only without it.
+    all chips are seen only without it. Nothing is less high than its least, but the chips where all else is left out.
 
     >>> shared_room(560, Wanted(230, 120), Wanted(0, 0), Wanted(900, 160))
     (230, 0, 330)
@@ -28,6 +28,10 @@ def shared_room(room: int, top: Wanted, why: Wanted, strip: Wanted) -> tuple[int
     (560, 0, 0)
     >>> shared_room(560, Wanted(230, 120), Wanted(300, 180), Wanted(900, 90))
     (230, 240, 90)
+    >>> shared_room(260, Wanted(700, 200), Wanted(0, 0), Wanted(900, 90))
+    (260, 0, 0)
+    >>> shared_room(260, Wanted(700, 200), Wanted(300, 90), Wanted(900, 90))
+    (170, 90, 0)
     """
     if not why.all:
         below = min(max(room * 3 // 10, strip.least), strip.all)
@@ -36,10 +40,11 @@ def shared_room(room: int, top: Wanted, why: Wanted, strip: Wanted) -> tuple[int
             if room - below < top.all <= room:
                 return room, 0, 0  # without the film strip everything that is said of the text is seen
         high = max(min(top.all, room - below), min(top.least, room))
-        return high, 0, room - high
+        return (high, 0, room - high) if room - high >= min(strip.least, strip.all) else (room, 0, 0)
     has_strip = bool(strip.all) and room - top.least - why.least >= strip.least
     below = why.least + (strip.least if has_strip else 0)
     high = max(min(top.all, room - below), min(top.least, room))
+    high = min(high, max(room - why.least, 0))
     rest = room - high
     if not has_strip:
         return high, rest, 0

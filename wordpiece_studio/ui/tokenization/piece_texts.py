@@ -10,7 +10,7 @@ from wordpiece_studio.ui.look.token_text import number_text, token_text
 
 if TYPE_CHECKING:
     from wordpiece_studio.core.encoder import Piece, TokenizedWord
-    from wordpiece_studio.model.trainer_model import TrainerModel
+    from wordpiece_studio.core.training.history import MergeHistory
     from wordpiece_studio.model.watched_text import WatchedLine, WatchedText
     from wordpiece_studio.model.watched_timeline import TextSummary
     from wordpiece_studio.ui.tokenization.token_options import TokenOptions
@@ -19,18 +19,22 @@ _NOTHING = "–"
 
 
 class PieceTexts(QObject):
-    """Writes ids, offsets and birth steps; it asks the model's history when each token was born."""
+    """Writes ids, offsets and birth steps; the run that made the tokens says when each was born."""
 
-    def __init__(
-        self, model: TrainerModel, watched: WatchedText, options: TokenOptions, parent: QObject | None = None
-    ) -> None:
+    def __init__(self, watched: WatchedText, options: TokenOptions, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._model = model
+        self._history: MergeHistory | None = None
+        self._merges = 0
         self._watched = watched
         self._options = options
         self._captions: dict[int, tuple[str, ...]] | None = {}  # by id; None where they depend on the place
         options.changed.connect(self._forget)
-        model.run_reset.connect(self._forget)
+
+    def show_run(self, history: MergeHistory | None, merges: int) -> None:
+        """Write of the tokens of this run, as far as so many merges."""
+        if history is not self._history:
+            self._forget()
+        self._history, self._merges = history, merges
 
     def _forget(self) -> None:
         self._captions = None if self._options.offsets else {}
@@ -42,10 +46,10 @@ class PieceTexts(QObject):
 
     def birth_step(self, token: str) -> int | None:
         """Return the step at which a token is born in the whole training, 0 for the alphabet, None if it never is."""
-        history = self._model.history
+        history = self._history
         if history is None:
             return None
-        token_id = history.vocabulary(self._model.merge_count).id_of(token)
+        token_id = history.vocabulary(self._merges).id_of(token)
         return history.birth_step(token_id) if token_id is not None else None
 
     def summary(self, found: TextSummary) -> str:
@@ -92,7 +96,7 @@ class PieceTexts(QObject):
         return said.format(token=token, id=number, unit=self.unit_name, offsets=offsets, born=born, word=text)
 
     def _born_text(self, piece: Piece) -> str:
-        history = self._model.history
+        history = self._history
         return number_text(history.birth_step(piece.id)) if history is not None and piece.id >= 0 else _NOTHING
 
     def _offsets_text(self, line: WatchedLine, piece: Piece) -> str:

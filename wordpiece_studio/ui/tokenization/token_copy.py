@@ -6,7 +6,8 @@ import time
 from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QObject, QTimer, Signal
-from PySide6.QtGui import QGuiApplication
+
+from wordpiece_studio.ui.look.exact_text import copy_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,6 +49,6 @@ class TokenCopy(QObject):
                 self._timer.start()
                 return
         count = len(self._gathered)
-        QGuiApplication.clipboard().setText(" ".join(self._gathered))
+        copy_text(" ".join(self._gathered))
         self._lines, self._gathered = (), []
         self.finished.emit(count)

@@ -1,10 +1,13 @@
-"""The row of options of the live tokenization: what stands under each chip, chips or table, copy and decode."""
+"""The row of options of the live tokenization: what stands under each chip, chips or table, copy and decode.
+
+Where the row is too long for the pane, the last of the switches are in the menu at its end.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QEvent, QSize, Signal
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
 
@@ -13,7 +16,11 @@ from wordpiece_studio.ui.look.plain import set_plain_tooltip
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from PySide6.QtGui import QResizeEvent
+
     from wordpiece_studio.model.text_units import TextUnit
+
+_SPACING = 2
 
 
 class TokenOptions(QWidget):
@@ -42,9 +49,13 @@ class TokenOptions(QWidget):
         self._table = self._switch(self.tr("table"), self.tr("Show the tokens as a table"))
         self._decode = QAction(self.tr("&Decode ids"), self)
         self._more = self._more_button()
+        self._in_menu = {
+            self._table: self._entry(self._table, self.tr("Show as &table")),
+            self._births: self._entry(self._births, self.tr("Show the steps of &birth")),
+        }
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(2)
+        layout.setSpacing(_SPACING)
         for button in (self._ids, self._offsets, self._unit, self._births):
             layout.addWidget(button)
         layout.addStretch(1)
@@ -81,6 +92,44 @@ class TokenOptions(QWidget):
     def as_table(self) -> bool:
         """Whether a table is shown instead of chips."""
         return self._table.isChecked()
+
+    def minimumSizeHint(self) -> QSize:
+        least = [self._ids, self._offsets, *self._unit_shown, self._more]
+        return QSize(self._width_of(least), self.sizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.LayoutRequest:  # of another font too
+            self._fit()
+        return super().event(event)
+
+    def _fit(self) -> None:
+        shown = [self._ids, self._offsets, *self._unit_shown, self._births, self._table, self._more]
+        for button, entry in self._in_menu.items():
+            fits = self._width_of(shown) <= self.width()
+            if not fits:
+                shown.remove(button)
+            button.setVisible(fits)
+            entry.setVisible(not fits)
+
+    @property
+    def _unit_shown(self) -> list[QToolButton]:
+        return [self._unit] if self.offsets else []
+
+    @staticmethod
+    def _width_of(buttons: list[QToolButton]) -> int:
+        return sum(button.sizeHint().width() for button in buttons) + _SPACING * len(buttons)
+
+    def _entry(self, button: QToolButton, text: str) -> QAction:
+        """Return an entry of the menu that switches what `button` does."""
+        entry = QAction(text, self, checkable=True, checked=button.isChecked())
+        entry.toggled.connect(button.setChecked)
+        button.toggled.connect(entry.setChecked)
+        self._more.menu().insertAction(self._more.menu().actions()[0], entry)
+        return entry
 
     def _switch(self, text: str, tip: str, *, checked: bool = False) -> QToolButton:
         button = self._button(text, tip)
@@ -132,8 +181,10 @@ class TokenOptions(QWidget):
 
     def _on_switch_toggled(self, _checked: bool) -> None:
         self._unit.setVisible(self._offsets.isChecked())
+        self._fit()
         self.changed.emit()
 
     def _on_units_triggered(self, _action: QAction) -> None:
         self._unit.setText(f"{self.unit_name} ▾")
+        self._fit()
         self.changed.emit()

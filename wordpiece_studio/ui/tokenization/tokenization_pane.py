@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QEvent, Signal
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from wordpiece_studio.model.records import Focus, TrainerState
@@ -57,16 +57,15 @@ class TokenizationPane(Pane):
     def __init__(
         self, model: TrainerModel, theme: Theme, parent: QWidget | None = None, *, changes: WatchedChanges | None = None
     ) -> None:
-        super().__init__(parent)
-        self._model = model
+        super().__init__(model, parent)
         self._changes = changes if changes is not None else WatchedChanges(self)
         self._watched = WatchedText()
         self._note = UnknownNote(model.counts, model.history)
         self._chosen: tuple[ChipPlace, bool] | None = None
-        self._is_low = False
+        self._is_low = self._is_made = False
         self._field = WatchedField(theme, self._decoded, self)
         self._edit, self._options = self._field.edit, self._field.options
-        self._texts = PieceTexts(model, self._watched, self._options, self)
+        self._texts = PieceTexts(self._watched, self._options, self)
         self._chips = ChipFlow(theme, self._texts.captions, self._describe_place, self)
         self._chips.setAccessibleName(self.tr("Tokens"))
         self._table = TokenTable(self._texts, theme, self)
@@ -81,6 +80,7 @@ class TokenizationPane(Pane):
         self._finder = ChangesFinder(model, self._changes, self)
         self._lay_out()
         self._connect()
+        self._is_made = True
         self.set_heading(self.tr("Live tokenization"))
         self._on_options_changed()
         self.set_text(self.tr("This is the Hugging Face course!"))
@@ -112,8 +112,9 @@ class TokenizationPane(Pane):
         self._shown = QStackedWidget(self)
         self._shown.addWidget(self._chips)
         self._shown.addWidget(self._table)
+        labels = self._summary, self._ask
         self._parts = PaneParts(
-            self._field, self._shown, (self._summary, self._ask), self._unknown_box, self._why, self._strip, self
+            self._field, self._shown, self._chips, labels, self._unknown_box, self._why, self._strip, self
         )
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -137,14 +138,17 @@ class TokenizationPane(Pane):
         self._changes.changed.connect(self._on_changes_changed)
         self._model.moment_changed.connect(self._on_model_moment_changed)
         self._model.merges_appended.connect(self._on_model_merges_appended)
-        self._model.run_reset.connect(self._on_model_run_reset)
         self._model.state_changed.connect(self._on_model_state_changed)
         self._model.focus_changed.connect(self._on_model_focus_changed)
 
     # -- what is shown
 
+    def forget(self) -> None:
+        self._note = UnknownNote(self._model.counts, self._model.history)
+
     def refresh(self) -> None:
         model = self._model
+        self._texts.show_run(model.history, model.merge_count)
         self._watched.set_text(self._edit.text)
         self._watched.set_tokenizer(model.tokenizer_at(model.moment))
         self._finder.set_lines(self._watched.line_texts)
@@ -196,6 +200,15 @@ class TokenizationPane(Pane):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self._fit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and self._is_made:
+            self._fit()
+
+    def _fit(self) -> None:
+        """Show less in a pane of few lines."""
         is_low = self.height() < _LOW_LINES * self.fontMetrics().height()
         if is_low != self._is_low:
             self._is_low = is_low
@@ -264,6 +277,8 @@ class TokenizationPane(Pane):
     def _on_options_changed(self) -> None:
         options = self._options
         lines = options.ids + options.offsets + options.births
+        if options.as_table:
+            self._table.tokens.set_lines(self._watched.lines)  # what it showed last may be long gone
         self._shown.setCurrentWidget(self._table if options.as_table else self._chips)
         self._chips.captions_changed(lines, hold_places=options.offsets)
         self.refresh_later()
@@ -329,13 +344,10 @@ class TokenizationPane(Pane):
     def _on_model_state_changed(self, _state: object) -> None:
         self.refresh_later()
 
-    def _on_model_run_reset(self) -> None:
-        self._note = UnknownNote(self._model.counts, self._model.history)
-        self.refresh_later()
-
     def _on_changes_changed(self) -> None:
-        self._show_summary()
-        self._show_unknown()
+        if self.is_current:
+            self._show_summary()
+            self._show_unknown()
 
     def _on_model_focus_changed(self, focus: Focus | None) -> None:
         config = self._model.config

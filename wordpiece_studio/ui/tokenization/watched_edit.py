@@ -12,6 +12,9 @@ from PySide6.QtCore import QEvent, QSizeF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
+from wordpiece_studio.model.view_text import to_view
+from wordpiece_studio.ui.look.exact_text import ExactEdit, editor_text, whole
+
 if TYPE_CHECKING:
     from PySide6.QtGui import QInputMethodEvent
 
@@ -20,7 +23,7 @@ _LONGEST_WRAPPED_LINE = 10_000
 _MARGIN = 4
 
 
-class WatchedEdit(QPlainTextEdit):
+class WatchedEdit(ExactEdit):
     """A plain-text field that is as high as its text, within limits of lines."""
 
     text_changed = Signal(object)
@@ -52,7 +55,9 @@ class WatchedEdit(QPlainTextEdit):
         before = self.textCursor().position()
         if self._text.isascii():
             return before
-        return len(self._text.encode("utf-16-le", "surrogatepass")[: 2 * before].decode("utf-16-le", "surrogatepass"))
+        units = self._text.encode("utf-16-le", "surrogatepass")
+        text = units[: 2 * before].decode("utf-16-le", "surrogatepass")
+        return len(text) if self._text.startswith(text) else len(text) - 1  # the caret is inside a surrogate pair
 
     def set_text(self, text: str) -> None:
         """Put another text in the field; can be undone."""
@@ -60,7 +65,7 @@ class WatchedEdit(QPlainTextEdit):
         cursor.beginEditBlock()
         cursor.select(cursor.SelectionType.Document)
         self._wrap_for(text)
-        cursor.insertText(text)
+        cursor.insertText(whole(to_view(text)))
         cursor.endEditBlock()
 
     def set_lines(self, least: int, most: int) -> None:
@@ -102,8 +107,7 @@ class WatchedEdit(QPlainTextEdit):
         self._set_height()
 
     def _on_document_contents_change(self, _position: int, _removed: int, _added: int) -> None:
-        # Raw, because the editor's own plain text turns a no-break space into a space.
-        text = self.document().toRawText().replace("\u2029", "\n").replace("\u2028", "\n")
+        text = to_view(editor_text(self.document()))
         if text != self._text:
             self._text = text
             self._wrap_for(text)

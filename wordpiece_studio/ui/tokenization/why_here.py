@@ -32,7 +32,6 @@ class WhyHere(QWidget):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
         self._title = plain_label("", self, role="heading", wrap=True)
         self._table = LadderTable(theme, self)
         self._table.setAccessibleName(self.tr("Candidates of longest match"))
@@ -105,11 +104,11 @@ class WhyHere(QWidget):
         if trial.matched:
             when = self._when_matched(born)
             spoken = self.tr("{candidate} fits: {when}").format(candidate=candidate, when=when)
-            colors = (self._theme.text, self._theme.success, self._theme.success)
+            colors = ("text", "success", "success")
             return TableRow((candidate, "✓", when), spoken, colors, trial.candidate)
         when = self.tr("not before step {step}").format(step=number_text(born)) if born else ""
         spoken = self.tr("{candidate} is no token").format(candidate=candidate)
-        colors = (self._theme.faint, self._theme.error, self._theme.faint)
+        colors = ("faint", "error", "faint")
         return TableRow((candidate, "✗", when), spoken, colors, trial.candidate)
 
     def _when_matched(self, born: int | None) -> str:
@@ -126,7 +125,7 @@ class LadderTable(QuietTable):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.ladder = RowTable((self.tr("candidate"), self.tr("fits"), self.tr("born")), parent=self)
+        self.ladder = RowTable(theme, (self.tr("candidate"), self.tr("fits"), self.tr("born")), parent=self)
         self.setModel(self.ladder)
         self.horizontalHeader().hide()
         self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)

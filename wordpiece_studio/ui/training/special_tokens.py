@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QVBoxLayout, QWidget
 
 from wordpiece_studio.core.training.config import TrainingConfig
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.ui.look.exact_text import ExactEdit, editor_text, whole
 from wordpiece_studio.ui.look.plain import plain_label, set_plain_text
 
 
@@ -25,7 +26,7 @@ class SpecialTokensDialog(QDialog):
                     "Without [UNK] an unknown word has no token to stand for it."),
             self, role="caption", wrap=True,
         )  # fmt: skip
-        self._editor = QPlainTextEdit("\n".join(tokens), self)
+        self._editor = ExactEdit(whole("\n".join(tokens)), self)
         self._editor.setAccessibleName(self.tr("Special tokens, one a line"))
         self._editor.setTabChangesFocus(True)
         self._problem_label = plain_label("", self, role="error", wrap=True)
@@ -44,7 +45,7 @@ class SpecialTokensDialog(QDialog):
     @property
     def tokens(self) -> tuple[str, ...]:
         """The tokens typed so far, blank lines left out."""
-        return tuple(line.strip() for line in self._editor.toPlainText().splitlines() if line.strip())
+        return tuple(line.strip() for line in editor_text(self._editor.document()).splitlines() if line.strip())
 
     def accept(self) -> None:
         """Hand the tokens over and close."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from wordpiece_studio.model.focus_token import id_of_token
@@ -17,6 +16,7 @@ from wordpiece_studio.model.vocabulary_search import VocabularySearch
 from wordpiece_studio.model.vocabulary_table import VocabularyTableModel
 from wordpiece_studio.ui.look.dead_text import dead_words
 from wordpiece_studio.ui.look.empty_state import EmptyState
+from wordpiece_studio.ui.look.exact_text import copy_text
 from wordpiece_studio.ui.look.pane import Pane
 from wordpiece_studio.ui.look.token_text import number_text
 from wordpiece_studio.ui.vocabulary.vocabulary_controls import VocabularyControls
@@ -42,8 +42,7 @@ class VocabularyPane(Pane):
     """The table of tokens with its controls."""
 
     def __init__(self, model: TrainerModel, usage: TokenUsage, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._model = model
+        super().__init__(model, parent)
         self._usage = usage
         self._table = VocabularyTableModel(model, usage, dead_words, self)
         self._view = VocabularyView(self._table, usage, theme, self)
@@ -95,7 +94,6 @@ class VocabularyPane(Pane):
         self._usage.changed.connect(self._on_usage_changed)
         self._model.moment_changed.connect(self._on_model_moment_changed)
         self._model.merges_appended.connect(self._on_model_merges_appended)
-        self._model.run_reset.connect(self._on_model_run_reset)
         self._model.state_changed.connect(self._on_model_state_changed)
         self._model.focus_changed.connect(self._on_model_focus_changed)
 
@@ -108,6 +106,10 @@ class VocabularyPane(Pane):
         self._search.close()
 
     # -- what is shown
+
+    def forget(self) -> None:
+        self._searched = 0
+        self._search.stop()
 
     def refresh(self) -> None:
         self._table.show_moment()
@@ -194,7 +196,7 @@ class VocabularyPane(Pane):
         """Put the selected rows on the clipboard as tab-separated text; nothing if none is selected."""
         ids = self._view.selected_ids()
         if len(ids):
-            QGuiApplication.clipboard().setText(vocabulary_tsv(self._table, ids))
+            copy_text(vocabulary_tsv(self._table, ids))
 
     # -- what happens
 
@@ -254,7 +256,7 @@ class VocabularyPane(Pane):
             self._model.set_focus(Focus("token", text=history.token(token_id)))
 
     def _on_usage_changed(self) -> None:
-        if self.isVisible():
+        if self.is_current:
             self._table.show_usage()
         self.refresh_later()
 
@@ -264,17 +266,11 @@ class VocabularyPane(Pane):
     def _on_model_merges_appended(self, _first: object, _last: object) -> None:
         self.refresh_later(_BUSY_DELAY_MS)
 
-    def _on_model_run_reset(self) -> None:
-        self._searched = 0
-        self._search.stop()
-        self._table.show_moment()  # at once: the old rows are of a history that is gone
-        self.refresh_later()
-
     def _on_model_state_changed(self, _state: object) -> None:
         self.refresh_later()
 
     def _on_model_focus_changed(self, _focus: object) -> None:
-        if self.isVisible():
+        if self.is_current:
             token_id = self._focused_id()
             if token_id is None:
                 self._view.clearSelection()

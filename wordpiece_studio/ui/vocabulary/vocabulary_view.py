@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 from wordpiece_studio.model.vocabulary_rows import VocabularyColumn
 from wordpiece_studio.ui.look.chip_style import ChipStyle
 from wordpiece_studio.ui.look.dead_text import DEAD_MARK, dead_sentence
+from wordpiece_studio.ui.look.painting import saved
 from wordpiece_studio.ui.look.plain import tooltip_text
 from wordpiece_studio.ui.look.quiet_table import QuietTable
 from wordpiece_studio.ui.look.token_text import token_text
@@ -98,18 +99,17 @@ class VocabularyDelegate(QStyledItemDelegate):
         dead = self._usage.dead
         is_dead = token_id < len(dead) and bool(dead[token_id])
         token = str(self._model.value(token_id, _Column.TOKEN))
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setClipRect(cell)
-        left, room = cell.left() + _PADDING + 2, cell.width() - 2 * _PADDING - (14 if is_dead else 2)
-        width = min(self.chips.width(token), room)
-        top = cell.top() + (cell.height() - self.chips.height) / 2
-        self.chips.paint(painter, QRectF(left, top, width, self.chips.height), token)
-        if is_dead:
-            painter.setPen(self._theme.text)
-            place = QRectF(left + width + 4, cell.top(), 12, cell.height())
-            painter.drawText(place, int(Qt.AlignmentFlag.AlignVCenter), DEAD_MARK)
-        painter.restore()
+        with saved(painter):
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setClipRect(cell)
+            left, room = cell.left() + _PADDING + 2, cell.width() - 2 * _PADDING - (14 if is_dead else 2)
+            width = min(self.chips.width(token), room)
+            top = cell.top() + (cell.height() - self.chips.height) / 2
+            self.chips.paint(painter, QRectF(left, top, width, self.chips.height), token)
+            if is_dead:
+                painter.setPen(self._theme.text)
+                place = QRectF(left + width + 4, cell.top(), 12, cell.height())
+                painter.drawText(place, int(Qt.AlignmentFlag.AlignVCenter), DEAD_MARK)
 
     def helpEvent(
         self, event: QHelpEvent, view: QAbstractItemView, option: QStyleOptionViewItem, index: _Index
