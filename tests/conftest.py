@@ -33,7 +33,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell has it for w
 _QT_MODULES = ("PySide6.QtCore", "PySide6.QtGui", "PySide6.QtWidgets", "PySide6.QtSvg", "PySide6.QtTest")
 _QT_FIXTURES = {"qtbot", "qapp", "qtlog", "qtmodeltester"}
 _QT_PACKAGES = ("PySide6", "pytestqt", "pyqtgraph", "wordpiece_studio.model", "wordpiece_studio.ui")
-_QT_FOLDERS = {"model", "ui"}
+_QT_FOLDERS = {"model", "monkey", "ui"}
 
 _LEFT_OUT = pytest.StashKey[list[str]]()
 _QT_PROBLEM = pytest.StashKey["str | None"]()

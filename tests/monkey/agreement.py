@@ -1,0 +1,111 @@
+"""Whether the panes agree with each other and with the model, once nothing is under way any more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from wordpiece_studio.model.records import TrainerState
+from wordpiece_studio.ui.look.pane import Pane
+from wordpiece_studio.ui.look.token_text import number_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from wordpiece_studio.ui.main_window import MainWindow
+
+_LONG = 200_000  # characters: of a longer text not all tokens are compared
+
+
+def is_settled(window: MainWindow) -> bool:
+    """Whether nothing is learned, counted, read or waiting to be shown."""
+    model = window.model
+    if model.state is TrainerState.TRAINING or model.is_busy or model.is_replacing:
+        return False
+    if window.counting.is_under_way or window.file_flow.opening.is_running or window.usage.is_counting:
+        return False
+    if window.history_pane.rows.is_busy or window.player.is_playing:
+        return False
+    return not any(pane.is_stale for pane in window.findChildren(Pane) if pane.isVisible())
+
+
+def disagreements(window: MainWindow) -> Iterator[str]:
+    """Yield what two places say differently, in words. Only of a window that is settled."""
+    yield from _texts(window)
+    yield from _steps(window)
+    yield from _tokens(window)
+    yield from _counts(window)
+
+
+def _texts(window: MainWindow) -> Iterator[str]:
+    document, editor = window.document, window.corpus_pane.editor
+    if not document.is_files and not (editor.isReadOnly() and not document.is_folded):
+        shown = editor.view_part(0, editor.document().characterCount() - 1)
+        if shown != document.view_text:
+            yield _first_difference("the editor and the document", shown, document.view_text)
+    field = window.tokenization_pane
+    if field.watched.text != field.text and field.isVisible():
+        yield _first_difference("live tokenization and its field", field.watched.text, field.text)
+
+
+def _steps(window: MainWindow) -> Iterator[str]:
+    model = window.model
+    step, count = model.moment, model.merge_count
+    if not 0 <= step <= count:
+        yield f"step {step} of {count}"
+    if window.timeline_pane.isVisible():
+        plot = window.timeline_pane.plot
+        if (plot.value(), plot.maximum(), plot.curve_length) != (step, count, count):
+            yield f"the timeline is at {plot.value()} of {plot.maximum()}, the model at {step} of {count}"
+    if window.history_pane.isVisible() and window.history_pane.rows.is_plain:
+        rows = window.history_pane.rows.rowCount()
+        if rows != count:
+            yield f"the history has {rows} rows for {count} merges"
+    if window.tokenization_pane.isVisible() and model.history is not None:
+        hint = window.tokenization_pane.hint
+        if number_text(step) not in hint.split():
+            yield f"live tokenization says {hint!r} at step {step}"
+    if window.scoreboard_pane.isVisible() and step:
+        title = window.scoreboard_pane.title
+        if number_text(step) not in title.split():
+            yield f"the scoreboard says {title!r} at step {step}"
+    focus = model.focus
+    if focus is not None and model.history is None:
+        yield f"{focus} is selected, and nothing is trained"
+
+
+def _tokens(window: MainWindow) -> Iterator[str]:
+    model, pane = window.model, window.tokenization_pane
+    tokenizer = model.tokenizer_at(model.moment)
+    if tokenizer is not None and pane.isVisible() and len(pane.text) < _LONG:
+        wanted = [piece.token for word in tokenizer.tokenize_words(pane.text) for piece in word.pieces]
+        if pane.tokens != wanted:
+            yield f"live tokenization shows {pane.tokens[:20]}, longest match finds {wanted[:20]}"
+    table = window.vocabulary_pane.table
+    if window.vocabulary_pane.isVisible() and model.history is not None:
+        size = model.history.vocabulary_size(model.moment)
+        if table.kind == "all" and not window.vocabulary_pane.controls.sought and table.rowCount() != size:
+            yield f"the vocabulary has {table.rowCount()} rows for {size} tokens"
+        ids = table.ids_of_rows(np.arange(table.rowCount()))
+        if len(np.unique(ids)) != len(ids) or (len(ids) and int(ids.max()) >= size):
+            yield f"the rows of the vocabulary are no tokens of step {model.moment}"
+
+
+def _counts(window: MainWindow) -> Iterator[str]:
+    counts = window.counting.counts
+    if counts is not None and window.corpus_pane.isVisible():
+        shown = window.corpus_pane.figures.value_of("distinct")
+        if shown != number_text(len(counts)):
+            yield f"the corpus pane shows {shown} distinct words of {len(counts)}"
+    model = window.model
+    if model.history is not None:
+        progress = model.progress
+        if progress.vocabulary_size != model.history.vocabulary_size(model.merge_count):
+            yield f"progress tells of {progress.vocabulary_size} tokens"
+
+
+def _first_difference(what: str, one: str, other: str) -> str:
+    place = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    near = slice(max(0, place - 10), place + 10)
+    return f"{what} differ at {place} ({len(one)}, {len(other)}): {one[near]!r}, {other[near]!r}"
