@@ -254,6 +254,19 @@ def test_painters_are_given_back_whatever_happens() -> None:
     assert found == []
 
 
+def test_structs_are_decodable() -> None:
+    """One that is not prepared ends the process when two threads decode it for the first time."""
+    found = [
+        f"{name_of(path)}:{node.lineno} {node.name}"
+        for path in FILES
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.ClassDef)
+        and "msgspec.Struct" in map(ast.unparse, node.bases)
+        and "decodable" not in map(ast.unparse, node.decorator_list)
+    ]
+    assert found == []
+
+
 def test_signals_carry_objects() -> None:
     """Signal(int) has 32 bits, Signal(dict) and Signal(list) copy and lose keys."""
     wrong = [

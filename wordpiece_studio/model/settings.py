@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import msgspec
 import platformdirs
 
+from wordpiece_studio.core.decodable import decodable
 from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ _Percent = Annotated[int, msgspec.Meta(ge=50, le=400)]
 _Paths = Annotated[tuple[_Text, ...], msgspec.Meta(min_length=1)]
 
 
+@decodable
 class SavedLayout(msgspec.Struct, frozen=True, kw_only=True):
     """What the user has changed of an arrangement of the panes. Names that no pane has are passed over.
 
@@ -60,6 +62,7 @@ class SavedLayout(msgspec.Struct, frozen=True, kw_only=True):
     zooms: dict[_Name, _Percent] = {}
 
 
+@decodable
 class StudioSettings(msgspec.Struct, frozen=True, kw_only=True):
     """The values. What a file does not say has its default; a value of the wrong kind makes the file damaged.
 

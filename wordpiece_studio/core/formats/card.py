@@ -20,6 +20,7 @@ import numpy as np
 
 from wordpiece_studio import __version__
 from wordpiece_studio.core.corpus.files import display_name
+from wordpiece_studio.core.decodable import decodable
 from wordpiece_studio.core.formats.corpus_record import CorpusRecord
 from wordpiece_studio.core.formats.published_paths import published_record, published_statistics
 from wordpiece_studio.core.formats.small_files import small_file_bytes
@@ -57,6 +58,7 @@ class CardCorpus(CorpusRecord, frozen=True, forbid_unknown_fields=True, kw_only=
     statistics: msgspec.Raw = msgspec.field(default_factory=lambda: msgspec.Raw(b"{}"))
 
 
+@decodable
 class Card(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What is known about exported files besides what stands in them.
 
@@ -109,6 +111,7 @@ class Card(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     versions: dict[str, str] = {}
 
 
+@decodable
 class _Head(msgspec.Struct, frozen=True):
     """What every card begins with, of whatever version."""
 

@@ -17,6 +17,7 @@ import msgspec
 
 from wordpiece_studio.core.corpus.corpus_file import CorpusFile
 from wordpiece_studio.core.corpus.remote_files import is_url
+from wordpiece_studio.core.decodable import decodable
 from wordpiece_studio.core.formats.published_paths import published_path
 from wordpiece_studio.core.project.contents import CorpusReference
 
@@ -37,6 +38,7 @@ MOST_FILES = 10_000
 _PIECE_BYTES = 1 << 20  # hashed at a time; the interpreter is free for others meanwhile
 
 
+@decodable
 class RecordedFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A file of the corpus and how it was read, see `CorpusFile`.
 
@@ -66,6 +68,7 @@ class RecordedFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
         return CorpusFile(path, self.kind, self.column, self.encoding, self.errors)
 
 
+@decodable
 class CorpusRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Where the words of a training came from.
 

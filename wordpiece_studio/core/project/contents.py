@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
+from wordpiece_studio.core.decodable import decodable
+
 if TYPE_CHECKING:
     from wordpiece_studio.core.corpus.corpus_file import CorpusFile
     from wordpiece_studio.core.corpus.counts import WordCounts
@@ -17,6 +19,7 @@ _Text = Annotated[str, msgspec.Meta(max_length=1_000_000)]
 _Step = Annotated[int, msgspec.Meta(ge=0, le=2**31)]
 
 
+@decodable
 class ProjectSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How the next training begins, as the training bar and the corpus pane say it.
 
@@ -36,6 +39,7 @@ class ProjectSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     max_word_length: Annotated[int, msgspec.Meta(ge=1, le=2**31)] = 1000
 
 
+@decodable
 class ProjectFocus(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What all panes look at, see `wordpiece_studio.model.records.Focus`."""
 
@@ -45,6 +49,7 @@ class ProjectFocus(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     text: _Text = ""
 
 
+@decodable
 class ProjectNote(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A line of the notebook: after `step` merges, of which the last made `token`."""
 
@@ -53,6 +58,7 @@ class ProjectNote(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     token: _Text = ""
 
 
+@decodable
 class ProjectBreakpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A breakpoint, see `wordpiece_studio.model.breakpoints.Breakpoint`."""
 
@@ -62,6 +68,7 @@ class ProjectBreakpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
     is_enabled: bool = True
 
 
+@decodable
 class ProjectView(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What the window shows of the project, whatever its layout is.
 

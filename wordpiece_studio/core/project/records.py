@@ -11,6 +11,7 @@ import msgspec
 from wordpiece_studio.core.corpus.corpus_file import CorpusFile, FileKind
 from wordpiece_studio.core.corpus.decoding import ErrorHandling  # noqa: TC001 - msgspec reads it
 from wordpiece_studio.core.corpus.encodings import known_encoding
+from wordpiece_studio.core.decodable import decodable
 from wordpiece_studio.core.project.contents import CorpusReference, ProjectCorpus
 from wordpiece_studio.core.project.references import located, placed
 from wordpiece_studio.core.text import normalizers, pre_tokenizers
@@ -32,6 +33,7 @@ _MOST_MEMORY = 256 << 20
 _BRACE_BYTES, _BRACKET_BYTES, _COMMA_BYTES = 240, 64, 60  # what these cost at most, once they are Python's objects
 
 
+@decodable
 class CorpusHead(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A `ProjectCorpus` without its text and files. `mark`: in hexadecimal."""
 
@@ -42,6 +44,7 @@ class CorpusHead(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     is_edited: bool = False
 
 
+@decodable
 class SourceAbout(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A `CorpusReference` without its path. `role`: whether it is one of the files, or where the text came from."""
 
@@ -55,6 +58,7 @@ class SourceAbout(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     sha256: Annotated[str, msgspec.Meta(pattern=r"^([0-9a-f]{64})?$")] = ""
 
 
+@decodable
 class RunHead(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A `ProjectRun` without words and merges, and the numbers of a `HistoryTable`.
 
@@ -80,6 +84,7 @@ class RunHead(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     is_wanted: bool = True
 
 
+@decodable
 class CountsHead(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Word counts of the corpus without the words; `corpus`: a hash of what they were counted from."""
 

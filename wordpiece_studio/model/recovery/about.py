@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import msgspec
 
+from wordpiece_studio.core.decodable import decodable
+
 if TYPE_CHECKING:
     from wordpiece_studio.core.project.contents import Project
 
@@ -17,6 +19,7 @@ _Kind = TypeVar("_Kind")
 _Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 
 
+@decodable
 class About(msgspec.Struct, frozen=True, kw_only=True):
     """What a question can say of the work, and what belongs together of what was kept.
 

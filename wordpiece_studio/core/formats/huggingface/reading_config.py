@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from wordpiece_studio.core.corpus.files import display_name
+from wordpiece_studio.core.decodable import decodable
 from wordpiece_studio.core.formats.huggingface.reading_json import read_json
 from wordpiece_studio.core.text.normalizers import BertNormalizer
 from wordpiece_studio.errors import StudioError
@@ -20,10 +21,12 @@ _BERTS = ("BertTokenizer", "BertTokenizerFast")
 _SPECIAL_KEYS = ("unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 
 
+@decodable
 class _Described(msgspec.Struct):
     content: str
 
 
+@decodable
 class _Fields(msgspec.Struct):
     """What matters here; all else in the file is left alone."""
 

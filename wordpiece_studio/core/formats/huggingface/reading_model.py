@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from wordpiece_studio.core.decodable import decodable
 from wordpiece_studio.core.imported.added_tokens import AddedToken
 from wordpiece_studio.core.imported.models import BpeModel, BpeOptions, UnigramModel, WordPieceModel
 
@@ -25,6 +26,7 @@ _POWERS = [float(f"1e{power}") for power in range(_LARGEST_POWER + 1)]
 _ADVICE = "Use the file in the program that it is from; what it does cannot be repeated here exactly."
 
 
+@decodable
 class _WordPieceFields(msgspec.Struct, forbid_unknown_fields=True):
     unk_token: str
     continuing_subword_prefix: str
@@ -33,6 +35,7 @@ class _WordPieceFields(msgspec.Struct, forbid_unknown_fields=True):
     type: str | None = None
 
 
+@decodable
 class _BpeFields(msgspec.Struct, forbid_unknown_fields=True):
     vocab: msgspec.Raw
     merges: msgspec.Raw
@@ -46,6 +49,7 @@ class _BpeFields(msgspec.Struct, forbid_unknown_fields=True):
     ignore_merges: bool | None = None
 
 
+@decodable
 class _UnigramFields(msgspec.Struct, forbid_unknown_fields=True):
     vocab: msgspec.Raw
     unk_id: int | None = None
@@ -53,6 +57,7 @@ class _UnigramFields(msgspec.Struct, forbid_unknown_fields=True):
     type: str | None = None
 
 
+@decodable
 class _AddedFields(msgspec.Struct, forbid_unknown_fields=True):
     id: int
     content: str
