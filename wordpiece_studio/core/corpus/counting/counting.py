@@ -13,7 +13,6 @@ import functools
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.core.corpus.counting import count_cache
 from wordpiece_studio.core.corpus.counting.counting_progress import CountingProgress, ProgressMeter
 from wordpiece_studio.core.corpus.counting.file_counting import count_files
 from wordpiece_studio.core.corpus.counting.text_counting import TextCounting
@@ -56,7 +55,6 @@ def count_words(
     min_count: int = 1,
     processes: int | None = 1,
     cluster: str | None = None,
-    cache: bool = False,
     progress: Callable[[CountingProgress], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
     keeps_when_stopped: bool = False,
@@ -87,9 +85,6 @@ def count_words(
         The address of the scheduler of a Dask cluster, such as ``"tcp://host:8786"``, to count there and not here; its
         workers must find the files by the same paths or URLs. The result is the same. Tables of words and their counts
         are read here all the same.
-    cache
-        Whether the counts are kept in the user's cache, and taken from there if the same files were counted in the same
-        way before.
     progress
         Called now and then, at most twenty times a second and at the end, in the caller's thread.
     should_stop
@@ -115,9 +110,6 @@ def count_words(
         from wordpiece_studio.core.formats.word_counts import read_word_counts
 
         return read_word_counts(files, pipeline.normalizer, pipeline.pre_tokenizer).at_least(min_count)
-    key = count_cache.key_of(files, pipeline, max_word_length) if cache else None
-    if key is not None and (kept := count_cache.find(key, pipeline)) is not None:
-        return kept.at_least(min_count)
     if cluster is None:
         count = functools.partial(count_files, processes=processes)
     else:
@@ -132,9 +124,6 @@ def count_words(
         should_stop=should_stop,
         keeps_when_stopped=keeps_when_stopped,
     )
-    statistics = counts.statistics
-    if key is not None and not (statistics.is_partial or statistics.changed_files or statistics.rare_words):
-        count_cache.keep(key, counts)
     return counts.at_least(min_count)
 
 
