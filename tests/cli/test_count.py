@@ -76,6 +76,26 @@ def test_a_table_is_written_and_trained_on(
     assert json.loads(run(capsys, "count", table, "--word-counts", "--json")[1])["words"] == 8
 
 
+def test_what_looks_like_a_table_of_words_is_one_and_it_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "a.tsv"
+    path.write_text("hug\t10\npug\t5\n")
+    said = f"wordpiece-studio: {path} was read as words and their counts: two columns, the second with whole numbers "
+    for arguments in (["count", path, "--json"], ["train", path, "-o", tmp_path / "1", "--json"]):
+        code, out, err = run(capsys, *arguments)
+        assert (code, json.loads(out)["words"], json.loads(out)["guessed_tables"]) == (0, 15, [str(path)])
+        assert err == f"{said}in every row. If that is wrong, use --kind tsv.\n"
+    code, out, err = run(capsys, "count", path, "--json", "--word-counts")
+    assert (code, json.loads(out)["words"], json.loads(out)["guessed_tables"], err) == (0, 15, [], "")
+    code, out, err = run(capsys, "count", path, "--json", "--kind", "tsv")
+    assert (code, json.loads(out)["words"], json.loads(out)["guessed_tables"], err) == (0, 1, [], "")
+    (tmp_path / "b.tsv").write_text("bun\t1\n")
+    assert f"{path} and 1 more file were read as words" in run(capsys, "count", tmp_path)[2]
+    assert run(capsys, "verify", tmp_path / "1")[0] == 0
+    assert run(capsys, "verify", tmp_path / "1", path)[0] == 0
+
+
 def test_patterns_columns_and_kinds(texts: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def words(*arguments: object) -> int:
         return json.loads(run(capsys, "count", *arguments, "--json")[1])["words"]  # type: ignore[no-any-return]

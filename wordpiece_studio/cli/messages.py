@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from wordpiece_studio.core.corpus.corpus_file import kind_of_name
 from wordpiece_studio.core.corpus.decoding import BINARY_ADVICE, UNDECODABLE_ADVICE
 from wordpiece_studio.core.corpus.delimited_rows import QUOTE_ADVICE
 from wordpiece_studio.core.corpus.encodings import DETECT
@@ -108,6 +109,8 @@ def reading_warnings(statistics: CorpusStatistics) -> list[str]:
         warnings.append(f"{_number(lines, 'faulty line')} {_was(lines)} left out.")
     for name, encoding in statistics.marked_files.items():
         warnings.append(f"{name} was read as {encoding.upper()}, because it begins with that byte order mark.")
+    if statistics.guessed_tables:
+        warnings.append(_guessed_tables(statistics.guessed_tables))
     for name in statistics.changed_files:
         warnings.append(f"{name} changed while it was read.")
     return warnings
@@ -185,6 +188,14 @@ def ladder(trace: WordTrace, max_word_length: int) -> str:
 
 def _option(error: StudioError) -> str:
     return f"--{str(error.values['name']).replace('_', '-')}"
+
+
+def _guessed_tables(names: Sequence[str]) -> str:
+    more = f" and {_number(len(names) - 1, 'more file')}" if len(names) > 1 else ""
+    return (
+        f"{names[0]}{more} {_was(len(names))} read as words and their counts: two columns, the second with whole "
+        f"numbers in every row. If that is wrong, use --kind {kind_of_name(names[0])}."
+    )
 
 
 def _stop_words(reason: str, config: TrainingConfig) -> str:

@@ -8,7 +8,7 @@ from wordpiece_studio.cli.messages import STDIN, no_words
 from wordpiece_studio.cli.terminal import files_or_stdin
 from wordpiece_studio.core.corpus.corpus_file import checked_kind
 from wordpiece_studio.core.corpus.counting.counting import count_stream, count_words
-from wordpiece_studio.core.corpus.listing import listed_files
+from wordpiece_studio.core.corpus.listing import listing
 from wordpiece_studio.core.corpus.sources import opened_stream
 from wordpiece_studio.errors import StudioError
 
@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from wordpiece_studio.cli.terminal import Report
-    from wordpiece_studio.core.corpus.corpus_file import CorpusFile, FileKind
+    from wordpiece_studio.core.corpus.corpus_file import FileKind
     from wordpiece_studio.core.corpus.counting.counting_progress import CountingProgress
     from wordpiece_studio.core.corpus.counts import WordCounts
+    from wordpiece_studio.core.corpus.listing import Listing
     from wordpiece_studio.core.corpus.rows import RowSource
     from wordpiece_studio.core.corpus.streams import TextStream
     from wordpiece_studio.core.text.normalizers import Normalizer
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 _READING = ("column", "encoding", "errors")
 
 
-def listed_sources(options: Mapping[str, Any]) -> list[CorpusFile] | None:
+def listed_sources(options: Mapping[str, Any]) -> Listing | None:
     """Return the files that the options name; None if that is standard input.
 
     Raises
@@ -37,7 +38,7 @@ def listed_sources(options: Mapping[str, Any]) -> list[CorpusFile] | None:
     source = files_or_stdin(options["files"])
     if not isinstance(source, list):
         return None
-    return listed_files(source, kind=_kind(options), **{name: options[name] for name in _READING})
+    return listing(source, kind=_kind(options), **{name: options[name] for name in _READING})
 
 
 def opened_stdin(options: Mapping[str, Any]) -> TextStream | RowSource:
@@ -54,7 +55,7 @@ def opened_stdin(options: Mapping[str, Any]) -> TextStream | RowSource:
 
 
 def counted_words(
-    options: Mapping[str, Any], files: list[CorpusFile] | None, normalizer: Normalizer, report: Report
+    options: Mapping[str, Any], files: Listing | None, normalizer: Normalizer, report: Report
 ) -> WordCounts:
     """Return the words of files, or of standard input, counted as the options say.
 

@@ -18,7 +18,7 @@ from wordpiece_studio.core.corpus.counting.file_counting import count_files
 from wordpiece_studio.core.corpus.counting.text_counting import TextCounting
 from wordpiece_studio.core.corpus.counts import CountingStopped
 from wordpiece_studio.core.corpus.decoding import TextPiece
-from wordpiece_studio.core.corpus.listing import listed_files
+from wordpiece_studio.core.corpus.listing import listing
 from wordpiece_studio.core.corpus.sources import opened_stream
 from wordpiece_studio.core.text.normalizers import resolve_normalizer
 from wordpiece_studio.core.text.pipeline import Pipeline
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.core.corpus.corpus_file import CorpusFile, FileKind
     from wordpiece_studio.core.corpus.counts import WordCounts
     from wordpiece_studio.core.corpus.decoding import ErrorHandling
+    from wordpiece_studio.core.corpus.listing import Listing
     from wordpiece_studio.core.text.normalizers import Normalizer
     from wordpiece_studio.core.text.pre_tokenizers import PreTokenizer
 
@@ -44,7 +45,7 @@ _PIECE_CHARACTERS = 1 << 20
 
 
 def count_words(
-    paths: Place | CorpusFile | Iterable[Place | CorpusFile],
+    paths: Place | CorpusFile | Iterable[Place | CorpusFile] | Listing,
     normalizer: str | Normalizer | None = "bert-cased",
     pre_tokenizer: str | PreTokenizer = "bert",
     *,
@@ -64,7 +65,8 @@ def count_words(
     Parameters
     ----------
     paths
-        The files, folders and patterns, as :func:`~wordpiece_studio.core.corpus.listing.listed_files` takes them.
+        The files, folders and patterns, as :func:`~wordpiece_studio.core.corpus.listing.listing` takes them. What
+        looks like a table of words and their counts is read as one, and the statistics say so.
     normalizer, pre_tokenizer
         What turns the text into words: names, or objects of one's own.
     column
@@ -105,11 +107,14 @@ def count_words(
         If a file cannot be read or decoded; the message names the file, the line and the byte. Or if `paths` are none.
     """
     pipeline = _pipeline(normalizer, pre_tokenizer, max_word_length)
-    files = listed_files(paths, column=column, encoding=encoding, errors=errors)
+    listed = listing(paths, column=column, encoding=encoding, errors=errors)
+    files = list(listed.files)
     if all(file.kind == "word-counts" for file in files):
         from wordpiece_studio.core.formats.word_counts import read_word_counts
 
-        return read_word_counts(files, pipeline.normalizer, pipeline.pre_tokenizer).at_least(min_count)
+        counts = read_word_counts(files, pipeline.normalizer, pipeline.pre_tokenizer)
+        counts.statistics = listed.noted(counts.statistics)
+        return counts.at_least(min_count)
     if cluster is None:
         count = functools.partial(count_files, processes=processes)
     else:
@@ -124,6 +129,7 @@ def count_words(
         should_stop=should_stop,
         keeps_when_stopped=keeps_when_stopped,
     )
+    counts.statistics = listed.noted(counts.statistics)
     return counts.at_least(min_count)
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.core.text.pipeline import Pipeline
 
 FindingKind = Literal[
-    "lost-marks", "jamo", "characters-alone", "mojibake", "twins", "invisible", "long-words", "long-line"
+    "lost-marks", "jamo", "characters-alone", "mojibake", "twins", "invisible", "long-words", "long-line", "word-counts"
 ]
 Severity = Literal["warning", "note"]
 Repair = Literal["decode-again", "remove-invisible", "remove-long-words", "wrap-lines"]
