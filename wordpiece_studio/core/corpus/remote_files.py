@@ -193,7 +193,7 @@ def _attempt(url: str, call: Callable[[], Any]) -> Any:
     except ImportError as error:
         raise StudioError(
             "{path} cannot be read: {reason}",
-            'Install it beside the Studio, and what reads URLs at all with: pip install "wordpiece-studio[cluster]"',
+            "Install it beside the Studio, and what reads URLs at all with: pip install fsspec",
             path=shown,
             reason=printable(str(error)).rstrip("."),
         ) from error
