@@ -10,7 +10,7 @@ from wordpiece_studio.core.corpus.delimited_rows import QUOTE_ADVICE
 from wordpiece_studio.core.corpus.encodings import DETECT
 from wordpiece_studio.core.corpus.files import display_name
 from wordpiece_studio.core.corpus.rows import CHARACTERS_ADVICE, NAME_COLUMN_ADVICE, SKIP_ADVICE
-from wordpiece_studio.core.encoder import NO_ID
+from wordpiece_studio.core.encoder import NO_ID, Tokenizer
 from wordpiece_studio.core.text.printable import printable
 from wordpiece_studio.errors import StudioError
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.core.corpus.counts import CorpusStatistics, FileStatistics, WordCounts
     from wordpiece_studio.core.encoder import WordTrace
     from wordpiece_studio.core.encoding.corpus_encoding import EncodingStatistics
+    from wordpiece_studio.core.imported.imported_tokenizer import ImportedTokenizer
     from wordpiece_studio.core.training.config import TrainingConfig
     from wordpiece_studio.core.training.trainer import Trainer
 
@@ -170,6 +171,21 @@ def encoding_summary(statistics: EncodingStatistics, unk_token: str, output: str
 def no_unknown_token(unk_token: str, done: str = "printed") -> str:
     """Return what to tell when words have no id."""
     return f"The vocabulary has no {unk_token}: words that it cannot spell have no id and are {done} as {NO_ID}."
+
+
+def guessed_case(tokenizer: Tokenizer | ImportedTokenizer, vocab: str) -> list[str]:
+    """Return a sentence if it was only guessed that a vocabulary is cased, or uncased."""
+    if not isinstance(tokenizer, Tokenizer) or not tokenizer.is_normalizer_guessed:
+        return []
+    normalizer = tokenizer.normalizer.name.partition("+")[0]  # characters may be removed besides
+    if normalizer == "bert-cased":
+        case, other = "cased", "bert-uncased, which is what the BertTokenizer of transformers does"
+    else:
+        case, other = "uncased, as its tokens have no capitals", "bert-cased"
+    return [
+        f"Nothing beside {display_name(vocab)} says how text is read; it is taken for {case} (--normalizer "
+        f"{normalizer}). If that is wrong, use --normalizer {other}."
+    ]
 
 
 def ladder(trace: WordTrace, max_word_length: int) -> str:

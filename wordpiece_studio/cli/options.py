@@ -120,4 +120,5 @@ def _with_removal(tokenizer: Tokenizer, remove: str) -> Tokenizer:
         with_removal(tokenizer.normalizer, remove),
         tokenizer.pre_tokenizer,
         max_word_length=tokenizer.max_word_length,
+        is_normalizer_guessed=tokenizer.is_normalizer_guessed,
     )
