@@ -13,6 +13,7 @@ import pytest
 
 from tests.cli.calls import COURSE, POSIX, fails, process, run
 from wordpiece_studio.core.corpus.counting.counting import count_words
+from wordpiece_studio.core.corpus.linter.linter import lint
 from wordpiece_studio.core.formats.word_counts import read_word_counts
 
 if TYPE_CHECKING:
@@ -94,6 +95,24 @@ def test_what_looks_like_a_table_of_words_is_one_and_it_is_said(
     assert f"{path} and 1 more file were read as words" in run(capsys, "count", tmp_path)[2]
     assert run(capsys, "verify", tmp_path / "1")[0] == 0
     assert run(capsys, "verify", tmp_path / "1", path)[0] == 0
+
+
+def test_what_is_left_out_of_a_folder_is_said(texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    why = "left out{}: of a folder only names that end in .txt, .text, .jsonl, .ndjson, .csv, .tsv, .parquet are read."
+    out = tmp_path / "out"
+    for names, said in (
+        (["a.md"], f"{texts / 'a.md'} was {why.format('')}"),
+        (["b.md", "c.json", ".hidden"], "3 files were " + why.format(f", such as {texts / 'a.md'}")),
+    ):
+        for name in names:
+            (texts / name).write_text("hug\n")
+        for command in (["count", texts, "--json"], ["train", texts, "--json", "-o", out, "--max-merges", 1]):
+            code, printed, err = run(capsys, *command)
+            assert (code, json.loads(printed)["left_out_files"]) == (0, 1 if len(names) == 1 else 3)
+            assert err == f"wordpiece-studio: {said} Name others one by one, or by a pattern.\n"
+        assert said in run(capsys, "encode", texts, "--vocab", out, "-o", tmp_path / "ids.npy")[2]
+        assert [str(finding) for finding in lint(texts) if finding.kind == "left-out"] != []
+    assert run(capsys, "count", texts / "a.md")[2] == run(capsys, "count", f"{texts}/*.md")[2] == ""
 
 
 def test_patterns_columns_and_kinds(texts: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -123,6 +123,7 @@ def _summary(
         "replaced": statistics.replaced,
         "skipped_lines": statistics.skipped_lines,
         "guessed_tables": statistics.guessed_tables,
+        "left_out_files": statistics.left_out_files,
         "top": commonest,
         "seconds": round(seconds, 3),
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.core.corpus.corpus_file import kind_of_name
+from wordpiece_studio.core.corpus.corpus_file import FOLDER_SUFFIXES, kind_of_name
 from wordpiece_studio.core.corpus.decoding import BINARY_ADVICE, UNDECODABLE_ADVICE
 from wordpiece_studio.core.corpus.delimited_rows import QUOTE_ADVICE
 from wordpiece_studio.core.corpus.encodings import DETECT
@@ -112,6 +112,8 @@ def reading_warnings(statistics: CorpusStatistics) -> list[str]:
         warnings.append(f"{name} was read as {encoding.upper()}, because it begins with that byte order mark.")
     if statistics.guessed_tables:
         warnings.append(_guessed_tables(statistics.guessed_tables))
+    if statistics.left_out_files:
+        warnings.append(_left_out_files(statistics))
     for name in statistics.changed_files:
         warnings.append(f"{name} changed while it was read.")
     return warnings
@@ -211,6 +213,16 @@ def _guessed_tables(names: Sequence[str]) -> str:
     return (
         f"{names[0]}{more} {_was(len(names))} read as words and their counts: two columns, the second with whole "
         f"numbers in every row. If that is wrong, use --kind {kind_of_name(names[0])}."
+    )
+
+
+def _left_out_files(statistics: CorpusStatistics) -> str:
+    number, example = statistics.left_out_files, statistics.left_out_example
+    files = f"{example} was" if number == 1 else f"{_number(number, 'file')} were"
+    example = "" if number == 1 else f", such as {example}"
+    return (
+        f"{files} left out{example}: of a folder only names that end in {', '.join(FOLDER_SUFFIXES)} are read. Name "
+        "others one by one, or by a pattern."
     )
 
 

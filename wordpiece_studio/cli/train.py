@@ -231,6 +231,7 @@ def _summary(trainer: Trainer, output: str, seconds: float) -> str:
         "skipped_words": counts.statistics.skipped_words,
         "rare_words": counts.statistics.rare_words,
         "guessed_tables": counts.statistics.guessed_tables,
+        "left_out_files": counts.statistics.left_out_files,
         "seconds": round(seconds, 3),
     }
     return printable_json(summary)

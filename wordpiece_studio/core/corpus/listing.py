@@ -47,14 +47,24 @@ class Listing:
         The files.
     guessed_tables
         The names of those that are read as words with their counts because they look like it.
+    left_out_files, left_out_example
+        How many files in folders are not among them, because their names do not end as those of texts do; and the name
+        of the first. Hidden ones are not counted.
     """
 
     files: tuple[CorpusFile, ...]
     guessed_tables: tuple[str, ...] = ()
+    left_out_files: int = 0
+    left_out_example: str = ""
 
     def noted(self, statistics: CorpusStatistics) -> CorpusStatistics:
         """Return what was read of the files together with what was decided about them."""
-        return replace(statistics, guessed_tables=self.guessed_tables)
+        return replace(
+            statistics,
+            guessed_tables=self.guessed_tables,
+            left_out_files=self.left_out_files,
+            left_out_example=self.left_out_example,
+        )
 
 
 def listing(
@@ -96,6 +106,7 @@ def listing(
     found: list[CorpusFile] = []
     listed: set[str] = set()
     guessed_tables: list[str] = []
+    left_out: list[str] = []
 
     def as_file(path: str) -> CorpusFile:
         file = CorpusFile(path, kind or kind_of_name(path) or "text", column, encoding, errors)
@@ -107,13 +118,14 @@ def listing(
     for entry in one_or_many:
         if not isinstance(entry, _ONE):
             raise StudioError("Files are expected, not {value}", "Give their paths.", value=repr(entry)[:100])
-        names = [] if isinstance(entry, CorpusFile) else _files_of(os.fsdecode(entry), listed)
+        names = [] if isinstance(entry, CorpusFile) else _files_of(os.fsdecode(entry), listed, left_out)
         files = [entry] if isinstance(entry, CorpusFile) else list(map(as_file, names))
         found += files
         listed.update(file.path for file in files)
     if not found:
         raise StudioError("There is no file to read", "Name at least one.")
-    return Listing(tuple(found), tuple(guessed_tables))
+    left_out = [path for path in dict.fromkeys(left_out) if path not in listed]
+    return Listing(tuple(found), tuple(guessed_tables), len(left_out), display_name(left_out[0]) if left_out else "")
 
 
 def listed_files(
@@ -147,13 +159,13 @@ def _is_table(file: CorpusFile) -> bool:
     return looks_like_word_counts(file)
 
 
-def _files_of(path: str, listed: set[str]) -> list[str]:
+def _files_of(path: str, listed: set[str], left_out: list[str]) -> list[str]:
     if is_url(path):
-        files = listed_urls(path)
+        files = listed_urls(path, left_out)
         if files == [path]:
             return files
     elif os.path.isdir(path):
-        files = _in_folder(path)
+        files = _in_folder(path, left_out)
     elif glob.has_magic(path) and not os.path.lexists(path):
         files = _matching(path)
     else:
@@ -162,8 +174,8 @@ def _files_of(path: str, listed: set[str]) -> list[str]:
     return [name for name in files if name not in listed]
 
 
-def _in_folder(path: str) -> list[str]:
-    files = list(_walk(path, set()))
+def _in_folder(path: str, left_out: list[str]) -> list[str]:
+    files = list(_walk(path, set(), left_out))
     if not files:
         raise StudioError(
             "There is no file in the folder {path} that ends in {suffixes}",
@@ -189,8 +201,8 @@ def _kind_of(entry: os.DirEntry[str]) -> tuple[bool, bool]:
         return False, False
 
 
-def _walk(folder: str, seen: set[tuple[int, int]]) -> Iterator[str]:
-    """Yield the files of a folder and of those below it."""
+def _walk(folder: str, seen: set[tuple[int, int]], left_out: list[str]) -> Iterator[str]:
+    """Yield the files of a folder and of those below it; those of other endings are added to `left_out`."""
     try:
         status = os.stat(folder)
         if (status.st_dev, status.st_ino) in seen:
@@ -203,6 +215,8 @@ def _walk(folder: str, seen: set[tuple[int, int]]) -> Iterator[str]:
     for name, is_folder, is_file in sorted(visible, key=lambda entry: natural_order(entry[0])):
         path = os.path.join(folder, name)
         if is_folder:
-            yield from _walk(path, seen)
+            yield from _walk(path, seen, left_out)
         elif is_file and is_taken_from_folders(name):
             yield path
+        elif is_file:
+            left_out.append(path)

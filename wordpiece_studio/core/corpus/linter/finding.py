@@ -15,7 +15,16 @@ if TYPE_CHECKING:
     from wordpiece_studio.core.text.pipeline import Pipeline
 
 FindingKind = Literal[
-    "lost-marks", "jamo", "characters-alone", "mojibake", "twins", "invisible", "long-words", "long-line", "word-counts"
+    "lost-marks",
+    "jamo",
+    "characters-alone",
+    "mojibake",
+    "twins",
+    "invisible",
+    "long-words",
+    "long-line",
+    "word-counts",
+    "left-out",
 ]
 Severity = Literal["warning", "note"]
 Repair = Literal["decode-again", "remove-invisible", "remove-long-words", "wrap-lines"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from wordpiece_studio.core.corpus.corpus_file import FOLDER_SUFFIXES
 from wordpiece_studio.core.corpus.counting.counting import count_texts, count_words
 from wordpiece_studio.core.corpus.linter import letters, text_checks, word_checks
 from wordpiece_studio.core.corpus.linter.evidence import Evidence, Sample, sample_of_files, sample_of_texts
@@ -119,6 +120,23 @@ def _decisions(listed: Listing) -> list[Finding]:
                     "What is no such table is given as a CorpusFile that says what it is.",
                 ),
                 {"name": tables[0], "files": len(tables)},
+            )
+        )
+    if listed.left_out_files:
+        found.append(
+            Finding(
+                "left-out",
+                "note",
+                "{name} is not read" if listed.left_out_files == 1 else "{files:,} files are not read, such as {name}",
+                (
+                    "Of a folder only files are read whose names end in {suffixes}.",
+                    "Others are named one by one, or by a pattern.",
+                ),
+                {
+                    "name": listed.left_out_example,
+                    "files": listed.left_out_files,
+                    "suffixes": ", ".join(FOLDER_SUFFIXES),
+                },
             )
         )
     return found
