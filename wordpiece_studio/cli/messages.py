@@ -80,6 +80,15 @@ def error_words(error: StudioError, command: str = "") -> str:
     return " ".join(f"{what}. {advice}".split())
 
 
+def place_of(error: StudioError) -> dict[str, object]:
+    """Return the file that an error is about, and the line or row and the byte, as far as it names them."""
+    values, template = error.values, error.what_template
+    file = next((values[name] for name in ("path", "source", "vocabulary") if name in values), None)
+    line = "row" if "row {line}" in template or values.get("kind") == "row" else "line"
+    found = {"file": None if file is None else str(file), line: values.get("line"), "byte": values.get("byte")}
+    return {name: value for name, value in found.items() if value is not None}
+
+
 def summary_words(trainer: Trainer, output: str, seconds: float) -> str:
     """Return what a training came to, and why it ended."""
     tokens, merges = len(trainer.vocabulary), len(trainer.history)
