@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import subprocess
+import threading
 import time
 from typing import TYPE_CHECKING
 
@@ -183,6 +184,42 @@ def test_stdin_of_any_kind() -> None:
         with process("count", "-", "--json", *options, stdin=subprocess.PIPE) as count:
             out, err = count.communicate(data)
         assert (count.returncode, err, json.loads(out)["words"]) == (0, b"", words)
+
+
+@POSIX
+@pytest.mark.parametrize("kind", ["text", "jsonl", "gzip"])
+def test_a_pipe_is_read(texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str) -> None:
+    path = tmp_path / ("pipe.jsonl" if kind == "jsonl" else "pipe")
+    data = {"text": b"hug pug\nhug\n", "jsonl": b'{"text": "hug pug hug"}\n', "gzip": gzip.compress(b"hug pug hug")}
+    run(capsys, "train", texts, "-o", tmp_path / "vocabulary")
+    os.mkfifo(path)
+    for command in (
+        ["count", path, "--json"],
+        ["train", path, "-o", tmp_path / "out", "--json"],
+        ["encode", path, "-o", tmp_path / "ids.npy", "--vocab", tmp_path / "vocabulary", "--json"],
+    ):
+        writer = threading.Thread(target=path.write_bytes, args=(data[kind],))  # which waits for a reader
+        writer.start()
+        code, out, err = run(capsys, *command)
+        writer.join()
+        assert (code, err) == (0, "")
+        assert json.loads(out).get("words", 3) == 3
+
+
+@POSIX
+@pytest.mark.skipif(not os.path.exists("/dev/fd/0"), reason="the system has no /dev/fd")
+def test_what_the_shell_makes_of_a_command_is_read(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("/dev/fd/{}", "/proc/self/fd/{}") if os.path.exists("/proc/self/fd") else ("/dev/fd/{}",):
+        end, other = os.pipe()
+        with os.fdopen(other, "wb") as writer:
+            writer.write(b"hug pug\nx\xff\n")
+        name = name.format(end)
+        message = fails(capsys, "count", name)
+        assert f"{name}, line 2: the bytes FF at byte 9 are not UTF-8" in message
+        os.close(end)
+    with process("count", "/dev/stdin", "--json", stdin=subprocess.PIPE) as count:
+        out, err = count.communicate(b"hug pug hug\n")
+    assert (count.returncode, err, json.loads(out)["words"]) == (0, b"", 3)
 
 
 def test_names_and_words_are_printed_escaped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

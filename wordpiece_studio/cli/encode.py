@@ -68,7 +68,7 @@ def encode_command(
     with progress(of_bytes=True) as report:
         statistics = write_ids(
             tokenizer,
-            opened_stdin(context.params) if sources is None else sources,
+            context.with_resource(opened_stdin(context.params)) if sources is None else sources,
             output,
             offsets_output=offsets,
             progress=lambda done, total: report("Encoding", done, total),

@@ -8,7 +8,7 @@ from wordpiece_studio.core.corpus.corpus_file import FOLDER_SUFFIXES, kind_of_na
 from wordpiece_studio.core.corpus.decoding import BINARY_ADVICE, UNDECODABLE_ADVICE
 from wordpiece_studio.core.corpus.delimited_rows import QUOTE_ADVICE
 from wordpiece_studio.core.corpus.encodings import DETECT
-from wordpiece_studio.core.corpus.files import display_name
+from wordpiece_studio.core.corpus.files import NO_FILE_ADVICE, display_name
 from wordpiece_studio.core.corpus.rows import CHARACTERS_ADVICE, NAME_COLUMN_ADVICE, SKIP_ADVICE
 from wordpiece_studio.core.encoder import NO_ID, Tokenizer
 from wordpiece_studio.core.text.printable import printable
@@ -58,6 +58,7 @@ _ADVICE_WITH_OPTIONS = {
     QUOTE_ADVICE: "Mend it: a cell in quotes ends with its quote, and a quote in it is doubled. Or leave out such "
     "lines with --errors skip-line.",
     NAME_COLUMN_ADVICE: "Name the one to read with --column.",
+    NO_FILE_ADVICE: "Name a file on a disk, or a pipe alone; or pipe the text in and name - for stdin.",
 }
 _ADVICE_WITHOUT = {
     UNDECODABLE_ADVICE: "Convert the text to UTF-8.",
