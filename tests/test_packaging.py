@@ -38,6 +38,16 @@ def imported() -> set[str]:
     return found - set(sys.stdlib_module_names) - {"wordpiece_studio"}
 
 
+def test_nobody_is_told_to_install_a_name_that_no_index_holds() -> None:
+    """Whoever took the name would have their code run here."""
+    files = [ROOT / "README.md", *(ROOT / "wordpiece_studio").rglob("*.py")]
+    advice = [line for path in files for line in re.findall("pip install.*", path.read_text(encoding="utf-8"))]
+    assert any("pyarrow" in line for line in advice)
+    assert not [
+        line for line in advice if re.search(r"install [\"']?wordpiece[-_]studio|wordpiece[-_]studio(\[|==)", line)
+    ]
+
+
 def test_what_is_required_is_imported_and_the_other_way_round() -> None:
     optional = {"dask", "distributed", "fsspec", "pyarrow", "sentencepiece", "tokenizers"}  # these are extras
     known = {module: name for name in required() for module in IMPORTED_AS.get(name, {name})}

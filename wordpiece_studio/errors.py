@@ -39,5 +39,8 @@ class StudioError(Exception):
         """What to do, with the values filled in; empty if there is nothing to do."""
         return self.advice_template.format(**self.values)
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
+
     def __str__(self) -> str:
         return f"{self.what}. {self.advice}" if self.advice else f"{self.what}."

@@ -1,9 +1,9 @@
 """A large corpus in the window: ``python -m tests.benchmarks.big_corpus [--file FILE] [--files 2000]``.
 
 Drives the real window, without a screen unless there is one, on one large generated file and on a folder of many files
-of every kind: opens, counts, holds, goes on, gives up, counts to the end, opens again. Prints the gaps of the event
-loop, how long pause and stop took to be seen and to be obeyed by every process, whether the progress only grew and
-reached its end, and the memory of the window and of the processes that count. Processes are looked at in /proc.
+of every kind: opens, counts, holds, goes on, gives up, counts to the end. Prints the gaps of the event loop, how long
+pause and stop took to be seen and to be obeyed by every process, whether the progress only grew and reached its end,
+and the memory of the window and of the processes that count. Processes are looked at in /proc.
 """
 
 from __future__ import annotations
@@ -40,7 +40,6 @@ class Figures:
     megabytes: float = 0.0
     listing_seconds: float = 0.0
     counting_seconds: float = 0.0
-    again_seconds: float = 0.0
     distinct_words: int = 0
     gaps_ms: list[float] = field(default_factory=list)
     own_ms: list[float] = field(default_factory=list)
@@ -160,7 +159,6 @@ def measure(path: Path, name: str) -> Figures:
     for window in _window():
         watch = Watch(window, figures)
         _count_with_interruptions(watch, path)
-        _open_again(watch, path)
         figures.gaps_ms, figures.own_ms = sorted(watch.probe.gaps_ms), sorted(watch.probe.own_ms)
     return figures
 
@@ -225,15 +223,6 @@ def _counting_processes() -> list[int]:
     return [pid for pid in pids if cpu_ticks([pid]) > before[pid]]
 
 
-def _open_again(watch: Watch, path: Path) -> None:
-    window, counting = watch.window, watch.window.counting
-    watch.window.file_flow.open_paths([path])
-    watch.until(lambda: window.file_flow.opening.is_running)
-    watch.until(lambda: not window.file_flow.opening.is_running and counting.is_running)
-    watch.figures.again_seconds = watch.until(lambda: counting.counts is not None) / 1000
-    watch.run(1.0)
-
-
 def print_table(all_figures: list[Figures]) -> None:
     """Print what was measured, a column a corpus."""
     from rich.console import Console
@@ -253,7 +242,6 @@ _ROWS = (
     ("distinct words", lambda f: f"{f.distinct_words:,}"),
     ("looking at the files, s", lambda f: f"{f.listing_seconds:.1f}"),
     ("counting, s", lambda f: f"{f.counting_seconds:.1f}"),
-    ("counting the same again, s", lambda f: f"{f.again_seconds:.1f}"),
     ("event-loop gaps p99, ms (bar: 50)", lambda f: f"{f.gaps_ms[int(len(f.gaps_ms) * 0.99)]:.1f}"),
     ("longest gaps, ms (bar: 100)", lambda f: " ".join(f"{gap:.0f}" for gap in f.gaps_ms[-3:])),
     ("  of these, taken by the window itself", lambda f: " ".join(f"{own:.0f}" for own in f.own_ms[-3:])),
@@ -285,7 +273,7 @@ def main() -> None:
         garbage.start()
         file = Path(scratch) / "corpus.txt"
         if arguments.file is not None:
-            file.symlink_to(arguments.file.absolute())  # a new name: counts that are kept count for nothing
+            file.symlink_to(arguments.file.absolute())
         elif arguments.megabytes:
             write_corpus(file, round(arguments.megabytes * 1e6))
         measured = [measure(file, "one file")] if file.exists() else []

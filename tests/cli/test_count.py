@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import subprocess
+import threading
 import time
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ import pytest
 
 from tests.cli.calls import COURSE, POSIX, fails, process, run
 from wordpiece_studio.core.corpus.counting.counting import count_words
+from wordpiece_studio.core.corpus.linter.linter import lint
 from wordpiece_studio.core.formats.word_counts import read_word_counts
 
 if TYPE_CHECKING:
@@ -74,6 +76,44 @@ def test_a_table_is_written_and_trained_on(
     vocabularies = {(tmp_path / name / "vocab.txt").read_bytes() for name in "123"}
     assert len(vocabularies) == 1
     assert json.loads(run(capsys, "count", table, "--word-counts", "--json")[1])["words"] == 8
+
+
+def test_what_looks_like_a_table_of_words_is_one_and_it_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "a.tsv"
+    path.write_text("hug\t10\npug\t5\n")
+    said = f"wordpiece-studio: {path} was read as words and their counts: two columns, the second with whole numbers "
+    for arguments in (["count", path, "--json"], ["train", path, "-o", tmp_path / "1", "--json"]):
+        code, out, err = run(capsys, *arguments)
+        assert (code, json.loads(out)["words"], json.loads(out)["guessed_tables"]) == (0, 15, [str(path)])
+        assert err == f"{said}in every row. If that is wrong, use --kind tsv.\n"
+    code, out, err = run(capsys, "count", path, "--json", "--word-counts")
+    assert (code, json.loads(out)["words"], json.loads(out)["guessed_tables"], err) == (0, 15, [], "")
+    code, out, err = run(capsys, "count", path, "--json", "--kind", "tsv")
+    assert (code, json.loads(out)["words"], json.loads(out)["guessed_tables"], err) == (0, 1, [], "")
+    (tmp_path / "b.tsv").write_text("bun\t1\n")
+    assert f"{path} and 1 more file were read as words" in run(capsys, "count", tmp_path)[2]
+    assert run(capsys, "verify", tmp_path / "1")[0] == 0
+    assert run(capsys, "verify", tmp_path / "1", path)[0] == 0
+
+
+def test_what_is_left_out_of_a_folder_is_said(texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    why = "left out{}: of a folder only names that end in .txt, .text, .jsonl, .ndjson, .csv, .tsv, .parquet are read."
+    out = tmp_path / "out"
+    for names, said in (
+        (["a.md"], f"{texts / 'a.md'} was {why.format('')}"),
+        (["b.md", "c.json", ".hidden"], "3 files were " + why.format(f", such as {texts / 'a.md'}")),
+    ):
+        for name in names:
+            (texts / name).write_text("hug\n")
+        for command in (["count", texts, "--json"], ["train", texts, "--json", "-o", out, "--max-merges", 1]):
+            code, printed, err = run(capsys, *command)
+            assert (code, json.loads(printed)["left_out_files"]) == (0, 1 if len(names) == 1 else 3)
+            assert err == f"wordpiece-studio: {said} Name others one by one, or by a pattern.\n"
+        assert said in run(capsys, "encode", texts, "--vocab", out, "-o", tmp_path / "ids.npy")[2]
+        assert [str(finding) for finding in lint(texts) if finding.kind == "left-out"] != []
+    assert run(capsys, "count", texts / "a.md")[2] == run(capsys, "count", f"{texts}/*.md")[2] == ""
 
 
 def test_patterns_columns_and_kinds(texts: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -144,6 +184,42 @@ def test_stdin_of_any_kind() -> None:
         with process("count", "-", "--json", *options, stdin=subprocess.PIPE) as count:
             out, err = count.communicate(data)
         assert (count.returncode, err, json.loads(out)["words"]) == (0, b"", words)
+
+
+@POSIX
+@pytest.mark.parametrize("kind", ["text", "jsonl", "gzip"])
+def test_a_pipe_is_read(texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str) -> None:
+    path = tmp_path / ("pipe.jsonl" if kind == "jsonl" else "pipe")
+    data = {"text": b"hug pug\nhug\n", "jsonl": b'{"text": "hug pug hug"}\n', "gzip": gzip.compress(b"hug pug hug")}
+    run(capsys, "train", texts, "-o", tmp_path / "vocabulary")
+    os.mkfifo(path)
+    for command in (
+        ["count", path, "--json"],
+        ["train", path, "-o", tmp_path / "out", "--json"],
+        ["encode", path, "-o", tmp_path / "ids.npy", "--vocab", tmp_path / "vocabulary", "--json"],
+    ):
+        writer = threading.Thread(target=path.write_bytes, args=(data[kind],))  # which waits for a reader
+        writer.start()
+        code, out, err = run(capsys, *command)
+        writer.join()
+        assert (code, err) == (0, "")
+        assert json.loads(out).get("words", 3) == 3
+
+
+@POSIX
+@pytest.mark.skipif(not os.path.exists("/dev/fd/0"), reason="the system has no /dev/fd")
+def test_what_the_shell_makes_of_a_command_is_read(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("/dev/fd/{}", "/proc/self/fd/{}") if os.path.exists("/proc/self/fd") else ("/dev/fd/{}",):
+        end, other = os.pipe()
+        with os.fdopen(other, "wb") as writer:
+            writer.write(b"hug pug\nx\xff\n")
+        name = name.format(end)
+        message = fails(capsys, "count", name)
+        assert f"{name}, line 2: the bytes FF at byte 9 are not UTF-8" in message
+        os.close(end)
+    with process("count", "/dev/stdin", "--json", stdin=subprocess.PIPE) as count:
+        out, err = count.communicate(b"hug pug hug\n")
+    assert (count.returncode, err, json.loads(out)["words"]) == (0, b"", 3)
 
 
 def test_names_and_words_are_printed_escaped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

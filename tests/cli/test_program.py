@@ -59,6 +59,40 @@ def test_nothing_that_a_terminal_obeys_is_printed(tmp_path: Path, capsys: pytest
     assert json.loads(outputs[1][1])["text"] == evil
 
 
+def test_errors_are_json_too(course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.jsonl").write_text('{"text": "good"}\nbroken\n')
+    (tmp_path / "a.tsv").write_text("hug\t1\nhug\tx\n")
+    (tmp_path / "a.txt").write_bytes(b"hug\nx\xff\n")
+    for arguments, code, where in (
+        (["count", tmp_path / "a.jsonl"], 1, {"file": f"{tmp_path / 'a.jsonl'}", "line": 2, "byte": 17}),
+        (["train", tmp_path / "a.txt", "-o", tmp_path], 1, {"file": f"{tmp_path / 'a.txt'}", "line": 2, "byte": 5}),
+        (["count", tmp_path / "a.tsv", "--word-counts"], 1, {"file": f"{tmp_path / 'a.tsv'}", "line": 2}),
+        (["encode", tmp_path / "no", "--vocab", course, "-o", "x"], 1, {"file": f"{tmp_path / 'no'}"}),
+        (["tokenize", "--vocab", tmp_path / "no", "hug"], 1, {"file": f"{tmp_path / 'no'}"}),
+        (["explain", "--vocab", course, " "], 1, {}),
+        (["verify", tmp_path / "no"], 1, {"file": f"{tmp_path / 'no'}"}),
+        (["count", course, "--top", "x"], 2, {}),
+        (["train"], 2, {}),
+        (["count", course, "--no-such-option"], 2, {}),
+    ):
+        result, out, err = run(capsys, *arguments, "--json")
+        assert (result, err) == run(capsys, *arguments)[::2]
+        assert out.count("\n") == 1
+        error = json.loads(out)
+        assert f"wordpiece-studio: {error.pop('message')}\n" == err
+        assert error == {"exit_code": code, **where}
+    assert run(capsys, "tokenize", "--vocab", tmp_path / "no", "--", "--json")[1] == ""
+
+
+@POSIX
+def test_an_error_that_nobody_reads_is_told_all_the_same() -> None:
+    with process("count", "no-such-file", "--json") as count:
+        assert count.stdout is not None
+        assert count.stderr is not None
+        count.stdout.close()
+        assert (count.wait(), count.stderr.read().count(b"\n")) == (1, 1)
+
+
 @pytest.mark.slow
 def test_stdin(course: Path, tmp_path: Path) -> None:
     with process("tokenize", "--vocab", course, stdin=subprocess.PIPE) as tokenize:

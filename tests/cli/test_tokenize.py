@@ -64,12 +64,36 @@ def test_a_missing_vocabulary_is_asked_for(
 
 def test_words_without_an_id_are_told_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "vocab.txt").write_text("a\nb\n")
-    options = ["tokenize", "--vocab", tmp_path / "vocab.txt"]
+    options = ["tokenize", "--vocab", tmp_path / "vocab.txt", "--normalizer", "bert-cased"]
     code, out, err = run(capsys, *options, "--ids", "a x\nx b")
     assert (code, out) == (0, "0 -1\n-1 1\n")
     assert err.startswith("wordpiece-studio: The vocabulary has no [UNK]: ")
     assert err.count("\n") == 1
     assert run(capsys, *options, "--ids", "a")[2] == run(capsys, *options, "x")[2] == ""
+
+
+def test_it_is_told_that_a_vocabulary_alone_is_taken_for_cased_or_uncased(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "vocab.txt"
+    options = ["--vocab", tmp_path, "Hug"]
+    said = f"wordpiece-studio: Nothing beside {tmp_path} says how text is read; it is taken for "
+    path.write_text("[UNK]\n[unused1]\nhug\n")
+    assert run(capsys, "tokenize", *options) == (
+        0, "hug\n",
+        f"{said}uncased, as its tokens have no capitals (--normalizer bert-uncased). If that is wrong, use "
+        "--normalizer bert-cased.\n",
+    )  # fmt: skip
+    assert run(capsys, "tokenize", *options, "--normalizer", "bert-cased") == (0, "[UNK]\n", "")
+    assert run(capsys, "explain", *options, "--remove", "x")[2].startswith(said)
+    path.write_text("[UNK]\nHug\nhug\n")
+    assert run(capsys, "tokenize", *options) == (
+        0, "Hug\n",
+        f"{said}cased (--normalizer bert-cased). If that is wrong, use --normalizer bert-uncased, which is what the "
+        "BertTokenizer of transformers does.\n",
+    )  # fmt: skip
+    (tmp_path / "tokenizer_config.json").write_text('{"do_lower_case": true}')
+    assert run(capsys, "tokenize", *options) == (0, "hug\n", "")
 
 
 def test_text_in_utf_16_is_tokenized(course: Path) -> None:

@@ -10,6 +10,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+import platformdirs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -121,6 +122,27 @@ def test_files_are_counted_in_a_child(qtbot: QtBot, job: CountingJob, tmp_path: 
     with qtbot.waitSignal(job.finished, timeout=20_000) as caught:
         job.count_files([CorpusFile(str(path))])
     assert caught.args[0].words == ["hug", "pug"]
+
+
+def test_what_a_file_holds_now_is_counted_whatever_its_size_and_time_are(
+    qtbot: QtBot, job: CountingJob, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.txt"
+    for text in ("hug pug", "bun pun"):
+        path.write_text(text, encoding="utf-8")
+        os.utime(path, ns=(10**18, 10**18))
+        with qtbot.waitSignal(job.finished, timeout=20_000) as caught:
+            job.count_files([CorpusFile(str(path))])
+        assert caught.args[0].words == text.split()
+
+
+def test_nothing_of_the_corpus_is_left_in_the_cache(qtbot: QtBot, job: CountingJob, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("hug pug", encoding="utf-8")
+    cache = platformdirs.user_cache_path("wordpiece-studio", appauthor=False)
+    before = set(cache.rglob("*"))
+    with qtbot.waitSignal(job.finished, timeout=20_000):
+        job.count_files([CorpusFile(str(tmp_path / "a.txt"))])
+    assert [path for path in set(cache.rglob("*")) - before if "kernels" not in path.parts] == []
 
 
 def test_an_error_in_the_child_is_told_here(qtbot: QtBot, job: CountingJob, tmp_path: Path) -> None:

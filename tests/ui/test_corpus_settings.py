@@ -119,16 +119,26 @@ def test_a_file_is_read_as_another_kind_and_back(studio: Studio, tmp_path: Path)
     (tmp_path / "1.tsv").write_text("hug\t5\npug\t3\n", encoding="utf-8")
     (tmp_path / "2.txt").write_text("bun\n", encoding="utf-8")
     studio.open(tmp_path)
+    wait_counted(studio)
     window = studio.window
+    assert dict(window.counting.counts.items()) == {"hug": 5, "pug": 3, "bun": 1}
     view = window.corpus_pane.files_view
     view.list.select([0])
-    choose(view.form._kind_box, "word-counts")
-    wait_counted(studio)
-    assert dict(window.counting.counts.items()) == {"hug": 5, "pug": 3, "bun": 1}
-    assert window.document.files.table.index(0, FileColumn.KIND).data() == "word counts"
+    box = view.form._kind_box
+    assert (box.currentText(), "Two columns" in box.toolTip()) == ("word counts (guess)", True)
+    kind = window.document.files.table.index(0, FileColumn.KIND)
+    assert kind.data() == "guess: word counts"
     studio.wait(lambda: "hug\t5" in view.preview.text)
+    choose(box, "tsv")
+    wait_counted(studio)
+    assert dict(window.counting.counts.items()) == {"pug": 1, "bun": 1}
+    assert (box.currentText(), "Two columns" in box.toolTip()) == ("tsv", False)
+    choose(box, "word-counts")
+    wait_counted(studio)
+    assert kind.data() == box.currentText() == "word counts"
     window.document.undo_stack.undo()
-    assert window.document.files.files[0].kind == "tsv"
+    window.document.undo_stack.undo()
+    assert kind.data() == "guess: word counts"
 
 
 @pytest.mark.slow

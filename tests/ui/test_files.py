@@ -15,14 +15,12 @@ from PySide6.QtWidgets import QFileDialog
 
 from tests.ui.drops import drop
 from wordpiece_studio.core.corpus.counting.counting_progress import CountingProgress
-from wordpiece_studio.core.kernel_cache import private_folder
 from wordpiece_studio.model.file_rows import FileState
 from wordpiece_studio.model.file_table import FileColumn
 from wordpiece_studio.ui.corpus.counting_bar import progress_words
 from wordpiece_studio.ui.corpus.encoding_dialog import EncodingDialog
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from tests.ui.conftest import Studio
@@ -42,16 +40,6 @@ def folder(tmp_path: Path) -> Path:
         encoding="utf-8",
     )
     return place
-
-
-@pytest.fixture(autouse=True)
-def _no_counts_left_over() -> Iterator[None]:
-    """Take back what is kept in the user's cache; a folder of one's own would have the kernels compiled again."""
-    kept = private_folder("counts")
-    before = set(kept.iterdir())
-    yield
-    for path in set(kept.iterdir()) - before:
-        path.unlink(missing_ok=True)
 
 
 def wait_counted(studio: Studio) -> None:

@@ -34,8 +34,8 @@ def row(studio: Studio, kind: str) -> LintRow:
 
 def finding(number: int = 1, **changes: object) -> Finding:
     values: dict[str, object] = {
-        "kind": "jamo", "severity": "warning", "title": "Hangul falls apart: {word} → {letters} letters",
-        "details": ("{distinct:,} words change.",), "values": {"word": "한", "letters": 3, "distinct": number},
+        "kind": "jamo", "severity": "warning", "title_template": "Hangul falls apart: {word} → {letters} letters",
+        "detail_templates": ("{distinct:,} words change.",), "values": {"word": "한", "letters": 3, "distinct": number},
         "examples": (Example("한", "\u1112\u1161\u11ab", line=1234),), "fix": PipelineFix("none", "bert"),
         "fix_name": "Keep syllables whole",
     }  # fmt: skip

@@ -1,6 +1,7 @@
 """The command line: ``wordpiece-studio`` opens the window, its commands do without one.
 
-Results go to stdout; progress, warnings and errors go to stderr, an error in one line. The exit code is 0, or 1 for an
+Results go to stdout; progress, warnings and errors go to stderr, an error in one line; with --json an error goes to
+stdout too, as one object. The exit code is 0, or 1 for an
 error that was told, 2 for a wrong call, 130 after Ctrl-C. Nothing is computed here; each command has a module.
 """
 
@@ -12,19 +13,23 @@ import glob
 import os
 import signal
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from wordpiece_studio import __version__
 from wordpiece_studio.cli.count import count_command
 from wordpiece_studio.cli.encode import encode_command
-from wordpiece_studio.cli.messages import error_words
+from wordpiece_studio.cli.messages import error_words, place_of
 from wordpiece_studio.cli.terminal import PROGRAM, OutputClosed, print_line, warn
 from wordpiece_studio.cli.tokenize import explain_command, tokenize_command
 from wordpiece_studio.cli.train import train_command
 from wordpiece_studio.cli.verify import verify_command
+from wordpiece_studio.core.text.printable import printable_json
 from wordpiece_studio.errors import StudioError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 _STOPPED, _TERMINATED = 130, 143
 
@@ -87,17 +92,19 @@ def run(arguments: list[str]) -> int:
         raise
     except _UsageError as error:
         message = getattr(error, "format_message", error.__str__)()
-        return _fail(f"{message.rstrip('.')}. See {PROGRAM} --help.", 2)
+        return _fail(f"{message.rstrip('.')}. See {PROGRAM} --help.", 2, arguments)
     except StudioError as error:
-        return _fail(error_words(error, *arguments[:1]), 1)
+        return _fail(error_words(error, *arguments[:1]), 1, arguments, place_of(error))
     except (KeyboardInterrupt, typer.Abort):
         code = _STOPPED
     except MemoryError:
-        return _fail("There is not enough memory for this.", 1)
+        return _fail("There is not enough memory for this.", 1, arguments)
     except OSError as error:
-        _drop_output()
-        return _fail(f"{error.filename or 'stdout'}: {error.strerror or error}.", 1)
-    return _fail("Stopped.", code) if code == _STOPPED else code
+        if not error.filename:
+            _drop_output()
+        where = {"file": os.fsdecode(error.filename)} if isinstance(error.filename, str | bytes) else {}
+        return _fail(f"{error.filename or 'stdout'}: {error.strerror or error}.", 1, arguments, where)
+    return _fail("Stopped.", code, ()) if code == _STOPPED else code
 
 
 def _dispatch(arguments: list[str]) -> int:
@@ -139,6 +146,14 @@ def _window(
         raise typer.Exit(_open_window([]))
 
 
-def _fail(text: str, code: int) -> int:
-    warn(" ".join(text.split()))
+def _fail(text: str, code: int, arguments: Sequence[str], where: Mapping[str, object] | None = None) -> int:
+    """Tell an error, to a program that asked for JSON on stdout too; `where` says what it is about."""
+    message = " ".join(text.split())
+    warn(message)
+    if "--json" in arguments[: arguments.index("--") if "--" in arguments else None]:
+        try:
+            print_line(printable_json({"message": message, "exit_code": code, **(where or {})}))
+            sys.stdout.flush()
+        except (OutputClosed, OSError):
+            _drop_output()
     return code

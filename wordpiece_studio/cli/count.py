@@ -71,8 +71,8 @@ def count_command(
     normalizing = with_removal(resolve_normalizer(normalizer), remove)
     sources = listed_sources(context.params)
     if output is not None:
-        _check_output(output, sources or [])
-    notes = CorpusNotes(sources, context.params)
+        _check_output(output, () if sources is None else sources.files)
+    notes = CorpusNotes(None if sources is None else sources.files, context.params)
     with progress(of_bytes=True) as report:
         counts = counted_words(context.params, sources, normalizing, report)
     if output is not None:
@@ -122,6 +122,8 @@ def _summary(
         "rare_words": statistics.rare_words,
         "replaced": statistics.replaced,
         "skipped_lines": statistics.skipped_lines,
+        "guessed_tables": statistics.guessed_tables,
+        "left_out_files": statistics.left_out_files,
         "top": commonest,
         "seconds": round(seconds, 3),
     }

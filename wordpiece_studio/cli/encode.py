@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wordpiece_studio.cli.messages import encoding_summary, no_unknown_token, reading_warnings
+from wordpiece_studio.cli.messages import encoding_summary, guessed_case, no_unknown_token, reading_warnings
 from wordpiece_studio.cli.options import (
     FILES,
     ColumnOption,
@@ -68,14 +68,14 @@ def encode_command(
     with progress(of_bytes=True) as report:
         statistics = write_ids(
             tokenizer,
-            opened_stdin(context.params) if sources is None else sources,
+            context.with_resource(opened_stdin(context.params)) if sources is None else sources,
             output,
             offsets_output=offsets,
             progress=lambda done, total: report("Encoding", done, total),
             **{name: context.params[name] for name in names},
         )
     seconds = time.monotonic() - started
-    for warning in reading_warnings(statistics.corpus):
+    for warning in (*guessed_case(tokenizer, vocab), *reading_warnings(statistics.corpus)):
         warn(warning)
     unknown = tokenizer.vocabulary.unk_token
     if statistics.unknown and unknown not in tokenizer.vocabulary:

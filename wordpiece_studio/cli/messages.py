@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from wordpiece_studio.core.corpus.corpus_file import FOLDER_SUFFIXES, kind_of_name
 from wordpiece_studio.core.corpus.decoding import BINARY_ADVICE, UNDECODABLE_ADVICE
 from wordpiece_studio.core.corpus.delimited_rows import QUOTE_ADVICE
 from wordpiece_studio.core.corpus.encodings import DETECT
-from wordpiece_studio.core.corpus.files import display_name
+from wordpiece_studio.core.corpus.files import NO_FILE_ADVICE, display_name
 from wordpiece_studio.core.corpus.rows import CHARACTERS_ADVICE, NAME_COLUMN_ADVICE, SKIP_ADVICE
-from wordpiece_studio.core.encoder import NO_ID
+from wordpiece_studio.core.encoder import NO_ID, Tokenizer
 from wordpiece_studio.core.text.printable import printable
 from wordpiece_studio.errors import StudioError
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.core.corpus.counts import CorpusStatistics, FileStatistics, WordCounts
     from wordpiece_studio.core.encoder import WordTrace
     from wordpiece_studio.core.encoding.corpus_encoding import EncodingStatistics
+    from wordpiece_studio.core.imported.imported_tokenizer import ImportedTokenizer
     from wordpiece_studio.core.training.config import TrainingConfig
     from wordpiece_studio.core.training.trainer import Trainer
 
@@ -56,6 +58,7 @@ _ADVICE_WITH_OPTIONS = {
     QUOTE_ADVICE: "Mend it: a cell in quotes ends with its quote, and a quote in it is doubled. Or leave out such "
     "lines with --errors skip-line.",
     NAME_COLUMN_ADVICE: "Name the one to read with --column.",
+    NO_FILE_ADVICE: "Name a file on a disk, or a pipe alone; or pipe the text in and name - for stdin.",
 }
 _ADVICE_WITHOUT = {
     UNDECODABLE_ADVICE: "Convert the text to UTF-8.",
@@ -76,6 +79,15 @@ def error_words(error: StudioError, command: str = "") -> str:
         if error.what_template.startswith(beginning):
             what = f"{option}: {what}"
     return " ".join(f"{what}. {advice}".split())
+
+
+def place_of(error: StudioError) -> dict[str, object]:
+    """Return the file that an error is about, and the line or row and the byte, as far as it names them."""
+    values, template = error.values, error.what_template
+    file = next((values[name] for name in ("path", "source", "vocabulary") if name in values), None)
+    line = "row" if "row {line}" in template or values.get("kind") == "row" else "line"
+    found = {"file": None if file is None else str(file), line: values.get("line"), "byte": values.get("byte")}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def summary_words(trainer: Trainer, output: str, seconds: float) -> str:
@@ -108,6 +120,10 @@ def reading_warnings(statistics: CorpusStatistics) -> list[str]:
         warnings.append(f"{_number(lines, 'faulty line')} {_was(lines)} left out.")
     for name, encoding in statistics.marked_files.items():
         warnings.append(f"{name} was read as {encoding.upper()}, because it begins with that byte order mark.")
+    if statistics.guessed_tables:
+        warnings.append(_guessed_tables(statistics.guessed_tables))
+    if statistics.left_out_files:
+        warnings.append(_left_out_files(statistics))
     for name in statistics.changed_files:
         warnings.append(f"{name} changed while it was read.")
     return warnings
@@ -169,6 +185,21 @@ def no_unknown_token(unk_token: str, done: str = "printed") -> str:
     return f"The vocabulary has no {unk_token}: words that it cannot spell have no id and are {done} as {NO_ID}."
 
 
+def guessed_case(tokenizer: Tokenizer | ImportedTokenizer, vocab: str) -> list[str]:
+    """Return a sentence if it was only guessed that a vocabulary is cased, or uncased."""
+    if not isinstance(tokenizer, Tokenizer) or not tokenizer.is_normalizer_guessed:
+        return []
+    normalizer = tokenizer.normalizer.name.partition("+")[0]  # characters may be removed besides
+    if normalizer == "bert-cased":
+        case, other = "cased", "bert-uncased, which is what the BertTokenizer of transformers does"
+    else:
+        case, other = "uncased, as its tokens have no capitals", "bert-cased"
+    return [
+        f"Nothing beside {display_name(vocab)} says how text is read; it is taken for {case} (--normalizer "
+        f"{normalizer}). If that is wrong, use --normalizer {other}."
+    ]
+
+
 def ladder(trace: WordTrace, max_word_length: int) -> str:
     """Return what longest match tried for a word, a line for each position, ready to be printed."""
     lines = [trace.word]
@@ -185,6 +216,24 @@ def ladder(trace: WordTrace, max_word_length: int) -> str:
 
 def _option(error: StudioError) -> str:
     return f"--{str(error.values['name']).replace('_', '-')}"
+
+
+def _guessed_tables(names: Sequence[str]) -> str:
+    more = f" and {_number(len(names) - 1, 'more file')}" if len(names) > 1 else ""
+    return (
+        f"{names[0]}{more} {_was(len(names))} read as words and their counts: two columns, the second with whole "
+        f"numbers in every row. If that is wrong, use --kind {kind_of_name(names[0])}."
+    )
+
+
+def _left_out_files(statistics: CorpusStatistics) -> str:
+    number, example = statistics.left_out_files, statistics.left_out_example
+    files = f"{example} was" if number == 1 else f"{_number(number, 'file')} were"
+    example = "" if number == 1 else f", such as {example}"
+    return (
+        f"{files} left out{example}: of a folder only names that end in {', '.join(FOLDER_SUFFIXES)} are read. Name "
+        "others one by one, or by a pattern."
+    )
 
 
 def _stop_words(reason: str, config: TrainingConfig) -> str:

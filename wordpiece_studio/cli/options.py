@@ -40,7 +40,7 @@ VocabOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 GivenOption = Annotated[str | None, option("Instead of what the vocabulary was trained with.", TEXT)]
 RemoveOption = Annotated[str, option("Characters to remove after normalizing.", TEXT, metavar="CHARACTERS")]
-FILES = "Files, folders and patterns: text, jsonl, csv, tsv or parquet, maybe compressed; or - for stdin."
+FILES = "Files, folders and patterns: text, jsonl, csv, tsv or parquet, maybe compressed; or - for stdin, or a pipe."
 KindOption = Annotated[
     str | None,
     option(f"{', '.join(get_args(FileKind))}; if not what the names end in.", TEXT, metavar="KIND"),
@@ -120,4 +120,5 @@ def _with_removal(tokenizer: Tokenizer, remove: str) -> Tokenizer:
         with_removal(tokenizer.normalizer, remove),
         tokenizer.pre_tokenizer,
         max_word_length=tokenizer.max_word_length,
+        is_normalizer_guessed=tokenizer.is_normalizer_guessed,
     )

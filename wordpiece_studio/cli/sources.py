@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from wordpiece_studio.cli.messages import STDIN, no_words
-from wordpiece_studio.cli.terminal import files_or_stdin
-from wordpiece_studio.core.corpus.corpus_file import checked_kind
+from wordpiece_studio.cli.terminal import is_stream, opened_bytes
+from wordpiece_studio.core.corpus.corpus_file import checked_kind, kind_of_name
 from wordpiece_studio.core.corpus.counting.counting import count_stream, count_words
-from wordpiece_studio.core.corpus.listing import listed_files
+from wordpiece_studio.core.corpus.files import display_name
+from wordpiece_studio.core.corpus.listing import listing
 from wordpiece_studio.core.corpus.sources import opened_stream
 from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from wordpiece_studio.cli.terminal import Report
-    from wordpiece_studio.core.corpus.corpus_file import CorpusFile, FileKind
+    from wordpiece_studio.core.corpus.corpus_file import FileKind
     from wordpiece_studio.core.corpus.counting.counting_progress import CountingProgress
     from wordpiece_studio.core.corpus.counts import WordCounts
+    from wordpiece_studio.core.corpus.listing import Listing
     from wordpiece_studio.core.corpus.rows import RowSource
     from wordpiece_studio.core.corpus.streams import TextStream
     from wordpiece_studio.core.text.normalizers import Normalizer
@@ -26,35 +29,36 @@ if TYPE_CHECKING:
 _READING = ("column", "encoding", "errors")
 
 
-def listed_sources(options: Mapping[str, Any]) -> list[CorpusFile] | None:
-    """Return the files that the options name; None if that is standard input.
+def listed_sources(options: Mapping[str, Any]) -> Listing | None:
+    """Return the files that the options name; None if that is standard input or a pipe.
 
     Raises
     ------
     StudioError
         If there are none, or standard input is one of several.
     """
-    source = files_or_stdin(options["files"])
-    if not isinstance(source, list):
+    if is_stream(options["files"]):
         return None
-    return listed_files(source, kind=_kind(options), **{name: options[name] for name in _READING})
+    return listing(options["files"], kind=_kind(options), **{name: options[name] for name in _READING})
 
 
-def opened_stdin(options: Mapping[str, Any]) -> TextStream | RowSource:
-    """Return standard input, to be read as the options say.
+@contextmanager
+def opened_stdin(options: Mapping[str, Any]) -> Iterator[TextStream | RowSource]:
+    """Open standard input, or the pipe that is named, to be read as the options say, while the block runs.
 
     Raises
     ------
     StudioError
         If it is closed, or cannot be read so.
     """
-    stream = files_or_stdin(["-"])
-    assert not isinstance(stream, list)
-    return opened_stream(stream, STDIN, _kind(options) or "text", **{name: options[name] for name in _READING})
+    (name,) = options["files"]
+    reading = {name: options[name] for name in _READING}
+    with opened_bytes(name) as stream:
+        yield opened_stream(stream, _stream_name(name), _stream_kind(options), **reading)
 
 
 def counted_words(
-    options: Mapping[str, Any], files: list[CorpusFile] | None, normalizer: Normalizer, report: Report
+    options: Mapping[str, Any], files: Listing | None, normalizer: Normalizer, report: Report
 ) -> WordCounts:
     """Return the words of files, or of standard input, counted as the options say.
 
@@ -69,12 +73,15 @@ def counted_words(
         report("Counting", progress.bytes_done, progress.bytes_total)
 
     if files is None:
+        (name,) = options["files"]
         if options["cluster"] is not None:
-            raise StudioError("Stdin cannot be counted on a cluster", "Write it to a file that its workers can read.")
-        stream = files_or_stdin(["-"])
-        assert not isinstance(stream, list)
-        reading = {name: options[name] for name in _READING}
-        counts = count_stream(stream, STDIN, normalizer, kind=_kind(options) or "text", **reading, **counting)
+            advice = "Write it to a file that its workers can read."
+            raise StudioError(
+                "{name} cannot be counted on a cluster", advice, name="Stdin" if name == "-" else display_name(name)
+            )
+        counting |= {name: options[name] for name in _READING} | {"kind": _stream_kind(options)}
+        with opened_bytes(name) as stream:
+            counts = count_stream(stream, _stream_name(name), normalizer, **counting)
         counts = counts.at_least(options["min_count"])
     else:
         counting |= {name: options[name] for name in ("processes", "cluster", "min_count")}
@@ -84,6 +91,14 @@ def counted_words(
     if not counts:
         raise no_words(options["files"], counts)
     return counts
+
+
+def _stream_kind(options: Mapping[str, Any]) -> FileKind:
+    return _kind(options) or kind_of_name(options["files"][0]) or "text"
+
+
+def _stream_name(name: str) -> str:
+    return STDIN if name == "-" else display_name(name)
 
 
 def _kind(options: Mapping[str, Any]) -> FileKind | None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from wordpiece_studio.core.corpus.files import unreadable
 from wordpiece_studio.core.text.printable import printable
 from wordpiece_studio.errors import StudioError
 
@@ -50,19 +52,37 @@ def stdin() -> BufferedIOBase:
     return cast("BufferedIOBase", sys.stdin.buffer)
 
 
-def files_or_stdin(files: list[str]) -> list[str] | BufferedIOBase:
-    """Return the files that were named, or standard input if that is ``-``.
+def is_stream(files: list[str]) -> bool:
+    """Return whether what was named is no list of files but ``-``, or a pipe such as the shell makes of ``<(…)``.
 
     Raises
     ------
     StudioError
-        If it is one of several, or closed.
+        If standard input is one of several.
     """
-    if "-" not in files:
-        return files
-    if len(files) > 1:
+    if "-" in files and len(files) > 1:
         raise StudioError("Stdin is read alone", "Write the text to a file and name it.")
-    return stdin()
+    return files == ["-"] or (len(files) == 1 and Path(files[0]).is_fifo())
+
+
+@contextmanager
+def opened_bytes(name: str) -> Iterator[BufferedIOBase]:
+    """Open a pipe while the block runs; ``-`` is standard input.
+
+    Raises
+    ------
+    StudioError
+        If standard input is closed, or the pipe cannot be opened.
+    """
+    if name == "-":
+        yield stdin()
+        return
+    try:
+        pipe = open(name, "rb")
+    except OSError as error:
+        raise unreadable(name, error) from error
+    with pipe:
+        yield pipe
 
 
 @contextmanager

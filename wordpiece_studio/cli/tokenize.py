@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from wordpiece_studio.cli.messages import STDIN, ladder, no_unknown_token
+from wordpiece_studio.cli.messages import STDIN, guessed_case, ladder, no_unknown_token
 from wordpiece_studio.cli.options import (
     GivenOption,
     JsonOption,
@@ -34,6 +34,8 @@ def tokenize_command(
 ) -> None:
     """Tokenize text: a line of tokens for every line."""
     tokenizer = any_loaded_tokenizer(vocab, normalizer, pre_tokenizer, remove)
+    for warning in guessed_case(tokenizer, vocab):
+        warn(warning)
     is_warned = not (ids or as_json)
     for line in decoded_lines(stdin(), STDIN) if text == "-" else text.split("\n"):
         encoding = tokenizer.encode(line)
@@ -62,5 +64,7 @@ def explain_command(
     words = tokenizer.pipeline.words(word)
     if not words:
         raise StudioError("There is no word in {text!r}", "Give one.", text=word)
+    for warning in guessed_case(tokenizer, vocab):
+        warn(warning)
     for trace in map(tokenizer.explain, words):
         print_line(printable_json(dataclasses.asdict(trace)) if as_json else ladder(trace, tokenizer.max_word_length))

@@ -148,8 +148,9 @@ def _counted(
 ) -> tuple[WordCounts, CorpusNotes]:
     """Return the words of the texts, which are being hashed by then; what is unusual about them is told."""
     sources = listed_sources(options)
-    notes = CorpusNotes(sources, options)
-    if sum(FileOnDisk(source.path).size for source in sources or ()) > _BIG:
+    files = None if sources is None else sources.files
+    notes = CorpusNotes(files, options)
+    if sum(FileOnDisk(file.path).size for file in files or ()) > _BIG:
         # Counting leaves the interpreter to others most of the time.
         threading.Thread(target=_load_engine, daemon=True).start()
     with progress(of_bytes=True) as report:
@@ -229,6 +230,8 @@ def _summary(trainer: Trainer, output: str, seconds: float) -> str:
         "distinct_words": len(counts),
         "skipped_words": counts.statistics.skipped_words,
         "rare_words": counts.statistics.rare_words,
+        "guessed_tables": counts.statistics.guessed_tables,
+        "left_out_files": counts.statistics.left_out_files,
         "seconds": round(seconds, 3),
     }
     return printable_json(summary)

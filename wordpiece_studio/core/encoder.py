@@ -126,6 +126,8 @@ class Tokenizer:
         How text becomes words; names or objects, as for :func:`~wordpiece_studio.count_words`.
     max_word_length
         A word of more characters is unknown as a whole, as in BERT.
+    is_normalizer_guessed
+        Whether the normalizer was only guessed from the tokens, nothing and nobody having said how text is read.
 
     Special tokens that are written out in a text are found before anything else, as in Hugging Face.
 
@@ -142,8 +144,10 @@ class Tokenizer:
         pre_tokenizer: str | PreTokenizer = "bert",
         *,
         max_word_length: int = 100,
+        is_normalizer_guessed: bool = False,
     ) -> None:
         self.vocabulary = vocabulary
+        self.is_normalizer_guessed = is_normalizer_guessed
         self.normalizer = resolve_normalizer(normalizer)
         self.pre_tokenizer = resolve_pre_tokenizer(pre_tokenizer)
         self.max_word_length = max_word_length

@@ -128,19 +128,6 @@ def _import_kernels(package: KernelPackage, folder: Path) -> None:
         (folder / _COMPLETE).touch()
 
 
-def private_folder(name: str) -> Path:
-    """Return a folder of this name in the user's cache, made unless it is there, that others cannot write to.
-
-    Raises
-    ------
-    OSError
-        If that cannot be had.
-    """
-    folder = platformdirs.user_cache_path("wordpiece-studio", appauthor=False) / name
-    _make_private(folder)
-    return folder
-
-
 def _make_private(folder: Path) -> None:
     """Make a folder, unless it is there, that others cannot write to; raises `OSError` if that cannot be had."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)

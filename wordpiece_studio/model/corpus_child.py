@@ -53,8 +53,9 @@ def described_row(file: CorpusFile) -> FileRow:
     except StudioError as error:
         return FileRow(file, state=FileState.FAULT, error=error)
     return FileRow(
-        found.file, found.size, found.compression or "", found.encoding or "", found.how or "", found.columns
-    )
+        found.file, found.size, found.compression or "", found.encoding or "", found.how or "", found.columns,
+        found.is_kind_guess,
+    )  # fmt: skip
 
 
 def preview_in_child(connection: Connection) -> None:

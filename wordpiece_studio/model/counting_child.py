@@ -66,7 +66,7 @@ def count_in_child(connection: Connection, order: str) -> None:
     else:
         files = [CorpusFile(**file) for file in wanted["files"]]
         counts = count_words(
-            files, normalizer, pre_tokenizer, max_word_length=wanted["max_word_length"], processes=None, cache=True,
+            files, normalizer, pre_tokenizer, max_word_length=wanted["max_word_length"], processes=None,
             progress=progress, should_stop=commands.should_stop, keeps_when_stopped=True,
         )  # fmt: skip
     for kind, content in parts_of(counts):

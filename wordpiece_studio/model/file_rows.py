@@ -56,6 +56,8 @@ class FileRow:
     encoding, known
         The encoding that it is read in, and how that is known: ``"guess"`` only by what it looks like, ``"chosen"`` by
         the user; empty if it is of no interest, as in parquet.
+    is_kind_guess
+        Whether the file is read as words and their counts only because it looks like it.
     columns
         What may be chosen as the column or field with the text.
     state, statistics, error
@@ -68,6 +70,7 @@ class FileRow:
     encoding: str = "utf-8"
     known: EncodingKnown = ""
     columns: tuple[str, ...] = ()
+    is_kind_guess: bool = False
     state: FileState = FileState.WAITING
     statistics: FileStatistics | None = None
     error: StudioError | None = None
@@ -93,6 +96,7 @@ class FileRow:
     ) -> FileRow:
         """Return the row with another way of reading it; what is None, or a kind that it cannot be, stays as it is."""
         file, known, shown = self.file, self.known, self.encoding
+        is_kind_guess = self.is_kind_guess and kind is None
         if kind in self.kinds and kind != file.kind:
             file = replace(file, kind=kind, column=None)  # which is found anew
         if encoding is not None:
@@ -101,7 +105,7 @@ class FileRow:
             file = replace(file, column=column)
         if errors is not None:
             file = replace(file, errors=errors)
-        return replace(self, file=file, encoding=shown, known=known).uncounted()
+        return replace(self, file=file, encoding=shown, known=known, is_kind_guess=is_kind_guess).uncounted()
 
     def uncounted(self) -> FileRow:
         """Return the row as it is before a counting."""
@@ -145,6 +149,7 @@ def written_row(row: FileRow) -> dict[str, Any]:
         "encoding": row.encoding,
         "known": row.known,
         "columns": list(row.columns),
+        "is_kind_guess": row.is_kind_guess,
         "error": None if error is None else [error.what_template, error.advice_template, _plain(error.values)],
     }
 
@@ -159,6 +164,7 @@ def read_row(values: dict[str, Any]) -> FileRow:
         values["encoding"],
         values["known"],
         tuple(values["columns"]),
+        values["is_kind_guess"],
         FileState.WAITING if error is None else FileState.FAULT,
         error=None if error is None else StudioError(error[0], error[1], **error[2]),
     )

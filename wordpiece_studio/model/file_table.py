@@ -221,7 +221,8 @@ class FileTable(QAbstractTableModel):
 
     def kind_words(self, row: FileRow) -> str:
         """Return what is in a file."""
-        return self.kind_title(row.file.kind)
+        title = self.kind_title(row.file.kind)
+        return self.tr("guess: {kind}").format(kind=title) if row.is_kind_guess else title
 
     def kind_title(self, kind: str) -> str:
         """Return what a kind of file is called."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from wordpiece_studio.core.corpus.corpus_file import CorpusFile, kind_of_name
-from wordpiece_studio.core.corpus.listing import listed_files
+from wordpiece_studio.core.corpus.listing import listed_files, listing
 from wordpiece_studio.errors import StudioError
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="POSIX files")
@@ -38,6 +38,15 @@ def test_a_folder_is_listed_in_natural_order_without_what_is_hidden_or_unknown(f
     assert names_in(folder, folder) == expected
     kinds = [file.kind for file in listed_files(folder)]
     assert kinds == ["text", "text", "text", "csv", "tsv", "jsonl", "text", "parquet"]
+
+
+def test_what_is_left_out_of_a_folder_is_counted(folder: Path) -> None:
+    found = listing(folder)
+    assert (found.left_out_files, found.left_out_example) == (3, str(folder / "README"))
+    found = listing([folder, folder, folder / "README"])
+    assert (found.left_out_files, found.left_out_example) == (2, str(folder / "picture.png"))
+    for paths in (folder / "a", f"{folder}/*", folder / "README"):
+        assert (listing(paths).left_out_files, listing(paths).left_out_example) == (0, "")
 
 
 def test_files_keep_their_order_and_may_come_twice_but_a_folder_adds_only_others(folder: Path) -> None:

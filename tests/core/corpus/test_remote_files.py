@@ -140,6 +140,12 @@ def test_what_fails_while_it_is_read(memory: Any, monkeypatch: pytest.MonkeyPatc
         count_words("memory://texts/a2.txt")
 
 
+@pytest.mark.usefixtures("memory")
+def test_what_is_left_out_of_a_folder_is_counted() -> None:
+    statistics = count_words("memory://texts").statistics
+    assert (statistics.left_out_files, statistics.left_out_example) == (1, "memory:///texts/c.log")
+
+
 def test_what_reads_such_urls_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(*_: object) -> None:
         raise ImportError("Install s3fs to access S3")

@@ -12,7 +12,11 @@ from wordpiece_studio.core.corpus.counting.counting import count_texts
 from wordpiece_studio.core.encoder import Tokenizer
 from wordpiece_studio.core.formats.card import CARD_FILE
 from wordpiece_studio.core.formats.tokenizer_directory import check_saving, save_directory, tokenizer_files
-from wordpiece_studio.core.formats.tokenizer_loading import load_tokenizer, load_wordpiece_tokenizer
+from wordpiece_studio.core.formats.tokenizer_loading import (
+    guessed_normalizer,
+    load_tokenizer,
+    load_wordpiece_tokenizer,
+)
 from wordpiece_studio.core.text.normalizers import Unchanged
 from wordpiece_studio.core.text.pre_tokenizers import WhitespaceSplit
 from wordpiece_studio.core.training.config import TrainingConfig
@@ -66,12 +70,39 @@ def test_what_is_named_goes_before_the_settings(folder: Path) -> None:
     assert (tokenizer.normalizer.name, tokenizer.pre_tokenizer.name) == ("none", "whitespace-split")
 
 
-def test_a_vocabulary_alone_is_read_as_cased_bert_reads_it(folder: Path, tmp_path: Path) -> None:
+def test_a_vocabulary_alone_is_read_as_uncased_or_cased_bert_reads_it(folder: Path, tmp_path: Path) -> None:
     alone = tmp_path / "vocab.txt"
     alone.write_bytes((folder / "vocab.txt").read_bytes())
-    tokenizer = load_tokenizer(alone)
-    assert (tokenizer.normalizer.name, tokenizer.pre_tokenizer.name) == ("bert-cased", "bert")
+    tokenizer = load_wordpiece_tokenizer(alone)
+    assert (tokenizer.normalizer.name, tokenizer.pre_tokenizer.name) == ("bert-uncased", "bert")
     assert tokenizer.vocabulary.special_tokens == ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+    assert tokenizer.is_normalizer_guessed
+    assert not load_wordpiece_tokenizer(alone, "bert-cased").is_normalizer_guessed
+    assert not load_wordpiece_tokenizer(folder).is_normalizer_guessed
+    alone.write_bytes(alone.read_bytes() + b"Hug\n")
+    tokenizer = load_wordpiece_tokenizer(alone)
+    assert (tokenizer.normalizer.name, tokenizer.is_normalizer_guessed) == ("bert-cased", True)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "normalizer"),
+    [
+        (["[UNK]", "[unused1]", "<S>", "hug", "##s", "1", "\u1112\u1161", "春"], "bert-uncased"),
+        (["hug", "##S"], "bert-cased"),
+        (["hug", "É"], "bert-cased"),
+        (
+            ["[PAD]", "[unused1]", "1", "春", "##."],
+            "bert-cased",
+        ),  # where there are no letters, there is nothing to tell
+        (["ʰ", "ⁿ", "ß", "ﬁ", "ı", "ª"], "bert-uncased"),
+        (["hug", "ℝ", "𝐀"], "bert-uncased"),  # which lower-casing leaves as they are
+        (["hug", "niño"], "bert-uncased:keep-accents"),
+        (["hug", "한"], "bert-uncased:keep-accents"),
+        ([], "bert-cased"),
+    ],
+)
+def test_the_tokens_tell_whether_they_are_cased(tokens: list[str], normalizer: str) -> None:
+    assert guessed_normalizer(tokens) == normalizer
 
 
 def test_settings_of_another_vocabulary_are_not_used(folder: Path) -> None:
@@ -87,7 +118,7 @@ def test_settings_of_another_vocabulary_are_not_used(folder: Path) -> None:
         load_tokenizer(folder / "vocab.txt")
     assert load_tokenizer(folder / "vocab.txt", "bert-cased", "bert").normalizer.name == "bert-cased"
     (folder / CARD_FILE).unlink()
-    assert load_tokenizer(folder / "vocab.txt").normalizer.name == "bert-cased"
+    assert load_tokenizer(folder / "vocab.txt").normalizer.name == "bert-uncased"
 
 
 def test_line_ends_that_a_tool_changed_do_not_matter(folder: Path) -> None:

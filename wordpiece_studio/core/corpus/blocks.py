@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from wordpiece_studio.core.corpus.counting.reading_notes import ReadingNotes
 from wordpiece_studio.core.corpus.counts import CorpusStatistics
-from wordpiece_studio.core.corpus.listing import listed_files
+from wordpiece_studio.core.corpus.listing import Listing, listing
 from wordpiece_studio.core.corpus.rows import RowSource
 from wordpiece_studio.core.corpus.sources import opened
 from wordpiece_studio.core.corpus.streams import TextStream
@@ -34,7 +34,7 @@ class CorpusBlocks:
     Parameters
     ----------
     source
-        The files, as `listed_files` takes them; or a stream of bytes, or what `opened_stream` made of one.
+        The files, as `listing` takes them; or a stream of bytes, or what `opened_stream` made of one.
     column, encoding, errors
         As for :func:`~wordpiece_studio.count_words`.
     splits_at_blanks
@@ -50,7 +50,7 @@ class CorpusBlocks:
 
     def __init__(
         self,
-        source: Path | CorpusFile | Iterable[Path | CorpusFile] | BufferedIOBase | TextStream | RowSource,
+        source: Path | CorpusFile | Iterable[Path | CorpusFile] | Listing | BufferedIOBase | TextStream | RowSource,
         *,
         column: str | None = None,
         encoding: str | None = None,
@@ -61,6 +61,7 @@ class CorpusBlocks:
         self._given_encoding = encoding
         self._progress = progress
         self.paths: list[str] = []
+        self._listing: Listing | None = None
         self._texts: list[Source]
         if isinstance(source, BufferedIOBase):
             name = str(getattr(source, "name", "stream")).strip("<>")
@@ -68,7 +69,8 @@ class CorpusBlocks:
         if isinstance(source, TextStream | RowSource):
             self._texts = [source]
         else:
-            files = listed_files(source, column=column, encoding=encoding, errors=errors)
+            self._listing = listing(source, column=column, encoding=encoding, errors=errors)
+            files = self._listing.files
             self._texts = [opened(file, splits_at_blanks=splits_at_blanks) for file in files]
             self.paths = [file.path for file in files]
         self._size = sum(text.size for text in self._texts)
@@ -81,7 +83,9 @@ class CorpusBlocks:
     def statistics(self) -> CorpusStatistics:
         """What was read so far."""
         read = [notes.statistics(text.name) for notes, text in zip(self._notes, self._texts, strict=False)]
-        return CorpusStatistics.summed(read, changed_files=tuple(self._changed_files), marked_files=self._marked_files)
+        changed_files = tuple(self._changed_files)
+        statistics = CorpusStatistics.summed(read, changed_files=changed_files, marked_files=self._marked_files)
+        return statistics if self._listing is None else self._listing.noted(statistics)
 
     def __iter__(self) -> Iterator[bytes]:
         """Yield the text in blocks of some size, none empty.

@@ -27,6 +27,9 @@ KIND_OF_SUFFIX: dict[str, FileKind] = {
 }
 
 
+MAY_BE_COUNTS: tuple[FileKind, ...] = ("csv", "tsv", "parquet")
+"""Kinds of which a file may be a table of words and their counts, as those that the Studio writes are."""
+
 FOLDER_SUFFIXES = tuple(suffix for suffix in KIND_OF_SUFFIX if suffix != ".json")
 """Which files are taken from a folder; what ends in .json there is one object with settings more often than lines."""
 

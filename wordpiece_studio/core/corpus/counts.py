@@ -120,6 +120,11 @@ class CorpusStatistics:
         corpus.
     most_line_bytes
         How long the longest line is in UTF-8, its line end included.
+    guessed_tables
+        The files that were read as words with their counts because they look like it, though nobody said so.
+    left_out_files, left_out_example
+        How many files in the folders named were not read, because their names do not end as those of texts do; and the
+        first of them. Hidden ones are not counted.
     rare_words, rare_occurrences
         How many distinct words were left out because they are too rare, see `WordCounts.at_least`, and how often they
         occur together. The words of single files are counted with them.
@@ -137,6 +142,9 @@ class CorpusStatistics:
     files: tuple[FileStatistics, ...] = ()
     is_partial: bool = False
     most_line_bytes: int = 0
+    guessed_tables: tuple[str, ...] = ()
+    left_out_files: int = 0
+    left_out_example: str = ""
     rare_words: int = 0
     rare_occurrences: int = 0
 
@@ -153,7 +161,8 @@ class CorpusStatistics:
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """Return the statistics of which ``dataclasses.asdict``, perhaps by way of JSON, made plain data."""
         files = tuple(FileStatistics(**file) for file in values["files"])
-        return cls(**{**values, "files": files, "changed_files": tuple(values["changed_files"])})
+        names = {name: tuple(values[name]) for name in ("changed_files", "guessed_tables")}
+        return cls(**{**values, "files": files, **names})
 
 
 class WordCounts:

@@ -1,22 +1,23 @@
 """What a file seems to be: its kind, compression and encoding, and which of its columns is the text.
 
-A bounded part of it is looked at. Nothing of this is acted on by itself: see `CorpusFile`, which says how a file is
-read. Not here: telling encodings apart (`encoding_guess`).
+A bounded part of it is looked at, but of a table of words and their counts all. Nothing of this is acted on by
+itself: see `CorpusFile`, which says how a file is read. Not here: telling encodings apart (`encoding_guess`).
 """
 
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from wordpiece_studio.core.corpus.compression import MAGIC_BYTES, DecompressedStream, compression_of
-from wordpiece_studio.core.corpus.corpus_file import CorpusFile, kind_of_name
+from wordpiece_studio.core.corpus.corpus_file import MAY_BE_COUNTS, CorpusFile, kind_of_name
 from wordpiece_studio.core.corpus.encoding_guess import EncodingGuess, guessed_encoding
 from wordpiece_studio.core.corpus.encodings import marked_encoding
 from wordpiece_studio.core.corpus.files import FileOnDisk, open_binary, unreadable
 from wordpiece_studio.core.corpus.streams import TextStream
+from wordpiece_studio.core.formats.count_tables import looks_like_word_counts
 
 if TYPE_CHECKING:
     import os
@@ -48,6 +49,8 @@ class FileDescription:
         Its encoding, and how that is known; None where there is none that fits, and for parquet.
     columns
         The fields or columns to choose from; in csv and tsv all, elsewhere those that hold text.
+    is_kind_guess
+        Whether the kind is not what the name says: all that is in it looks like words and their counts.
     column
         The one that probably is the text; None if that cannot be told.
     """
@@ -61,6 +64,7 @@ class FileDescription:
     how: How | None = None
     columns: tuple[str, ...] = ()
     column: str | None = None
+    is_kind_guess: bool = False
 
     @property
     def file(self) -> CorpusFile:
@@ -69,13 +73,20 @@ class FileDescription:
 
 
 def described(path: str | os.PathLike[str]) -> FileDescription:
-    """Return what a file seems to be; a bounded part of it is read.
+    """Return what a file seems to be; a bounded part of it is read, unless it is a table of words and their counts.
 
     Raises
     ------
     StudioError
         If there is no such file, or it cannot be read.
     """
+    found = _described(path)
+    if found.kind in MAY_BE_COUNTS and looks_like_word_counts(replace(found.file, column=None)):
+        return replace(found, kind="word-counts", columns=(), column=None, is_kind_guess=True)
+    return found
+
+
+def _described(path: str | os.PathLike[str]) -> FileDescription:
     file = FileOnDisk(path)
     sample = _sample(file)
     head = sample.parts[0]

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.core.corpus.decoding import ErrorHandling, TextPiece
 
+NO_FILE_ADVICE = "Choose a file on a disk."
+
 
 class FileOnDisk:
     """A regular file, or one behind a URL, and what it was when it was first looked at.
@@ -228,7 +230,7 @@ def regular_file_status(path: str | os.PathLike[str]) -> os.stat_result:
         return status
     if stat.S_ISDIR(status.st_mode):
         raise StudioError("{path} is a folder", "Choose files.", path=display_name(path))
-    raise StudioError("{path} is not a regular file", "Choose a file on a disk.", path=display_name(path))
+    raise StudioError("{path} is not a regular file", NO_FILE_ADVICE, path=display_name(path))
 
 
 def unreadable(path: str | os.PathLike[str], error: Exception) -> StudioError:

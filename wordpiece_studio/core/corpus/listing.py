@@ -1,6 +1,7 @@
 """Which files a corpus is made of: files, folders and patterns become a list in an order that is always the same.
 
-Not here: what is in them (`detection`) and how they are read (`sources`).
+A table of words and their counts is told by its rows: as a text, its counts would be dropped without a word.
+Not here: what else is in files (`detection`) and how they are read (`sources`).
 """
 
 from __future__ import annotations
@@ -9,10 +10,17 @@ import glob
 import os
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.core.corpus.corpus_file import FOLDER_SUFFIXES, CorpusFile, is_taken_from_folders, kind_of_name
+from wordpiece_studio.core.corpus.corpus_file import (
+    FOLDER_SUFFIXES,
+    MAY_BE_COUNTS,
+    CorpusFile,
+    is_taken_from_folders,
+    kind_of_name,
+)
 from wordpiece_studio.core.corpus.files import display_name, regular_file_status, unreadable
 from wordpiece_studio.core.corpus.remote_files import is_url, listed_urls
 from wordpiece_studio.errors import StudioError
@@ -21,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from wordpiece_studio.core.corpus.corpus_file import FileKind
+    from wordpiece_studio.core.corpus.counts import CorpusStatistics
     from wordpiece_studio.core.corpus.decoding import ErrorHandling
 
     Place = str | bytes | os.PathLike[str]
@@ -28,15 +37,46 @@ if TYPE_CHECKING:
 _ONE = (str, bytes, os.PathLike, CorpusFile)
 
 
-def listed_files(
-    paths: Place | CorpusFile | Iterable[Place | CorpusFile],
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The files of a corpus in order, and what was decided about them that nobody had said.
+
+    Attributes
+    ----------
+    files
+        The files.
+    guessed_tables
+        The names of those that are read as words with their counts because they look like it.
+    left_out_files, left_out_example
+        How many files in folders are not among them, because their names do not end as those of texts do; and the name
+        of the first. Hidden ones are not counted.
+    """
+
+    files: tuple[CorpusFile, ...]
+    guessed_tables: tuple[str, ...] = ()
+    left_out_files: int = 0
+    left_out_example: str = ""
+
+    def noted(self, statistics: CorpusStatistics) -> CorpusStatistics:
+        """Return what was read of the files together with what was decided about them."""
+        return replace(
+            statistics,
+            guessed_tables=self.guessed_tables,
+            left_out_files=self.left_out_files,
+            left_out_example=self.left_out_example,
+        )
+
+
+def listing(
+    paths: Place | CorpusFile | Iterable[Place | CorpusFile] | Listing,
     *,
     kind: FileKind | None = None,
     column: str | None = None,
     encoding: str | None = None,
     errors: ErrorHandling = "strict",
-) -> list[CorpusFile]:
-    """Return the files that paths stand for, in order.
+    looks_inside: bool = True,
+) -> Listing:
+    """Return the files that paths stand for, in order; a listing is returned as it is.
 
     Parameters
     ----------
@@ -48,32 +88,56 @@ def listed_files(
         What was listed already is not taken again from a folder or a pattern; what is named twice is read twice.
         A `CorpusFile` stays as it is.
     kind
-        What is in all others; None for what the ending says, or text.
+        What is in all others; None for what the ending says, or text; without a column, csv, tsv and parquet that look
+        like tables of words and their counts are read as such.
     column, encoding, errors
         How all others are read, see `CorpusFile`.
+    looks_inside
+        Whether tables of words and their counts are looked for.
 
     Raises
     ------
     StudioError
         If there is no such file, or it is none that can be read, or a folder or a pattern yields none.
     """
+    if isinstance(paths, Listing):
+        return paths
     one_or_many = [paths] if isinstance(paths, _ONE) or not isinstance(paths, Iterable) else paths
     found: list[CorpusFile] = []
     listed: set[str] = set()
+    guessed_tables: list[str] = []
+    left_out: list[str] = []
 
     def as_file(path: str) -> CorpusFile:
-        return CorpusFile(path, kind or kind_of_name(path) or "text", column, encoding, errors)
+        file = CorpusFile(path, kind or kind_of_name(path) or "text", column, encoding, errors)
+        if looks_inside and kind is None and column is None and _is_table(file):
+            guessed_tables.append(display_name(path))
+            return replace(file, kind="word-counts")
+        return file
 
     for entry in one_or_many:
         if not isinstance(entry, _ONE):
             raise StudioError("Files are expected, not {value}", "Give their paths.", value=repr(entry)[:100])
-        names = [] if isinstance(entry, CorpusFile) else _files_of(os.fsdecode(entry), listed)
+        names = [] if isinstance(entry, CorpusFile) else _files_of(os.fsdecode(entry), listed, left_out)
         files = [entry] if isinstance(entry, CorpusFile) else list(map(as_file, names))
         found += files
         listed.update(file.path for file in files)
     if not found:
         raise StudioError("There is no file to read", "Name at least one.")
-    return found
+    left_out = [path for path in dict.fromkeys(left_out) if path not in listed]
+    return Listing(tuple(found), tuple(guessed_tables), len(left_out), display_name(left_out[0]) if left_out else "")
+
+
+def listed_files(
+    paths: Place | CorpusFile | Iterable[Place | CorpusFile],
+    *,
+    kind: FileKind | None = None,
+    column: str | None = None,
+    encoding: str | None = None,
+    errors: ErrorHandling = "strict",
+) -> list[CorpusFile]:
+    """Return the files that paths stand for, each of the kind that its name says; else as `listing` does."""
+    return list(listing(paths, kind=kind, column=column, encoding=encoding, errors=errors, looks_inside=False).files)
 
 
 def natural_order(name: str) -> tuple[object, ...]:
@@ -87,13 +151,21 @@ def natural_order(name: str) -> tuple[object, ...]:
     return tuple(parts), name  # "01" and "1" are equal by their value
 
 
-def _files_of(path: str, listed: set[str]) -> list[str]:
+def _is_table(file: CorpusFile) -> bool:
+    if file.kind not in MAY_BE_COUNTS:
+        return False
+    from wordpiece_studio.core.formats.count_tables import looks_like_word_counts
+
+    return looks_like_word_counts(file)
+
+
+def _files_of(path: str, listed: set[str], left_out: list[str]) -> list[str]:
     if is_url(path):
-        files = listed_urls(path)
+        files = listed_urls(path, left_out)
         if files == [path]:
             return files
     elif os.path.isdir(path):
-        files = _in_folder(path)
+        files = _in_folder(path, left_out)
     elif glob.has_magic(path) and not os.path.lexists(path):
         files = _matching(path)
     else:
@@ -102,8 +174,8 @@ def _files_of(path: str, listed: set[str]) -> list[str]:
     return [name for name in files if name not in listed]
 
 
-def _in_folder(path: str) -> list[str]:
-    files = list(_walk(path, set()))
+def _in_folder(path: str, left_out: list[str]) -> list[str]:
+    files = list(_walk(path, set(), left_out))
     if not files:
         raise StudioError(
             "There is no file in the folder {path} that ends in {suffixes}",
@@ -129,8 +201,8 @@ def _kind_of(entry: os.DirEntry[str]) -> tuple[bool, bool]:
         return False, False
 
 
-def _walk(folder: str, seen: set[tuple[int, int]]) -> Iterator[str]:
-    """Yield the files of a folder and of those below it."""
+def _walk(folder: str, seen: set[tuple[int, int]], left_out: list[str]) -> Iterator[str]:
+    """Yield the files of a folder and of those below it; those of other endings are added to `left_out`."""
     try:
         status = os.stat(folder)
         if (status.st_dev, status.st_ino) in seen:
@@ -143,6 +215,8 @@ def _walk(folder: str, seen: set[tuple[int, int]]) -> Iterator[str]:
     for name, is_folder, is_file in sorted(visible, key=lambda entry: natural_order(entry[0])):
         path = os.path.join(folder, name)
         if is_folder:
-            yield from _walk(path, seen)
+            yield from _walk(path, seen, left_out)
         elif is_file and is_taken_from_folders(name):
             yield path
+        elif is_file:
+            left_out.append(path)

@@ -230,7 +230,7 @@ def load_pyarrow(name: str) -> Any:
     except ImportError:
         raise StudioError(
             "{path} is a parquet file, which needs pyarrow",
-            'Install it: pip install "wordpiece-studio[parquet]"',
+            "Install it: pip install pyarrow",
             path=name,
         ) from None
     return pyarrow.lib

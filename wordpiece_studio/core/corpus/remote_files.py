@@ -77,19 +77,21 @@ def open_url(url: str) -> BinaryIO:
     return cast("BinaryIO", io.BufferedReader(_RawFile(_as_os_error(opened)), _BUFFER_BYTES))
 
 
-def listed_urls(url: str) -> list[str]:
+def listed_urls(url: str, left_out: list[str]) -> list[str]:
     """Return the files that a URL stands for: itself, or those of a folder or a pattern, in a fixed order.
+
+    To `left_out` are added those of a folder whose names do not end as those of texts do.
 
     Raises
     ------
     StudioError
         If there is none.
     """
-    listed: list[str] = _attempt(url, lambda: _listed(url))
+    listed: list[str] = _attempt(url, lambda: _listed(url, left_out))
     return listed
 
 
-def _listed(url: str) -> list[str]:
+def _listed(url: str, left_out: list[str]) -> list[str]:
     from fsspec.utils import get_protocol
 
     system, path = _system_of(url)
@@ -97,7 +99,10 @@ def _listed(url: str) -> list[str]:
     if is_pattern:
         names = [name for name in system.glob(path) if not system.isdir(name)]
     elif _info(url).get("type") == "directory":
-        names = [name for name in system.find(path) if is_taken_from_folders(name) and not _is_hidden(name, path)]
+        visible = [name for name in system.find(path) if not _is_hidden(name, path)]
+        names = [name for name in visible if is_taken_from_folders(name)]
+        others = sorted(set(visible) - set(names), key=_natural_order)
+        left_out += [str(system.unstrip_protocol(name)) for name in others]
     else:
         return [url]
     if not names:
@@ -193,7 +198,7 @@ def _attempt(url: str, call: Callable[[], Any]) -> Any:
     except ImportError as error:
         raise StudioError(
             "{path} cannot be read: {reason}",
-            'Install it beside the Studio, and what reads URLs at all with: pip install "wordpiece-studio[cluster]"',
+            "Install it beside the Studio, and what reads URLs at all with: pip install fsspec",
             path=shown,
             reason=printable(str(error)).rstrip("."),
         ) from error

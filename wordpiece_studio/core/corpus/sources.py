@@ -76,9 +76,10 @@ def opened(file: CorpusFile, *, splits_at_blanks: bool = False) -> Source:
         return ParquetTexts(file.path, file.column, file.errors)
     if file.kind == "word-counts":
         raise StudioError(
-            "{path} is a table of words and their counts, not a text", "Only counting and training take it.",
+            "{path} is a table of words and their counts, not a text",
+            "Only counting and training take it. If it is none, say of what kind it is.",
             path=display_name(file.path),
-        )  # fmt: skip
+        )
     text = TextFile(
         file.path,
         encoding=file.encoding,

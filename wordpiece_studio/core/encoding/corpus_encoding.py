@@ -31,13 +31,14 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.core.corpus.corpus_file import CorpusFile
     from wordpiece_studio.core.corpus.decoding import ErrorHandling
+    from wordpiece_studio.core.corpus.listing import Listing
     from wordpiece_studio.core.corpus.rows import RowSource
     from wordpiece_studio.core.corpus.streams import TextStream
     from wordpiece_studio.core.encoder import Tokenizer
     from wordpiece_studio.core.vocabulary import Vocabulary
 
     Path = str | os.PathLike[str]
-    Source = Path | CorpusFile | Iterable[Path | CorpusFile] | BufferedIOBase | TextStream | RowSource
+    Source = Path | CorpusFile | Iterable[Path | CorpusFile] | Listing | BufferedIOBase | TextStream | RowSource
     Ids = NDArray[np.int32 | np.uint16]
 
 IdType = Literal["int32", "uint16"]
@@ -150,7 +151,7 @@ def encode_files(
     tokenizer
         What encodes them.
     source
-        The files, as `listed_files` takes them; or a stream of bytes such as ``sys.stdin.buffer``, or what
+        The files, as `listing` takes them; or a stream of bytes such as ``sys.stdin.buffer``, or what
         `opened_stream` made of one.
     column, encoding, errors
         As for :func:`~wordpiece_studio.count_words`. A line that ``errors="skip-line"`` leaves out is no text.

@@ -5,6 +5,7 @@ Not here: adding tables up, and writing one (`word_counts`).
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from itertools import chain, islice
 from typing import TYPE_CHECKING
@@ -42,6 +43,8 @@ class TableReader:
         The file's encoding, once it was read.
     rows
         How many words there were so far.
+    width
+        How many columns it has, once it was read.
     replaced, skipped
         How many places were replaced, and how many lines or rows left out, as the file's `errors` say.
     """
@@ -53,7 +56,7 @@ class TableReader:
         self._on_disk: FileOnDisk = FileOnDisk(file.path)
         self.name = self._on_disk.name
         self.encoding = file.encoding or "utf-8"
-        self.rows = self.replaced = self.skipped = 0
+        self.rows = self.replaced = self.skipped = self.width = 0
 
     @property
     def bytes_read(self) -> int:
@@ -76,6 +79,7 @@ class TableReader:
         rows = self._csv_rows(text) if self._kind == "csv" else self._tab_rows(text)
         first = list(islice(rows, 1))
         for cells, place in first:
+            self.width = len(cells)
             places = _columns(cells)
             if places is None:
                 places = (0, 1)
@@ -142,6 +146,7 @@ class TableReader:
         arrow = load_pyarrow(self.name)
         with opened_parquet(self._file.path) as file:
             names = file.schema_arrow.names
+            self.width = len(names)
             places = _columns(names)
             if places is None:
                 raise StudioError(
@@ -165,6 +170,26 @@ class TableReader:
                     "{path} cannot be read: {reason}", _ADVICE, path=self.name, reason=reason_of(error)
                 ) from error
         self._on_disk.bytes_read = self._on_disk.size
+
+
+def looks_like_word_counts(file: CorpusFile) -> bool:
+    """Return whether a file of rows is a table of words and their counts by all that is in it.
+
+    It has two columns, a whole number of at least 1 in every row of the second, and a word in the first: what has
+    blanks within is rather a sentence with its rating. Where a header names the columns, it must name them so; in
+    parquet there always is one. All of a table is read, of other files no more than their beginning.
+    """
+    reading = "replace" if file.errors == "skip-line" else file.errors  # every row counts
+    has_letters = False
+    try:
+        reader = TableReader(dataclasses.replace(file, kind="word-counts", errors=reading))
+        for word, _ in reader.entries():
+            if reader.width != 2 or word.split() != [word]:
+                return False
+            has_letters = has_letters or any(map(str.isalpha, word))
+    except StudioError:
+        return False
+    return has_letters
 
 
 def _fault_in_row(word: object, count: object) -> str | None:

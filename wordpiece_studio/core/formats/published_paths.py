@@ -60,6 +60,8 @@ def published_statistics(statistics: CorpusStatistics, folder: str | os.PathLike
         statistics,
         files=tuple(dataclasses.replace(file, name=published_path(file.name, folder)) for file in statistics.files),
         changed_files=tuple(published_path(name, folder) for name in statistics.changed_files),
+        guessed_tables=tuple(published_path(name, folder) for name in statistics.guessed_tables),
+        left_out_example=statistics.left_out_example and published_path(statistics.left_out_example, folder),
         marked_files={published_path(name, folder): coding for name, coding in statistics.marked_files.items()},
     )
 

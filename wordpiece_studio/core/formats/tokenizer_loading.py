@@ -6,6 +6,7 @@ the single files are read (`vocab_txt`, `bpe_files`, `card`, and those in `huggi
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,7 @@ from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Sequence
 
     from wordpiece_studio.core.text.normalizers import Normalizer
     from wordpiece_studio.core.text.pre_tokenizers import PreTokenizer
@@ -37,6 +39,8 @@ if TYPE_CHECKING:
 
 KNOWN_FILES = (TOKENIZER_FILE, VOCABULARY_FILE, VOCAB_JSON_FILE)
 """Any of these makes a folder one that a tokenizer can be loaded from."""
+
+_SPECIAL = re.compile(r"\[.+\]|<.+>", re.DOTALL)  # [unused1] too
 
 
 def load_tokenizer(
@@ -51,7 +55,9 @@ def load_tokenizer(
     path
         A folder that the Studio or `transformers` wrote; or a ``tokenizer.json``, a ``wordpiece-studio.json``, a
         ``vocab.json`` with its ``merges.txt`` beside it, or a file with one token a line. Beside a ``vocab.txt`` its
-        settings are found too; without them text is read as cased BERT reads it.
+        settings are found too. Without them it is guessed from the tokens whether text is read as cased or as uncased
+        BERT reads it, and `Tokenizer.is_normalizer_guessed` says so. (`transformers` does not guess: where nothing else
+        is said, its BertTokenizer lower-cases.)
     normalizer, pre_tokenizer
         What to use instead of the settings'; None means the settings'. ``"none"`` is the normalizer that changes
         nothing.
@@ -153,13 +159,30 @@ def _from_vocabulary(path: Path, steps: Steps, *, is_strict: bool) -> Tokenizer:
         return _of_card(tokens, card, steps)
     configuration = _configuration(path.parent) if path.name == VOCABULARY_FILE else None
     special = [token for token in BERT_SPECIAL_TOKENS if token in tokens]
-    normalizer: str | Normalizer = "bert-cased"
+    is_guessed = configuration is None and steps[0] is None
+    normalizer: str | Normalizer = guessed_normalizer(tokens)
     unk_token = "[UNK]"
     if configuration is not None:
         normalizer, unk_token = configuration.bert_normalizer(), configuration.unk_token or unk_token
         special = [token for token in tokens if token in {*special, *configuration.special_tokens}]
     vocabulary = Vocabulary(tokens, special, unk_token=unk_token)
-    return Tokenizer(vocabulary, steps[0] or normalizer, steps[1] or "bert")
+    return Tokenizer(vocabulary, steps[0] or normalizer, steps[1] or "bert", is_normalizer_guessed=is_guessed)
+
+
+def guessed_normalizer(tokens: Sequence[str]) -> str:
+    """Return the name of the normalizer that BERT's tokens were probably learned with.
+
+    Uncased if they have lower-case letters and no capitals, special tokens apart; and with accents kept if they have
+    any, or Hangul in whole syllables, which would never be found otherwise.
+
+    >>> guessed_normalizer(["[UNK]", "hug", "##s"]), guessed_normalizer(["[UNK]", "Hug", "##s"])
+    ('bert-uncased', 'bert-cased')
+    """
+    text = "\n".join(token for token in tokens if not _SPECIAL.fullmatch(token))
+    if not any(map(str.islower, text)) or normalizers.Lowercase().normalize(text) != text:
+        return "bert-cased"
+    without_accents = normalizers.resolve_normalizer("nfd+strip-accents").normalize(text)
+    return "bert-uncased" if without_accents == text else "bert-uncased:keep-accents"
 
 
 def _of_card(tokens: list[str], card: Card, steps: Steps) -> Tokenizer:

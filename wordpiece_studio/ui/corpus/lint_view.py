@@ -243,13 +243,13 @@ class LintView(QWidget):
 
 def title_words(finding: Finding) -> str:
     """Return the few words that a finding is called by."""
-    return _translated(finding.title).format(**_values(finding, _LONGEST_WORD))
+    return _translated(finding.title_template).format(**_values(finding, _LONGEST_WORD))
 
 
 def detail_words(finding: Finding) -> str:
     """Return the numbers of a finding, where they are from, and its examples, a line each."""
     values = _values(finding, _LONGEST_WORD)
-    sentences = [_translated(template).format(**values) for template in finding.details]
+    sentences = [_translated(template).format(**values) for template in finding.detail_templates]
     if finding.is_sample:
         sentences.append(_tr("Only a part of the corpus was looked at for this."))
     return "\n".join([" ".join(sentences), *map(_example_words, finding.examples)])

@@ -41,7 +41,6 @@ class ReadingForm(QWidget):
         super().__init__(parent)
         self._kind_title = kind_title
         self._kind_box = self._box(self.tr("Kind"))
-        set_plain_tooltip(self._kind_box, self.tr("What is in the file, if its name says it wrongly"))
         self._encoding_box = self._box(self.tr("Encoding"))
         self._column_box = self._box(self.tr("Column"))
         self._errors_box = self._box(self.tr("Bad lines"))
@@ -121,7 +120,15 @@ class ReadingForm(QWidget):
             if all(kind in row.kinds for row in rows):
                 self._kind_box.addItem(self._kind_title(kind), kind)
         present = {row.file.kind for row in rows}
-        self._kind_box.setCurrentIndex(self._kind_box.findData(present.pop()) if len(present) == 1 else -1)
+        is_guess = bool(rows) and all(row.is_kind_guess for row in rows)
+        index = self._kind_box.findData(present.pop()) if len(present) == 1 else -1
+        if is_guess:
+            title = self._kind_box.itemText(index)
+            self._kind_box.setItemText(index, self.tr("{kind} (guess)").format(kind=title))
+        self._kind_box.setCurrentIndex(index)
+        words = self.tr("What is in the file, if its name says it wrongly")
+        guess = self.tr("Two columns, the second with whole numbers in every row: read as words and their counts")
+        set_plain_tooltip(self._kind_box, guess if is_guess else words)
 
     def _show_encodings(self, present: set[tuple[str, bool]]) -> None:
         self._encoding_box.clear()

@@ -101,6 +101,30 @@ def test_vowel_signs_are_no_accents() -> None:
     assert finding.fix_name == "Keep signs"
 
 
+@pytest.mark.parametrize(
+    ("text", "normalizer"),
+    [
+        (SPANISH, "bert-uncased"), (KOREAN, "bert-uncased"), ("cafÃ© niÃ±o\n" * 9, "bert-cased"),
+        ("resume re\u0301sume\u0301 caf\u00e9 cafe\u0301\n", "none"), ("hu\u200bg hug\n", "none"),
+        ("a" * 3000 + " b\n", "bert-cased"), ("hug " * 9000, "bert-cased"),
+    ],
+)  # fmt: skip
+def test_what_is_said_has_its_values_filled_in(text: str, normalizer: str) -> None:
+    found = look(text, normalizer)
+    assert found
+    for finding in found:
+        for words in (finding.title, *finding.details, finding.fix_name, str(finding)):
+            assert "{" not in words
+        assert str(finding).startswith(finding.title)
+    assert [from_data(as_data(finding)) for finding in found] == found
+
+
+def test_an_error_is_shown_with_its_values_in_a_list_too() -> None:
+    with pytest.raises(wps.StudioError) as caught:
+        wps.count_words("no-such-file.txt")
+    assert repr(caught.value) == "StudioError('no-such-file.txt does not exist. Check the name.')"
+
+
 # -- Hangul
 
 

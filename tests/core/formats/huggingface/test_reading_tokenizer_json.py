@@ -9,7 +9,7 @@ from wordpiece_studio.core.encoder import Tokenizer
 from wordpiece_studio.core.formats.huggingface.reading_json import JsonPart
 from wordpiece_studio.core.formats.huggingface.reading_tokenizer_json import read_tokenizer_json
 from wordpiece_studio.core.formats.huggingface.tokenizer_json import tokenizer_json_bytes
-from wordpiece_studio.core.formats.tokenizer_loading import load_tokenizer, load_wordpiece_tokenizer
+from wordpiece_studio.core.formats.tokenizer_loading import load_wordpiece_tokenizer
 from wordpiece_studio.core.imported.imported_tokenizer import ImportedTokenizer
 from wordpiece_studio.core.vocabulary import Vocabulary
 from wordpiece_studio.errors import StudioError
@@ -136,9 +136,9 @@ def test_members_are_found_whatever_is_between_them() -> None:
 
 def test_a_folder_without_a_card_is_read_by_its_configuration(tmp_path: Path) -> None:
     (tmp_path / "vocab.txt").write_text("\n".join(TOKENS), encoding="utf-8")
-    assert load_tokenizer(tmp_path).normalizer.name == "bert-cased"
+    assert load_wordpiece_tokenizer(tmp_path).is_normalizer_guessed
     (tmp_path / "tokenizer_config.json").write_text('{"do_lower_case": true, "sep_token": {"content": "é"}}')
     found = load_wordpiece_tokenizer(tmp_path)
-    assert found.normalizer.name == "bert-uncased"
+    assert (found.normalizer.name, found.is_normalizer_guessed) == ("bert-uncased", False)
     assert "é" in found.vocabulary.special_tokens
     assert Tokenizer.load(tmp_path, "none").normalizer.name == "none"

@@ -63,7 +63,7 @@ class Connection:
         except ImportError as error:
             raise StudioError(
                 "Counting on a cluster needs Dask, which is not installed",
-                'Install it: pip install "wordpiece-studio[cluster]"',
+                'Install it: pip install "dask[distributed]" fsspec',
             ) from error
         self._distributed = distributed
         self._address = printable(address)
@@ -203,7 +203,7 @@ class Connection:
             if isinstance(version, Exception):
                 raise StudioError(
                     "The {where} cannot load WordPiece Studio: {reason}",
-                    "Install version {version} there.",
+                    "Install version {version} there. It is on no package index: take its folder or its wheel.",
                     where=printable(where),
                     version=__version__,
                     reason=printable(str(version)),

@@ -13,13 +13,12 @@ import functools
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.core.corpus.counting import count_cache
 from wordpiece_studio.core.corpus.counting.counting_progress import CountingProgress, ProgressMeter
 from wordpiece_studio.core.corpus.counting.file_counting import count_files
 from wordpiece_studio.core.corpus.counting.text_counting import TextCounting
 from wordpiece_studio.core.corpus.counts import CountingStopped
 from wordpiece_studio.core.corpus.decoding import TextPiece
-from wordpiece_studio.core.corpus.listing import listed_files
+from wordpiece_studio.core.corpus.listing import listing
 from wordpiece_studio.core.corpus.sources import opened_stream
 from wordpiece_studio.core.text.normalizers import resolve_normalizer
 from wordpiece_studio.core.text.pipeline import Pipeline
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.core.corpus.corpus_file import CorpusFile, FileKind
     from wordpiece_studio.core.corpus.counts import WordCounts
     from wordpiece_studio.core.corpus.decoding import ErrorHandling
+    from wordpiece_studio.core.corpus.listing import Listing
     from wordpiece_studio.core.text.normalizers import Normalizer
     from wordpiece_studio.core.text.pre_tokenizers import PreTokenizer
 
@@ -45,7 +45,7 @@ _PIECE_CHARACTERS = 1 << 20
 
 
 def count_words(
-    paths: Place | CorpusFile | Iterable[Place | CorpusFile],
+    paths: Place | CorpusFile | Iterable[Place | CorpusFile] | Listing,
     normalizer: str | Normalizer | None = "bert-cased",
     pre_tokenizer: str | PreTokenizer = "bert",
     *,
@@ -56,7 +56,6 @@ def count_words(
     min_count: int = 1,
     processes: int | None = 1,
     cluster: str | None = None,
-    cache: bool = False,
     progress: Callable[[CountingProgress], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
     keeps_when_stopped: bool = False,
@@ -66,7 +65,8 @@ def count_words(
     Parameters
     ----------
     paths
-        The files, folders and patterns, as :func:`~wordpiece_studio.core.corpus.listing.listed_files` takes them.
+        The files, folders and patterns, as :func:`~wordpiece_studio.core.corpus.listing.listing` takes them. What
+        looks like a table of words and their counts is read as one, and the statistics say so.
     normalizer, pre_tokenizer
         What turns the text into words: names, or objects of one's own.
     column
@@ -87,9 +87,6 @@ def count_words(
         The address of the scheduler of a Dask cluster, such as ``"tcp://host:8786"``, to count there and not here; its
         workers must find the files by the same paths or URLs. The result is the same. Tables of words and their counts
         are read here all the same.
-    cache
-        Whether the counts are kept in the user's cache, and taken from there if the same files were counted in the same
-        way before.
     progress
         Called now and then, at most twenty times a second and at the end, in the caller's thread.
     should_stop
@@ -110,14 +107,14 @@ def count_words(
         If a file cannot be read or decoded; the message names the file, the line and the byte. Or if `paths` are none.
     """
     pipeline = _pipeline(normalizer, pre_tokenizer, max_word_length)
-    files = listed_files(paths, column=column, encoding=encoding, errors=errors)
+    listed = listing(paths, column=column, encoding=encoding, errors=errors)
+    files = list(listed.files)
     if all(file.kind == "word-counts" for file in files):
         from wordpiece_studio.core.formats.word_counts import read_word_counts
 
-        return read_word_counts(files, pipeline.normalizer, pipeline.pre_tokenizer).at_least(min_count)
-    key = count_cache.key_of(files, pipeline, max_word_length) if cache else None
-    if key is not None and (kept := count_cache.find(key, pipeline)) is not None:
-        return kept.at_least(min_count)
+        counts = read_word_counts(files, pipeline.normalizer, pipeline.pre_tokenizer)
+        counts.statistics = listed.noted(counts.statistics)
+        return counts.at_least(min_count)
     if cluster is None:
         count = functools.partial(count_files, processes=processes)
     else:
@@ -132,9 +129,7 @@ def count_words(
         should_stop=should_stop,
         keeps_when_stopped=keeps_when_stopped,
     )
-    statistics = counts.statistics
-    if key is not None and not (statistics.is_partial or statistics.changed_files or statistics.rare_words):
-        count_cache.keep(key, counts)
+    counts.statistics = listed.noted(counts.statistics)
     return counts.at_least(min_count)
 
 

@@ -15,7 +15,16 @@ if TYPE_CHECKING:
     from wordpiece_studio.core.text.pipeline import Pipeline
 
 FindingKind = Literal[
-    "lost-marks", "jamo", "characters-alone", "mojibake", "twins", "invisible", "long-words", "long-line"
+    "lost-marks",
+    "jamo",
+    "characters-alone",
+    "mojibake",
+    "twins",
+    "invisible",
+    "long-words",
+    "long-line",
+    "word-counts",
+    "left-out",
 ]
 Severity = Literal["warning", "note"]
 Repair = Literal["decode-again", "remove-invisible", "remove-long-words", "wrap-lines"]
@@ -88,10 +97,10 @@ class Finding:
         What is the matter; there is at most one finding of a kind.
     severity
         ``"warning"``, or ``"note"`` for what concerns very little of the corpus.
-    title
-        A few words, a template with ``{named}`` fields, so that a window can translate it.
-    details
-        Sentences that say how much is concerned and what else should be known, such as the price of the fix; templates.
+    title_template
+        A few words with ``{named}`` fields, so that a window can translate them; `title` has the values filled in.
+    detail_templates
+        Sentences that say how much is concerned and what else should be known, such as the price of the fix; as above.
     values
         The values of the fields of all templates.
     examples
@@ -104,18 +113,31 @@ class Finding:
 
     kind: FindingKind
     severity: Severity
-    title: str
-    details: tuple[str, ...]
+    title_template: str
+    detail_templates: tuple[str, ...]
     values: dict[str, int | str]
     examples: tuple[Example, ...] = ()
     fix: Fix | None = None
     fix_name: str = ""
     is_sample: bool = False
 
+    @property
+    def title(self) -> str:
+        """A few words that say what is the matter."""
+        return self._filled(self.title_template)
+
+    @property
+    def details(self) -> tuple[str, ...]:
+        """Sentences that say how much is concerned and what else should be known."""
+        return tuple(map(self._filled, self.detail_templates))
+
     def __str__(self) -> str:
+        details = ("In a sample:", *self.details) if self.is_sample and self.detail_templates else self.details
+        return " ".join([f"{self.title}.", *details])
+
+    def _filled(self, template: str) -> str:
         values = {name: printable(value) if isinstance(value, str) else value for name, value in self.values.items()}
-        details = ("In a sample:", *self.details) if self.is_sample and self.details else self.details
-        return " ".join([f"{self.title}.", *details]).format(**values)
+        return template.format(**values)
 
 
 def told(number: int, one: str, many: str) -> tuple[str, ...]:
@@ -142,4 +164,5 @@ def from_data(data: dict[str, Any]) -> Finding:
     if fix is not None:
         fix = _FIXES[fix["type"]](**{name: value for name, value in fix.items() if name != "type"})
     examples = tuple(Example(**example) for example in data["examples"])
-    return Finding(**data | {"fix": fix, "examples": examples, "details": tuple(data["details"])})
+    details = tuple(data["detail_templates"])
+    return Finding(**data | {"fix": fix, "examples": examples, "detail_templates": details})

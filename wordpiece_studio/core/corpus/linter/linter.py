@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.core.corpus.counting.counting import count_texts
+from wordpiece_studio.core.corpus.corpus_file import FOLDER_SUFFIXES
+from wordpiece_studio.core.corpus.counting.counting import count_texts, count_words
 from wordpiece_studio.core.corpus.linter import letters, text_checks, word_checks
 from wordpiece_studio.core.corpus.linter.evidence import Evidence, Sample, sample_of_files, sample_of_texts
+from wordpiece_studio.core.corpus.linter.finding import Finding
 from wordpiece_studio.core.text.normalizers import resolve_normalizer
 from wordpiece_studio.core.text.pipeline import Pipeline
 from wordpiece_studio.core.text.pre_tokenizers import resolve_pre_tokenizer
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.core.corpus.corpus_file import CorpusFile
     from wordpiece_studio.core.corpus.counts import WordCounts
-    from wordpiece_studio.core.corpus.linter.finding import Finding
+    from wordpiece_studio.core.corpus.listing import Listing
     from wordpiece_studio.core.text.normalizers import Normalizer
     from wordpiece_studio.core.text.pre_tokenizers import PreTokenizer
 
@@ -89,9 +91,52 @@ def lint(
     >>> finding.fix.normalizer
     'bert-uncased:keep-accents'
     """
-    from wordpiece_studio.core.corpus.listing import listed_files
+    from wordpiece_studio.core.corpus.listing import listing
 
     pipeline = Pipeline(resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer))
-    listed = list(texts)
-    sample = sample_of_texts(listed) if listed else sample_of_files(listed_files(paths))
-    return findings(sample, counts, pipeline)
+    given = list(texts)
+    if given:
+        return findings(sample_of_texts(given), counts, pipeline)
+    listed = listing(paths)
+    if counts is None and all(file.kind == "word-counts" for file in listed.files):
+        counts = count_words(listed, pipeline.normalizer, pipeline.pre_tokenizer)
+    return [*findings(sample_of_files(listed.files), counts, pipeline), *_decisions(listed)]
+
+
+def _decisions(listed: Listing) -> list[Finding]:
+    """Return what was decided about files that nobody had said."""
+    tables = listed.guessed_tables
+    found = []
+    if tables:
+        one, many = "{name} is read as words and their counts", "{files:,} files are read as words and their counts"
+        found.append(
+            Finding(
+                "word-counts",
+                "note",
+                one if len(tables) == 1 else many,
+                (
+                    *(("The first one is {name}.",) if len(tables) > 1 else ()),
+                    "Two columns, the second with whole numbers in every row.",
+                    "What is no such table is given as a CorpusFile that says what it is.",
+                ),
+                {"name": tables[0], "files": len(tables)},
+            )
+        )
+    if listed.left_out_files:
+        found.append(
+            Finding(
+                "left-out",
+                "note",
+                "{name} is not read" if listed.left_out_files == 1 else "{files:,} files are not read, such as {name}",
+                (
+                    "Of a folder only files are read whose names end in {suffixes}.",
+                    "Others are named one by one, or by a pattern.",
+                ),
+                {
+                    "name": listed.left_out_example,
+                    "files": listed.left_out_files,
+                    "suffixes": ", ".join(FOLDER_SUFFIXES),
+                },
+            )
+        )
+    return found
