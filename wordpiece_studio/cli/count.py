@@ -32,6 +32,7 @@ from wordpiece_studio.cli.sources import counted_words, listed_sources
 from wordpiece_studio.cli.terminal import print_line, progress, warn
 from wordpiece_studio.core.corpus.files import display_name
 from wordpiece_studio.core.corpus.remote_files import is_url
+from wordpiece_studio.core.formats.atomic_write import written_together
 from wordpiece_studio.core.formats.card import make_counts_card
 from wordpiece_studio.core.formats.word_counts import check_table_place, write_word_counts
 from wordpiece_studio.core.text.normalizers import resolve_normalizer
@@ -75,21 +76,21 @@ def count_command(
     notes = CorpusNotes(sources, context.params)
     with progress(of_bytes=True) as report:
         counts = counted_words(context.params, sources, normalizing, report)
-    if output is not None:
-        card = make_counts_card(counts, notes.record(), (Path(output).name,), Path(output).parent)
-        write_word_counts(output, counts, card=card)
     for warning in (*loss_warnings(counts), *detected_encodings(counts.statistics, encoding)):
         warn(warning)
     commonest = _commonest(counts, top)
+    lines = [] if as_json else [*table_of_files(counts.statistics.files)]
+    lines += [] if as_json else [f"{number:>12,}  {printable(word)}" for word, number in commonest]
+    if output is not None:
+        card = make_counts_card(counts, notes.record(), (Path(output).name,), Path(output).parent)
+        with written_together(are_results=True):
+            write_word_counts(output, counts, card=card)
     seconds = time.monotonic() - started
     if as_json:
-        print_line(printable_json(_summary(counts, commonest, output, seconds)))
-        return
-    for line in table_of_files(counts.statistics.files):
-        print_line(line)
-    for word, number in commonest:
-        print_line(f"{number:>12,}  {printable(word)}")
-    print_line(count_summary(counts, output, seconds))
+        lines.append(printable_json(_summary(counts, commonest, output, seconds)))
+    else:
+        lines.append(count_summary(counts, output, seconds))
+    print_line("\n".join(lines))
 
 
 def _check_output(output: str, sources: Sequence[CorpusFile]) -> None:

@@ -26,6 +26,7 @@ from wordpiece_studio.cli.sources import listed_sources, opened_stdin
 from wordpiece_studio.cli.terminal import print_line, progress, warn
 from wordpiece_studio.core.corpus.files import display_name
 from wordpiece_studio.core.encoding.corpus_encoding import write_ids
+from wordpiece_studio.core.formats.atomic_write import written_together
 from wordpiece_studio.core.formats.vocab_txt import VOCABULARY_FILE
 from wordpiece_studio.core.text.printable import printable_json
 from wordpiece_studio.errors import StudioError
@@ -65,7 +66,7 @@ def encode_command(
         raise StudioError("{path} is the vocabulary itself", "Write to another file.", path=display_name(vocabulary))
     names = ("dtype", "add_special_tokens")
     sources = listed_sources(context.params)
-    with progress(of_bytes=True) as report:
+    with progress(of_bytes=True) as report, written_together(are_results=True):
         statistics = write_ids(
             tokenizer,
             opened_stdin(context.params) if sources is None else sources,

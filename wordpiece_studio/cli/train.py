@@ -39,7 +39,7 @@ from wordpiece_studio.cli.terminal import print_line, progress, warn
 from wordpiece_studio.cli.training_files import BpeOption, WithCountsOption, check_bpe, write_bpe, write_more
 from wordpiece_studio.core.corpus.files import FileOnDisk
 from wordpiece_studio.core.encoder import Tokenizer
-from wordpiece_studio.core.formats.atomic_write import check_folder
+from wordpiece_studio.core.formats.atomic_write import check_folder, written_together
 from wordpiece_studio.core.formats.card import Origin
 from wordpiece_studio.core.formats.huggingface.pipeline_values import VOCABULARY_ALONE_ADVICE
 from wordpiece_studio.core.formats.merge_table import check_merge_table_place
@@ -132,8 +132,9 @@ def train_command(
         while trainer.run(_SLICE):
             report("Training", trainer.history.vocabulary_size(trainer.moment), vocab_size)
     origin = Origin(merges=trainer.moment, corpus=notes.record())
-    _write(output, trainer, origin, chosen, bpe=bpe)
-    write_more(output, history, trainer, origin, with_counts=with_counts)
+    with written_together(are_results=True):
+        _write(output, trainer, origin, chosen, bpe=bpe)
+        write_more(output, history, trainer, origin, with_counts=with_counts)
     print_line((_summary if as_json else summary_words)(trainer, output, time.monotonic() - started))
 
 
