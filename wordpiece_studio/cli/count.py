@@ -28,11 +28,11 @@ from wordpiece_studio.cli.options import (
     WordCountsOption,
     with_removal,
 )
+from wordpiece_studio.cli.results import ForceOption, check_results, results
 from wordpiece_studio.cli.sources import counted_words, listed_sources
 from wordpiece_studio.cli.terminal import print_line, progress, warn
 from wordpiece_studio.core.corpus.files import display_name
 from wordpiece_studio.core.corpus.remote_files import is_url
-from wordpiece_studio.core.formats.atomic_write import written_together
 from wordpiece_studio.core.formats.card import make_counts_card
 from wordpiece_studio.core.formats.word_counts import check_table_place, write_word_counts
 from wordpiece_studio.core.text.normalizers import resolve_normalizer
@@ -66,6 +66,7 @@ def count_command(
     min_count: MinCountOption = 1,
     processes: ProcessesOption = None,
     cluster: ClusterOption = None,
+    force: ForceOption = False,
 ) -> None:
     """Count the words of texts, print figures of each file, and write the words as a table."""
     started = time.monotonic()
@@ -73,6 +74,7 @@ def count_command(
     sources = listed_sources(context.params)
     if output is not None:
         _check_output(output, sources or [])
+        check_results([output], force=force)
     notes = CorpusNotes(sources, context.params)
     with progress(of_bytes=True) as report:
         counts = counted_words(context.params, sources, normalizing, report)
@@ -83,7 +85,7 @@ def count_command(
     lines += [] if as_json else [f"{number:>12,}  {printable(word)}" for word, number in commonest]
     if output is not None:
         card = make_counts_card(counts, notes.record(), (Path(output).name,), Path(output).parent)
-        with written_together(are_results=True):
+        with results(force=force):
             write_word_counts(output, counts, card=card)
     seconds = time.monotonic() - started
     if as_json:

@@ -10,6 +10,7 @@ from wordpiece_studio.core.corpus.encodings import DETECT
 from wordpiece_studio.core.corpus.files import display_name
 from wordpiece_studio.core.corpus.rows import CHARACTERS_ADVICE, NAME_COLUMN_ADVICE, SKIP_ADVICE
 from wordpiece_studio.core.encoder import NO_ID
+from wordpiece_studio.core.formats.files_together import REPLACE_ADVICE
 from wordpiece_studio.core.text.printable import printable
 from wordpiece_studio.errors import StudioError
 
@@ -56,6 +57,7 @@ _ADVICE_WITH_OPTIONS = {
     QUOTE_ADVICE: "Mend it: a cell in quotes ends with its quote, and a quote in it is doubled. Or leave out such "
     "lines with --errors skip-line.",
     NAME_COLUMN_ADVICE: "Name the one to read with --column.",
+    REPLACE_ADVICE: "Replace it with --force, or write to another place.",
 }
 _ADVICE_WITHOUT = {
     UNDECODABLE_ADVICE: "Convert the text to UTF-8.",

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     Content = bytes | Callable[[BinaryIO], None]
+    Check = Callable[[str | os.PathLike[str]], None]
 
 _RETRY_SECONDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4)
 """How long to wait before a replacement is tried again that another program stands in the way of."""
@@ -57,6 +58,7 @@ class _Pending:
     replacements: list[_Replacement] = field(default_factory=list)
     folders: list[Path] = field(default_factory=list)
     kept: list[Path] = field(default_factory=list)
+    check: Check | None = None
 
 
 _pending: ContextVar[_Pending | None] = ContextVar("pending", default=None)
@@ -100,20 +102,22 @@ def atomic_write_all(files: Mapping[str | os.PathLike[str], Content]) -> None:
 
 
 @contextlib.contextmanager
-def written_together(*, are_results: bool = False) -> Iterator[_Pending]:
+def written_together(*, are_results: bool = False, check: Check | None = None) -> Iterator[_Pending]:
     """Have all that this thread writes in the block put in place at its end: all files, or none if anything is raised.
 
     Parameters
     ----------
     are_results
         Whether these are the results of the program, which is over then: no signal ends it any more.
+    check
+        Raises a `StudioError` if a file must not be replaced.
 
     Raises
     ------
     StudioError
         As `atomic_write_all`.
     """
-    pending = _Pending()
+    pending = _Pending(check=check)
     token = _pending.set(pending)
     try:
         yield pending
@@ -135,6 +139,9 @@ def written_together(*, are_results: bool = False) -> Iterator[_Pending]:
 
 def _write(files: Mapping[str | os.PathLike[str], Content], pending: _Pending) -> None:
     """Write new files beside those that they are to replace."""
+    if pending.check is not None:
+        for path in files:
+            pending.check(path)
     for path, data in files.items():
         name, folder = display_name(path), None
         try:

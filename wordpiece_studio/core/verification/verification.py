@@ -183,7 +183,7 @@ def _trained(
     report: Callable[[int, int | None], None],
 ) -> Trainer | None:
     """Return the training of a card, carried out once for all cards that say the same; None where there is none."""
-    if card.kind == "word-counts":
+    if card.kind in ("word-counts", "ids"):
         return None
     config = _settings(card, path)
     key = repr(config)
@@ -250,6 +250,8 @@ def _card_checks(path: Path, card: Card, trainer: Trainer | None, counts: WordCo
         sizes = "" if is_same else f"{card.vocabulary_size:,} tokens then, {len(trainer.vocabulary):,} now"
         title = "vocabulary" if path.name == CARD_FILE else f"vocabulary of {name}"
         checks.append(Check(title, "agrees" if is_same else "differs", sizes))
+    if card.kind == "ids":
+        return [Check(name, "unchecked", "texts are not encoded again")]
     if card.parts == "some":
         return [*checks, Check(name, "unchecked", "it holds some of the merges only")]
     target = scratch / (path.name + ".again")
