@@ -58,9 +58,10 @@ class FirstImport:
 
 def wait_in_c():
     threading.Timer(0.1, send).start()
-    waiting = threading.Thread(target=threading.Event().wait, daemon=True)
-    waiting.start()
-    ctypes.CDLL(None).pthread_join(ctypes.c_void_p(waiting.ident), None)  # no signal interrupts that
+    library, mutex = ctypes.CDLL(None), ctypes.create_string_buffer(256)
+    library.pthread_mutex_init(mutex, None)
+    library.pthread_mutex_lock(mutex)
+    library.pthread_mutex_lock(mutex)  # for ever; no signal interrupts that
 
 
 from wordpiece_studio.__main__ import main

@@ -128,8 +128,7 @@ def train_command(
     force: ForceOption = False,
 ) -> None:
     """Learn a vocabulary from texts and write it to a folder."""
-    started = time.monotonic()
-    config, chosen = _config(context.params), checked_only(only)
+    started, config, chosen = time.monotonic(), _config(context.params), checked_only(only)
     normalizing = with_removal(resolve_normalizer(normalizer), remove)
     # Told before the words are counted what could not be written in the end.
     _check_places(output, history)
