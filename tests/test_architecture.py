@@ -17,13 +17,13 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 TOP_LEVEL = {"LICENSE", "README.md", "pyproject.toml", "resources", "tests", "wordpiece_studio"}
 MADE_BY_TOOLS = {"build", "dist"}
 IN_PACKAGE = {
-    "__init__.py", "__main__.py", "cli", "core", "errors.py", "loading.py", "model", "platform_check.py",
-    "py.typed", "resources.py", "terminal_demo.py", "ui",
+    "__init__.py", "__main__.py", "cli", "core", "errors.py", "model", "platform_check.py", "py.typed",
+    "resources.py", "stopping.py", "terminal_demo.py", "ui",
 }  # fmt: skip
 
 # A module may import from its own layer and from those below it.
 LAYERS = {
-    "errors": 0, "resources": 0, "platform_check": 0, "loading": 0, "core": 1, "terminal_demo": 2, "model": 3, "ui": 4,
+    "errors": 0, "resources": 0, "platform_check": 0, "stopping": 0, "core": 1, "terminal_demo": 2, "model": 3, "ui": 4,
 }  # fmt: skip
 QT = {"PySide6", "shiboken6", "pyqtgraph", "PyQt6", "PyQt5", "qtpy"}
 BANNED_MODULES = {

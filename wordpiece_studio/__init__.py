@@ -11,9 +11,11 @@ The names are loaded when they are first used, so that importing this package co
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # typing would be loaded before the program can say what Ctrl-C does
 if TYPE_CHECKING:
+    from typing import Any
+
     from wordpiece_studio.core.corpus.corpus_file import CorpusFile
     from wordpiece_studio.core.corpus.counting.counting import CountingStopped, count_texts, count_words
     from wordpiece_studio.core.corpus.counts import CorpusStatistics, SkippedWord, WordCounts

@@ -1,17 +1,15 @@
 """The command line: ``wordpiece-studio`` opens the window, its commands do without one.
 
 Results go to stdout; progress, warnings and errors go to stderr, an error in one line; with --json an error goes to
-stdout too, as one object. The exit code is 0, or 1 for an
-error that was told, 2 for a wrong call, 130 after Ctrl-C. Nothing is computed here; each command has a module.
+stdout too, as one object. The exit code is 0, or 1 for an error that was told, 2 for a wrong call, 130 after Ctrl-C,
+143 when terminated, 129 when the terminal was closed. Nothing is computed here; each command has a module.
 """
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import glob
 import os
-import signal
 import sys
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,11 +25,10 @@ from wordpiece_studio.cli.train import train_command
 from wordpiece_studio.cli.verify import verify_command
 from wordpiece_studio.core.text.printable import printable_json
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.stopping import STOPPED, end, stop_on_signals
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-_STOPPED, _TERMINATED = 130, 143
 
 _UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 
@@ -51,6 +48,7 @@ app.command("verify")(verify_command)
 
 def main() -> None:
     """Run the command line and end the program with its exit code."""
+    stop_on_signals()
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:  # closed by whoever started us
@@ -58,22 +56,12 @@ def main() -> None:
         elif hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="backslashreplace")
     os.environ["PYTHONSAFEPATH"] = "1"  # processes that are started import nothing from the folder of the texts
-    signal.signal(signal.SIGTERM, _terminate)
     gc.freeze()  # what was loaded stays
     gc.enable()
     code = run(sys.argv[1:])
     if "PySide6.QtCore" in sys.modules:
         sys.exit(code)
-    # A million words need not be freed one by one.
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError):
-            stream.flush()
-    os._exit(code)
-
-
-def _terminate(*_: object) -> None:
-    """End in an orderly way: no temporary file stays behind."""
-    raise SystemExit(_TERMINATED)
+    end(code)  # at once: a million words need not be freed one by one
 
 
 def run(arguments: list[str]) -> int:
@@ -87,8 +75,6 @@ def run(arguments: list[str]) -> int:
     except SystemExit as ended:
         if isinstance(ended.__context__, BrokenPipeError):  # how rich ends the help that nobody reads
             return 0
-        if ended.code == _TERMINATED:
-            return _TERMINATED  # what is held need not be freed one by one
         raise
     except _UsageError as error:
         message = getattr(error, "format_message", error.__str__)()
@@ -96,7 +82,7 @@ def run(arguments: list[str]) -> int:
     except StudioError as error:
         return _fail(error_words(error, *arguments[:1]), 1, arguments, place_of(error))
     except (KeyboardInterrupt, typer.Abort):
-        code = _STOPPED
+        code = STOPPED
     except MemoryError:
         return _fail("There is not enough memory for this.", 1, arguments)
     except OSError as error:
@@ -104,7 +90,7 @@ def run(arguments: list[str]) -> int:
             _drop_output()
         where = {"file": os.fsdecode(error.filename)} if isinstance(error.filename, str | bytes) else {}
         return _fail(f"{error.filename or 'stdout'}: {error.strerror or error}.", 1, arguments, where)
-    return _fail("Stopped.", code, ()) if code == _STOPPED else code
+    return _fail("Stopped.", code, ()) if code == STOPPED else code
 
 
 def _dispatch(arguments: list[str]) -> int:
@@ -122,7 +108,6 @@ def _is_place(argument: str) -> bool:
 def _open_window(arguments: list[str]) -> int:
     from wordpiece_studio.ui.app import run_studio
 
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # Qt does not let an exception end it
     try:
         return run_studio(arguments)
     except BrokenPipeError:

@@ -28,6 +28,7 @@ from wordpiece_studio.cli.options import (
     WordCountsOption,
     with_removal,
 )
+from wordpiece_studio.cli.results import ForceOption, check_results, results
 from wordpiece_studio.cli.sources import counted_words, listed_sources
 from wordpiece_studio.cli.terminal import print_line, progress, warn
 from wordpiece_studio.core.corpus.files import display_name
@@ -65,6 +66,7 @@ def count_command(
     min_count: MinCountOption = 1,
     processes: ProcessesOption = None,
     cluster: ClusterOption = None,
+    force: ForceOption = False,
 ) -> None:
     """Count the words of texts, print figures of each file, and write the words as a table."""
     started = time.monotonic()
@@ -72,24 +74,25 @@ def count_command(
     sources = listed_sources(context.params)
     if output is not None:
         _check_output(output, () if sources is None else sources.files)
+        check_results([output], force=force)
     notes = CorpusNotes(None if sources is None else sources.files, context.params)
     with progress(of_bytes=True) as report:
         counts = counted_words(context.params, sources, normalizing, report)
-    if output is not None:
-        card = make_counts_card(counts, notes.record(), (Path(output).name,), Path(output).parent)
-        write_word_counts(output, counts, card=card)
     for warning in (*loss_warnings(counts), *detected_encodings(counts.statistics, encoding)):
         warn(warning)
     commonest = _commonest(counts, top)
+    lines = [] if as_json else [*table_of_files(counts.statistics.files)]
+    lines += [] if as_json else [f"{number:>12,}  {printable(word)}" for word, number in commonest]
+    if output is not None:
+        card = make_counts_card(counts, notes.record(), (Path(output).name,), Path(output).parent)
+        with results(force=force):
+            write_word_counts(output, counts, card=card)
     seconds = time.monotonic() - started
     if as_json:
-        print_line(printable_json(_summary(counts, commonest, output, seconds)))
-        return
-    for line in table_of_files(counts.statistics.files):
-        print_line(line)
-    for word, number in commonest:
-        print_line(f"{number:>12,}  {printable(word)}")
-    print_line(count_summary(counts, output, seconds))
+        lines.append(printable_json(_summary(counts, commonest, output, seconds)))
+    else:
+        lines.append(count_summary(counts, output, seconds))
+    print_line("\n".join(lines))
 
 
 def _check_output(output: str, sources: Sequence[CorpusFile]) -> None:

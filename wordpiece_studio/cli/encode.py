@@ -22,10 +22,12 @@ from wordpiece_studio.cli.options import (
     loaded_tokenizer,
     option,
 )
+from wordpiece_studio.cli.results import ForceOption, results
 from wordpiece_studio.cli.sources import listed_sources, opened_stdin
 from wordpiece_studio.cli.terminal import print_line, progress, warn
 from wordpiece_studio.core.corpus.files import display_name
 from wordpiece_studio.core.encoding.corpus_encoding import write_ids
+from wordpiece_studio.core.formats.card import make_card
 from wordpiece_studio.core.formats.vocab_txt import VOCABULARY_FILE
 from wordpiece_studio.core.text.printable import printable_json
 from wordpiece_studio.errors import StudioError
@@ -56,6 +58,7 @@ def encode_command(
     column: ColumnOption = None,
     encoding: EncodingOption = None,
     errors: ErrorsOption = "strict",
+    force: ForceOption = False,
 ) -> None:
     """Write the ids of whole files, line after line, as one array for numpy.load."""
     started = time.monotonic()
@@ -65,12 +68,22 @@ def encode_command(
         raise StudioError("{path} is the vocabulary itself", "Write to another file.", path=display_name(vocabulary))
     names = ("dtype", "add_special_tokens")
     sources = listed_sources(context.params)
-    with progress(of_bytes=True) as report:
+    outputs = [path for path in (output, offsets) if path is not None]
+    card = make_card(
+        tokenizer.vocabulary,
+        tokenizer.normalizer,
+        tokenizer.pre_tokenizer,
+        max_word_length=tokenizer.max_word_length,
+        kind="ids",
+        files=[os.path.basename(path) for path in outputs],
+    )
+    with progress(of_bytes=True) as report, results(force=force):
         statistics = write_ids(
             tokenizer,
             context.with_resource(opened_stdin(context.params)) if sources is None else sources,
             output,
             offsets_output=offsets,
+            card=card,
             progress=lambda done, total: report("Encoding", done, total),
             **{name: context.params[name] for name in names},
         )

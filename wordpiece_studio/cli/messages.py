@@ -11,6 +11,7 @@ from wordpiece_studio.core.corpus.encodings import DETECT
 from wordpiece_studio.core.corpus.files import NO_FILE_ADVICE, display_name
 from wordpiece_studio.core.corpus.rows import CHARACTERS_ADVICE, NAME_COLUMN_ADVICE, SKIP_ADVICE
 from wordpiece_studio.core.encoder import NO_ID, Tokenizer
+from wordpiece_studio.core.formats.files_together import REPLACE_ADVICE
 from wordpiece_studio.core.text.printable import printable
 from wordpiece_studio.errors import StudioError
 
@@ -59,6 +60,7 @@ _ADVICE_WITH_OPTIONS = {
     "lines with --errors skip-line.",
     NAME_COLUMN_ADVICE: "Name the one to read with --column.",
     NO_FILE_ADVICE: "Name a file on a disk, or a pipe alone; or pipe the text in and name - for stdin.",
+    REPLACE_ADVICE: "Replace it with --force, or write to another place.",
 }
 _ADVICE_WITHOUT = {
     UNDECODABLE_ADVICE: "Convert the text to UTF-8.",

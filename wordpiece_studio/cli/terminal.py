@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, cast
 from wordpiece_studio.core.corpus.files import unreadable
 from wordpiece_studio.core.text.printable import printable
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.stopping import finished, undo_if_stopped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
     Report = Callable[[str, int, int | None], None]
 
 PROGRAM = "wordpiece-studio"
+
+
+_CLEAR, _CLEAR_ABOVE = b"\r\x1b[2K\x1b[?25h", b"\x1b[1A\x1b[2K"  # with the cursor, which the bars hide
 
 
 class OutputClosed(Exception):
@@ -96,8 +101,15 @@ def progress(*, of_bytes: bool = False) -> Iterator[Report]:
 
     amount = DownloadColumn() if of_bytes else TaskProgressColumn()
     columns = (TextColumn("{task.description}"), BarColumn(), amount, TimeRemainingColumn())
-    with Progress(*columns, console=Console(file=sys.stderr), transient=True) as bars:
-        tasks: dict[str, TaskID] = {}
+    console = Console(file=sys.stderr)
+    tasks: dict[str, TaskID] = {}
+
+    def clear() -> None:
+        if not (console.is_dumb_terminal or console.legacy_windows):
+            os.write(sys.stderr.fileno(), _CLEAR + _CLEAR_ABOVE * (len(tasks) - 1))
+
+    undo_if_stopped(console, clear)
+    with Progress(*columns, console=console, transient=True) as bars:
 
         def report(what: str, done: int, total: int | None) -> None:
             if what not in tasks:
@@ -105,3 +117,4 @@ def progress(*, of_bytes: bool = False) -> Iterator[Report]:
             bars.update(tasks[what], completed=done, total=total)
 
         yield report
+    finished(console)

@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import threading
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -34,16 +35,24 @@ from wordpiece_studio.cli.options import (
     option,
     with_removal,
 )
+from wordpiece_studio.cli.results import ForceOption, check_results, results
 from wordpiece_studio.cli.sources import counted_words, listed_sources
 from wordpiece_studio.cli.terminal import print_line, progress, warn
 from wordpiece_studio.cli.training_files import BpeOption, WithCountsOption, check_bpe, write_bpe, write_more
 from wordpiece_studio.core.corpus.files import FileOnDisk
 from wordpiece_studio.core.encoder import Tokenizer
 from wordpiece_studio.core.formats.atomic_write import check_folder
-from wordpiece_studio.core.formats.card import Origin
+from wordpiece_studio.core.formats.card import CARD_FILE, Origin
+from wordpiece_studio.core.formats.exports import BPE_FILES, COUNTS_FILE
 from wordpiece_studio.core.formats.huggingface.pipeline_values import VOCABULARY_ALONE_ADVICE
 from wordpiece_studio.core.formats.merge_table import check_merge_table_place
-from wordpiece_studio.core.formats.tokenizer_directory import Only, check_saving, checked_only, save_directory
+from wordpiece_studio.core.formats.tokenizer_directory import (
+    Only,
+    check_saving,
+    checked_only,
+    save_directory,
+    written_names,
+)
 from wordpiece_studio.core.formats.vocab_txt import JSON_ALONE_ADVICE, vocabulary_bytes
 from wordpiece_studio.core.kernel_cache import load_kernels
 from wordpiece_studio.core.text.normalizers import resolve_normalizer
@@ -116,13 +125,14 @@ def train_command(
     only: OnlyOption = None,
     bpe: BpeOption = False,
     with_counts: WithCountsOption = False,
+    force: ForceOption = False,
 ) -> None:
     """Learn a vocabulary from texts and write it to a folder."""
-    started = time.monotonic()
-    config, chosen = _config(context.params), checked_only(only)
+    started, config, chosen = time.monotonic(), _config(context.params), checked_only(only)
     normalizing = with_removal(resolve_normalizer(normalizer), remove)
     # Told before the words are counted what could not be written in the end.
     _check_places(output, history)
+    check_results(_places(output, history, chosen, bpe=bpe, with_counts=with_counts), force=force)
     _check_saving(_beginning(config, normalizing, pre_tokenizer), output, chosen, config if bpe else None)
     counts, notes = _counted(context.params, normalizing, config)
     with progress() as report:
@@ -132,8 +142,9 @@ def train_command(
         while trainer.run(_SLICE):
             report("Training", trainer.history.vocabulary_size(trainer.moment), vocab_size)
     origin = Origin(merges=trainer.moment, corpus=notes.record())
-    _write(output, trainer, origin, chosen, bpe=bpe)
-    write_more(output, history, trainer, origin, with_counts=with_counts)
+    with results(force=force):
+        _write(output, trainer, origin, chosen, bpe=bpe)
+        write_more(output, history, trainer, origin, with_counts=with_counts)
     print_line((_summary if as_json else summary_words)(trainer, output, time.monotonic() - started))
 
 
@@ -200,6 +211,12 @@ def _check_places(output: str, history: str | None) -> None:
     check_folder(output)
     if history is not None:
         check_merge_table_place(history)
+
+
+def _places(output: str, history: str | None, only: Only | None, *, bpe: bool, with_counts: bool) -> list[Path]:
+    """Return the files that will be written, as far as that is known before."""
+    names = [CARD_FILE, *(BPE_FILES if bpe else sorted(written_names(only))), *([COUNTS_FILE] if with_counts else [])]
+    return [*(Path(output) / name for name in names), *([] if history is None else [Path(history)])]
 
 
 def _check_saving(tokenizer: Tokenizer, output: str, only: Only | None, bpe: TrainingConfig | None) -> None:

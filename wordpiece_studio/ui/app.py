@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.loading import stopped_at_once
 from wordpiece_studio.platform_check import bad_qt_pair, window_problem
 
 if TYPE_CHECKING:
@@ -37,7 +36,6 @@ def run_studio(argv: Sequence[str] = ()) -> int:
 
         terminal_demo(problem)
         return 0
-    with stopped_at_once():
-        from wordpiece_studio.ui.studio import open_studio
+    from wordpiece_studio.ui.studio import open_studio
 
     return open_studio(argv)

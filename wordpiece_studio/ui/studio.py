@@ -119,9 +119,9 @@ class InterruptWatch(QObject):
     def stop(self) -> None:
         """Ignore them: all is kept, and an exception would only disturb the end of the interpreter."""
         self._notifier.setEnabled(False)
-        signal.set_wakeup_fd(self._old_fd)
         for number in self._numbers:
             signal.signal(number, signal.SIG_IGN)
+        signal.set_wakeup_fd(self._old_fd)
         self._reader.close()
         self._writer.close()
 

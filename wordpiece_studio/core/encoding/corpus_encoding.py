@@ -19,6 +19,7 @@ from wordpiece_studio.core.corpus.files import display_name
 from wordpiece_studio.core.encoder import NO_ID
 from wordpiece_studio.core.encoding.block_encoders import EncodedBlock, PlainEncoder, encoded_blocks
 from wordpiece_studio.core.formats.atomic_write import atomic_write_all, check_folder
+from wordpiece_studio.core.formats.files_together import with_side_card
 from wordpiece_studio.core.formats.npy import write_npy
 from wordpiece_studio.errors import StudioError
 
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.core.corpus.rows import RowSource
     from wordpiece_studio.core.corpus.streams import TextStream
     from wordpiece_studio.core.encoder import Tokenizer
+    from wordpiece_studio.core.formats.atomic_write import Content
+    from wordpiece_studio.core.formats.card import Card
     from wordpiece_studio.core.vocabulary import Vocabulary
 
     Path = str | os.PathLike[str]
@@ -192,6 +195,7 @@ def write_ids(
     add_special_tokens: bool = False,
     progress: Callable[[int, int], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
+    card: Card | None = None,
 ) -> EncodingStatistics:
     """Write the ids of files into a file that ``numpy.load`` reads, however large they are.
 
@@ -203,6 +207,8 @@ def write_ids(
         The file for the ids; what was there is replaced when all is written.
     offsets_output
         The file for the offsets of the texts, if they are wanted.
+    card
+        What encodes them, to be written beside each.
     """
     run = _Run(tokenizer, dtype, add_special_tokens, should_stop)
     blocks = CorpusBlocks(
@@ -222,9 +228,12 @@ def write_ids(
                     offsets.write(ends.tobytes())
                 yield ids
 
-        contents: dict[Path, Callable[[BinaryIO], None]] = {output: lambda file: write_npy(file, ids_alone(), dtype)}
+        writers: dict[Path, Callable[[BinaryIO], None]] = {output: lambda file: write_npy(file, ids_alone(), dtype)}
         if offsets_output is not None:
-            contents[offsets_output] = lambda file: write_npy(file, _offsets_in(offsets), np.int64)
+            writers[offsets_output] = lambda file: write_npy(file, _offsets_in(offsets), np.int64)
+        contents: dict[Path, Content] = {}
+        for path, write in writers.items():
+            contents |= {path: write} if card is None else with_side_card(path, write, card)
         atomic_write_all(contents)
     return run.statistics(blocks)
 

@@ -10,19 +10,23 @@ import errno
 import os
 import stat
 import time
-from dataclasses import dataclass
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wordpiece_studio.core.corpus.files import display_name
 from wordpiece_studio.core.formats.temporary_files import remove_leftovers, temporary_path
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.stopping import finished, results_are_there, undisturbed, undo_if_stopped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import BinaryIO
 
     Content = bytes | Callable[[BinaryIO], None]
+    Check = Callable[[str | os.PathLike[str]], None]
 
 _RETRY_SECONDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4)
 """How long to wait before a replacement is tried again that another program stands in the way of."""
@@ -47,6 +51,19 @@ class _Replacement:
     mode: int | None  # the permissions of the file that is there; None if there is none
 
 
+@dataclass(slots=True)
+class _Pending:
+    """What is written and not yet in place: files, the folders made for them, and copies of what got lost."""
+
+    replacements: list[_Replacement] = field(default_factory=list)
+    folders: list[Path] = field(default_factory=list)
+    kept: list[Path] = field(default_factory=list)
+    check: Check | None = None
+
+
+_pending: ContextVar[_Pending | None] = ContextVar("pending", default=None)
+
+
 def atomic_write(path: str | os.PathLike[str], data: bytes) -> None:
     """Write `data` to the file at `path`, in one step that cannot be seen half done.
 
@@ -67,7 +84,8 @@ def atomic_write_all(files: Mapping[str | os.PathLike[str], Content]) -> None:
 
     What is too large to be in memory is given as a function that writes it to the open file, and may read it back.
     They are put in place only when each is on the disk, one straight after the other; if that fails for one, those
-    before it become what they were. Only a process killed between two of these renamings leaves a mixture.
+    before it become what they were. Only a process killed between two of these renamings leaves a mixture. Among what
+    is `written_together` they are put in place at the end of that.
 
     Raises
     ------
@@ -75,17 +93,74 @@ def atomic_write_all(files: Mapping[str | os.PathLike[str], Content]) -> None:
         If that fails at any point, naming the file; all targets are then what they were. Should even that fail, it
         names the copies of those that are not.
     """
-    replacements: list[_Replacement] = []
-    kept: list[Path] = []
-    name = ""
+    pending = _pending.get()
+    if pending is None:
+        with written_together() as pending:
+            _write(files, pending)
+    else:
+        _write(files, pending)
+
+
+@contextlib.contextmanager
+def written_together(*, are_results: bool = False, check: Check | None = None) -> Iterator[_Pending]:
+    """Have all that this thread writes in the block put in place at its end: all files, or none if anything is raised.
+
+    Parameters
+    ----------
+    are_results
+        Whether these are the results of the program, which is over then: no signal ends it any more.
+    check
+        Raises a `StudioError` if a file must not be replaced.
+
+    Raises
+    ------
+    StudioError
+        As `atomic_write_all`.
+    """
+    pending = _Pending(check=check)
+    token = _pending.set(pending)
     try:
-        for path, data in files.items():
-            name = display_name(path)
+        yield pending
+        with undisturbed():
+            _put_in_place(pending)
+            if are_results:
+                results_are_there()
+    finally:
+        _pending.reset(token)
+        for leftover in (path for each in pending.replacements for path in (each.new, each.old)):
+            if leftover not in pending.kept:
+                _remove(leftover)
+            finished(leftover)
+        for folder in pending.folders:
+            finished(folder)
+    for folder in {replacement.target.parent for replacement in pending.replacements}:
+        _force_folder_to_disk(folder)
+
+
+def _write(files: Mapping[str | os.PathLike[str], Content], pending: _Pending) -> None:
+    """Write new files beside those that they are to replace."""
+    if pending.check is not None:
+        for path in files:
+            pending.check(path)
+    for path, data in files.items():
+        name, folder = display_name(path), None
+        try:
             try:
-                replacements.append(_prepared(path))
+                replacement = _prepared(path)
             except ValueError as error:  # such as a NUL in the path
                 raise OSError(str(error)) from error
-            _write_new_file(replacements[-1].new, data, replacements[-1].mode)
+            folder = replacement.target.parent
+            pending.replacements.append(replacement)
+            undo_if_stopped(replacement.new, partial(_remove, replacement.new))
+            _write_new_file(replacement.new, data, replacement.mode)
+        except OSError as error:
+            raise _not_written(name, folder, error) from error
+
+
+def _put_in_place(pending: _Pending) -> None:
+    """Put all that is written in the place of what is there."""
+    replacements, name = pending.replacements, ""
+    try:
         for replacement in replacements[:-1]:
             name = replacement.name
             _keep_old_file(replacement)
@@ -95,19 +170,12 @@ def atomic_write_all(files: Mapping[str | os.PathLike[str], Content]) -> None:
                 _move(replacement.new, replacement.target, name)
         except BaseException:
             lost = _put_back(replacements)
-            kept = [replacement.old for replacement in lost if replacement.mode is not None]
+            pending.kept = [replacement.old for replacement in lost if replacement.mode is not None]
             if lost:
-                raise _not_put_back(lost, kept) from None
+                raise _not_put_back(lost, pending.kept) from None
             raise
     except OSError as error:
-        folder = replacements[-1].target.parent if replacements else None
-        raise _not_written(name, folder, error) from error
-    finally:
-        for leftover in (path for replacement in replacements for path in (replacement.new, replacement.old)):
-            if leftover not in kept:
-                _remove(leftover)
-    for folder in {replacement.target.parent for replacement in replacements}:
-        _force_folder_to_disk(folder)
+        raise _not_written(name, replacements[-1].target.parent, error) from error
 
 
 def make_folder(path: str | os.PathLike[str]) -> Path:
@@ -120,6 +188,10 @@ def make_folder(path: str | os.PathLike[str]) -> Path:
     """
     folder = Path(path)
     try:
+        if (pending := _pending.get()) is not None:
+            for missing in reversed([place for place in (folder, *folder.parents) if not os.path.lexists(place)]):
+                pending.folders.append(missing)
+                undo_if_stopped(missing, missing.rmdir)
         folder.mkdir(parents=True, exist_ok=True)
     except FileExistsError:
         raise StudioError("{path} is a file, not a folder", "Choose another.", path=display_name(path)) from None

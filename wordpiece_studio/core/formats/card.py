@@ -45,7 +45,7 @@ _LARGEST_BYTES = 12 << 20  # it names up to `MOST_FILES` files
 _LARGEST_STEPS_BYTES = 1 << 20  # of a normalizer or pre-tokenizer, which may be any JSON as far as is known here
 _MOST_FIGURES = 1000  # files of which the card says how many lines and words they have
 
-CardKind = Literal["tokenizer", "vocabulary", "bpe", "merges", "word-counts"]
+CardKind = Literal["tokenizer", "vocabulary", "bpe", "merges", "word-counts", "ids"]
 
 
 class CardCorpus(CorpusRecord, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -8,21 +8,25 @@ names the hash of every other file, so that such a mixture is noticed whichever 
 from __future__ import annotations
 
 import hashlib
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from wordpiece_studio.core.corpus.files import display_name
-from wordpiece_studio.core.formats.card import CARD_FILE, card_bytes
+from wordpiece_studio.core.formats.card import CARD_FILE, SIDE_SUFFIX, card_bytes, read_card, side_card
 from wordpiece_studio.core.formats.small_files import small_file_bytes
 from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-    from pathlib import Path
+    from collections.abc import Callable, Collection, Mapping
+    from typing import BinaryIO
 
+    from wordpiece_studio.core.formats.atomic_write import Content
     from wordpiece_studio.core.formats.card import Card
 
+REPLACE_ADVICE = "Write to another place, or move that file away."
 _ADVICE = "Save again; or name the file to read, tokenizer.json or vocab.txt, instead of the folder."
 _ADVICE_BPE = "Save again; or move {card} away to have the files read without it."
 _LARGEST_BYTES = 1 << 30  # nothing larger is read in these formats
@@ -42,6 +46,62 @@ def with_card(card: Card, files: Mapping[str, bytes], name: str = CARD_FILE) -> 
     """
     hashes = {file: hashlib.sha256(data).hexdigest() for file, data in files.items()}
     return {name: card_bytes(msgspec.structs.replace(card, file_sha256=hashes)), **files}
+
+
+def with_side_card(
+    path: str | os.PathLike[str], write: Callable[[BinaryIO], object], card: Card
+) -> dict[str | os.PathLike[str], Content]:
+    """Return a file that stands alone, and its card beside it, which knows it by its hash.
+
+    Parameters
+    ----------
+    path
+        Where the file is to be.
+    write
+        Writes it to the open file, which is empty.
+    card
+        The card, without hashes.
+    """
+    hashes: dict[str, str] = {}
+
+    def write_hashed(file: BinaryIO) -> None:
+        write(file)
+        file.seek(0)
+        hashes[Path(path).name] = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+
+    def write_card(file: BinaryIO) -> None:
+        file.write(card_bytes(msgspec.structs.replace(card, file_sha256=hashes)))
+
+    return {path: write_hashed, side_card(path): write_card}
+
+
+def check_replaceable(path: str | os.PathLike[str]) -> None:
+    """Check that a file, if it is there, was written by this program and not changed since: its card knows it.
+
+    Raises
+    ------
+    StudioError
+        If not; or if that cannot be told.
+    """
+    place = Path(path)
+    if not os.path.lexists(place):
+        return
+    try:
+        if place.name == CARD_FILE or place.name.endswith(SIDE_SUFFIX):
+            read_card(place)
+            return
+        cards = [read_card(card) for card in (side_card(place), place.with_name(CARD_FILE)) if card.is_file()]
+        with place.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        is_known = any(card.file_sha256.get(place.name) == digest for card in cards)
+    except (StudioError, OSError):
+        is_known = False
+    if not is_known:
+        raise StudioError(
+            "{path} was not written by this program, or was changed since",
+            REPLACE_ADVICE,
+            path=display_name(path),
+        )
 
 
 def check_together(card_path: Path, card: Card, names: Collection[str]) -> None:

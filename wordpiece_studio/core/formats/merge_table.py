@@ -23,7 +23,7 @@ import numpy as np
 from wordpiece_studio.core.corpus.files import display_name
 from wordpiece_studio.core.corpus.parquet import load_pyarrow
 from wordpiece_studio.core.formats.atomic_write import atomic_write_all, check_folder
-from wordpiece_studio.core.formats.card import card_bytes, side_card
+from wordpiece_studio.core.formats.files_together import with_side_card
 from wordpiece_studio.core.formats.spreadsheet_cells import guarded, unguarded
 from wordpiece_studio.core.in_slices import slices
 from wordpiece_studio.errors import StudioError
@@ -142,11 +142,12 @@ def write_merge_table(
     write = {"csv": _write_csv, "jsonl": _write_jsonl, "parquet": _write_parquet}[kind]
     if kind == "parquet":
         load_pyarrow(name)
-    files: dict[Place, bytes | Callable[[BinaryIO], None]] = {path: lambda file: write(file, parts())}
-    if card is not None:
-        files[side_card(path)] = card_bytes(card)
+
+    def write_parts(file: BinaryIO) -> None:
+        write(file, parts())
+
     try:
-        atomic_write_all(files)
+        atomic_write_all({path: write_parts} if card is None else with_side_card(path, write_parts, card))
     except NotWanted:
         return False
     return True

@@ -153,10 +153,10 @@ def check_saving(tokenizer: Tokenizer, folder: str | os.PathLike[str], only: Onl
             raise reason
     if only != TOKENIZER_FILE and len(tokenizer.vocabulary):
         vocabulary_bytes(tokenizer.vocabulary.tokens)
-    _check_no_other_files(folder, _names(only))
+    _check_no_other_files(folder, written_names(only))
 
 
-def _names(only: Only | None) -> set[str]:
+def written_names(only: Only | None) -> set[str]:
     """Return the names of the files that `tokenizer_files` gives."""
     if only is None:
         return {*TOKENIZER_FILES}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,15 +20,15 @@ from wordpiece_studio.core.corpus.files import display_name, regular_file_status
 from wordpiece_studio.core.corpus.listing import listed_files
 from wordpiece_studio.core.corpus.parquet import load_pyarrow
 from wordpiece_studio.core.formats.atomic_write import atomic_write_all, check_folder
-from wordpiece_studio.core.formats.card import card_bytes, side_card
 from wordpiece_studio.core.formats.count_tables import GUARDED_WORD, LARGEST_COUNT, TableReader
+from wordpiece_studio.core.formats.files_together import with_side_card
 from wordpiece_studio.core.formats.spreadsheet_cells import guarded, is_obeyed
 from wordpiece_studio.core.text.normalizers import resolve_normalizer
 from wordpiece_studio.core.text.pre_tokenizers import resolve_pre_tokenizer
 from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import BinaryIO
 
     from wordpiece_studio.core.formats.card import Card
@@ -120,17 +121,14 @@ def write_word_counts(path: str | os.PathLike[str], counts: WordCounts, *, card:
     check_table_place(path)
     name = display_name(path)
     kind = kind_of_name(name)
-    files: dict[str | os.PathLike[str], bytes | Callable[[BinaryIO], None]] = {}
     _check_words(counts.words, "" if kind == "parquet" else "\0" if kind == "csv" else "\0\t\n", name)
     if kind == "parquet":
         table = _arrow_table(counts, name)
-        files[path] = lambda file: _write_parquet(file, table)
+        write = partial(_write_parquet, table)
     else:
         lines = _csv_lines(counts) if kind == "csv" else _tab_lines(counts, name)
-        files[path] = lambda file: file.writelines(lines)
-    if card is not None:
-        files[side_card(path)] = card_bytes(card)
-    atomic_write_all(files)
+        write = partial(_write_lines, lines)
+    atomic_write_all({path: write} if card is None else with_side_card(path, write, card))
 
 
 def check_table_place(path: str | os.PathLike[str]) -> None:
@@ -220,7 +218,11 @@ def _arrow_table(counts: WordCounts, name: str) -> Any:
     return pyarrow.table({"word": pyarrow.array(counts.words, pyarrow.large_string()), "count": counts.counts})
 
 
-def _write_parquet(file: BinaryIO, table: Any) -> None:
+def _write_lines(lines: Iterable[bytes], file: BinaryIO) -> None:
+    file.writelines(lines)
+
+
+def _write_parquet(table: Any, file: BinaryIO) -> None:
     from pyarrow import parquet
 
     parquet.write_table(table, file)

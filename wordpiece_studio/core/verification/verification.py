@@ -5,10 +5,13 @@ Not here: where the words come from (`corpus_again`), and how the result is told
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
+import shutil
 import tempfile
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -28,10 +31,11 @@ from wordpiece_studio.core.training.trainer import Trainer
 from wordpiece_studio.core.verification.corpus_again import words_again
 from wordpiece_studio.core.verification.files_again import write_again
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.stopping import finished, undisturbed, undo_if_stopped
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from wordpiece_studio.core.corpus.counting.counting_progress import CountingProgress
     from wordpiece_studio.core.corpus.counts import WordCounts
@@ -124,10 +128,10 @@ def verify(
     words = words_again(folder, main, sources, is_counts=is_counts, processes=processes, progress=counting)
     trainers: dict[str, Trainer] = {}
     checks = _corpus_checks(main, words)
-    with tempfile.TemporaryDirectory(prefix="wordpiece-studio-") as scratch:
+    with _scratch_folder() as scratch:
         for path, card in cards:
             trainer = _trained(trainers, card, words.counts, path, training)
-            checks += _card_checks(path, card, trainer, words.counts, Path(scratch))
+            checks += _card_checks(path, card, trainer, words.counts, scratch)
     last = next(iter(trainers.values()), None)
     return Verification(
         words.source,
@@ -137,6 +141,19 @@ def verify(
         _other_versions(main),
         _notes(main),
     )
+
+
+@contextlib.contextmanager
+def _scratch_folder() -> Iterator[Path]:
+    """Make a temporary folder, which is removed however the program ends."""
+    with undisturbed():
+        folder = tempfile.TemporaryDirectory(prefix="wordpiece-studio-")
+        undo_if_stopped(folder, partial(shutil.rmtree, folder.name, ignore_errors=True))
+    try:
+        with folder as name:
+            yield Path(name)
+    finally:
+        finished(folder)
 
 
 def _cards_of(place: Path) -> tuple[Path, list[tuple[Path, Card]]]:
@@ -166,7 +183,7 @@ def _trained(
     report: Callable[[int, int | None], None],
 ) -> Trainer | None:
     """Return the training of a card, carried out once for all cards that say the same; None where there is none."""
-    if card.kind == "word-counts":
+    if card.kind in ("word-counts", "ids"):
         return None
     config = _settings(card, path)
     key = repr(config)
@@ -233,6 +250,8 @@ def _card_checks(path: Path, card: Card, trainer: Trainer | None, counts: WordCo
         sizes = "" if is_same else f"{card.vocabulary_size:,} tokens then, {len(trainer.vocabulary):,} now"
         title = "vocabulary" if path.name == CARD_FILE else f"vocabulary of {name}"
         checks.append(Check(title, "agrees" if is_same else "differs", sizes))
+    if card.kind == "ids":
+        return [Check(name, "unchecked", "texts are not encoded again")]
     if card.parts == "some":
         return [*checks, Check(name, "unchecked", "it holds some of the merges only")]
     target = scratch / (path.name + ".again")

@@ -19,6 +19,7 @@ import numpy as np
 from wordpiece_studio.core.arrays import with_room
 from wordpiece_studio.core.corpus.counting import worker
 from wordpiece_studio.core.corpus.counting.part_counts import PartCounts
+from wordpiece_studio.stopping import finished, undo_if_stopped
 
 if TYPE_CHECKING:
     from wordpiece_studio.core.corpus.counting.segments import Segment
@@ -67,6 +68,7 @@ class Helper:
             stderr=subprocess.DEVNULL,
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         )
+        undo_if_stopped(self, self._process.kill)  # it ends by itself, unless it hangs
         self._listener = threading.Thread(target=self._listen, args=(settings, messages), daemon=True)
         self._listener.start()
 
@@ -106,6 +108,7 @@ class Helper:
             self._process.stdin.close()
         self._process.wait()
         self._listener.join()
+        finished(self)
 
     def _listen(self, settings: bytes, messages: SimpleQueue[tuple[Helper, Message | None]]) -> None:
         process = self._process
