@@ -45,6 +45,8 @@ BANNED_NAMES = {
 MAY_READ_THE_EDITOR = {"ui/training/special_tokens.py"}
 # Where plain text is made sure of for every label, message and tooltip.
 MAY_SET_TOOLTIPS = {"ui/look/plain.py"}
+# Where it is made sure that a megabyte from the clipboard is no line.
+MAY_MAKE_FIELDS = {"ui/look/line_field.py"}
 # Where it is made sure that a painter is given back as it was.
 MAY_SAVE_PAINTERS = {"ui/look/painting.py"}
 LONGEST_FILE, FILE_RULE, LONGEST_FUNCTION = 500, 350, 60
@@ -236,6 +238,13 @@ def is_own_text(node: ast.expr) -> bool:
     called = node.func if isinstance(node, ast.Call) else None
     name = getattr(called, "attr", None) or getattr(called, "id", None)
     return name in {"tr", "translate", "tooltip_text", "globalPos", "mapToGlobal", "toPoint"}
+
+
+def test_fields_are_made_where_they_get_a_limit() -> None:
+    """Qt's own lets in 32,767 characters, which what looks at them at each key takes seconds for."""
+    calls = [(path, node) for path in FILES for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)]
+    made = {name_of(path) for path, node in calls if getattr(node.func, "id", None) == "QLineEdit"}
+    assert made <= MAY_MAKE_FIELDS
 
 
 def test_painters_are_given_back_whatever_happens() -> None:

@@ -7,6 +7,7 @@ the work's own.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import importlib
 import json
@@ -159,13 +160,15 @@ def _run_in_child(
         work: ChildWork = getattr(importlib.import_module(module), name)
         work(connection, *arguments)
     except StudioError as error:
-        connection.send_bytes(b"e" + _written_error(error))
+        last = b"e" + _written_error(error)
     except MemoryError:
-        connection.send_bytes(b"e" + _written_error(StudioError("There is not enough memory", "Close other programs.")))
-    except OSError as error:  # the parent may be gone, and cannot be told then
-        connection.send_bytes(b"e" + _written_error(StudioError("{reason}", reason=error)))
+        last = b"e" + _written_error(StudioError("There is not enough memory", "Close other programs."))
+    except OSError as error:
+        last = b"e" + _written_error(StudioError("{reason}", reason=error))
     else:
-        connection.send_bytes(b"d")
+        last = b"d"
+    with contextlib.suppress(OSError):  # the parent may be gone, and cannot be told then
+        connection.send_bytes(last)
 
 
 def _watch(lifeline: Connection) -> None:

@@ -89,6 +89,7 @@ class ProjectState(QObject):
         self._left: ProjectContent | None = None
         self._serial = 0
         self._unknown: UnknownContents | None = None
+        self._watched = ("", "")  # of the project restored: as the field shows it, which has a limit, and whole
         self._expected: WordCounts | None = None  # of the corpus, on their way to the fields
         self._reading = ProjectReading(self)
         self._reading.rest_read.connect(self._on_reading_rest_read)
@@ -128,7 +129,7 @@ class ProjectState(QObject):
         """Say which file the project has; all that is there now counts as not saved in it."""
         self._saved = self._left = None
         if path is None:
-            self._unknown = None
+            self._unknown, self._watched = None, ("", "")
         if path != self._path:
             self._path = path
             self.path_changed.emit(path)
@@ -190,7 +191,7 @@ class ProjectState(QObject):
         return ProjectView(
             moment=self._model.moment,
             focus=None if focus is None else ProjectFocus(focus.kind, focus.left, focus.right, focus.text),
-            watched_text=self._fields.watched_text,
+            watched_text=self._watched_text(),
             markers={name: step for name, step in steps.items() if step is not None},
             notes=tuple(ProjectNote(note.step, note.text, note.token) for note in marks.notebook.notes),
             breakpoints=tuple(
@@ -198,6 +199,11 @@ class ProjectState(QObject):
                 for each in marks.breakpoints.all
             ),
         )
+
+    def _watched_text(self) -> str:
+        """Return the watched text; one that was longer than is shown stays whole in its project until it is edited."""
+        (shown, whole), now = self._watched, self._fields.watched_text
+        return whole if now == shown else now
 
     def _captured_run(self) -> ProjectRun | None:
         model = self._model
@@ -230,6 +236,7 @@ class ProjectState(QObject):
         if project.counts is not None or project.run is not None:
             self._reading.begin(project)
         self._restore_view(project.view)
+        self._watched = (self._fields.watched_text, project.view.watched_text)
         self._unknown = project.unknown
         self.restored.emit(project)
         self.changed.emit()

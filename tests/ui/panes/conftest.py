@@ -52,7 +52,7 @@ class Bench:
         return pane
 
     def wait(self, condition: Callable[[], bool]) -> None:
-        self.qtbot.waitUntil(condition, timeout=5000)
+        self.qtbot.waitUntil(condition, timeout=20_000)
 
     def settle(self) -> None:
         """Let the panes refresh and the engine answer."""

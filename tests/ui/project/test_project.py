@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 from PySide6.QtWidgets import QMessageBox
 
@@ -374,3 +376,20 @@ def test_the_work_of_the_threads(projects: Projects) -> None:
     assert reports
     found = project_jobs.open_work(file.path, threading.Event(), reports.append)
     assert content_of(found.project) == content_of(project)
+
+
+def test_a_live_text_that_is_too_long_is_shown_in_part_and_kept_whole_until_it_is_edited(projects: Projects) -> None:
+    window, path = projects.window, projects.save()
+    project = open_project(path)
+    whole = "hugs\n" * 40_000
+    save_project(path, replace(project, view=msgspec.structs.replace(project.view, watched_text=whole)))
+    projects.open(path)
+    assert window.tokenization_pane.text == whole[:100_000]
+    assert not window.isWindowModified()
+    projects.save()
+    assert open_project(path).view.watched_text == whole
+    window.tokenization_pane.set_text("short")
+    projects.save()
+    assert open_project(path).view.watched_text == "short"
+    window.actions_.new_corpus.trigger()
+    assert window.project_state.content().watched_text == "short"

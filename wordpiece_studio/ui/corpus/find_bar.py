@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.ui.look.exact_text import whole
 from wordpiece_studio.ui.look.icons import icon
+from wordpiece_studio.ui.look.line_field import line_field
 from wordpiece_studio.ui.look.plain import plain_label, set_plain_text, set_plain_tooltip
 from wordpiece_studio.ui.look.token_text import number_text
 
@@ -29,7 +30,7 @@ class FindBar(QFrame):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._field = QLineEdit(self)
+        self._field = line_field(self)
         self._field.setPlaceholderText(self.tr("Find in corpus"))
         self._field.setAccessibleName(self.tr("Find in corpus"))
         self._field.setClearButtonEnabled(True)

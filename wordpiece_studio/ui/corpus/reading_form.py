@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QComboBox, QGridLayout, QLineEdit, QSizePolicy, QWidget
+from PySide6.QtWidgets import QComboBox, QGridLayout, QSizePolicy, QWidget
 
 from wordpiece_studio.ui.corpus.encodings import encoding_title, encodings
 from wordpiece_studio.ui.look.exact_text import whole
+from wordpiece_studio.ui.look.line_field import LONGEST_LIST, line_field
 from wordpiece_studio.ui.look.plain import plain_label, set_plain_tooltip
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class ReadingForm(QWidget):
         set_plain_tooltip(
             self._column_box, self.tr("Which column or field has the text; one within another is typed: meta.text")
         )
-        self._column_edit = QLineEdit(self)
+        self._column_edit = line_field(self, most=LONGEST_LIST)
         self._column_box.setLineEdit(self._column_edit)
         self._column_box.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
         self._column: str | None = None  # the one that is in force

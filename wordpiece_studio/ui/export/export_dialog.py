@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QFileDialog,
     QHBoxLayout,
-    QLineEdit,
     QPushButton,
     QRadioButton,
     QScrollArea,
@@ -30,6 +29,7 @@ from wordpiece_studio.ui.export.file_preview import FilePreview
 from wordpiece_studio.ui.export.kind_choice import KindChoice
 from wordpiece_studio.ui.export.usage_lines import usage_lines
 from wordpiece_studio.ui.look.cut_label import CutLabel
+from wordpiece_studio.ui.look.line_field import LONGEST_LIST, line_field
 from wordpiece_studio.ui.look.plain import plain_label, set_plain_tooltip, set_role
 from wordpiece_studio.ui.look.whole_label import WholeLabel
 
@@ -86,7 +86,7 @@ class ExportDialog(QDialog):
         self._steps = QButtonGroup(self)
         self._counts_box = QCheckBox(self.tr("The word &counts too: it can be checked without the corpus"), self)
         self.preview = FilePreview(fixed_font, self)
-        self.place_edit = QLineEdit(self)
+        self.place_edit = line_field(self, most=LONGEST_LIST)
         self.place_edit.setAccessibleName(self.tr("Where to"))
         self._place_note = CutLabel("", self, role="hint")
         self._left_out_note = WholeLabel(self, role="hint")

@@ -6,14 +6,17 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QAbstractItemView, QDialog, QHeaderView, QLineEdit, QTableView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QDialog, QHeaderView, QTableView, QVBoxLayout, QWidget
 
 from wordpiece_studio.ui.help.key_lines import KeyLine, matching_lines
 from wordpiece_studio.ui.help.keys_model import KeysModel
+from wordpiece_studio.ui.look.line_field import line_field
 from wordpiece_studio.ui.look.plain import plain_label
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from PySide6.QtWidgets import QLineEdit
 
     from wordpiece_studio.ui.look.theme import Theme
 
@@ -27,7 +30,7 @@ class KeysWindow(QDialog):
         super().__init__(parent)
         self.setWindowTitle(self.tr("Keys"))
         self._lines = lines
-        self._field = QLineEdit(self)
+        self._field = line_field(self)
         self._field.setPlaceholderText(self.tr("Search: what you want to do, or a key"))
         self._field.setAccessibleName(self.tr("Search the keys"))
         self._field.setClearButtonEnabled(True)

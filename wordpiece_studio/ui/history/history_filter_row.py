@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QRegularExpression, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QRegularExpressionValidator
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.model.history_rows import HistoryFilter
+from wordpiece_studio.ui.look.line_field import line_field
 from wordpiece_studio.ui.look.plain import plain_label, set_plain_text, set_plain_tooltip
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class HistoryFilterRow(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._text = QLineEdit(self)
+        self._text = line_field(self)
         self._text.setPlaceholderText(self.tr("in left, right or new token"))
         self._text.setAccessibleName(self.tr("Show only merges with this in the left, right or new token"))
         self._text.setClearButtonEnabled(True)
@@ -43,7 +44,7 @@ class HistoryFilterRow(QWidget):
             self.tr("changes"), self.tr("Only changes of the watched text"),
             self.tr("Show only merges that changed how the watched text is tokenized"),
         )  # fmt: skip
-        self._step = QLineEdit(self)
+        self._step = line_field(self)
         self._step.setPlaceholderText(self.tr("to step"))
         self._step.setAccessibleName(self.tr("Go to step"))
         set_plain_tooltip(self._step, self.tr("Type a step and press Enter (Ctrl+G)"))

@@ -6,15 +6,18 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QApplication, QFrame, QLineEdit, QListView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QListView, QVBoxLayout, QWidget
 from shiboken6 import isValid
 
+from wordpiece_studio.ui.look.line_field import line_field
 from wordpiece_studio.ui.look.plain import plain_label, set_plain_text
 from wordpiece_studio.ui.palette.palette_delegate import PaletteDelegate
 from wordpiece_studio.ui.palette.palette_model import PaletteModel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from PySide6.QtWidgets import QLineEdit
 
     from wordpiece_studio.ui.look.theme import Theme
     from wordpiece_studio.ui.palette.entries import Entry
@@ -42,7 +45,7 @@ class Palette(QFrame):
         self.setAccessibleName(self.tr("Find or do anything"))
         self._window = window
         self._before: QWidget | None = None  # what had the keyboard; it may be deleted by now
-        self._field = QLineEdit(self)
+        self._field = line_field(self)
         self._field.setPlaceholderText(self.tr("A command, a step's number, “token …”, a sample or a file"))
         self._field.setAccessibleName(self.tr("What to find or do"))
         self._field.setClearButtonEnabled(False)

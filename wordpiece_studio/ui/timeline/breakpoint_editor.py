@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QHeaderView,
-    QLineEdit,
     QPushButton,
     QVBoxLayout,
     QWidget,
@@ -20,6 +19,7 @@ from PySide6.QtWidgets import (
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.model.breakpoints import KINDS, TEXT_KINDS, Breakpoint
 from wordpiece_studio.ui.look.exact_text import whole
+from wordpiece_studio.ui.look.line_field import line_field
 from wordpiece_studio.ui.look.plain import plain_label, set_plain_text
 from wordpiece_studio.ui.look.quiet_table import QuietTable
 from wordpiece_studio.ui.look.token_text import number_text
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.model.breakpoints import BreakpointKind, Breakpoints
     from wordpiece_studio.model.moment_marks import MomentMarks
+
+
+_LONGEST_TEXT = 10_000
+"""Characters: so long a pattern may be."""
 
 
 class BreakpointTable(QuietTable):
@@ -60,7 +64,7 @@ class BreakpointEditor(QDialog):
         self._table_model: Breakpoints = marks.breakpoints
         self._table = BreakpointTable(self)
         self._kind = QComboBox(self)
-        self._field = QLineEdit(self)
+        self._field = line_field(self, most=_LONGEST_TEXT)
         self._add = QPushButton(self.tr("&Add"), self)
         self._change = QPushButton(self.tr("&Change"), self)
         self._remove = QPushButton(self.tr("&Remove"), self)

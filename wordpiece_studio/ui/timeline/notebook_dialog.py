@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from wordpiece_studio.model.notebook import IS_OF_RUN_ROLE, one_line
-from wordpiece_studio.ui.look.exact_text import whole
+from wordpiece_studio.ui.look.line_field import limit, line_field
 from wordpiece_studio.ui.look.plain import plain_label, set_plain_text
 from wordpiece_studio.ui.look.quiet_table import QuietTable
 
@@ -44,7 +44,7 @@ class KeepDialog(QDialog):
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Keep this moment"))
-        self._field = QLineEdit(whole(text), self)
+        self._field = line_field(self, text)
         self._field.setAccessibleName(self.tr("What is worth seeing here"))
         self._field.selectAll()
         standard = QDialogButtonBox.StandardButton
@@ -76,6 +76,14 @@ class NoteDelegate(QStyledItemDelegate):
         if not index.data(IS_OF_RUN_ROLE):
             for role in (QPalette.ColorRole.Text, QPalette.ColorRole.HighlightedText):
                 option.palette.setColor(role, self._theme.faint)
+
+    def createEditor(
+        self, parent: QWidget, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> QWidget:
+        editor = super().createEditor(parent, option, index)
+        if isinstance(editor, QLineEdit):
+            limit(editor, str(index.data()))
+        return editor
 
 
 class NotebookTable(QuietTable):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.ui.look.line_field import LONGEST_LIST, line_field
 from wordpiece_studio.ui.look.plain import plain_label, set_plain_text
 from wordpiece_studio.ui.look.token_text import line_text
 
@@ -24,7 +25,7 @@ class DecodeBox(QWidget):
     def __init__(self, decode: Callable[[Sequence[int]], str | None], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._decode = decode
-        self.field = QLineEdit(self)
+        self.field = line_field(self, most=LONGEST_LIST)
         self.field.setPlaceholderText(self.tr("Ids to decode, such as 53 13 21"))
         self.field.setAccessibleName(self.tr("Ids to decode"))
         self.result = plain_label("", self, wrap=True)

@@ -124,6 +124,7 @@ class TokenizationPane(Pane):
         self._edit.text_changed.connect(self._on_edit_text_changed)
         self._edit.text_changed.connect(self.text_changed)
         self._edit.composed_changed.connect(self._on_edit_composed_changed)
+        self._field.height_changed.connect(self._parts.share_later)
         self._options.changed.connect(self._on_options_changed)
         self._options.decode_toggled.connect(self._on_options_decode_toggled)
         self._options.copy_tokens_requested.connect(self.copy_tokens)

@@ -12,8 +12,7 @@ from PySide6.QtCore import QEvent, QSizeF, Qt, Signal
 from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
-from wordpiece_studio.model.view_text import to_view
-from wordpiece_studio.ui.look.exact_text import ExactEdit, editor_text, whole
+from wordpiece_studio.ui.look.limited_edit import LimitedEdit
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QInputMethodEvent
@@ -23,31 +22,23 @@ _LONGEST_WRAPPED_LINE = 10_000
 _MARGIN = 4
 
 
-class WatchedEdit(ExactEdit):
+class WatchedEdit(LimitedEdit):
     """A plain-text field that is as high as its text, within limits of lines."""
 
-    text_changed = Signal(object)
-    """The text (str), without what an input method is still composing."""
     composed_changed = Signal(object, object)
     """What an input method is composing (str), empty when it has ended, and the code point (int) where it stands."""
 
     def __init__(self, least: int, most: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._limits = (least, most)
-        self._text = ""
         self._composed = ""
         self.setTabChangesFocus(True)
         self.document().setDocumentMargin(0)  # the margin is outside of the view, where no half of a line shows
         self.setViewportMargins(_MARGIN, _MARGIN, _MARGIN, _MARGIN)
         self._set_bar(False)
         self._set_height()
-        self.document().contentsChange.connect(self._on_document_contents_change)
+        self.text_changed.connect(self._wrap_for)  # before it is laid out
         self.document().documentLayout().documentSizeChanged.connect(self._on_layout_size_changed)
-
-    @property
-    def text(self) -> str:
-        """The text as it was typed; its line ends are LF."""
-        return self._text
 
     @property
     def caret(self) -> int:
@@ -58,15 +49,6 @@ class WatchedEdit(ExactEdit):
         units = self._text.encode("utf-16-le", "surrogatepass")
         text = units[: 2 * before].decode("utf-16-le", "surrogatepass")
         return len(text) if self._text.startswith(text) else len(text) - 1  # the caret is inside a surrogate pair
-
-    def set_text(self, text: str) -> None:
-        """Put another text in the field; can be undone."""
-        cursor = self.textCursor()
-        cursor.beginEditBlock()
-        cursor.select(cursor.SelectionType.Document)
-        self._wrap_for(text)
-        cursor.insertText(whole(to_view(text)))
-        cursor.endEditBlock()
 
     def set_lines(self, least: int, most: int) -> None:
         """Be so many lines high, at least and at most."""
@@ -105,13 +87,6 @@ class WatchedEdit(ExactEdit):
 
     def _on_layout_size_changed(self, _size: QSizeF) -> None:
         self._set_height()
-
-    def _on_document_contents_change(self, _position: int, _removed: int, _added: int) -> None:
-        text = to_view(editor_text(self.document()))
-        if text != self._text:
-            self._text = text
-            self._wrap_for(text)
-            self.text_changed.emit(text)
 
     def _wrap_for(self, text: str) -> None:
         is_long = len(text) > _LONGEST_WRAPPED_LINE and max(map(len, text.split("\n"))) > _LONGEST_WRAPPED_LINE

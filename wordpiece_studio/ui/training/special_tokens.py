@@ -7,8 +7,12 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QVBoxLayout, QWidget
 
 from wordpiece_studio.core.training.config import TrainingConfig
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.ui.look.exact_text import ExactEdit, editor_text, whole
-from wordpiece_studio.ui.look.plain import plain_label, set_plain_text
+from wordpiece_studio.ui.look.exact_text import whole
+from wordpiece_studio.ui.look.limited_edit import MOST_CHARACTERS, LimitedEdit
+from wordpiece_studio.ui.look.plain import plain_label, set_plain_text, shown
+from wordpiece_studio.ui.look.token_text import number_text
+
+_LONGEST_PROBLEM = 300
 
 
 class SpecialTokensDialog(QDialog):
@@ -26,7 +30,11 @@ class SpecialTokensDialog(QDialog):
                     "Without [UNK] an unknown word has no token to stand for it."),
             self, role="caption", wrap=True,
         )  # fmt: skip
-        self._editor = ExactEdit(whole("\n".join(tokens)), self)
+        text = "\n".join(tokens)
+        self._most = max(MOST_CHARACTERS, len(text))
+        self._editor = LimitedEdit(self, most=self._most)
+        self._editor.setLineWrapMode(LimitedEdit.LineWrapMode.NoWrap)  # a long line that is wrapped takes seconds a key
+        self._editor.setPlainText(whole(text))
         self._editor.setAccessibleName(self.tr("Special tokens, one a line"))
         self._editor.setTabChangesFocus(True)
         self._problem_label = plain_label("", self, role="error", wrap=True)
@@ -38,25 +46,29 @@ class SpecialTokensDialog(QDialog):
         layout = QVBoxLayout(self)
         for widget in (intro, self._editor, self._problem_label, self._buttons):
             layout.addWidget(widget)
-        self._editor.textChanged.connect(self._on_editor_text_changed)
+        self._editor.text_changed.connect(self._check)
+        self._editor.left_out_changed.connect(self._check)
         self.resize(360, 320)
-        self._on_editor_text_changed()
+        self._check()
 
     @property
     def tokens(self) -> tuple[str, ...]:
         """The tokens typed so far, blank lines left out."""
-        return tuple(line.strip() for line in editor_text(self._editor.document()).splitlines() if line.strip())
+        return tuple(line.strip() for line in self._editor.text.splitlines() if line.strip())
 
     def accept(self) -> None:
         """Hand the tokens over and close."""
         self.tokens_chosen.emit(self.tokens)
         super().accept()
 
-    def _on_editor_text_changed(self) -> None:
-        problem = ""
+    def _check(self, _what: object = None) -> None:
+        problem = left_out = ""
         try:
             TrainingConfig(special_tokens=self.tokens)
         except StudioError as error:
-            problem = str(error)
-        set_plain_text(self._problem_label, problem)
+            problem = shown(str(error), _LONGEST_PROBLEM)
+        if count := self._editor.left_out:
+            left_out = self.tr("There is room for {most} characters; {count} left out.")
+            left_out = left_out.format(most=number_text(self._most), count=number_text(count))
+        set_plain_text(self._problem_label, "\n".join(filter(None, (problem, left_out))))
         self._buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(not problem)

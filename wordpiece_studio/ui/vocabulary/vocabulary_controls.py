@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QToolButton, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QToolButton, QWidget
 
 from wordpiece_studio.model.vocabulary_search import SoughtText
+from wordpiece_studio.ui.look.line_field import line_field
 from wordpiece_studio.ui.look.plain import set_plain_tooltip
 from wordpiece_studio.ui.look.token_text import number_text
 from wordpiece_studio.ui.look.whole_label import WholeLabel
@@ -33,13 +34,12 @@ class VocabularyControls(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._field = QLineEdit(self)
+        self._field = line_field(self)
         self._field.setPlaceholderText(self.tr("search tokens"))
         self._field.setAccessibleName(self.tr("Search the tokens of the vocabulary"))
         self._field.setClearButtonEnabled(True)
         self._field.setMinimumWidth(70)
         self._field.setMaximumWidth(260)
-        self._field.setMaxLength(1000)
         self._field.installEventFilter(self)
         self._pattern = QToolButton(self)
         self._pattern.setText(".*")

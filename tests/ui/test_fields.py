@@ -1,0 +1,74 @@
+"""A megabyte on the clipboard does not hold up any field of the window."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtWidgets import QAbstractSpinBox, QDialog, QDialogButtonBox, QLineEdit
+
+from wordpiece_studio.ui.look.exact_text import copy_text
+from wordpiece_studio.ui.look.limited_edit import MOST_CHARACTERS
+from wordpiece_studio.ui.look.line_field import LONGEST_LIST, line_field
+from wordpiece_studio.ui.training.special_tokens import SpecialTokensDialog
+
+if TYPE_CHECKING:
+    from pytestqt.qtbot import QtBot
+
+    from tests.ui.conftest import Studio
+
+_MEGABYTE = "a" * 1_000_000
+
+
+def test_every_line_of_the_window_has_a_limit(studio: Studio) -> None:
+    window, actions = studio.window, studio.window.actions_
+    for action in (actions.breakpoints, actions.keep_moment, actions.notebook, actions.shortcuts, actions.find):
+        action.trigger()
+    lines = [line for line in window.findChildren(QLineEdit) if not isinstance(line.parent(), QAbstractSpinBox)]
+    assert len(lines) > 7
+    copy_text(_MEGABYTE)
+    for line in lines:
+        line.selectAll()
+        line.paste()
+        assert len(line.text()) <= LONGEST_LIST, line.accessibleName()
+    for dialog in window.findChildren(QDialog):
+        dialog.reject()
+
+
+def test_a_line_that_is_longer_already_stays_whole(qtbot: QtBot) -> None:
+    field = line_field(None, "\U0001f917" * 2000)
+    qtbot.addWidget(field)
+    assert len(field.text()) == 2000
+
+
+def test_a_note_that_is_edited_takes_a_line(studio: Studio) -> None:
+    studio.window.marks.notebook.keep("a tie", 3)
+    studio.window.actions_.notebook.trigger()
+    dialog = studio.window.marks_flow._notebook
+    dialog.select_row(0)
+    dialog._table.edit_current()
+    (line,) = dialog._table.findChildren(QLineEdit)
+    assert line.maxLength() == 1000
+    dialog.reject()
+
+
+@pytest.mark.parametrize("text", [_MEGABYTE, "ab\n" * 400_000])
+def test_special_tokens_have_room_for_so_much_and_say_so(qtbot: QtBot, text: str) -> None:
+    dialog = SpecialTokensDialog(("[UNK]",))
+    qtbot.addWidget(dialog)
+    copy_text(text)
+    dialog._editor.selectAll()
+    dialog._editor.paste()
+    assert len(dialog._editor.text) == MOST_CHARACTERS
+    left_out = f"{len(text) - MOST_CHARACTERS:,} left out."
+    assert dialog._problem_label.text().endswith(f"There is room for 100,000 characters; {left_out}")
+    dialog._editor.set_text("[UNK]")
+    assert not dialog._problem_label.text()
+    assert dialog.findChild(QDialogButtonBox).button(QDialogButtonBox.StandardButton.Ok).isEnabled()
+
+
+def test_special_tokens_that_are_there_are_never_cut(qtbot: QtBot) -> None:
+    tokens = tuple(f"[unused{number}]" for number in range(10_000))
+    dialog = SpecialTokensDialog(tokens)
+    qtbot.addWidget(dialog)
+    assert dialog.tokens == tokens
