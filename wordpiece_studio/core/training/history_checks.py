@@ -1,8 +1,8 @@
 """Whether a history that came from a file can be one that a training made; whoever walks over it relies on that.
 
 The rows are checked when they are read; the places of the merges, and what the tokens spell, when the places are, which
-is beside the window. What is not found out: whether another training would have chosen the same pairs (`Trainer` notices when it goes on), and whether a merge
-left a place out.
+is beside the window. What is not found out: whether another training would have chosen the same pairs (`Trainer`
+notices when it goes on), and whether a merge left a place out.
 """
 
 from __future__ import annotations

@@ -145,6 +145,7 @@ class StoredHistory(MergeHistory):
         self._initial = self._view_of_table(table.initial_size)
         self._naming = threading.Lock()
         self._loaded: MergePlaces | None = None
+        self._error: StudioError | None = None
 
     @property
     def places(self) -> MergePlaces:
@@ -166,14 +167,20 @@ class StoredHistory(MergeHistory):
         """Whether the places are in memory."""
         return self._loaded is not None
 
+    @property
+    def is_damaged(self) -> bool:
+        """Whether they were asked for and cannot be read."""
+        return self._error is not None
+
     def _explained_places(self) -> MergePlaces:
+        if self._error is not None:
+            raise self._error  # it is read once
         try:
             _ = self._table.ids  # which would keep whoever lets it be trained further waiting
             return self._read_places()
         except StudioError as error:
-            if self._explained is None:
-                raise
-            raise self._explained(error) from error
+            self._error = error if self._explained is None else self._explained(error)
+            raise self._error from error
 
     def _read_places(self) -> MergePlaces:
         table = self._stored
