@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wordpiece_studio.core.in_slices import code_points_of, lengths_of, repeated, slices
-from wordpiece_studio.core.training.preparation import MOST_SYMBOLS, SEPARATOR
+from wordpiece_studio.core.training.preparation import MOST_SYMBOLS
 from wordpiece_studio.core.training.segmentation import NEVER, initial_boundaries
 from wordpiece_studio.errors import StudioError
 
@@ -240,8 +240,9 @@ def _are_ids(
 def _lengths_fit(input_: TrainingInput, table: HistoryTable, stored: HistoryPlaces) -> bool:
     """Tell whether the left symbols have as many cells as their tokens have characters, the prefix taken off."""
     lengths = lengths_of(table.tokens)[table.columns["left_id"]]
-    begins_word = input_.cells[stored.positions - 1] == SEPARATOR
-    taken_off = np.where(begins_word, 0, len(table.config.continuing_subword_prefix))
+    # Not where words begin: a character beyond the alphabet that was removed may have stood before.
+    bears_prefix = np.array([symbol.continues for symbol in input_.symbols])[input_.cells[stored.positions]]
+    taken_off = np.where(bears_prefix, len(table.config.continuing_subword_prefix), 0)
     return bool((repeated(lengths - stored.left_lengths, stored.position_counts) == taken_off).all())
 
 
