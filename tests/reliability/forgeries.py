@@ -171,7 +171,7 @@ def _list(random: random.Random, parts: Parts) -> str:
     if not names:
         return _record(random, parts)
     name = random.choice(names)
-    strings = parts.texts[name].split("\n")[:-1]
+    strings = parts.texts[name].split("\n")[:-1] or [""]
     index, other = random.randrange(len(strings)), random.randrange(len(strings))
     how = random.choice(("text", "text", "swap", "drop", "double", "bare", "prefix", "letter", "shuffle"))
     if how == "text":
@@ -196,7 +196,7 @@ def _list(random: random.Random, parts: Parts) -> str:
 
 def _record(random: random.Random, parts: Parts) -> str:
     """Change a value anywhere in a record, or in a part that holds JSON."""
-    texts = [name for name in parts.texts if name.endswith(("/statistics", "/notes"))]
+    texts = [name for name in parts.texts if name.endswith(("/statistics", "/notes")) and _is_json(parts.texts[name])]
     name = random.choice([*sorted(parts.records), *texts])
     record = {name: json.loads(parts.texts[name]) if name in texts else parts.records[name]}
     holder, key = random.choice([place for place in _places(record) if place[0] is not record] or [(record, name)])
@@ -217,6 +217,15 @@ def _record(random: random.Random, parts: Parts) -> str:
     else:
         parts.records[name] = record[name]
     return f"{name}: {how} at {key!r}"
+
+
+def _is_json(text: str) -> bool:
+    """Tell whether a text is still JSON, after what was done to it."""
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _places(value: Any) -> list[tuple[Any, Any]]:
