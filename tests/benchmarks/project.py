@@ -1,9 +1,9 @@
 """How long a project of a million merges takes to be saved and opened, and how large its file is.
 
-``python -m tests.benchmarks.project``. Two projects: one of made-up merges with 1 to 8 places each, and a real training
-on a million invented words until there are a million merges. Every opening and every saving is measured in a process
-of its own. First rows: from the start of the imports to a row in the middle of the history, read from its file, with
-all columns at hand. Words and places, which are not needed for that, have a line of their own.
+``python -m tests.benchmarks.project``. The project is a real training on a million invented words until there are a
+million merges; made-up ones would be refused. Every opening and every saving is measured in a process of its own. First
+rows: from the start of the imports to a row in the middle of the history, read from its file, with all columns at hand.
+Words and places, which are not needed for that, have a line of their own.
 
 ``--window``: the same in the real window, see `window_project`.
 """
@@ -39,17 +39,6 @@ _LETTERS = "etaoinshrdlucmfwypvbgkjqxz"
 # ---- what is measured, in a process of its own -----------------------------------------------------------------------
 
 
-def made_up_run(merges: int) -> ProjectRun:
-    """Return a run of made-up merges: its history is that of the table's benchmarks."""
-    from tests.benchmarks.million import million_history
-    from wordpiece_studio.core.corpus.counts import WordCounts
-    from wordpiece_studio.core.project.contents import ProjectRun
-
-    history = million_history(merges)
-    pairs = zip(history.input.words, history.input.weights.tolist(), strict=True)
-    return ProjectRun(counts=WordCounts.from_pairs(pairs), config=history.config, history=history)
-
-
 def trained_run(merges: int) -> ProjectRun:
     """Return a real training of so many merges, on as many invented words of some nine letters."""
     from wordpiece_studio.core.corpus.counts import WordCounts
@@ -83,11 +72,11 @@ def project_of(run: ProjectRun, megabytes: int = 10) -> Project:
     return Project(settings=settings, corpus=ProjectCorpus(text=text), view=ProjectView(), run=run)
 
 
-def make(path: Path, merges: int, kind: str) -> dict[str, Any]:
+def make(path: Path, merges: int) -> dict[str, Any]:
     """Make a project and save it, with everything in memory as after a training."""
     from wordpiece_studio.core.project.project_file import save_project
 
-    project = project_of(made_up_run(merges) if kind == "made-up" else trained_run(merges))
+    project = project_of(trained_run(merges))
     assert project.run is not None
     started, computed = time.perf_counter(), time.process_time()
     save_project(path, project)
@@ -158,12 +147,12 @@ def computing(found: list[dict[str, Any]]) -> str:
     return f"computing {statistics.median(each['cpu'] for each in found):.2f} s of it"
 
 
-def rows(kind: str, merges: int, runs: int, folder: Path) -> Iterator[Row]:
-    """Yield the rows of one project."""
-    path = folder / f"{kind}.wpstudio"
-    makings = [probe("make", path, merges, kind) for _ in range(runs if kind == "made-up" else min(runs, 3))]
+def rows(merges: int, runs: int, folder: Path) -> Iterator[Row]:
+    """Yield the rows of the project."""
+    path = folder / "trained.wpstudio"
+    makings = [probe("make", path, merges) for _ in range(min(runs, 3))]
     made = makings[0]
-    part = f"{made['merges']:,} merges, {kind}, {made['places']:,} places, a text of 10 MB"
+    part = f"{made['merges']:,} merges, {made['places']:,} places, a text of 10 MB"
     opened = [probe("first_rows", path) for _ in range(runs)]
 
     def of(name: str) -> tuple[float, ...]:
@@ -174,9 +163,8 @@ def rows(kind: str, merges: int, runs: int, folder: Path) -> Iterator[Row]:
     yield Row(part, "of it imports", of("imports"), "s")
     saves = tuple(found["seconds"] for found in makings)
     yield Row(part, "save", saves, "s", Bar("≤", _SAVE_SECONDS), f"with fsync and reading back; {computing(makings)}")
-    if kind == "trained":  # made-up places do not fit their words
-        yield Row(part, "words and places read afterwards", (probe("whole", path)["seconds"],), "s")
-        yield Row(part, "check of every byte and part", (probe("check", path)["seconds"],), "s")
+    yield Row(part, "words and places read afterwards", (probe("whole", path)["seconds"],), "s")
+    yield Row(part, "check of every byte and part", (probe("check", path)["seconds"],), "s")
     path.unlink()
 
 
@@ -184,7 +172,7 @@ def window_rows(merges: int, runs: int, folder: Path, project: Path | None) -> I
     """Yield the rows of a project that is opened and saved in the window; `project`: it, if it is made already."""
     path = folder / "trained.wpstudio" if project is None else project
     if project is None:
-        probe("make", path, merges, "trained")
+        probe("make", path, merges)
     found = [run_module(_WINDOW_MODULE, path, folder).answer() for _ in range(runs)]
     assert all(each["is_saved"] for each in found)
     part = f"{found[0]['merges']:,} merges in the window"
@@ -208,14 +196,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog=f"python -m {_MODULE}", description=__doc__)
     parser.add_argument("--merges", type=int, default=1_000_000)
     parser.add_argument("--runs", type=int, default=5, help="how often to measure everything (5)")
-    parser.add_argument("--kinds", nargs="+", choices=("made-up", "trained"), default=("made-up", "trained"))
     parser.add_argument("--window", action="store_true", help="measure the real window")
     parser.add_argument("--project", type=Path, help="with --window: a project that is there already")
     parser.add_argument("--probe", nargs="+", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.probe:
         probes: dict[str, Callable[..., dict[str, Any]]] = {
-            "make": lambda path, merges, kind: make(path, int(merges), kind),
+            "make": lambda path, merges: make(path, int(merges)),
             "first_rows": first_rows,
             "whole": whole,
             "check": check,
@@ -227,8 +214,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="wordpiece-studio-benchmarks-") as folder:
         if arguments.window:
             report.rows += window_rows(arguments.merges, arguments.runs, Path(folder), arguments.project)
-        for kind in () if arguments.window else arguments.kinds:
-            report.rows += rows(kind, arguments.merges, arguments.runs, Path(folder))
+        else:
+            report.rows += rows(arguments.merges, arguments.runs, Path(folder))
     report.print()
     return int(any(row.is_met is False for row in report.rows))
 

@@ -31,7 +31,7 @@ _SETTLE_SECONDS, _END_SECONDS = 1.5, 20.0
 _CHECK_EVERY = 8
 
 
-def _own_folders(folder: Path) -> None:
+def own_folders(folder: Path) -> None:
     """Let the window keep its settings, recovery and log in `folder`; compiled kernels are shared."""
     os.environ["XDG_CACHE_HOME"] = str(user_cache_path())
     for kind in ("CONFIG", "DATA", "STATE"):
@@ -296,7 +296,7 @@ def main() -> None:
         faulthandler.enable(log, all_threads=False)
         folder = Path(name) / "sandbox"
         folder.mkdir()
-        _own_folders(folder)
+        own_folders(folder)
         os.chdir(folder)  # where file dialogs begin
         session = Session(arguments.seed, folder, log)
         if replayed is not None:

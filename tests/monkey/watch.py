@@ -43,8 +43,8 @@ class FaultWatch(QObject):
     def __init__(self, report: Callable[[Fault], None]) -> None:
         super().__init__()
         self._report = report
-        self._stalls = StallWatch(self)
-        self._stalls.stalled = lambda seconds, where: report(Fault("stall", f"{seconds:.1f} s", where))
+        self.stalls = StallWatch(self)
+        self.stalls.stalled = lambda seconds, where: report(Fault("stall", f"{seconds:.1f} s", where))
         handler = _LogHandler(report)
         logging.getLogger().addHandler(handler)
         qInstallMessageHandler(self._on_qt_message)
@@ -54,7 +54,7 @@ class FaultWatch(QObject):
     @property
     def longest_stall(self) -> tuple[float, str]:
         """The longest stretch that the window's thread was busy, in seconds, and where it was then if known."""
-        return self._stalls.longest
+        return self.stalls.longest
 
     def take_exceptions(self) -> None:
         """Hear of exceptions first; to be called again after a window has taken them for itself."""

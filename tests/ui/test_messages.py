@@ -32,6 +32,14 @@ def test_an_error_is_shown_as_plain_text(studio: Studio) -> None:
     studio.answer(_OK)
 
 
+def test_what_a_file_holds_does_not_make_a_message_endless(studio: Studio) -> None:
+    studio.window.messages.show_error(StudioError("{text} is odd", "Not {text}.", text="x" * 100_000))
+    box = studio.box()
+    assert box.text().startswith("xxx")
+    assert max(len(box.text()), len(box.informativeText())) < 2_100
+    studio.answer(_OK)
+
+
 def test_two_errors_leave_one_box(studio: Studio) -> None:
     for name in ("first", "second"):
         studio.window.messages.show_error(StudioError(name))

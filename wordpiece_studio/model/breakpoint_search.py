@@ -60,11 +60,19 @@ class BreakpointSearch:
         self._word: int | None = None  # its index in the corpus, -1 if it is not there, None if nobody has looked
         self._pattern = SearchPattern(breakpoint_.text) if self._is_slow else None
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the words of the history have to be read first, which is done beside the window."""
+        history = self._history
+        return self._breakpoint.kind == "word" and not (history.is_whole or history.is_damaged)
+
     def advance(self, count: int, deadline: float = float("inf")) -> None:
         """Search the merges up to `count`, or as many as there is time for until `deadline`, at least one.
 
-        `deadline` is a time of `perf_counter`.
+        None as long as it is waiting. `deadline` is a time of `perf_counter`.
         """
+        if self.is_waiting:
+            return
         found: list[Steps] = []
         self._deadline = deadline
         while self.known < count:
@@ -107,6 +115,8 @@ class BreakpointSearch:
     def _wholes(self, first: int, end: int) -> Steps:
         """A word of the corpus is whole when its last boundary is gone; another one when its token is born."""
         history, word = self._history, self._breakpoint.text
+        if self._word is None and history.is_damaged:
+            self._word = -1
         if self._word is None:
             try:
                 self._word = history.input.words.index(word)

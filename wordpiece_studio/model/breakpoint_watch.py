@@ -66,6 +66,7 @@ class BreakpointWatch(QObject):
         self._timer.timeout.connect(self._search)
         model.run_reset.connect(self._on_model_run_reset)
         model.merges_appended.connect(self._on_model_merges_appended)
+        model.moment_changed.connect(self._on_model_moment_changed)
         breakpoints.changed.connect(self._on_breakpoints_changed)
 
     @property
@@ -120,6 +121,11 @@ class BreakpointWatch(QObject):
         if self._searches or self.is_set:
             self._search()
 
+    def _on_model_moment_changed(self, _moment: object) -> None:
+        """Look again, which is how the model tells that words were read that a search has waited for."""
+        if self.is_searching and not self._timer.isActive():
+            self._search()
+
     def _on_breakpoints_changed(self) -> None:
         enabled = self._breakpoints.enabled
         self._searches = {each: search for each, search in self._searches.items() if each in enabled}
@@ -138,7 +144,7 @@ class BreakpointWatch(QObject):
                 if time.perf_counter() > deadline:
                     break
         now = time.perf_counter()
-        if self.is_searching:
+        if any(search.known < count and not search.is_waiting for search in self._searches.values()):
             self._timer.start()
         if not self.is_searching or now - self._told > _TELL_SECONDS:
             self._told = now

@@ -66,7 +66,7 @@ class HistoryOrdering(QObject):
         if wanted.is_plain:
             self._job.stop()
             self.found.emit(RowsFound(wanted, None))
-        elif wanted.count <= _AT_ONCE and not wanted.filter.is_pattern:  # users' expressions may take any time
+        elif wanted.count <= _AT_ONCE and rows.is_quick(wanted):
             self._job.stop()
             self.found.emit(_found(rows, wanted))
         else:

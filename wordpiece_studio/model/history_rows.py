@@ -119,6 +119,11 @@ class HistoryRows:
         self._sorted: tuple[tuple[int, HistoryColumn, bool], NDArray[np.int64]] | None = None
         self._words = _NO_STEPS
 
+    def is_quick(self, wanted: RowsWanted) -> bool:
+        """Whether nothing has to be read for these rows, and no expression of a user is tried, which may take long."""
+        is_there = wanted.column is not HistoryColumn.WORDS or self._history.is_whole
+        return is_there and not wanted.filter.is_pattern
+
     def ordered(self, wanted: RowsWanted, should_stop: ShouldStop = lambda: False) -> NDArray[np.int64]:
         """Return the indices, from 0, of the merges to show, in order: int64, shape (n_rows,).
 

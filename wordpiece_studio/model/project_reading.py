@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from wordpiece_studio.errors import StudioError
 from wordpiece_studio.model.background_job import BackgroundJob
 from wordpiece_studio.model.counts_with_figures import CountsWithFigures, corpus_figures, let_go_slowly
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     import threading
 
     from wordpiece_studio.core.corpus.counts import WordCounts
-    from wordpiece_studio.core.project.contents import Project, ProjectRun
+    from wordpiece_studio.core.project.contents import Project
     from wordpiece_studio.model.background_job import Report
 
 _DELAY_MS = 250
@@ -29,10 +30,13 @@ _FEW = 20_000
 
 @dataclass(frozen=True, slots=True)
 class ReadRest:
-    """The run that was read whole, and the word counts of the corpus with their figures, if the project has them."""
+    """What came of it: the word counts of the corpus with their figures, and why something cannot be read, if so.
 
-    run: ProjectRun | None
+    A run of which that is so keeps its rows, and is never whole.
+    """
+
     counts: WordCounts | None
+    error: StudioError | None = None
 
 
 class ProjectReading(QObject):
@@ -41,19 +45,16 @@ class ProjectReading(QObject):
     Signals
     -------
     rest_read(ReadRest)
-        All of it is in memory.
-    failed(StudioError)
-        It is damaged.
+        All of it that can be read is in memory.
     """
 
     rest_read = Signal(object)
-    failed = Signal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._job = BackgroundJob(read_rest, "The reading of the project", self)
         self._job.finished.connect(self.rest_read)
-        self._job.failed.connect(self.failed)
+        self._job.failed.connect(self._on_job_failed)
         self._project: Project | None = None
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -81,6 +82,9 @@ class ProjectReading(QObject):
         self.stop()
         self._job.close()
 
+    def _on_job_failed(self, error: StudioError) -> None:
+        self.rest_read.emit(ReadRest(None, error))  # of memory that ran out, say
+
     def _on_timer_timeout(self) -> None:
         project, self._project = self._project, None
         self._job.begin(project)
@@ -92,22 +96,23 @@ def _is_small(project: Project) -> bool:
 
 
 def read_rest(project: Project, stop: threading.Event, _report: Report) -> ReadRest | None:
-    """Read the words and places of a project.
-
-    Raises
-    ------
-    StudioError
-        If they cannot be read, or contradict each other.
-    """
+    """Read the words and places of a project, as far as they can be read; None if it is given up."""
     run, counts = project.run, project.counts
     if counts is None and run is not None and run.is_of_corpus:
         counts = run.counts
-    known = None if counts is None else _with_figures(counts)
+    known, error = None, None
+    try:
+        known = None if counts is None else _with_figures(counts)
+    except StudioError as found:
+        error = found
     if stop.is_set():
         return None
-    if run is not None:
-        len(run.history.input.words)  # has the words and places read, and checked
-    return None if stop.is_set() else ReadRest(run, known)
+    try:
+        if run is not None:
+            len(run.history.input.words)  # has the words and places read, and checked
+    except StudioError as found:
+        error = found
+    return None if stop.is_set() else ReadRest(known, error)
 
 
 def _with_figures(counts: WordCounts) -> CountsWithFigures:

@@ -29,7 +29,6 @@ from wordpiece_studio.model.text_file import TextFile
 if TYPE_CHECKING:
     from wordpiece_studio.core.corpus.counts import WordCounts
     from wordpiece_studio.core.project.contents import CorpusReference, UnknownContents
-    from wordpiece_studio.errors import StudioError
     from wordpiece_studio.model.corpus_references import CorpusReferences
     from wordpiece_studio.model.document import Document
     from wordpiece_studio.model.markers import MarkerName
@@ -65,7 +64,7 @@ class ProjectState(QObject):
     restored(Project)
         The window shows this project now.
     failed(StudioError)
-        Words or merges of the project that was restored cannot be read.
+        Words or places of the project that was restored cannot be read: it is shown without them.
     """
 
     changed = Signal()
@@ -93,7 +92,6 @@ class ProjectState(QObject):
         self._expected: WordCounts | None = None  # of the corpus, on their way to the fields
         self._reading = ProjectReading(self)
         self._reading.rest_read.connect(self._on_reading_rest_read)
-        self._reading.failed.connect(self._on_reading_failed)
         self._connect()
 
     @property
@@ -282,15 +280,10 @@ class ProjectState(QObject):
 
     def _on_reading_rest_read(self, rest: ReadRest) -> None:
         self._expected = None
-        if rest.counts is not None:
-            self._fields.take_counts(rest.counts)
-        if rest.run is not None and self._model.history is rest.run.history:
-            self._model.look_again()
-
-    def _on_reading_failed(self, error: StudioError) -> None:
-        self._expected = None
-        self._fields.take_counts(None)
-        self.failed.emit(error)
+        self._fields.take_counts(rest.counts)
+        self._model.look_again()
+        if rest.error is not None:
+            self.failed.emit(rest.error)
 
     # What may change.
 

@@ -228,13 +228,13 @@ class TrainerModel(ShownRun):
 
         The merge that made moment k was chosen among the rivals at k - 1.
 
-        While the engine learns, or where it is gone, they are found without it. If there is no run, or not enough
-        memory for that, the answer says that none are available.
+        While the engine learns, or where it is gone, they are found without it. If there is no run, its words cannot
+        be read, or there is not enough memory for that, the answer says that none are available.
         """
         self._drop_rivals()
         wanted = self._moment if moment is None else max(0, min(moment, self._published))
         history = self.history
-        if history is None or self._thread.is_closed:
+        if history is None or history.is_damaged or self._thread.is_closed:
             self.rivals_changed.emit(Rivals(wanted, (), available=False))
         elif self._state is TrainerState.TRAINING or self._engine_lost:
             self._beside.find(history, wanted, limit)

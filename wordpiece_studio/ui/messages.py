@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 _QUIET_SECONDS = 10.0
 _LONGEST_TRACEBACK = 20_000
+_LONGEST_TEXT = 2_000
+"""Of a message: what a file holds may stand in it, and to lay out a hundred thousand characters takes seconds."""
 
 
 class Messages(QObject):
@@ -121,9 +123,13 @@ def plain_box(parent: QWidget, picture: QMessageBox.Icon, text: str, details: st
     box.setTextFormat(Qt.TextFormat.PlainText)
     box.setWindowTitle("WordPiece Studio")
     box.setIcon(picture)
-    box.setText(text)
-    box.setInformativeText(details)
+    box.setText(_shortened(text))
+    box.setInformativeText(_shortened(details))
     return box
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}…"
 
 
 def add_button(box: QMessageBox, which: QMessageBox.StandardButton, text: str = "") -> QPushButton:

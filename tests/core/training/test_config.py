@@ -63,3 +63,15 @@ def test_unknown_setting_in_a_file() -> None:
 
 def test_numbers_of_numpy_are_numbers() -> None:
     assert TrainingConfig(vocab_size=np.int64(50)).to_dict()["vocab_size"] == 50  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", [
+    "max_seconds", "min_value", "vocab_size", "max_merges", "min_frequency", "max_token_length", "alphabet_limit",
+])  # fmt: skip
+@pytest.mark.parametrize(
+    "value", [float("inf"), float("-inf"), 10**5000, -(10**5000)], ids=["inf", "-inf", "huge", "-huge"]
+)
+def test_numbers_that_nothing_can_be_counted_to_are_refused_in_words(name: str, value: float) -> None:
+    with pytest.raises(StudioError, match=f"The setting {name} must be") as caught:
+        TrainingConfig(**{name: value})
+    assert len(str(caught.value)) < 200

@@ -145,9 +145,10 @@ def test_other_words_are_refused() -> None:
 def test_figures_that_are_not_those_of_the_words_are_found_when_training_again() -> None:
     run = wps.train(wps.WordCounts.from_pairs(PAIRS))
     table = table_of(run.history)
-    column = table.columns["pair_frequency"].copy()
-    column[2] += 1
-    table = replace(table, columns=table.columns | {"pair_frequency": column})
+    frequency, value = table.columns["left_frequency"].copy(), table.columns["value"].copy()
+    value[2] *= frequency[2] / (frequency[2] + 1)
+    frequency[2] += 1
+    table = replace(table, columns=table.columns | {"left_frequency": frequency, "value": value})
     history = restored_history(table, lambda: (run.counts, places_of(run.history)))
     trainer = wps.Trainer(run.counts, run.config, history=history, moment=1)
     assert trainer.step() == run.history[1]

@@ -280,7 +280,7 @@ class WordCounts:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, WordCounts):
             return NotImplemented
-        return self.words == other.words and np.array_equal(self.counts, other.counts)
+        return np.array_equal(self.counts, other.counts) and self.words == other.words
 
     __hash__ = None  # type: ignore[assignment]  # compared by a content too large to hash
 

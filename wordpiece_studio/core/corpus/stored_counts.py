@@ -29,7 +29,7 @@ class StoredWordCounts(WordCounts):
         As for `WordCounts`.
     """
 
-    __slots__ = ("_load_words", "_loading", "_words")
+    __slots__ = ("_error", "_load_words", "_loading", "_words")
 
     def __init__(
         self,
@@ -42,6 +42,7 @@ class StoredWordCounts(WordCounts):
     ) -> None:
         self._load_words = load_words
         self._loading = threading.Lock()
+        self._error: StudioError | None = None
         super().__init__([], counts, normalizer, pre_tokenizer, statistics, skipped)
         self._words: list[str] | None = None
 
@@ -57,17 +58,26 @@ class StoredWordCounts(WordCounts):
         if self._words is None:
             with self._loading:
                 if self._words is None:
-                    words = self._load_words()
-                    if len(words) != len(self.counts):
-                        raise StudioError(
-                            "There are {words:,} words and {counts:,} counts of words",
-                            "The file is damaged.",
-                            words=len(words),
-                            counts=len(self.counts),
-                        )
-                    self._words = words
+                    self._words = self._loaded()
         return self._words
 
     @words.setter
     def words(self, words: list[str]) -> None:
         self._words = words
+
+    def _loaded(self) -> list[str]:
+        if self._error is not None:
+            raise self._error  # they are read once
+        try:
+            words = self._load_words()
+            if len(words) != len(self.counts):
+                raise StudioError(
+                    "There are {words:,} words and {counts:,} counts of words",
+                    "The file is damaged.",
+                    words=len(words),
+                    counts=len(self.counts),
+                )
+        except StudioError as error:
+            self._error = error
+            raise
+        return words

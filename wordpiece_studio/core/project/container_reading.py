@@ -178,14 +178,15 @@ class Container:
             if part.kind in ITEM_BYTES:
                 if part.chunks != -(-part.n // most):
                     raise damaged(self.path, "the list of parts")
-                needed += part.n * ITEM_BYTES[part.kind] + (
-                    _STRING_BYTES * part.n if part.name.endswith("/lengths") else 0
-                )
+                needed += part.n * ITEM_BYTES[part.kind]
             next_chunk += part.chunks
         if self._database.execute("SELECT count(*) FROM chunk").fetchone() != (next_chunk - 1,):
             raise damaged(self.path, "the list of parts")
+        self._check_memory("the list of parts", needed)
+
+    def _check_memory(self, place: str, needed: int) -> None:
         if needed > _SMALL + _MOST_EXPANSION * self._size:
-            raise damaged(self.path, "the list of parts", f"they would take {needed:,} bytes, more than any real ones")
+            raise damaged(self.path, place, f"they would take {needed:,} bytes, more than any real ones")
 
     def _too_new(self, head: Head) -> StudioError:
         program = ""
@@ -245,6 +246,7 @@ class Container:
         StudioError
             If there is none, or it is damaged, or has another length.
         """
+        self._check_memory(f"{name}/text", _STRING_BYTES * n)
         text = self.text(f"{name}/text")
         if f"{name}/lengths" not in self.parts:
             if text.count("\n") != n or not text.endswith("\n"):

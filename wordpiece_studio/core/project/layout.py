@@ -54,6 +54,9 @@ CODEC = "zstd"
 ROWS_PER_CHUNK = 1 << 16
 TEXT_BYTES_PER_CHUNK = 1 << 20
 
+_LONGEST_REASON = 300
+"""Characters: a reason may hold what stands in the file."""
+
 TRAILER_MAGIC = b"WPSt end sha256:"
 TRAILER_BYTES = len(TRAILER_MAGIC) + 32
 
@@ -149,5 +152,5 @@ def damaged(path: str | os.PathLike[str], place: str, reason: str = "it is not w
         "The file was left as it is. Open a copy of it from a backup.",
         path=display_name(path),
         place=place,
-        reason=reason,
+        reason=reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]}…",
     )

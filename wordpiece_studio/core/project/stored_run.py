@@ -6,6 +6,7 @@ are written is in `stored_words`.
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
@@ -23,7 +24,7 @@ from wordpiece_studio.core.project.stored_words import (
     words_work,
 )
 from wordpiece_studio.core.text import normalizers, pre_tokenizers
-from wordpiece_studio.core.training.config import TrainingConfig
+from wordpiece_studio.core.training.config import LIMITS, TrainingConfig
 from wordpiece_studio.core.training.engine import StopReason
 from wordpiece_studio.core.training.history import COLUMNS
 from wordpiece_studio.core.training.history_parts import (
@@ -128,7 +129,7 @@ def read_run(later: LaterReads, head: RunHead) -> ProjectRun:
         raise explained(error) from error
     return ProjectRun(
         counts=counts,
-        config=TrainingConfig.from_dict(head.config),
+        config=_config(later.container, head),
         history=history,
         stop_reason=head.stop_reason if head.stop_reason in _REASONS else _USER,
         corpus_name=head.corpus_name,
@@ -146,8 +147,16 @@ def check_head(later: LaterReads, head: RunHead) -> None:
         If something is damaged.
     """
     _read_counts(later, head)
-    TrainingConfig.from_dict(head.config)
-    TrainingConfig.from_dict(head.first_config)
+    _config(later.container, head)
+
+
+def _config(container: Container, head: RunHead) -> TrainingConfig:
+    """Return the settings that the run has now: they are those that it began with but for the limits."""
+    config, first = TrainingConfig.from_dict(head.config), TrainingConfig.from_dict(head.first_config)
+    limits = {name: getattr(first, name) for name in LIMITS}
+    if dataclasses.replace(config, **limits) != first:
+        raise damaged(container.path, "its records", "the settings are not those that the training began with")
+    return config
 
 
 def _places(later: LaterReads) -> HistoryPlaces:

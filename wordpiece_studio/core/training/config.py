@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import math
+import sys
 import unicodedata
 from dataclasses import dataclass
 from operator import index
@@ -18,6 +20,9 @@ EndOfWord = Literal["symbol", "attached"]
 
 BERT_SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 LARGEST_VOCAB_SIZE = 100_000_000
+LIMITS = ("vocab_size", "max_merges", "max_seconds", "min_value")
+"""The settings that may be raised for a training to go on: a longer one begins with the same merges."""
+_LARGEST_NUMBER = 2**63 - 1  # that the engines can count to
 
 _CHOICES = {
     "objective": get_args(Objective),
@@ -181,7 +186,7 @@ def _whole_number(name: str, value: object, smallest: int) -> int | None:
     if value is None and name != "min_frequency":
         return None
     number = -1 if isinstance(value, bool) or not isinstance(value, SupportsIndex) else index(value)
-    if number < smallest:
+    if not smallest <= number <= _LARGEST_NUMBER:
         raise _setting_error(name, f"a whole number from {smallest}", value)
     if name == "vocab_size" and number > LARGEST_VOCAB_SIZE:
         raise _setting_error(name, f"at most {LARGEST_VOCAB_SIZE:,}", value)
@@ -191,11 +196,13 @@ def _whole_number(name: str, value: object, smallest: int) -> int | None:
 def _check_number(name: str, value: object) -> None:
     if value is None:
         return
-    if not isinstance(value, (int, float)) or isinstance(value, bool) or value != value:
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or not abs(value) <= sys.float_info.max:
         raise _setting_error(name, "a number", value)
     if name == "max_seconds" and value < 0:
         raise _setting_error(name, "a number from 0", value)
 
 
 def _setting_error(name: str, wanted: str, value: object) -> StudioError:
+    if isinstance(value, int) and value.bit_length() > 200:  # Python writes out no number of thousands of digits
+        value = math.inf if value > 0 else -math.inf
     return StudioError("The setting {name} must be {wanted}, not {value!r}", "", name=name, wanted=wanted, value=value)

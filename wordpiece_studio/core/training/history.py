@@ -121,6 +121,11 @@ class MergeHistory:
         """Whether words and places are in memory, so that nobody has to wait for them."""
         return True
 
+    @property
+    def is_damaged(self) -> bool:
+        """Whether words and places cannot be read: who asks for them meets with a `StudioError`."""
+        return False
+
     # What an engine does.
 
     def extend(self, batch: MergeBatch) -> None:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wordpiece_studio.core.training.history import COLUMNS, MergeHistory
+from wordpiece_studio.core.training.history_checks import UNFIT, check_places, check_table
 from wordpiece_studio.core.training.merge_places import MergePlaces
-from wordpiece_studio.core.training.preparation import SEPARATOR, prepare
+from wordpiece_studio.core.training.preparation import prepare
 from wordpiece_studio.core.vocabulary import TokenTable
 from wordpiece_studio.errors import StudioError
 
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.core.corpus.counts import WordCounts
     from wordpiece_studio.core.training.config import TrainingConfig
-    from wordpiece_studio.core.training.preparation import TrainingInput
-
-_UNFIT = "Start again from the corpus; the file was damaged or made by another program."
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +119,9 @@ def restored_history(
     StudioError
         If the rows contradict each other, or a token is there twice; later, where the places do not fit them.
     """
-    _check_table(table)
-    return StoredHistory(table, load, explained)
+    history = StoredHistory(table, load, explained)
+    check_table(table)  # last: a token that is there twice is best told as that
+    return history
 
 
 class StoredHistory(MergeHistory):
@@ -146,6 +145,7 @@ class StoredHistory(MergeHistory):
         self._initial = self._view_of_table(table.initial_size)
         self._naming = threading.Lock()
         self._loaded: MergePlaces | None = None
+        self._error: StudioError | None = None
 
     @property
     def places(self) -> MergePlaces:
@@ -167,66 +167,28 @@ class StoredHistory(MergeHistory):
         """Whether the places are in memory."""
         return self._loaded is not None
 
+    @property
+    def is_damaged(self) -> bool:
+        """Whether they were asked for and cannot be read."""
+        return self._error is not None
+
     def _explained_places(self) -> MergePlaces:
+        if self._error is not None:
+            raise self._error  # it is read once
         try:
             _ = self._table.ids  # which would keep whoever lets it be trained further waiting
             return self._read_places()
         except StudioError as error:
-            if self._explained is None:
-                raise
-            raise self._explained(error) from error
+            self._error = error if self._explained is None else self._explained(error)
+            raise self._error from error
 
     def _read_places(self) -> MergePlaces:
         table = self._stored
         counts, stored = self._load()
         input_ = prepare(counts, table.config)
         if input_.vocabulary_tokens != self._table.tokens[: table.initial_size]:
-            raise StudioError("The merges were not learned from these words", _UNFIT)
-        _check_places(input_, stored, len(table.columns["is_new"]))
+            raise StudioError("The merges were not learned from these words", UNFIT)
+        check_places(input_, table, stored)
         places = MergePlaces(input_)
         places.extend(0, stored.position_counts.astype(np.int64), stored.left_lengths, stored.positions)
         return places
-
-
-def _check_table(table: HistoryTable) -> None:
-    """Check that every merge joins tokens that there are, and makes the next one or one that there is."""
-    columns, merges = table.columns, len(table.columns["is_new"])
-    sizes = table.initial_size + np.cumsum(columns["is_new"], dtype=np.int64)
-    before = sizes - columns["is_new"]
-    fits = (
-        all(len(column) == merges for column in columns.values())
-        and 0 < table.initial_size <= len(table.tokens)
-        and (int(sizes[-1]) if merges else table.initial_size) == len(table.tokens)
-        and all(bool(((columns[name] >= 0) & (columns[name] < before)).all()) for name in ("left_id", "right_id"))
-        and bool(((columns["new_id"] >= 0) & (columns["new_id"] < sizes)).all())
-        and bool((columns["new_id"][columns["is_new"]] == before[columns["is_new"]]).all())
-    )
-    if not fits:
-        raise StudioError("The merges do not fit the tokens that they made", _UNFIT)
-
-
-def _check_places(input_: TrainingInput, stored: HistoryPlaces, merges: int) -> None:
-    """Check that each merge removes boundaries that there are, between two symbols of one word."""
-    counts, lengths, places = stored.position_counts, stored.left_lengths, stored.positions
-    cells = input_.cells
-    fits = (
-        len(counts) == len(lengths) == merges
-        and bool((counts >= 1).all() and (lengths >= 1).all())
-        and int(counts.sum()) == len(places)
-        and bool(((places >= 1) & (places < len(cells))).all())
-    )
-    if fits:
-        boundaries = places + np.repeat(lengths, counts).astype(np.int64)
-        fits = bool((boundaries < len(cells)).all())
-    if fits:
-        is_removed = np.zeros(len(cells), dtype=np.bool_)
-        is_removed[boundaries] = True
-        word_of = input_.word_starts.searchsorted
-        fits = (
-            int(is_removed.sum()) == len(boundaries)  # no boundary goes twice
-            and bool((cells[boundaries] >= 0).all() and (cells[boundaries - 1] != SEPARATOR).all())
-            and bool((cells[places] >= 0).all())
-            and bool((word_of(places, side="right") == word_of(boundaries, side="right")).all())
-        )
-    if not fits:
-        raise StudioError("The merges do not fit the words that they are said to have changed", _UNFIT)

@@ -74,7 +74,7 @@ class Segmentations:
 
     def __init__(self, input_: TrainingInput) -> None:
         self._input = input_
-        self.boundary_steps = _initial_boundaries(input_)
+        self.boundary_steps = initial_boundaries(input_)
 
     # One word.
 
@@ -222,7 +222,7 @@ class Segmentations:
         return hashes[order], order
 
 
-def _initial_boundaries(input_: TrainingInput) -> NDArray[np.int32]:
+def initial_boundaries(input_: TrainingInput) -> NDArray[np.int32]:
     """Return NEVER for every cell; 0 inside the initial symbols with a suffix, where there never was a boundary."""
     boundaries = np.full(len(input_.cells), NEVER, dtype=np.int32)
     widths = np.array([len(symbol.text) for symbol in input_.symbols])

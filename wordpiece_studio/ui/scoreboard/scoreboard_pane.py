@@ -165,7 +165,9 @@ class ScoreboardPane(Pane):
                 self._wait_patiently()
         else:
             history = self._model.history
-            if history is None or history.is_whole:  # else they are asked for when the project is read
+            if (
+                history is None or history.is_whole or history.is_damaged
+            ):  # else they are asked for when the project is read
                 self._model.request_rivals(self._limit, self.shown_step - 1)
             if not self._are_rivals_current():
                 self._wait_patiently()

@@ -135,6 +135,9 @@ class RunRecord(QObject):
         counts = self._counting.counts
         if counts is None or not comparable:
             return True  # as far as is known
+        history = self._model.history
+        if history is not None and not history.is_whole:  # its words are being read, or cannot be
+            return history.is_damaged
         return counts is not self._model.counts and counts != self._model.counts
 
     def _on_model_run_reset(self) -> None:

@@ -101,7 +101,7 @@ def why_nothing_was_learned(model: TrainerModel) -> str:
     if model.stop_reason == "min_frequency":
         words = _tr("No merges: no pair occurs {count:,} times. Lower “Min. pairs”.")
         return words.format(count=model.config.min_frequency)
-    if model.stop_reason != "no_pair":
+    if model.stop_reason != "no_pair" or not model.history.is_whole:  # the words are still being read
         return ""
     chinese = bert_tables().chinese
     if any(ord(word[0]) in chinese for word in model.counts.words):
