@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 MOST_MEMORY = 1_000_000_000
-_HANG_SECONDS = 90.0
-_OPEN_SECONDS, _SETTLE_SECONDS = 30.0, 10.0
+_HANG_SECONDS = 120.0
+_OPEN_SECONDS, _SETTLE_SECONDS = 60.0, 30.0  # of a machine that may be loaded
 _AT_ONCE = 100
 """Projects in one window."""
 
