@@ -209,7 +209,7 @@ def _record(random: random.Random, parts: Parts) -> str:
     elif how == "drop":
         del holder[key]
     elif how == "more" and isinstance(old, list):
-        holder[key] = old * random.choice((2, 1000)) if old else [random.choice(_TEXTS)] * 3
+        holder[key] = old * random.choice((2, 300)) if old else [random.choice(_TEXTS)] * 3
     else:
         holder[key] = random.choice((*_VALUES, *_INTS, *_FLOATS, *_TEXTS))
     if name in texts:
@@ -252,11 +252,11 @@ def _view(random: random.Random, parts: Parts) -> str:
         kinds = ("token", "pattern", "word", "value", "tie", "size")
         view["breakpoints"] = [
             {"kind": random.choice(kinds), "text": random.choice(_TEXTS), "number": random.choice((*_FLOATS, *_INTS))}
-            for _ in range(random.choice((1, 3, 2000)))
+            for _ in range(random.choice((1, 3, 200)))
         ]
     else:
         notes = [{"step": random.choice(steps), "text": random.choice(_TEXTS), "token": random.choice(_TEXTS)}]
-        parts.texts["view/notes"] = json.dumps(notes * random.choice((1, 3000)))
+        parts.texts["view/notes"] = json.dumps(notes * random.choice((1, 300)))
     return f"view: {what}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -163,3 +164,16 @@ def test_words_that_are_too_many_for_so_small_a_file(path: Path) -> None:
     """Of one letter each: some kilobytes in the file, hundreds of megabytes as strings."""
     with pytest.raises(StudioError, match="more than any real ones"):
         Container(path).strings("words", 3_000_000)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("skipped_words", 3), ("lines", -1), ("bytes", 2**63), ("rare_words", -(2**40)), ("spelled_out", {"[UNK]": -1})],
+)
+def test_statistics_that_cannot_be(path: Path, name: str, value: object) -> None:
+    """Of words that were too long, of which not one is named, the linter took the longest."""
+    run = open_project(path).run
+    assert run is not None
+    statistics = dataclasses.asdict(run.counts.statistics) | {name: value}
+    forge_text(path, "words/statistics", json.dumps({"statistics": statistics, "skipped": []}))
+    assert "words/statistics" in refusal(path) or "its records" in refusal(path)

@@ -93,14 +93,26 @@ def read_counts(later: LaterReads, words: str, normalizer: dict[str, Any], pre_t
 
     later.expect(words)
     values = from_json(container.text(_STATISTICS.format(words)))
+    statistics = msgspec.convert(values["statistics"], CorpusStatistics)
+    skipped = [msgspec.convert(dict(zip(_SKIPPED, word, strict=True)), SkippedWord) for word in values["skipped"]]
+    if not _are_possible(statistics, skipped):
+        raise damaged(container.path, _STATISTICS.format(words), "they cannot be those of a corpus")
     return StoredWordCounts(
         load,
         counts,
         normalizers.from_spec(normalizer),
         pre_tokenizers.from_spec(pre_tokenizer),
-        msgspec.convert(values["statistics"], CorpusStatistics),
-        [msgspec.convert(dict(zip(_SKIPPED, word, strict=True)), SkippedWord) for word in values["skipped"]],
+        statistics,
+        skipped,
     )
+
+
+def _are_possible(statistics: CorpusStatistics, skipped: list[SkippedWord]) -> bool:
+    """Tell whether this can have been read: no number is negative, and of words that were left out some are named."""
+    records: list[Any] = [statistics, *statistics.files, *skipped]
+    values = [getattr(record, field.name) for record in records for field in dataclasses.fields(record)]
+    numbers = [value for value in (*values, *statistics.spelled_out.values()) if isinstance(value, int)]
+    return bool(skipped or not statistics.skipped_words) and all(0 <= number <= LARGEST_COUNT for number in numbers)
 
 
 def head_of_counts(counts: WordCounts, corpus: ProjectCorpus, settings: ProjectSettings) -> CountsHead:
