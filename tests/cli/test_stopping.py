@@ -25,6 +25,8 @@ _CHILD = """
 import ctypes, os, signal, sys, threading
 moment, number = sys.argv[1], signal.Signals[sys.argv[2]]
 del sys.argv[1:3]
+if number != signal.SIGINT:
+    signal.signal(number, signal.SIG_DFL)  # the tests may run where it is ignored, as under nohup
 
 
 def send():

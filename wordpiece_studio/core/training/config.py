@@ -186,10 +186,11 @@ def _whole_number(name: str, value: object, smallest: int) -> int | None:
     if value is None and name != "min_frequency":
         return None
     number = -1 if isinstance(value, bool) or not isinstance(value, SupportsIndex) else index(value)
-    if not smallest <= number <= _LARGEST_NUMBER:
+    if number < smallest:
         raise _setting_error(name, f"a whole number from {smallest}", value)
-    if name == "vocab_size" and number > LARGEST_VOCAB_SIZE:
-        raise _setting_error(name, f"at most {LARGEST_VOCAB_SIZE:,}", value)
+    largest = LARGEST_VOCAB_SIZE if name == "vocab_size" else _LARGEST_NUMBER
+    if number > largest:
+        raise _setting_error(name, f"at most {largest:,}", value)
     return number
 
 
