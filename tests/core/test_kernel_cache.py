@@ -121,3 +121,17 @@ print(len(kernels) > 3, {{kernel.stats.cache_path.startswith(tuple(folders)) for
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=300)
     assert done.stdout == "True {True}\n"
+
+
+def test_the_same_sources_in_another_place_are_compiled_for_themselves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What numba compiled is found by the place of the source too: it would compile it in the window's process."""
+    core = Path(kernel_cache.__file__).parent
+    for name in ("kernels.py", "training/kernels", "text/kernels"):
+        copy = shutil.copytree if (core / name).is_dir() else shutil.copy
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        copy(core / name, tmp_path / name)
+    here = kernel_cache.cache_folder("training")
+    monkeypatch.setattr(kernel_cache, "__file__", str(tmp_path / "kernel_cache.py"))
+    assert kernel_cache.cache_folder("training") != here

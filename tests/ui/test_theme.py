@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QLineEdit, QListView, QSpinBox, QToolButton, QWidget
+
 from wordpiece_studio.ui.look.colors import CONTRAST, DARK, LIGHT
 from wordpiece_studio.ui.look.theme import Theme
 
@@ -52,6 +55,38 @@ def test_the_application_is_dressed(qapp: QApplication) -> None:
         qapp.setPalette(old_palette)
         qapp.setStyleSheet(old_sheet)
         qapp.setFont(old_font)
+
+
+def test_another_size_of_text_reaches_what_the_style_sheet_would_reach(qtbot: QtBot, qapp: QApplication) -> None:
+    theme = Theme("light")
+    old_palette, old_sheet, old_font = qapp.palette(), qapp.styleSheet(), qapp.font()
+    window = QWidget()
+    qtbot.addWidget(window)
+    row = QHBoxLayout(window)
+    for widget in (QLabel("plain"), QLabel("title"), QToolButton(), QComboBox(), QLineEdit(), QSpinBox(), QListView()):
+        row.addWidget(widget)
+        widget.setProperty("role", {QLabel: "title", QToolButton: "primary"}.get(type(widget)))
+    row.itemAt(0).widget().setProperty("role", "hint")
+    row.itemAt(3).widget().addItem("WordPiece")
+    try:
+        theme.apply_to(qapp)
+        window.show()
+        for scale in (1.5, 0.9, 2.0, 1.0):
+            theme.set_scale(scale)
+            fonts, hints = shown(window)
+            qapp.setStyleSheet(qapp.styleSheet() + "\n")
+            assert (fonts, hints) == shown(window)
+            assert {float(font.split(",")[1]) for font in fonts} == {scale * old_font.pointSizeF()}
+    finally:
+        qapp.setPalette(old_palette)
+        qapp.setStyleSheet(old_sheet)
+        qapp.setFont(old_font)
+
+
+def shown(window: QWidget) -> tuple[list[str], list[QSize]]:
+    """Return the fonts of a window and of what is in it, and how large these want to be."""
+    widgets = [window, *window.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly)]
+    return [widget.font().toString() for widget in widgets], [widget.sizeHint() for widget in widgets[1:]]
 
 
 def test_fonts_follow_the_system(qapp: QApplication) -> None:

@@ -35,7 +35,9 @@ _loaded: set[str] = set()
 
 
 def cache_folder(package: KernelPackage) -> Path:
-    """Return the folder of a package's compiled kernels: another one for other sources, Python or numba.
+    """Return the folder of a package's compiled kernels: another one for other sources or their place.
+
+    Another Python or numba has another one too.
 
     It lies in the user's cache, or, if nothing can be kept there, in a folder of the user's own among the temporary
     ones.
@@ -47,7 +49,8 @@ def cache_folder(package: KernelPackage) -> Path:
     """
     core = Path(__file__).parent
     files = [core / "kernels.py", *sorted((core / package / "kernels").glob("*.py"))]
-    key = "|".join((platform.machine(), platform.python_version(), version("numba"), version("numpy")))
+    # numba finds what it compiled by the place of the source too.
+    key = "|".join((platform.machine(), platform.python_version(), version("numba"), version("numpy"), str(core)))
     digest = hashlib.sha256(key.encode() + b"".join(path.read_bytes() for path in files)).hexdigest()[:16]
     user = str(os.getuid()) if os.name == "posix" else "user"
     homes = [

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.ui.look.colors import Colors
 
+BOLD_ROLES = ("title", "heading", "primary")
+"""The roles of widgets that the style sheet gives a font of their own, a semi-bold one."""
+
 _TEMPLATE = Template("""
 QMainWindow { background: $window; }
 QDialog { background: $surface; }

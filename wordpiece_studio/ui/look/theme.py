@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication
+from PySide6.QtWidgets import QComboBox
 
 from wordpiece_studio.ui.look import colors as named
 from wordpiece_studio.ui.look.icons import sheet_pictures
-from wordpiece_studio.ui.look.stylesheet import stylesheet
+from wordpiece_studio.ui.look.stylesheet import BOLD_ROLES, stylesheet
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
@@ -68,6 +69,7 @@ class Theme(QObject):
         """Dress the whole application in this look, now and whenever it changes."""
         self._application = application
         application.setStyle("Fusion")
+        QCoreApplication.setAttribute(Qt.ApplicationAttribute.AA_UseStyleSheetPropagationInWidgetStyles)
         self._tell_system()
         self._dress()
 
@@ -83,8 +85,18 @@ class Theme(QObject):
         self._scale = scale
         if self._application is not None:
             self._application.setFont(scaled_font(self._usual_font, scale))
-        self._dress()
+            self._pass_font_on(self._application)
         self.changed.emit()
+
+    def _pass_font_on(self, application: QApplication) -> None:
+        """Give all widgets the application's font; setting the style sheet again would, and take a second."""
+        for window in application.topLevelWidgets():
+            window.setFont(application.font())
+        for widget in application.allWidgets():
+            if widget.property("role") in BOLD_ROLES:  # the style sheet gave them a font of their own
+                widget.setFont(_changed(application.font(), 0, bold=True))
+            elif isinstance(widget, QComboBox):  # Qt's keep the room that they needed until their style is another one
+                application.sendEvent(widget, QEvent(QEvent.Type.StyleChange))
 
     def _wanted_look(self) -> named.Look:
         if self._choice == "system":

@@ -78,7 +78,9 @@ class WatchedEdit(LimitedEdit):
         least, most = self._limits
         heights: list[float] = []
         block = self.document().firstBlock()
-        while block.isValid() and len(heights) < most:
+        for _ in range(most):  # each has a line or more, but none as long as it is not laid out
+            if not block.isValid() or len(heights) >= most:
+                break
             layout = block.layout()
             heights += [layout.lineAt(line).height() for line in range(min(layout.lineCount(), most))]
             block = block.next()
