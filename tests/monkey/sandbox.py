@@ -48,11 +48,17 @@ class Sandbox:
         An empty folder.
     rng
         Decides what the larger texts hold.
+
+    Attributes
+    ----------
+    middle_text
+        What its file of that name held at first; the monkey may take it away.
     """
 
     def __init__(self, folder: Path, rng: random.Random) -> None:
         self.folder = folder
         self._write_texts(rng)
+        self.middle_text = (folder / "middle.txt").read_text("utf-8")
         self._write_tables()
         self._write_hostile()
 

@@ -249,8 +249,8 @@ class DockArea(QWidget):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange and self.isVisible():
-            later(self, 0, self._fit)  # when the cards have their new font too
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange) and self.isVisible():
+            later(self, 0, self._fit)  # when the cards have their new font and edges too
 
     def _wanted_columns(self) -> tuple[Column, ...]:
         line = self.fontMetrics().height()

@@ -122,6 +122,7 @@ class Theme(QObject):
     def _dress(self) -> None:
         if self._application is not None:
             self._application.setPalette(named.palette(self.colors))
+            self._application.setStyleSheet("")  # to replace one takes Qt three times as long
             self._application.setStyleSheet(stylesheet(self.colors, sheet_pictures()))
 
     # -- colours
