@@ -25,7 +25,7 @@ _CHILD = """
 import ctypes, os, signal, sys, threading
 moment, number = sys.argv[1], signal.Signals[sys.argv[2]]
 del sys.argv[1:3]
-if number != signal.SIGINT:
+if moment == "first line" and number != signal.SIGINT:
     signal.signal(number, signal.SIG_DFL)  # the tests may run where it is ignored, as under nohup
 
 
