@@ -17,7 +17,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 import shiboken6
-from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, QPointF, Qt, QTimer, QUrl, qWarning
+from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, QPointF, QSize, Qt, QTimer, QUrl, qWarning
 from PySide6.QtGui import (
     QAction,
     QDragEnterEvent,
@@ -339,8 +339,14 @@ def _is_there(one: QObject, those: Sequence[QObject]) -> bool:
     return shiboken6.isValid(one) and shiboken6.getCppPointer(one) in map(shiboken6.getCppPointer, those)
 
 
-def _within(window: QWidget, point: QPoint) -> QPoint:
+def _in_window(widget: QWidget, point: QPoint) -> QPoint:
+    """Return a place in a widget as one in its window, on the edge where the widget reaches out of it."""
+    window = widget.window()
     size = window.size().boundedTo(window.windowHandle().size())  # one may lag behind the other
+    return _within(size, widget.mapTo(window, point))
+
+
+def _within(size: QSize, point: QPoint) -> QPoint:
     return QPoint(min(max(point.x(), 0), size.width() - 1), min(max(point.y(), 0), size.height() - 1))
 
 
@@ -362,9 +368,7 @@ class Hand:
 
     @staticmethod
     def _point(widget: QWidget, x: float, y: float) -> QPoint:
-        """Return a place in a widget as one in its window, on the edge where the widget reaches out of it."""
-        inside = QPoint(int(x * (widget.width() - 1)), int(y * (widget.height() - 1)))
-        return _within(widget.window(), widget.mapTo(widget.window(), inside))
+        return _in_window(widget, QPoint(int(x * (widget.width() - 1)), int(y * (widget.height() - 1))))
 
     def _press(self, widget: QWidget, point: QPoint, modifiers: int, *, right: bool, double: bool) -> None:
         handle, button = widget.window().windowHandle(), _RIGHT if right else _LEFT
@@ -408,7 +412,7 @@ class Hand:
         index = view.model().index(row, column, view.rootIndex())
         if index.isValid():
             view.scrollTo(index)
-            point = _within(view.window(), view.viewport().mapTo(view.window(), view.visualRect(index).center()))
+            point = _in_window(view.viewport(), view.visualRect(index).center())
             self._press(view, point, modifiers, right=right, double=double)
 
     def _do_type(self, widget: QWidget, text: str, all: bool, enter: bool) -> None:
@@ -434,9 +438,9 @@ class Hand:
         QTest.mousePress(handle, _LEFT, _NONE, start)
         for part in (1, 2, 3):
             if _is_there(handle, QGuiApplication.allWindows()):
-                QTest.mouseMove(handle, start + (end - start) * part / 3)
-        if _is_there(handle, QGuiApplication.allWindows()):
-            QTest.mouseRelease(handle, _LEFT, _NONE, end)
+                QTest.mouseMove(handle, _within(handle.size(), start + (end - start) * part / 3))
+        if _is_there(handle, QGuiApplication.allWindows()):  # and it may be smaller now, dragged by its edge
+            QTest.mouseRelease(handle, _LEFT, _NONE, _within(handle.size(), end))
 
     def _do_wheel(self, widget: QWidget, x: float, y: float, turn: int, modifiers: int) -> None:
         if (handle := widget.window().windowHandle()) is not None:

@@ -9,7 +9,7 @@ from PySide6.QtGui import QCursor, QGuiApplication, QWheelEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
 from wordpiece_studio.ui.look.card import CardDock
-from wordpiece_studio.ui.look.theme import scaled_font
+from wordpiece_studio.ui.look.theme import pass_font_on, scaled_font
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -92,11 +92,7 @@ class PaneZoom(QObject):
             self.set_zoom(name, round(self._themes[name].zoom * 100) + percent)
 
     def _dress(self, name: str, zoom: float) -> None:
-        # With a style sheet for the whole program, a font that is set on a widget does not reach those inside it.
-        font = scaled_font(QGuiApplication.font(), zoom)
-        points = font.pointSizeF()
-        size = f"{points:.2f}pt" if points > 0 else f"{font.pixelSize()}px"
-        self._docks.card(name).content.setStyleSheet("" if zoom == 1 else f"* {{ font-size: {size}; }}")
+        pass_font_on(self._docks.card(name).content, scaled_font(QGuiApplication.font(), zoom))
 
     def _on_larger_triggered(self) -> None:
         self._change(self.pane_meant(), _STEP)

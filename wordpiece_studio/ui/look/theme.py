@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication
-from PySide6.QtWidgets import QComboBox
+from PySide6.QtWidgets import QComboBox, QWidget
 
 from wordpiece_studio.ui.look import colors as named
 from wordpiece_studio.ui.look.icons import sheet_pictures
@@ -39,6 +39,8 @@ class Theme(QObject):
         self._scale = 1.0
         self._usual_font = QGuiApplication.font()
         self._look = self._wanted_look()
+        # Else a font that is set on a widget does not reach what has a style sheet inside it.
+        QCoreApplication.setAttribute(Qt.ApplicationAttribute.AA_UseStyleSheetPropagationInWidgetStyles)
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_system_scheme_changed)
 
     # -- light, dark or high-contrast
@@ -69,7 +71,6 @@ class Theme(QObject):
         """Dress the whole application in this look, now and whenever it changes."""
         self._application = application
         application.setStyle("Fusion")
-        QCoreApplication.setAttribute(Qt.ApplicationAttribute.AA_UseStyleSheetPropagationInWidgetStyles)
         self._tell_system()
         self._dress()
 
@@ -85,18 +86,9 @@ class Theme(QObject):
         self._scale = scale
         if self._application is not None:
             self._application.setFont(scaled_font(self._usual_font, scale))
-            self._pass_font_on(self._application)
+            for window in self._application.topLevelWidgets():
+                pass_font_on(window, self._application.font())
         self.changed.emit()
-
-    def _pass_font_on(self, application: QApplication) -> None:
-        """Give all widgets the application's font; setting the style sheet again would, and take a second."""
-        for window in application.topLevelWidgets():
-            window.setFont(application.font())
-        for widget in application.allWidgets():
-            if widget.property("role") in BOLD_ROLES:  # the style sheet gave them a font of their own
-                widget.setFont(_changed(application.font(), 0, bold=True))
-            elif isinstance(widget, QComboBox):  # Qt's keep the room that they needed until their style is another one
-                application.sendEvent(widget, QEvent(QEvent.Type.StyleChange))
 
     def _wanted_look(self) -> named.Look:
         if self._choice == "system":
@@ -262,6 +254,16 @@ class Theme(QObject):
         if QGuiApplication.font().pointSizeF() > 0:
             font.setPointSizeF(QGuiApplication.font().pointSizeF())
         return _changed(font, points, bold)
+
+
+def pass_font_on(root: QWidget, font: QFont) -> None:
+    """Give `root` and all in it this font; setting a style sheet for it would, and take a second."""
+    root.setFont(font)
+    for widget in root.findChildren(QWidget):
+        if widget.property("role") in BOLD_ROLES:  # the style sheet gave them a font of their own
+            widget.setFont(_changed(font, 0, bold=True))
+        elif isinstance(widget, QComboBox):  # Qt's keep the room that they needed until their style is another one
+            QCoreApplication.sendEvent(widget, QEvent(QEvent.Type.StyleChange))
 
 
 def scaled_font(font: QFont, scale: float) -> QFont:
