@@ -265,12 +265,13 @@ def _is_ours(words: str) -> bool:
 def _end_nested_loops() -> None:
     """End what waits inside an action for a person: a menu, a drag, a question of a file dialog."""
     from PySide6.QtCore import Qt
-    from PySide6.QtGui import QGuiApplication
+    from PySide6.QtGui import QGuiApplication, QWindow
     from PySide6.QtTest import QTest
     from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox
 
-    if QGuiApplication.mouseButtons() and QGuiApplication.focusWindow() is not None:
-        QTest.keyClick(QGuiApplication.focusWindow(), Qt.Key.Key_Escape)
+    shown = QGuiApplication.focusWindow() or next(filter(QWindow.isVisible, QGuiApplication.allWindows()), None)
+    if QGuiApplication.mouseButtons() and shown is not None:  # the keyboard may be with another program
+        QTest.keyClick(shown, Qt.Key.Key_Escape)
     modal, popup = QApplication.activeModalWidget(), QApplication.activePopupWidget()
     if popup is not None:
         popup.close()
