@@ -272,11 +272,12 @@ def _end_nested_loops() -> None:
     shown = QGuiApplication.focusWindow() or next(filter(QWindow.isVisible, QGuiApplication.allWindows()), None)
     if QGuiApplication.mouseButtons() and shown is not None:  # the keyboard may be with another program
         QTest.keyClick(shown, Qt.Key.Key_Escape)
-    modal, popup = QApplication.activeModalWidget(), QApplication.activePopupWidget()
-    if popup is not None:
+    if (popup := QApplication.activePopupWidget()) is not None:
         popup.close()
-    elif isinstance(modal, QMessageBox) and isinstance(modal.parentWidget(), QFileDialog):
-        modal.reject()
+        return
+    for box in QApplication.topLevelWidgets():  # one of ours may have come before it
+        if isinstance(box, QMessageBox) and isinstance(box.parentWidget(), QFileDialog) and box.isVisible():
+            box.reject()
 
 
 def main() -> None:
