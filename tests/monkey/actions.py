@@ -379,9 +379,9 @@ class Hand:
             QTest.mouseDClick(handle, button, Qt.KeyboardModifier(modifiers), point)
             return
         if _is_there(handle, QGuiApplication.allWindows()):
-            QTest.mousePress(handle, button, Qt.KeyboardModifier(modifiers), point)
+            QTest.mousePress(handle, button, Qt.KeyboardModifier(modifiers), _within(handle.size(), point))
         if _is_there(handle, QGuiApplication.allWindows()):
-            QTest.mouseRelease(handle, button, Qt.KeyboardModifier(modifiers), point)
+            QTest.mouseRelease(handle, button, Qt.KeyboardModifier(modifiers), _within(handle.size(), point))
 
     def _do_click(self, widget: QWidget, x: float, y: float, right: bool, double: bool, modifiers: int) -> None:
         self._press(widget, self._point(widget, x, y), modifiers, right=right, double=double)
