@@ -225,6 +225,7 @@ def test_editor_and_document_stay_the_same(qtbot: QtBot, way: None, text: str, d
 def test_the_editor_holds_every_character_of_unicode(desk: Desk, end: int) -> None:
     text = "".join(f"{chr(code)}\n" for code in range(end))
     desk.document.set_text(text)
+    desk.wait_loaded()
     assert desk.editor.document().toRawText() == to_view(text).replace("\n", "\u2029")
 
 
@@ -299,6 +300,21 @@ def test_undo_while_a_long_text_is_still_loaded(desk: Desk, monkeypatch: pytest.
     desk.press(Qt.Key.Key_Z, modifiers=Qt.KeyboardModifier.ControlModifier)
     desk.wait_loaded()
     assert desk.held == desk.document.text == "0123456789" * 3
+
+
+@pytest.mark.parametrize("how", ["opened", "pasted"])
+def test_many_lines_come_piece_by_piece(desk: Desk, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
+    """Qt takes two seconds for 300,000 lines at once, however short they are."""
+    monkeypatch.setattr(corpus_editor, "_LINES_AT_ONCE", 10)
+    text = "a\n" * 35
+    if how == "opened":
+        desk.document.take_text(TextFile(text), None)
+    else:
+        desk.paste(text)
+    assert desk.held == "a\n" * 10
+    desk.wait_loaded()
+    assert desk.held == desk.document.text == text
+    assert desk.editor.textCursor().position() == (0 if how == "opened" else len(text))
 
 
 def test_a_place_that_is_not_loaded_yet_is_selected_when_it_is(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

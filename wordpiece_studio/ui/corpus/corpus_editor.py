@@ -44,6 +44,19 @@ _KEEP = QTextCursor.MoveMode.KeepAnchor
 
 _LOADED_AT_ONCE, _LOADED_PIECE = 1_000_000, 200_000
 """Characters: a longer text is shown piece by piece, each in some milliseconds, and can be edited when it is there."""
+_LINES_AT_ONCE = 50_000
+"""Lines that take Qt about as long as so many characters."""
+
+
+def _is_long(text: str) -> bool:
+    return len(text) > _LOADED_AT_ONCE or text.count("\n") > _LINES_AT_ONCE
+
+
+def _first_piece(text: str) -> tuple[str, str]:
+    """Return what of a long text is shown at once, and the rest."""
+    size = min(len(text), _LOADED_PIECE)
+    size = min(size, size * _LINES_AT_ONCE // max(text.count("\n", 0, size), 1))
+    return text[:size], text[size:]
 
 
 class CorpusEditor(ExactEdit):
@@ -102,11 +115,10 @@ class CorpusEditor(ExactEdit):
         place = self._awaited or (self.textCursor().position(), None)
         self._is_own_change = True
         text = self._document.view_text
-        shown = _LOADED_PIECE if len(text) > _LOADED_AT_ONCE else len(text)
+        shown, self._rest = _first_piece(text) if _is_long(text) else (text, "")
         self._marks, self._focus_marks = [], []
-        self.setPlainText(whole(text[:shown]))
+        self.setPlainText(whole(shown))
         self._is_own_change = False
-        self._rest = text[shown:]
         self.setReadOnly(self._document.is_folded or bool(self._rest))
         self.select(*place)
         self._draw_marks()
@@ -121,9 +133,9 @@ class CorpusEditor(ExactEdit):
         self._is_own_change = True
         cursor = QTextCursor(self.document())
         cursor.movePosition(QTextCursor.MoveOperation.End)
-        cursor.insertText(whole(self._rest[:_LOADED_PIECE]))
+        shown, self._rest = _first_piece(self._rest)
+        cursor.insertText(whole(shown))
         self._is_own_change = False
-        self._rest = self._rest[_LOADED_PIECE:]
         if self._rest:
             later(self, 0, self._load_more)
             return
@@ -133,8 +145,9 @@ class CorpusEditor(ExactEdit):
         self.loaded.emit()
 
     def _on_document_view_edited(self, edit: ViewEdit) -> None:
-        if self._rest:
-            self._load()  # the place may not be there yet
+        if self._rest or _is_long(edit.inserted):  # the place may not be there yet, or so many lines take Qt seconds
+            self._load()
+            self.select(edit.position + utf16_length(edit.inserted))
             return
         self._is_own_change = True
         self._end_composing()
