@@ -126,6 +126,8 @@ class _WarmupThread(QThread):
             return None
         self.stage_reached.emit("loading")
         for package in KERNEL_PACKAGES:
+            if self.stop.is_set():
+                return None
             load_kernels(package)
         seconds = time.perf_counter() - began
         if self.stop.is_set():
