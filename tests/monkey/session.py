@@ -50,7 +50,7 @@ class Session:
 
     def __init__(self, seed: int, folder: Path, log: TextIO) -> None:
         from PySide6.QtCore import QCoreApplication, Qt, QTimer
-        from PySide6.QtGui import QDesktopServices
+        from PySide6.QtGui import QDesktopServices, QDrag
         from PySide6.QtWidgets import QApplication
 
         from tests.monkey.actions import Chooser, Hand
@@ -74,6 +74,9 @@ class Session:
         self._watch = FaultWatch(self.fail)
         self._rescue = QTimer(interval=1000)
         self._rescue.timeout.connect(_end_nested_loops)
+        self._drags = QTimer(interval=1000)  # one may begin after the button was released, and then never ends
+        self._drags.timeout.connect(QDrag.cancel)
+        self._drags.start()
         self._window: Any = None
         self._is_closed = True
         self._longest: tuple[float, str] = (0.0, "")
@@ -263,15 +266,9 @@ def _is_ours(words: str) -> bool:
 
 
 def _end_nested_loops() -> None:
-    """End what waits inside an action for a person: a menu, a drag, a question of a file dialog."""
-    from PySide6.QtCore import Qt
-    from PySide6.QtGui import QGuiApplication, QWindow
-    from PySide6.QtTest import QTest
+    """End what waits inside an action for a person: a menu, a question of a file dialog."""
     from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox
 
-    shown = QGuiApplication.focusWindow() or next(filter(QWindow.isVisible, QGuiApplication.allWindows()), None)
-    if QGuiApplication.mouseButtons() and shown is not None:  # the keyboard may be with another program
-        QTest.keyClick(shown, Qt.Key.Key_Escape)
     if (popup := QApplication.activePopupWidget()) is not None:
         popup.close()
         return
