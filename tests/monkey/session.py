@@ -50,7 +50,7 @@ class Session:
 
     def __init__(self, seed: int, folder: Path, log: TextIO) -> None:
         from PySide6.QtCore import QCoreApplication, Qt, QTimer
-        from PySide6.QtGui import QDesktopServices, QDrag
+        from PySide6.QtGui import QDesktopServices
         from PySide6.QtWidgets import QApplication
 
         from tests.monkey.actions import Chooser, Hand
@@ -74,9 +74,6 @@ class Session:
         self._watch = FaultWatch(self.fail)
         self._rescue = QTimer(interval=1000)
         self._rescue.timeout.connect(_end_nested_loops)
-        self._drags = QTimer(interval=1000)  # one may begin after the button was released, and then never ends
-        self._drags.timeout.connect(QDrag.cancel)
-        self._drags.start()
         self._window: Any = None
         self._is_closed = True
         self._longest: tuple[float, str] = (0.0, "")
@@ -188,10 +185,12 @@ class Session:
 
     def _run_loop(self, seconds: float) -> None:
         end = time.monotonic() + seconds
+        self._rescue.start()  # a drag may begin after the button was released
         self._application.processEvents()
         while (left := end - time.monotonic()) > 0:
             self._application.processEvents()
             time.sleep(min(left, 0.002))
+        self._rescue.stop()
         if self._is_closed and self._window is not None:
             self._close()
 
@@ -266,9 +265,12 @@ def _is_ours(words: str) -> bool:
 
 
 def _end_nested_loops() -> None:
-    """End what waits inside an action for a person: a menu, a question of a file dialog."""
+    """End what waits for a person: a menu, a drag, a question of a file dialog."""
+    from PySide6.QtGui import QDrag, QGuiApplication
     from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox
 
+    if QGuiApplication.platformName() != "offscreen":  # where a drag ends at once, and cannot be ended
+        QDrag.cancel()
     if (popup := QApplication.activePopupWidget()) is not None:
         popup.close()
         return
