@@ -32,14 +32,14 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell has it for w
 
 _QT_MODULES = ("PySide6.QtCore", "PySide6.QtGui", "PySide6.QtWidgets", "PySide6.QtSvg", "PySide6.QtTest")
 _QT_FIXTURES = {"qtbot", "qapp", "qtlog", "qtmodeltester"}
-_QT_PACKAGES = ("PySide6", "pytestqt", "pyqtgraph", "wordpiece_studio.model", "wordpiece_studio.ui")
+_QT_PACKAGES = ("PySide6", "pytestqt", "pyqtgraph", "wordpiece_studio.session", "wordpiece_studio.ui")
 _QT_FOLDERS = {"model", "monkey", "ui"}
 
 _LEFT_OUT = pytest.StashKey[list[str]]()
 _QT_PROBLEM = pytest.StashKey["str | None"]()
 
 _MOST_WORKERS = 8  # each holds Qt and the kernels
-_LOAD_KERNELS = "import sys; from wordpiece_studio.core.kernel_cache import load_kernels; load_kernels(sys.argv[1])"
+_LOAD_KERNELS = "import sys; from wordpiece_studio.compiled.kernel_cache import load_kernels; load_kernels(sys.argv[1])"
 
 hypothesis.settings.register_profile(
     "studio",
@@ -140,7 +140,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 def _compile_kernels() -> None:
-    from wordpiece_studio.core.kernel_cache import KERNEL_PACKAGES, kernels_are_cached
+    from wordpiece_studio.compiled.kernel_cache import KERNEL_PACKAGES, kernels_are_cached
 
     missing = [package for package in KERNEL_PACKAGES if not kernels_are_cached(package)]
     children = [subprocess.Popen([sys.executable, "-c", _LOAD_KERNELS, package]) for package in missing]

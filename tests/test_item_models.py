@@ -22,7 +22,7 @@ TESTS = Path(__file__).parent
 def item_models() -> Iterator[type[QAbstractItemModel]]:
     """Yield the item models of the package, whatever they inherit from."""
     for module in pkgutil.walk_packages(wordpiece_studio.__path__, "wordpiece_studio."):
-        if module.name.startswith(("wordpiece_studio.model.", "wordpiece_studio.ui.")):
+        if module.name.startswith(("wordpiece_studio.session.", "wordpiece_studio.ui.")):
             for each in vars(importlib.import_module(module.name)).values():
                 if isinstance(each, type) and issubclass(each, QAbstractItemModel) and each.__module__ == module.name:
                     yield each

@@ -16,27 +16,19 @@ TYPE_CHECKING = False  # typing would be loaded before the program can say what 
 if TYPE_CHECKING:
     from typing import Any
 
-    from wordpiece_studio.core.corpus.corpus_file import CorpusFile
-    from wordpiece_studio.core.corpus.counting.counting import CountingStopped, count_texts, count_words
-    from wordpiece_studio.core.corpus.counts import CorpusStatistics, SkippedWord, WordCounts
-    from wordpiece_studio.core.corpus.linter.finding import Finding
-    from wordpiece_studio.core.corpus.linter.linter import lint
-    from wordpiece_studio.core.encoder import Encoding, Tokenizer, UnknownReason, WordTrace
-    from wordpiece_studio.core.encoding.corpus_encoding import (
-        EncodedTexts,
-        EncodingStatistics,
-        EncodingStopped,
-        encode_files,
-        encode_texts,
-        write_ids,
-    )
-    from wordpiece_studio.core.formats.bpe_files import write_bpe_files
-    from wordpiece_studio.core.formats.tokenizer_directory import save_directory
-    from wordpiece_studio.core.formats.tokenizer_loading import load_tokenizer
-    from wordpiece_studio.core.formats.vocab_txt import read_vocabulary, write_vocabulary
-    from wordpiece_studio.core.formats.word_counts import read_word_counts, write_word_counts
-    from wordpiece_studio.core.imported.imported_tokenizer import ImportedTokenizer
-    from wordpiece_studio.core.text.normalizers import (
+    from wordpiece_studio.corpus.corpus_file import CorpusFile
+    from wordpiece_studio.corpus.counting.counting import CountingStopped, count_texts, count_words
+    from wordpiece_studio.corpus.counts import CorpusStatistics, SkippedWord, WordCounts
+    from wordpiece_studio.corpus.linter.finding import Finding
+    from wordpiece_studio.corpus.linter.linter import lint
+    from wordpiece_studio.corpus.word_counts import read_word_counts, write_word_counts
+    from wordpiece_studio.errors import StudioError
+    from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
+    from wordpiece_studio.storage.bpe_files import write_bpe_files
+    from wordpiece_studio.storage.tokenizer_directory import save_directory
+    from wordpiece_studio.storage.tokenizer_loading import load_tokenizer
+    from wordpiece_studio.storage.vocab_txt import read_vocabulary, write_vocabulary
+    from wordpiece_studio.text.normalizers import (
         BertNormalizer,
         Lowercase,
         Normalizer,
@@ -46,7 +38,7 @@ if TYPE_CHECKING:
         Unchanged,
         UnicodeForm,
     )
-    from wordpiece_studio.core.text.pre_tokenizers import (
+    from wordpiece_studio.text.pre_tokenizers import (
         BertPreTokenizer,
         PatternPreTokenizer,
         PreTokenizer,
@@ -56,13 +48,21 @@ if TYPE_CHECKING:
         Whitespace,
         WhitespaceSplit,
     )
-    from wordpiece_studio.core.training.config import TrainingConfig
-    from wordpiece_studio.core.training.history import MergeHistory
-    from wordpiece_studio.core.training.preparation import minimum_vocab_size
-    from wordpiece_studio.core.training.records import Candidate, Merge
-    from wordpiece_studio.core.training.trainer import Trainer, TrainingRun, train
-    from wordpiece_studio.core.vocabulary import Vocabulary
-    from wordpiece_studio.errors import StudioError
+    from wordpiece_studio.tokenizer.corpus_encoding import (
+        EncodedTexts,
+        EncodingStatistics,
+        EncodingStopped,
+        encode_files,
+        encode_texts,
+        write_ids,
+    )
+    from wordpiece_studio.tokenizer.tokenizer import Encoding, Tokenizer, UnknownReason, WordTrace
+    from wordpiece_studio.tokenizer.vocabulary import Vocabulary
+    from wordpiece_studio.training.config import TrainingConfig
+    from wordpiece_studio.training.history import MergeHistory
+    from wordpiece_studio.training.initial_state import minimum_vocab_size
+    from wordpiece_studio.training.records import Candidate, Merge
+    from wordpiece_studio.training.trainer import Trainer, TrainingRun, train
 
 __version__ = "0.1.0"
 
@@ -125,12 +125,12 @@ __all__ = [
 
 # Which module of the package holds which names; the same as the imports above, which only type checkers see.
 _HOMES = {
-    "core.corpus.corpus_file": ("CorpusFile",),
-    "core.corpus.counting.counting": ("CountingStopped", "count_texts", "count_words"),
-    "core.corpus.counts": ("CorpusStatistics", "SkippedWord", "WordCounts"),
-    "core.corpus.linter.finding": ("Finding",),
-    "core.corpus.linter.linter": ("lint",),
-    "core.encoding.corpus_encoding": (
+    "corpus.corpus_file": ("CorpusFile",),
+    "corpus.counting.counting": ("CountingStopped", "count_texts", "count_words"),
+    "corpus.counts": ("CorpusStatistics", "SkippedWord", "WordCounts"),
+    "corpus.linter.finding": ("Finding",),
+    "corpus.linter.linter": ("lint",),
+    "tokenizer.corpus_encoding": (
         "EncodedTexts",
         "EncodingStatistics",
         "EncodingStopped",
@@ -138,14 +138,14 @@ _HOMES = {
         "encode_texts",
         "write_ids",
     ),
-    "core.encoder": ("Encoding", "Tokenizer", "UnknownReason", "WordTrace"),
-    "core.formats.tokenizer_directory": ("save_directory",),
-    "core.formats.bpe_files": ("write_bpe_files",),
-    "core.formats.tokenizer_loading": ("load_tokenizer",),
-    "core.imported.imported_tokenizer": ("ImportedTokenizer",),
-    "core.formats.vocab_txt": ("read_vocabulary", "write_vocabulary"),
-    "core.formats.word_counts": ("read_word_counts", "write_word_counts"),
-    "core.text.normalizers": (
+    "tokenizer.tokenizer": ("Encoding", "Tokenizer", "UnknownReason", "WordTrace"),
+    "storage.tokenizer_directory": ("save_directory",),
+    "storage.bpe_files": ("write_bpe_files",),
+    "storage.tokenizer_loading": ("load_tokenizer",),
+    "peers.imported_tokenizer": ("ImportedTokenizer",),
+    "storage.vocab_txt": ("read_vocabulary", "write_vocabulary"),
+    "corpus.word_counts": ("read_word_counts", "write_word_counts"),
+    "text.normalizers": (
         "BertNormalizer",
         "Lowercase",
         "Normalizer",
@@ -155,7 +155,7 @@ _HOMES = {
         "Unchanged",
         "UnicodeForm",
     ),
-    "core.text.pre_tokenizers": (
+    "text.pre_tokenizers": (
         "BertPreTokenizer",
         "PatternPreTokenizer",
         "PreTokenizer",
@@ -165,12 +165,12 @@ _HOMES = {
         "Whitespace",
         "WhitespaceSplit",
     ),
-    "core.training.config": ("TrainingConfig",),
-    "core.training.history": ("MergeHistory",),
-    "core.training.preparation": ("minimum_vocab_size",),
-    "core.training.records": ("Candidate", "Merge"),
-    "core.training.trainer": ("Trainer", "TrainingRun", "train"),
-    "core.vocabulary": ("Vocabulary",),
+    "training.config": ("TrainingConfig",),
+    "training.history": ("MergeHistory",),
+    "training.initial_state": ("minimum_vocab_size",),
+    "training.records": ("Candidate", "Merge"),
+    "training.trainer": ("Trainer", "TrainingRun", "train"),
+    "tokenizer.vocabulary": ("Vocabulary",),
     "errors": ("StudioError",),
 }
 

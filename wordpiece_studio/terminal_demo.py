@@ -9,16 +9,16 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from wordpiece_studio.core.corpus.counting.counting import count_words
-from wordpiece_studio.core.text.printable import printable
-from wordpiece_studio.core.training.config import TrainingConfig
-from wordpiece_studio.core.training.trainer import train
+from wordpiece_studio.corpus.counting.counting import count_words
 from wordpiece_studio.resources import resource_path
+from wordpiece_studio.system.printable import printable
+from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.training.trainer import train
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from wordpiece_studio.core.training.records import Merge
+    from wordpiece_studio.training.records import Merge
 
 SAMPLE = "samples/course-en.txt"
 VOCAB_SIZE = 70

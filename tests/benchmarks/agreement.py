@@ -23,23 +23,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from tests.benchmarks.agreement_texts import mixed_lines
-from wordpiece_studio.core.corpus.counting.counting import count_texts
-from wordpiece_studio.core.encoder import Encoding, Tokenizer
-from wordpiece_studio.core.formats.huggingface.tokenizer_json import why_not_expressible
-from wordpiece_studio.core.formats.tokenizer_loading import load_wordpiece_tokenizer
-from wordpiece_studio.core.formats.vocab_txt import vocabulary_bytes
-from wordpiece_studio.core.text import bert_normalizer
-from wordpiece_studio.core.text.normalizers import BertNormalizer, resolve_normalizer
-from wordpiece_studio.core.text.pre_tokenizers import resolve_pre_tokenizer
-from wordpiece_studio.core.training.config import Objective, TrainingConfig
-from wordpiece_studio.core.training.trainer import train
-from wordpiece_studio.core.vocabulary import Vocabulary
+from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.storage.huggingface.tokenizer_json import why_not_expressible
+from wordpiece_studio.storage.tokenizer_loading import load_wordpiece_tokenizer
+from wordpiece_studio.storage.vocab_txt import vocabulary_bytes
+from wordpiece_studio.text import bert_normalizer
+from wordpiece_studio.text.normalizers import BertNormalizer, resolve_normalizer
+from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
+from wordpiece_studio.tokenizer.tokenizer import Encoding, Tokenizer
+from wordpiece_studio.tokenizer.vocabulary import Vocabulary
+from wordpiece_studio.training.config import Objective, TrainingConfig
+from wordpiece_studio.training.trainer import train
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from wordpiece_studio.core.text.pipeline import Pipeline, Word
+    from wordpiece_studio.text.pipeline import Pipeline, Word
 
 OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
 BERT_NORMALIZERS = tuple(

@@ -10,8 +10,8 @@ from itertools import chain, cycle, islice
 from typing import TYPE_CHECKING
 
 from tests.benchmarks.parity import random_texts
-from wordpiece_studio.core.training.config import BERT_SPECIAL_TOKENS
 from wordpiece_studio.resources import resource_path
+from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

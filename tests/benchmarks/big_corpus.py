@@ -23,7 +23,7 @@ from tests.benchmarks.mixed_folder import write_folder
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from wordpiece_studio.core.corpus.counting.counting_progress import CountingProgress
+    from wordpiece_studio.corpus.counting.counting_progress import CountingProgress
     from wordpiece_studio.ui.main_window import MainWindow
 
 _SAMPLE_SECONDS = 0.02
@@ -164,10 +164,10 @@ def measure(path: Path, name: str) -> Figures:
 
 
 def _window() -> Iterator[MainWindow]:
-    from wordpiece_studio.model.settings import SettingsStore
-    from wordpiece_studio.ui.look.theme import Theme
+    from wordpiece_studio.session.settings import SettingsStore
     from wordpiece_studio.ui.main_window import MainWindow
     from wordpiece_studio.ui.studio import take_down
+    from wordpiece_studio.ui.widgets.theme import Theme
 
     with tempfile.TemporaryDirectory() as folder:
         window = MainWindow(SettingsStore(Path(folder)), Theme("light"))
@@ -266,7 +266,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         from PySide6.QtWidgets import QApplication
 
-        from wordpiece_studio.model.garbage import GarbageCollector
+        from wordpiece_studio.session.garbage import GarbageCollector
 
         application = QApplication([])
         garbage = GarbageCollector(application)

@@ -18,7 +18,7 @@ _NORMALIZER, _PRE_TOKENIZER = "bert-uncased", "bert"
 def ours(processes: str, *files: str) -> dict[str, Any]:
     """Count with this many processes, the kernels loaded; other processes are started within the time."""
     from wordpiece_studio import count_words
-    from wordpiece_studio.core.kernel_cache import load_kernels
+    from wordpiece_studio.compiled.kernel_cache import load_kernels
 
     load_kernels("text")
     started = time.perf_counter()

@@ -48,10 +48,10 @@ def counted(path: str) -> dict[str, Any]:
     """Return what is to be known of the words of a file; of no file, nothing."""
     import numpy as np
 
-    from wordpiece_studio.core.corpus.counting.counting import count_words
-    from wordpiece_studio.core.kernel_cache import load_kernels
-    from wordpiece_studio.core.training.config import TrainingConfig
-    from wordpiece_studio.core.training.memory_forecast import forecast_memory
+    from wordpiece_studio.compiled.kernel_cache import load_kernels
+    from wordpiece_studio.corpus.counting.counting import count_words
+    from wordpiece_studio.training.config import TrainingConfig
+    from wordpiece_studio.training.memory_forecast import forecast_memory
 
     load_kernels("text")
     if not path:

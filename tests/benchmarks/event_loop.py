@@ -19,12 +19,12 @@ from rich.console import Console
 from rich.table import Table
 
 from tests.event_loop import wait
-from wordpiece_studio.model.garbage import GarbageCollector
-from wordpiece_studio.model.records import TrainerState
-from wordpiece_studio.model.settings import SettingsStore
-from wordpiece_studio.ui.look.theme import Theme
+from wordpiece_studio.session.garbage import GarbageCollector
+from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.session.settings import SettingsStore
 from wordpiece_studio.ui.main_window import MainWindow
 from wordpiece_studio.ui.studio import give_turns
+from wordpiece_studio.ui.widgets.theme import Theme
 
 _TICK_MS, _DRAG_MS = 2, 30
 

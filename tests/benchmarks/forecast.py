@@ -18,18 +18,18 @@ from rich.console import Console
 from rich.table import Table
 
 from tests.benchmarks.bench import Bench
-from wordpiece_studio.core.corpus.counting.counting import count_words
-from wordpiece_studio.core.kernel_cache import KERNEL_PACKAGES, load_kernels
-from wordpiece_studio.core.memory import memory_text
-from wordpiece_studio.core.training.config import TrainingConfig
-from wordpiece_studio.core.training.memory_forecast import MemoryForecaster
-from wordpiece_studio.core.training.time_forecast import forecast_seconds, measured_pace
-from wordpiece_studio.core.training.trainer import Trainer
-from wordpiece_studio.model.records import TrainerState
-from wordpiece_studio.model.trainer_model import TrainerModel
+from wordpiece_studio.compiled.kernel_cache import KERNEL_PACKAGES, load_kernels
+from wordpiece_studio.corpus.counting.counting import count_words
+from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.session.trainer_model import TrainerModel
+from wordpiece_studio.system.memory import memory_text
+from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.training.memory_forecast import MemoryForecaster
+from wordpiece_studio.training.time_forecast import forecast_seconds, measured_pace
+from wordpiece_studio.training.trainer import Trainer
 
 if TYPE_CHECKING:
-    from wordpiece_studio.core.corpus.counts import WordCounts
+    from wordpiece_studio.corpus.counts import WordCounts
 
 _CORPORA = ("course-en", "course-ko", "course-zh-CN", "shakespeare", "english-26mb", "many-10")
 _CONFIGS = (

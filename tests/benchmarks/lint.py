@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 import wordpiece_studio as wps
-from wordpiece_studio.core.corpus.linter.evidence import sample_of_text
-from wordpiece_studio.core.corpus.linter.finding import Finding, PipelineFix, TextFix
-from wordpiece_studio.core.corpus.linter.linter import findings
-from wordpiece_studio.core.corpus.linter.repairs import repaired
-from wordpiece_studio.core.corpus.linter.word_checks import stray_characters
-from wordpiece_studio.core.text.normalizers import resolve_normalizer
-from wordpiece_studio.core.text.pipeline import Pipeline
-from wordpiece_studio.core.text.pre_tokenizers import resolve_pre_tokenizer
+from wordpiece_studio.corpus.linter.evidence import sample_of_text
+from wordpiece_studio.corpus.linter.finding import Finding, PipelineFix, TextFix
+from wordpiece_studio.corpus.linter.linter import findings
+from wordpiece_studio.corpus.linter.repairs import repaired
+from wordpiece_studio.corpus.linter.word_checks import stray_characters
+from wordpiece_studio.text.normalizers import resolve_normalizer
+from wordpiece_studio.text.pipeline import Pipeline
+from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -25,11 +25,11 @@ from tests.benchmarks.corpus import blocks
 from tests.benchmarks.event_loop import GapProbe
 from tests.benchmarks.table import Bar, Report, Row
 from tests.event_loop import wait
-from wordpiece_studio.model.garbage import GarbageCollector
-from wordpiece_studio.model.settings import SettingsStore
-from wordpiece_studio.ui.look.theme import Theme
+from wordpiece_studio.session.garbage import GarbageCollector
+from wordpiece_studio.session.settings import SettingsStore
 from wordpiece_studio.ui.main_window import MainWindow
 from wordpiece_studio.ui.studio import give_turns, take_down
+from wordpiece_studio.ui.widgets.theme import Theme
 
 _KILOBYTES = (1, 10, 100)
 _HUMAN_MS = 110  # between two keys of a quick typist

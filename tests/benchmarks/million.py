@@ -12,12 +12,12 @@ import random
 
 import numpy as np
 
-from wordpiece_studio.core.corpus.counts import WordCounts
-from wordpiece_studio.core.training.config import TrainingConfig
-from wordpiece_studio.core.training.history import MergeBatch, MergeHistory
-from wordpiece_studio.core.training.preparation import prepare
-from wordpiece_studio.model.shown_run import ShownRun
-from wordpiece_studio.model.training_messages import Started
+from wordpiece_studio.corpus.counts import WordCounts
+from wordpiece_studio.session.shown_run import ShownRun
+from wordpiece_studio.session.training_messages import Started
+from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.training.history import MergeBatch, MergeHistory
+from wordpiece_studio.training.initial_state import prepare
 
 _LETTERS = "abcde"
 _WORDS = 20_000

@@ -140,8 +140,8 @@ def encoding_tokenizers(corpus: str, folder: str, runs: str) -> dict[str, Any]:
 
 def compiling() -> dict[str, Any]:
     """Have a child compile all kernels, as the window does; the environment names an empty cache."""
-    from wordpiece_studio.core.kernel_cache import kernels_are_cached
-    from wordpiece_studio.model.kernel_child import compile_kernels
+    from wordpiece_studio.compiled.kernel_cache import kernels_are_cached
+    from wordpiece_studio.session.kernel_child import compile_kernels
 
     return {"was_cached": kernels_are_cached(), "seconds": _seconds(compile_kernels, threading.Event())}
 
@@ -184,7 +184,7 @@ def _trainer(counts: WordCounts, objective: Any, merges: int, min_frequency: int
 
 def _load() -> None:
     """Load all kernels, so that no measurement holds it."""
-    from wordpiece_studio.core.kernel_cache import load_kernels
+    from wordpiece_studio.compiled.kernel_cache import load_kernels
 
     load_kernels("text")
     load_kernels("training")

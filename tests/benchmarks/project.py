@@ -26,7 +26,7 @@ from tests.benchmarks.table import Bar, Report, Row
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from wordpiece_studio.core.project.contents import Project, ProjectRun
+    from wordpiece_studio.storage.project.contents import Project, ProjectRun
 
 _MODULE = "tests.benchmarks.project"
 _WINDOW_MODULE = "tests.benchmarks.window_project"
@@ -41,10 +41,10 @@ _LETTERS = "etaoinshrdlucmfwypvbgkjqxz"
 
 def trained_run(merges: int) -> ProjectRun:
     """Return a real training of so many merges, on as many invented words of some nine letters."""
-    from wordpiece_studio.core.corpus.counts import WordCounts
-    from wordpiece_studio.core.project.contents import ProjectRun
-    from wordpiece_studio.core.training.config import TrainingConfig
-    from wordpiece_studio.core.training.trainer import train
+    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.storage.project.contents import ProjectRun
+    from wordpiece_studio.training.config import TrainingConfig
+    from wordpiece_studio.training.trainer import train
 
     rng = random.Random(1)
     weights = [1 / (rank + 2) for rank in range(len(_LETTERS))]
@@ -58,8 +58,8 @@ def trained_run(merges: int) -> ProjectRun:
 
 def project_of(run: ProjectRun, megabytes: int = 10) -> Project:
     """Return a project with a run and a text of so many megabytes."""
-    from wordpiece_studio.core.project.contents import Project, ProjectCorpus, ProjectSettings, ProjectView
-    from wordpiece_studio.core.text import normalizers, pre_tokenizers
+    from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectSettings, ProjectView
+    from wordpiece_studio.text import normalizers, pre_tokenizers
 
     rng = random.Random(2)
     line = " ".join("".join(rng.choices(_LETTERS, k=rng.randint(2, 9))) for _ in range(15)) + "\n"
@@ -74,7 +74,7 @@ def project_of(run: ProjectRun, megabytes: int = 10) -> Project:
 
 def make(path: Path, merges: int) -> dict[str, Any]:
     """Make a project and save it, with everything in memory as after a training."""
-    from wordpiece_studio.core.project.project_file import save_project
+    from wordpiece_studio.storage.project.project_file import save_project
 
     project = project_of(trained_run(merges))
     assert project.run is not None
@@ -95,7 +95,7 @@ def make(path: Path, merges: int) -> dict[str, Any]:
 def first_rows(path: Path) -> dict[str, Any]:
     """Open the project as far as rows of its history can be shown."""
     started = time.perf_counter()
-    from wordpiece_studio.core.project.project_file import open_project
+    from wordpiece_studio.storage.project.project_file import open_project
 
     imported = time.perf_counter()
     project = open_project(path)
@@ -116,7 +116,7 @@ def first_rows(path: Path) -> dict[str, Any]:
 
 def whole(path: Path) -> dict[str, Any]:
     """Open the project, and read what is not needed for the rows: words and places."""
-    from wordpiece_studio.core.project.project_file import open_project
+    from wordpiece_studio.storage.project.project_file import open_project
 
     project = open_project(path)
     assert project.run is not None
@@ -127,7 +127,7 @@ def whole(path: Path) -> dict[str, Any]:
 
 def check(path: Path) -> dict[str, Any]:
     """Check every byte and every part."""
-    from wordpiece_studio.core.project.project_file import check_project
+    from wordpiece_studio.storage.project.project_file import check_project
 
     started = time.perf_counter()
     check_project(path)

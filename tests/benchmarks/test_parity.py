@@ -17,9 +17,9 @@ from tests.benchmarks.parity import (
     random_texts,
 )
 from tests.benchmarks.unicode_tables import read_off
-from wordpiece_studio.core.text.normalizers import Lowercase
-from wordpiece_studio.core.text.pipeline import Pipeline
 from wordpiece_studio.resources import resource_path
+from wordpiece_studio.text.normalizers import Lowercase
+from wordpiece_studio.text.pipeline import Pipeline
 
 PAIRS = bert_pairs() + other_pairs()
 # Every code point where scripts have marks and cases, and one in 61 of all.

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import tokenizers
 from tokenizers import normalizers, pre_tokenizers
 
-from wordpiece_studio.core.text.character_tables import bert_tables
 from wordpiece_studio.resources import resource_path
+from wordpiece_studio.text.character_tables import bert_tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

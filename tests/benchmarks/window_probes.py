@@ -52,7 +52,7 @@ def start(started: str) -> dict[str, Any]:
 def training(corpus: str, size: str, layout: str) -> dict[str, Any]:
     """Train with all panes of a layout shown; then, in the same process, look back at any step, and type."""
     from tests.benchmarks.window_watch import rest, studio, wait_for
-    from wordpiece_studio.model.records import TrainerState
+    from wordpiece_studio.session.records import TrainerState
 
     with studio(layout, corpus) as (window, probe):
         wait_for(lambda: window.counting.counts is not None)
@@ -109,7 +109,7 @@ def million(rows: str) -> dict[str, Any]:
 
 
 def _panes(window: WatchedWindow) -> list[Any]:
-    from wordpiece_studio.ui.look.pane import Pane
+    from wordpiece_studio.ui.widgets.pane import Pane
 
     return [pane for pane in window.findChildren(Pane) if pane.isVisible()]
 
@@ -223,7 +223,7 @@ def _dragging(window: WatchedWindow, probe: Any) -> dict[str, Any]:
 def _jumping(window: WatchedWindow, probe: Any) -> dict[str, Any]:
     """Jump to steps anywhere, and wait each time for the panes, and then for rivals and touched words."""
     from tests.benchmarks.window_watch import milliseconds_to, rest
-    from wordpiece_studio.model.background_job import BackgroundJob
+    from wordpiece_studio.session.background_job import BackgroundJob
 
     notes, chance, model = _notes(window), random.Random(5), window.model
     scoreboard = window.scoreboard_pane

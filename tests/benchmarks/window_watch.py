@@ -14,12 +14,12 @@ from PySide6.QtCore import QEvent, QEventLoop, QObject
 from PySide6.QtWidgets import QApplication, QWidget
 
 from tests.benchmarks.event_loop import GapProbe
-from wordpiece_studio.model.garbage import GarbageCollector
-from wordpiece_studio.model.records import TrainerState
-from wordpiece_studio.model.settings import SettingsStore
-from wordpiece_studio.ui.look.theme import Theme
+from wordpiece_studio.session.garbage import GarbageCollector
+from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.session.settings import SettingsStore
 from wordpiece_studio.ui.main_window import MainWindow
 from wordpiece_studio.ui.studio import give_turns, take_down
+from wordpiece_studio.ui.widgets.theme import Theme
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -18,7 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tests.cases.titles import TITLES
-from wordpiece_studio.core.text.printable import printable
+from wordpiece_studio.system.printable import printable
 
 FOLDER = Path(__file__).parent
 LONGEST_MESSAGE = 400

@@ -11,14 +11,14 @@ from PySide6.QtCore import Qt
 
 from tests.benchmarks.million import MillionModel, million_history
 from wordpiece_studio import cli, platform_check
-from wordpiece_studio.core.corpus.counts import WordCounts
-from wordpiece_studio.core.training.config import TrainingConfig
-from wordpiece_studio.model.history_rows import HistoryColumn, HistoryFilter
-from wordpiece_studio.model.records import TrainerState
-from wordpiece_studio.model.trainer_model import TrainerModel
+from wordpiece_studio.corpus.counts import WordCounts
+from wordpiece_studio.session.history_rows import HistoryColumn, HistoryFilter
+from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.session.trainer_model import TrainerModel
+from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui import app
-from wordpiece_studio.ui.history.history_pane import HistoryPane
-from wordpiece_studio.ui.look.theme import Theme
+from wordpiece_studio.ui.panes.history.history_pane import HistoryPane
+from wordpiece_studio.ui.widgets.theme import Theme
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -30,7 +30,9 @@ FULL = pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device
 # A training that says on stderr when a phase begins, and then takes its time over it.
 PHASES = """
 import sys, time
-from wordpiece_studio.cli import main, sources, train
+from wordpiece_studio.cli import sources
+from wordpiece_studio.cli import train
+from wordpiece_studio.cli import main
 phase, sys.argv = sys.argv[1], sys.argv[1:]
 def slowly(function):
     def called(*arguments, **options):

@@ -111,7 +111,7 @@ def test_a_file_that_may_not_be_read_is_named(program: Program, monkeypatch: pyt
     def refuse(path: str) -> object:
         raise PermissionError(13, "Permission denied", path)
 
-    monkeypatch.setattr("wordpiece_studio.core.corpus.files._FileAsItWas", refuse)  # root may read everything
+    monkeypatch.setattr("wordpiece_studio.corpus.files._FileAsItWas", refuse)  # root may read everything
     assert program.refuses_to_train(file) == "a.txt cannot be read: Permission denied."
 
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wordpiece_studio.core.encoder import Tokenizer
-from wordpiece_studio.core.formats import tokenizer_directory
-from wordpiece_studio.core.formats.card import CARD_FILE
-from wordpiece_studio.core.formats.vocab_txt import write_vocabulary
-from wordpiece_studio.core.vocabulary import Vocabulary
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.storage import tokenizer_directory
+from wordpiece_studio.storage.card import CARD_FILE
+from wordpiece_studio.storage.vocab_txt import write_vocabulary
+from wordpiece_studio.tokenizer.tokenizer import Tokenizer
+from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Callable

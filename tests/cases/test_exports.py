@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wordpiece_studio.core.corpus.counts import WordCounts
-from wordpiece_studio.core.formats.merge_table import read_merge_table, write_merge_table
-from wordpiece_studio.core.formats.word_counts import read_word_counts, write_word_counts
-from wordpiece_studio.core.training.config import TrainingConfig
-from wordpiece_studio.core.training.trainer import train
+from wordpiece_studio.corpus.counts import WordCounts
+from wordpiece_studio.corpus.word_counts import read_word_counts, write_word_counts
+from wordpiece_studio.storage.merge_table import read_merge_table, write_merge_table
+from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.training.trainer import train
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,10 +14,10 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QAbstractItemView, QLabel, QMessageBox, QTextEdit, QWidget
 
 from tests.ui.conftest import Studio, empty_studio, theme
-from wordpiece_studio.core.corpus.counting.counting import count_texts
-from wordpiece_studio.core.training.config import TrainingConfig
+from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.model.records import Focus
+from wordpiece_studio.session.records import Focus
+from wordpiece_studio.training.config import TrainingConfig
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

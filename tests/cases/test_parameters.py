@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wordpiece_studio.core.text.search_pattern import SearchPattern
-from wordpiece_studio.core.training.config import TrainingConfig
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.text.search_pattern import SearchPattern
+from wordpiece_studio.training.config import TrainingConfig
 
 if TYPE_CHECKING:
     from tests.cases.program import Program

@@ -12,10 +12,10 @@ from PySide6.QtWidgets import QMessageBox
 
 from tests.ui.conftest import Studio, empty_studio, studio, theme  # noqa: F401  (fixtures)
 from tests.ui.project.conftest import projects  # noqa: F401  (a fixture)
-from wordpiece_studio.core.project.project_file import check_project, open_project, save_project
-from wordpiece_studio.model.file_rows import FileState
-from wordpiece_studio.model.project_lock import ProjectLock
-from wordpiece_studio.model.records import TrainerState
+from wordpiece_studio.session.file_rows import FileState
+from wordpiece_studio.session.project_lock import ProjectLock
+from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.storage.project.project_file import check_project, open_project, save_project
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -145,8 +145,8 @@ def test_a_refused_renaming_is_tried_again_and_then_another_place_is_offered(
         tries.append(target)
         raise PermissionError(13, "Permission denied", str(source), None, str(target))
 
-    monkeypatch.setattr("wordpiece_studio.core.formats.atomic_write._is_in_use", lambda _error: True)
-    monkeypatch.setattr("wordpiece_studio.core.formats.atomic_write._RETRY_SECONDS", (0.001,) * 7)
+    monkeypatch.setattr("wordpiece_studio.system.atomic_write._is_in_use", lambda _error: True)
+    monkeypatch.setattr("wordpiece_studio.system.atomic_write._RETRY_SECONDS", (0.001,) * 7)
     monkeypatch.setattr(os, "replace", refuse)
     projects.window.document.edit(0, 0, "x")
     projects.window.actions_.save_project.trigger()
@@ -201,8 +201,8 @@ def test_closing_in_saving_waits_for_its_end(
         save_project(path, project)
 
     window = projects.window
-    monkeypatch.setattr("wordpiece_studio.core.project.project_file.save_project", slow)
-    monkeypatch.setattr("wordpiece_studio.ui.project.project_flow._PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr("wordpiece_studio.storage.project.project_file.save_project", slow)
+    monkeypatch.setattr("wordpiece_studio.ui.controllers.project_flow._PATIENCE_SECONDS", 0.0)
     window.document.edit(0, 0, "x")
     window.project.flow._save_to(projects.path(), None)
     projects.studio.wait(lambda: bool(window.project_banner.text))

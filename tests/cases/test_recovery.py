@@ -14,18 +14,18 @@ from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QStringL
 from PySide6.QtWidgets import QListView, QMessageBox, QWidget
 
 from tests.ui.conftest import Studio
-from wordpiece_studio.core.corpus.counts import WordCounts
-from wordpiece_studio.core.corpus.files import TextFile
-from wordpiece_studio.core.training.config import TrainingConfig
-from wordpiece_studio.model import file_watch
-from wordpiece_studio.model.records import TrainerState
-from wordpiece_studio.model.recovery import journal, leftovers, recovery_keeper, store
-from wordpiece_studio.model.settings import SettingsStore
-from wordpiece_studio.ui.look.theme import Theme
+from wordpiece_studio.corpus.counts import WordCounts
+from wordpiece_studio.corpus.files import TextFile
+from wordpiece_studio.session import file_watch
+from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.session.recovery import journal, leftovers, recovery_keeper, store
+from wordpiece_studio.session.settings import SettingsStore
+from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.ui.controllers.recovery_flow import recovery_folder
 from wordpiece_studio.ui.main_window import MainWindow
-from wordpiece_studio.ui.recovery.recovery_flow import recovery_folder
+from wordpiece_studio.ui.panes.training_bar.training_words import outcome_words
 from wordpiece_studio.ui.studio import take_down
-from wordpiece_studio.ui.training.training_words import outcome_words
+from wordpiece_studio.ui.widgets.theme import Theme
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

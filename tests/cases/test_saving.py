@@ -14,11 +14,11 @@ import pytest
 from tests.reliability.fault_layer import Faults, planted
 from tests.reliability.faults import killed_at_each_call, swept
 from tests.reliability.saves import NEW, OLD, Save, saves
-from wordpiece_studio.core import kernel_cache
-from wordpiece_studio.core.formats.atomic_write import atomic_write, atomic_write_all
-from wordpiece_studio.core.formats.merge_table import write_merge_table
-from wordpiece_studio.core.formats.vocab_txt import read_vocabulary, write_vocabulary
+from wordpiece_studio.compiled import kernel_cache
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.storage.merge_table import write_merge_table
+from wordpiece_studio.storage.vocab_txt import read_vocabulary, write_vocabulary
+from wordpiece_studio.system.atomic_write import atomic_write, atomic_write_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -258,7 +258,7 @@ def test_a_damaged_cache_is_emptied_and_made_again(
     monkeypatch.setattr(kernel_cache, "_loaded", set())
     monkeypatch.setattr(kernel_cache, "_modules_of", lambda _package: [caches / "made_up.py"])
     kernel_cache.load_kernels("text")
-    assert imported == ["wordpiece_studio.core.text.kernels.made_up"]
+    assert imported == ["wordpiece_studio.text.kernels.made_up"]
     assert not damaged.exists()
     assert (folder / "complete").is_file()
     told("nothing: the kernels are compiled again")

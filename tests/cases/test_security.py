@@ -17,11 +17,11 @@ pytestmark = pytest.mark.slow
 
 # What may read HTML is made in these files only, which make sure that it does not.
 MAKERS = {
-    "QLabel": {"ui/look/plain.py", "ui/corpus/lint_view.py"},  # there a picture and no text
+    "QLabel": {"ui/widgets/plain.py", "ui/panes/corpus/lint_view.py"},  # there a picture and no text
     "QMessageBox": {"ui/messages.py"},
-    "QToolTip": {"ui/look/plain.py"},
+    "QToolTip": {"ui/widgets/plain.py"},
     "QProgressDialog": set[str](),
-    "QInputDialog": {"ui/corpus/corpus_figures.py"},  # our own words
+    "QInputDialog": {"ui/panes/corpus/corpus_figures.py"},  # our own words
     "QErrorMessage": set[str](),
     "QTextBrowser": set[str](),
     "QTextEdit": set[str](),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import zstandard
 
-from wordpiece_studio.core.corpus import compression, decoding, delimited_rows, json_lines
+from wordpiece_studio.corpus import compression, decoding, delimited_rows, json_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -193,7 +193,7 @@ def one_text_many_times(program: Program, rows: int) -> Path:
 @pytest.mark.case(26)
 def test_a_small_parquet_file_with_very_much_in_it(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     path = one_text_many_times(program, 100)
-    monkeypatch.setattr("wordpiece_studio.core.corpus.parquet.UNSUSPICIOUS_BYTES", 8 << 20)
+    monkeypatch.setattr("wordpiece_studio.corpus.parquet.UNSUSPICIOUS_BYTES", 8 << 20)
     message = program.refuses_to_train(path.name)
     assert message.startswith('a.parquet: the column "text" is said to hold ')
     assert message.endswith("KB, which no text does. Convert the file yourself if you trust it.")

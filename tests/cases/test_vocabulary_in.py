@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from wordpiece_studio.core.formats.tokenizer_loading import load_tokenizer, load_wordpiece_tokenizer
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.storage.tokenizer_loading import load_tokenizer, load_wordpiece_tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Callable

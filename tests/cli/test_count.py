@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.calls import COURSE, POSIX, fails, process, run
-from wordpiece_studio.core.corpus.counting.counting import count_words
-from wordpiece_studio.core.corpus.linter.linter import lint
-from wordpiece_studio.core.formats.word_counts import read_word_counts
+from wordpiece_studio.corpus.counting.counting import count_words
+from wordpiece_studio.corpus.linter.linter import lint
+from wordpiece_studio.corpus.word_counts import read_word_counts
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -72,8 +72,8 @@ if moment == "first line":
     main()
 
 from wordpiece_studio.cli import train
-from wordpiece_studio.core.formats import atomic_write
-from wordpiece_studio.core.verification import verification
+from wordpiece_studio.system import atomic_write
+from wordpiece_studio.storage.verification import verification
 callback = ctypes.CFUNCTYPE(None)(send)
 if moment == "C callback":
     before(train.Trainer, "run", callback)

@@ -11,7 +11,7 @@ import pytest
 
 import wordpiece_studio
 from tests.cli.calls import COURSE, POSIX, fails, process, run
-from wordpiece_studio.core.formats.merge_table import read_merge_table
+from wordpiece_studio.storage.merge_table import read_merge_table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -197,7 +197,7 @@ def test_what_cannot_be_written_is_told_before_the_training(
 ) -> None:
     options = ["--pre-tokenizer", pre_tokenizer, "--normalizer", normalizer, "--max-merges", 2, "-o", tmp_path / "out"]
     with monkeypatch.context() as patch:
-        patch.setattr("wordpiece_studio.core.training.trainer.Trainer.run", None)
+        patch.setattr("wordpiece_studio.training.trainer.Trainer.run", None)
         told = fails(capsys, "train", COURSE, *options)
     assert message in told
     assert f"--only {only}" in told

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.model.history_rows import HistoryColumn
-from wordpiece_studio.ui.look.token_text import number_text, token_text, value_text
+from wordpiece_studio.session.history_rows import HistoryColumn
+from wordpiece_studio.ui.widgets.token_text import number_text, token_text, value_text
 
 if TYPE_CHECKING:
     from tests.end_to_end.driver import Driver

@@ -14,9 +14,9 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QDialog, QMenu, QTabBar, QToolButton, QWidget
 
-from wordpiece_studio.model.background_job import BackgroundJob
-from wordpiece_studio.model.records import TrainerState
-from wordpiece_studio.ui.look.pane import Pane
+from wordpiece_studio.session.background_job import BackgroundJob
+from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.ui.widgets.pane import Pane
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QAction
 
     from wordpiece_studio.ui.main_window import MainWindow
-    from wordpiece_studio.ui.tokenization.chip_blocks import ChipPlace
+    from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
 
 _LEFT = Qt.MouseButton.LeftButton
 _PLAIN = Qt.KeyboardModifier.NoModifier

@@ -5,12 +5,12 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.ui.look.token_text import token_text
+from wordpiece_studio.ui.widgets.token_text import token_text
 
 if TYPE_CHECKING:
     from tests.end_to_end.driver import Driver
-    from wordpiece_studio.core.training.history import MergeHistory
-    from wordpiece_studio.model.records import Focus
+    from wordpiece_studio.session.records import Focus
+    from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.ui.main_window import MainWindow
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wordpiece_studio.model.recovery import leftovers
+from wordpiece_studio.session.recovery import leftovers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are tho
 _CHILD = """
 import atexit, functools, os, signal, sys, time
 from wordpiece_studio.ui import studio
-from wordpiece_studio.ui.look.later import later
+from wordpiece_studio.ui.widgets.later import later
 from wordpiece_studio.ui.main_window import MainWindow
 
 moment, numbers = sys.argv[1], [signal.Signals[name] for name in sys.argv[2:]]

@@ -90,9 +90,9 @@ _START = """
 import sys, time
 from pathlib import Path
 from PySide6.QtWidgets import QApplication
-from wordpiece_studio.model.settings import SettingsStore
+from wordpiece_studio.session.settings import SettingsStore
 from wordpiece_studio.ui.main_window import MainWindow
-from wordpiece_studio.ui.look.theme import Theme
+from wordpiece_studio.ui.widgets.theme import Theme
 application = QApplication([])
 window = MainWindow(SettingsStore(Path(sys.argv[1])), Theme("light"))
 window.open_first()

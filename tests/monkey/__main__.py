@@ -153,7 +153,7 @@ def _explain(failed: Played) -> Iterator[str]:
 
 def _prepare() -> None:
     """Compile the kernels once, before sessions do it beside each other."""
-    from wordpiece_studio.core.kernel_cache import KERNEL_PACKAGES, kernels_are_cached, load_kernels
+    from wordpiece_studio.compiled.kernel_cache import KERNEL_PACKAGES, kernels_are_cached, load_kernels
 
     for package in KERNEL_PACKAGES:
         if not kernels_are_cached(package):

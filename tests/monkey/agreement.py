@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from wordpiece_studio.model.records import TrainerState
-from wordpiece_studio.ui.look.pane import Pane
-from wordpiece_studio.ui.look.token_text import number_text
+from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.ui.widgets.pane import Pane
+from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -56,7 +56,7 @@ class Session:
         from tests.monkey.actions import Chooser, Hand
         from tests.monkey.sandbox import Sandbox
         from tests.monkey.watch import FaultWatch
-        from wordpiece_studio.model.garbage import GarbageCollector
+        from wordpiece_studio.session.garbage import GarbageCollector
         from wordpiece_studio.ui.studio import give_turns
 
         self._log = log
@@ -151,9 +151,9 @@ class Session:
         return [str(path.relative_to(self._sandbox.folder)) for path in chosen]
 
     def _open(self, paths: list[str]) -> None:
-        from wordpiece_studio.model.settings import SettingsStore, default_folder
-        from wordpiece_studio.ui.look.theme import Theme
+        from wordpiece_studio.session.settings import SettingsStore, default_folder
         from wordpiece_studio.ui.main_window import MainWindow
+        from wordpiece_studio.ui.widgets.theme import Theme
 
         if not self._is_closed:
             return

@@ -11,20 +11,20 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from PySide6.QtCore import QCoreApplication, QEventLoop
 
-from wordpiece_studio.core.corpus.counting.counting import count_texts
-from wordpiece_studio.core.training.config import TrainingConfig
-from wordpiece_studio.core.training.trainer import train
-from wordpiece_studio.model.document import Document
-from wordpiece_studio.model.moment_marks import MomentMarks
-from wordpiece_studio.model.records import Focus, TrainerState
-from wordpiece_studio.model.token_usage import TokenUsage
-from wordpiece_studio.model.trainer_model import TrainerModel
-from wordpiece_studio.model.view_text import to_view
+from wordpiece_studio.corpus.counting.counting import count_texts
+from wordpiece_studio.session.document import Document
+from wordpiece_studio.session.moment_marks import MomentMarks
+from wordpiece_studio.session.records import Focus, TrainerState
+from wordpiece_studio.session.token_usage import TokenUsage
+from wordpiece_studio.session.trainer_model import TrainerModel
+from wordpiece_studio.session.view_text import to_view
+from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.training.trainer import train
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from wordpiece_studio.core.training.records import Merge
+    from wordpiece_studio.training.records import Merge
 
 _PATIENCE_SECONDS = 60
 _words = st.lists(st.text("hugpnbs#", min_size=1, max_size=6), min_size=1, max_size=8).map(" ".join)

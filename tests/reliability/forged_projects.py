@@ -74,10 +74,10 @@ class Looker:
         from PySide6.QtWidgets import QApplication
 
         from tests.monkey.watch import FaultWatch
-        from wordpiece_studio.model.settings import SettingsStore, default_folder
-        from wordpiece_studio.ui.look.theme import Theme
+        from wordpiece_studio.session.settings import SettingsStore, default_folder
         from wordpiece_studio.ui.main_window import MainWindow
         from wordpiece_studio.ui.messages import Messages
+        from wordpiece_studio.ui.widgets.theme import Theme
 
         self._application = QApplication(["forged"])
         self._faults: list[str] = []
@@ -122,8 +122,8 @@ class Looker:
     def _actions(self) -> list[Callable[[], object]]:
         from PySide6.QtCore import Qt
 
-        from wordpiece_studio.model.records import Focus
-        from wordpiece_studio.ui.tokenization.chip_blocks import ChipPlace
+        from wordpiece_studio.session.records import Focus
+        from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
 
         window, model = self.window, self.window.model
         history, tokens = model.history, model.vocabulary_at(model.merge_count)

@@ -14,20 +14,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tests.core.project.making import course_project, run_of, settings_of
-from wordpiece_studio.core.project.container_reading import Container
-from wordpiece_studio.core.project.container_writing import Image, array_part, text_part, trailer
-from wordpiece_studio.core.project.contents import ProjectBreakpoint, ProjectFocus, ProjectNote, ProjectView
-from wordpiece_studio.core.project.layout import MINOR, PROGRAM, ROOT, TEXT
-from wordpiece_studio.core.project.project_file import save_project
-from wordpiece_studio.core.training.config import TrainingConfig
+from tests.storage.project.making import course_project, run_of, settings_of
+from wordpiece_studio.storage.project.container_reading import Container
+from wordpiece_studio.storage.project.container_writing import Image, array_part, text_part, trailer
+from wordpiece_studio.storage.project.contents import ProjectBreakpoint, ProjectFocus, ProjectNote, ProjectView
+from wordpiece_studio.storage.project.layout import MINOR, PROGRAM, ROOT, TEXT
+from wordpiece_studio.storage.project.project_file import save_project
+from wordpiece_studio.training.config import TrainingConfig
 
 if TYPE_CHECKING:
     import random
 
     from numpy.typing import NDArray
 
-    from wordpiece_studio.core.project.contents import Project
+    from wordpiece_studio.storage.project.contents import Project
 
 _FLOATS = (float("inf"), float("-inf"), float("nan"), 1e308, -1e308, 0.0, -1.0, 1e-320)
 _INTS = (0, 1, -1, 2, 127, 255, 65_536, 2**31 - 1, 2**31, 2**32, 2**53, 2**62, 2**63 - 1, -(2**63))
@@ -95,7 +95,7 @@ def _seeds() -> tuple[bytes, ...]:
 
 @cache
 def _containers() -> tuple[Container, ...]:
-    from wordpiece_studio.core.project.layout import TRAILER_BYTES
+    from wordpiece_studio.storage.project.layout import TRAILER_BYTES
 
     return tuple(Container("seed.wpstudio", seed[:-TRAILER_BYTES]) for seed in _seeds())
 

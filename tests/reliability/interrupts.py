@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 
 from tests.reliability.processes import make_texts
 from tests.reliability.studio_process import MarkedProcess
-from wordpiece_studio.core.kernel_cache import KERNEL_PACKAGES, load_kernels
+from wordpiece_studio.compiled.kernel_cache import KERNEL_PACKAGES, load_kernels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

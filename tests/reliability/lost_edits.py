@@ -41,10 +41,10 @@ def run_window(first_megabytes: float) -> None:
     """Open a window, restore what is offered, say what it has, and type until the end comes."""
     from PySide6.QtWidgets import QApplication
 
-    from wordpiece_studio.model.settings import SettingsStore, default_folder
-    from wordpiece_studio.ui.look.theme import Theme
+    from wordpiece_studio.session.settings import SettingsStore, default_folder
     from wordpiece_studio.ui.main_window import MainWindow
     from wordpiece_studio.ui.studio import give_turns
+    from wordpiece_studio.ui.widgets.theme import Theme
 
     application = QApplication(["lost-edits"])
     give_turns()
@@ -65,8 +65,8 @@ def _restored(window: MainWindow) -> bool:
     from PySide6.QtWidgets import QPushButton
 
     from tests.event_loop import wait
-    from wordpiece_studio.model.records import TrainerState
-    from wordpiece_studio.ui.recovery.recovery_dialog import RecoveryDialog
+    from wordpiece_studio.session.records import TrainerState
+    from wordpiece_studio.ui.dialogs.recovery.recovery_dialog import RecoveryDialog
 
     def dialog() -> RecoveryDialog | None:
         shown = [one for one in window.findChildren(RecoveryDialog) if one.isVisible()]

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from tests.reliability.mutating import spoiled_bytes, spoiled_json, spoiled_lines
 from tests.reliability.saves import trained
-from wordpiece_studio.core.formats.card import CARD_FILE, read_card
-from wordpiece_studio.core.formats.tokenizer_directory import save_directory
-from wordpiece_studio.core.formats.tokenizer_loading import load_tokenizer
-from wordpiece_studio.core.formats.vocab_txt import vocabulary_bytes
+from wordpiece_studio.storage.card import CARD_FILE, read_card
+from wordpiece_studio.storage.tokenizer_directory import save_directory
+from wordpiece_studio.storage.tokenizer_loading import load_tokenizer
+from wordpiece_studio.storage.vocab_txt import vocabulary_bytes
 
 if TYPE_CHECKING:
     import random

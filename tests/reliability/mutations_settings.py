@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.reliability.mutating import spoiled_bytes, spoiled_json, spoiled_lines
-from wordpiece_studio.model.settings import FILE_NAME, SettingsStore
+from wordpiece_studio.session.settings import FILE_NAME, SettingsStore
 
 if TYPE_CHECKING:
     import random

@@ -7,14 +7,14 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from tests.reliability.mutating import PIECES, VALUES, spoiled_bytes, spoiled_json, spoiled_lines
-from wordpiece_studio.core.corpus.counting.counting import count_texts
-from wordpiece_studio.core.encoder import Tokenizer
-from wordpiece_studio.core.formats.bpe_files import bpe_files_bytes
-from wordpiece_studio.core.formats.huggingface.tokenizer_json import tokenizer_json_bytes
-from wordpiece_studio.core.formats.tokenizer_loading import load_tokenizer
-from wordpiece_studio.core.formats.vocab_txt import vocabulary_bytes
-from wordpiece_studio.core.training.config import TrainingConfig
-from wordpiece_studio.core.training.trainer import train
+from wordpiece_studio.corpus.counting.counting import count_texts
+from wordpiece_studio.storage.bpe_files import bpe_files_bytes
+from wordpiece_studio.storage.huggingface.tokenizer_json import tokenizer_json_bytes
+from wordpiece_studio.storage.tokenizer_loading import load_tokenizer
+from wordpiece_studio.storage.vocab_txt import vocabulary_bytes
+from wordpiece_studio.tokenizer.tokenizer import Tokenizer
+from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.training.trainer import train
 
 if TYPE_CHECKING:
     import random

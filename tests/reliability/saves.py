@@ -14,25 +14,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from wordpiece_studio.core.corpus.counts import WordCounts
-from wordpiece_studio.core.encoding.corpus_encoding import write_ids
-from wordpiece_studio.core.formats.atomic_write import atomic_write
-from wordpiece_studio.core.formats.merge_table import read_merge_table, write_merge_table
-from wordpiece_studio.core.formats.tokenizer_directory import save_directory
-from wordpiece_studio.core.formats.tokenizer_loading import load_tokenizer
-from wordpiece_studio.core.formats.vocab_txt import read_vocabulary, write_vocabulary
-from wordpiece_studio.core.formats.word_counts import read_word_counts, write_word_counts
-from wordpiece_studio.core.training.config import TrainingConfig
-from wordpiece_studio.core.training.trainer import Trainer
+from wordpiece_studio.corpus.counts import WordCounts
+from wordpiece_studio.corpus.word_counts import read_word_counts, write_word_counts
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.model.settings import FILE_NAME, SettingsStore
-from wordpiece_studio.model.text_file import TextFile, read_text_file, write_text_file
+from wordpiece_studio.session.settings import FILE_NAME, SettingsStore
+from wordpiece_studio.session.text_file import TextFile, read_text_file, write_text_file
+from wordpiece_studio.storage.merge_table import read_merge_table, write_merge_table
+from wordpiece_studio.storage.tokenizer_directory import save_directory
+from wordpiece_studio.storage.tokenizer_loading import load_tokenizer
+from wordpiece_studio.storage.vocab_txt import read_vocabulary, write_vocabulary
+from wordpiece_studio.system.atomic_write import atomic_write
+from wordpiece_studio.tokenizer.corpus_encoding import write_ids
+from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.training.trainer import Trainer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from wordpiece_studio.core.project.contents import Project
+    from wordpiece_studio.storage.project.contents import Project
 
 OLD, NEW = 0, 1
 _THEMES = ("dark", "light")
@@ -120,7 +120,7 @@ def _directory(size: int) -> Save:
 
 def _tokenizer_json(size: int) -> Save | None:
     try:
-        from wordpiece_studio.core.formats.huggingface.tokenizer_json import tokenizer_json_bytes
+        from wordpiece_studio.storage.huggingface.tokenizer_json import tokenizer_json_bytes
     except ImportError:
         return None
     runs = [trained(which, size) for which in (OLD, NEW)]
@@ -137,7 +137,7 @@ def _tokenizer_json(size: int) -> Save | None:
 
 
 def _tokenizer_of(run: Trainer) -> object:
-    from wordpiece_studio.core.encoder import Tokenizer
+    from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 
     return Tokenizer(run.vocabulary, run.counts.normalizer, run.counts.pre_tokenizer)
 
@@ -218,7 +218,7 @@ def _ids_of(which: int, size: int) -> tuple[bytes, bytes]:
 
 def _project(size: int) -> Save | None:
     try:
-        from wordpiece_studio.core.project.project_file import SUFFIX, check_project, open_project, save_project
+        from wordpiece_studio.storage.project.project_file import SUFFIX, check_project, open_project, save_project
     except ImportError:
         return None
 
@@ -239,8 +239,14 @@ def _project(size: int) -> Save | None:
 
 def project_of(which: int, size: int) -> Project:
     """Return the project of a training: of `OLD` or of `NEW`."""
-    from wordpiece_studio.core.project.contents import Project, ProjectCorpus, ProjectRun, ProjectSettings, ProjectView
-    from wordpiece_studio.core.text import normalizers, pre_tokenizers
+    from wordpiece_studio.storage.project.contents import (
+        Project,
+        ProjectCorpus,
+        ProjectRun,
+        ProjectSettings,
+        ProjectView,
+    )
+    from wordpiece_studio.text import normalizers, pre_tokenizers
 
     run = trained(which, size)
     return Project(

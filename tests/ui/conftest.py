@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtWidgets import QMessageBox
 
-from wordpiece_studio.model.records import TrainerState
-from wordpiece_studio.model.settings import SettingsStore
-from wordpiece_studio.ui.look.theme import Theme
+from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.session.settings import SettingsStore
 from wordpiece_studio.ui.main_window import MainWindow
 from wordpiece_studio.ui.studio import take_down
+from wordpiece_studio.ui.widgets.theme import Theme
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.ui.color_vision import VISIONS, difference, seen
-from wordpiece_studio.ui.look.colors import LOOKS, Look, contrast, token_color, token_colors, token_text_color
+from wordpiece_studio.ui.widgets.colors import LOOKS, Look, contrast, token_color, token_colors, token_text_color
 
 _TOKENS = ["[UNK]", "##a", "cha", "안녕", "字", "<img src=x>", "", "\ud800", *(f"##{number}" for number in range(300))]
 _PAIRS = [
@@ -61,7 +61,7 @@ def test_tokens_use_all_colours(look: Look) -> None:
 
 
 def test_a_token_has_the_same_colour_in_another_run() -> None:
-    code = "from wordpiece_studio.ui.look.colors import token_color; print(token_color('##hug', 'dark').name())"
+    code = "from wordpiece_studio.ui.widgets.colors import token_color; print(token_color('##hug', 'dark').name())"
     output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert output.strip() == token_color("##hug", "dark").name()
 

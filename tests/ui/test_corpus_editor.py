@@ -11,15 +11,15 @@ from PySide6.QtCore import QCoreApplication, QEvent, QMimeData, QPointF, Qt
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication, QInputMethodEvent, QKeyEvent, QTextCursor
 from PySide6.QtWidgets import QApplication
 
-from wordpiece_studio.model import document as document_module
-from wordpiece_studio.model import view_text
-from wordpiece_studio.model.document import Document
-from wordpiece_studio.model.text_file import TextFile
-from wordpiece_studio.model.view_text import to_view
-from wordpiece_studio.ui.corpus import corpus_editor
-from wordpiece_studio.ui.corpus.corpus_editor import CorpusEditor
-from wordpiece_studio.ui.look.exact_text import copy_text, whole
-from wordpiece_studio.ui.look.theme import Theme
+from wordpiece_studio.session import document as document_module
+from wordpiece_studio.session import view_text
+from wordpiece_studio.session.document import Document
+from wordpiece_studio.session.text_file import TextFile
+from wordpiece_studio.session.view_text import to_view
+from wordpiece_studio.ui.panes.corpus import corpus_editor
+from wordpiece_studio.ui.panes.corpus.corpus_editor import CorpusEditor
+from wordpiece_studio.ui.widgets.exact_text import copy_text, whole
+from wordpiece_studio.ui.widgets.theme import Theme
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

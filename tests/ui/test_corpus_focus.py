@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import Qt
 
-from wordpiece_studio.model.records import Focus
+from wordpiece_studio.session.records import Focus
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Studio

@@ -10,15 +10,15 @@ from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QMessageBox
 
 from tests.ui.drops import drop
-from wordpiece_studio.core.text.normalizers import resolve_normalizer
-from wordpiece_studio.core.text.pipeline import Pipeline
-from wordpiece_studio.core.text.pre_tokenizers import resolve_pre_tokenizer
-from wordpiece_studio.model import document as document_module
-from wordpiece_studio.model import view_text
-from wordpiece_studio.model.text_file import TextFile
-from wordpiece_studio.ui.corpus import corpus_editor
-from wordpiece_studio.ui.corpus.corpus_search import find_places, next_place, previous_place
-from wordpiece_studio.ui.corpus.line_view import LineView, jamo_apart
+from wordpiece_studio.session import document as document_module
+from wordpiece_studio.session import view_text
+from wordpiece_studio.session.text_file import TextFile
+from wordpiece_studio.text.normalizers import resolve_normalizer
+from wordpiece_studio.text.pipeline import Pipeline
+from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
+from wordpiece_studio.ui.panes.corpus import corpus_editor
+from wordpiece_studio.ui.panes.corpus.corpus_search import find_places, next_place, previous_place
+from wordpiece_studio.ui.panes.corpus.line_view import LineView, jamo_apart
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from tests.ui.conftest import Studio
-    from wordpiece_studio.ui.look.theme import Theme
+    from wordpiece_studio.ui.widgets.theme import Theme
 
 
 def type_into_editor(studio: Studio, text: str) -> None:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wordpiece_studio.model.view_index import utf16_length
-from wordpiece_studio.ui.corpus.corpus_search import find_places
+from wordpiece_studio.session.view_index import utf16_length
+from wordpiece_studio.ui.panes.corpus.corpus_search import find_places
 
 
 def expected_places(text: str, sought: str) -> list[tuple[int, int]]:

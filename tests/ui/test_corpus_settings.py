@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtWidgets import QComboBox, QInputDialog, QScrollArea
 
-from wordpiece_studio.core.corpus.linter.finding import Finding, LengthFix
-from wordpiece_studio.core.text.pre_tokenizers import to_spec
-from wordpiece_studio.model.file_table import FileColumn
-from wordpiece_studio.ui.corpus.corpus_figures import CorpusFigures
+from wordpiece_studio.corpus.linter.finding import Finding, LengthFix
+from wordpiece_studio.session.file_table import FileColumn
+from wordpiece_studio.text.pre_tokenizers import to_spec
+from wordpiece_studio.ui.panes.corpus.corpus_figures import CorpusFigures
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -155,8 +155,8 @@ def test_a_column_that_is_not_offered_is_typed(studio: Studio, tmp_path: Path) -
 
 
 def test_a_parquet_file_is_never_offered_as_text(studio: Studio) -> None:
-    from wordpiece_studio.core.corpus.corpus_file import CorpusFile
-    from wordpiece_studio.model.file_rows import FileRow
+    from wordpiece_studio.corpus.corpus_file import CorpusFile
+    from wordpiece_studio.session.file_rows import FileRow
 
     form = studio.window.corpus_pane.files_view.form
     form.show_files([FileRow(CorpusFile("1.parquet", "parquet")), FileRow(CorpusFile("2.txt"))])

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QTextCursor, QTextDocument
 
-from wordpiece_studio.ui.corpus.preview_view import PreviewText, PreviewView
-from wordpiece_studio.ui.corpus.reading_form import ReadingForm
-from wordpiece_studio.ui.look.exact_text import ExactEdit, copy_text, editor_text, whole
-from wordpiece_studio.ui.training.special_tokens import SpecialTokensDialog
+from wordpiece_studio.ui.panes.corpus.preview_view import PreviewText, PreviewView
+from wordpiece_studio.ui.panes.corpus.reading_form import ReadingForm
+from wordpiece_studio.ui.panes.training_bar.special_tokens import SpecialTokensDialog
+from wordpiece_studio.ui.widgets.exact_text import ExactEdit, copy_text, editor_text, whole
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -31,8 +31,8 @@ def test_the_clipboard_gets_the_whole_text(qapp: object, text: str) -> None:
 COPYING = """
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
-from wordpiece_studio.ui.corpus.preview_view import PreviewText, PreviewView
-from wordpiece_studio.ui.look.exact_text import ExactEdit
+from wordpiece_studio.ui.panes.corpus.preview_view import PreviewText, PreviewView
+from wordpiece_studio.ui.widgets.exact_text import ExactEdit
 
 application = QApplication([])
 edit = ExactEdit()

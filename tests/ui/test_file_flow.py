@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtWidgets import QFileDialog, QMessageBox
 
-from wordpiece_studio.core.project.project_file import open_project
-from wordpiece_studio.model.corpus_opening import Reading
-from wordpiece_studio.ui.corpus.encoding_dialog import EncodingDialog
+from wordpiece_studio.session.corpus_opening import Reading
+from wordpiece_studio.storage.project.project_file import open_project
+from wordpiece_studio.ui.panes.corpus.encoding_dialog import EncodingDialog
 
 if TYPE_CHECKING:
     from pathlib import Path

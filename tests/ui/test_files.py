@@ -14,11 +14,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog
 
 from tests.ui.drops import drop
-from wordpiece_studio.core.corpus.counting.counting_progress import CountingProgress
-from wordpiece_studio.model.file_rows import FileState
-from wordpiece_studio.model.file_table import FileColumn
-from wordpiece_studio.ui.corpus.counting_bar import progress_words
-from wordpiece_studio.ui.corpus.encoding_dialog import EncodingDialog
+from wordpiece_studio.corpus.counting.counting_progress import CountingProgress
+from wordpiece_studio.session.file_rows import FileState
+from wordpiece_studio.session.file_table import FileColumn
+from wordpiece_studio.ui.panes.corpus.counting_bar import progress_words
+from wordpiece_studio.ui.panes.corpus.encoding_dialog import EncodingDialog
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -309,7 +309,7 @@ def test_stop_and_keep_trains_on_the_first_part_and_says_so(studio: Studio, larg
 @pytest.mark.expects_log
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks for processes in /proc")
 def test_a_killed_counting_is_told_and_offered_again(studio: Studio, large: Path) -> None:
-    from tests.model.test_counting_job import children
+    from tests.session.test_counting_job import children
 
     before = set(children())
     begin_counting(studio, large)

@@ -11,10 +11,10 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QRadioButton
 
-from wordpiece_studio.core.formats import merge_table
-from wordpiece_studio.core.formats.merge_table import read_merge_table
-from wordpiece_studio.model.history_rows import HistoryColumn
-from wordpiece_studio.ui.history.export_dialog import ExportDialog
+from wordpiece_studio.session.history_rows import HistoryColumn
+from wordpiece_studio.storage import merge_table
+from wordpiece_studio.storage.merge_table import read_merge_table
+from wordpiece_studio.ui.panes.history.export_dialog import ExportDialog
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject
 
-from wordpiece_studio.ui.look.later import later
+from wordpiece_studio.ui.widgets.later import later
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot

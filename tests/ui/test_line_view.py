@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wordpiece_studio.core.text.normalizers import resolve_normalizer
-from wordpiece_studio.core.text.pipeline import Pipeline
-from wordpiece_studio.core.text.pre_tokenizers import resolve_pre_tokenizer
-from wordpiece_studio.ui.corpus.line_view import LineView, beginning_near, shown_symbols
-from wordpiece_studio.ui.look.token_text import line_text
+from wordpiece_studio.text.normalizers import resolve_normalizer
+from wordpiece_studio.text.pipeline import Pipeline
+from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
+from wordpiece_studio.ui.panes.corpus.line_view import LineView, beginning_near, shown_symbols
+from wordpiece_studio.ui.widgets.token_text import line_text
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from tests.ui.conftest import Studio
-    from wordpiece_studio.ui.look.theme import Theme
+    from wordpiece_studio.ui.widgets.theme import Theme
 
 CASED = Pipeline(resolve_normalizer("bert-cased"), resolve_pre_tokenizer("bert"))
 UNCASED = Pipeline(resolve_normalizer("bert-uncased"), resolve_pre_tokenizer("bert"))

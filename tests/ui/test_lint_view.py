@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QCoreApplication, Qt
 
-from wordpiece_studio.core.corpus.linter.finding import Example, Finding, LengthFix, PipelineFix
-from wordpiece_studio.ui.corpus.lint_view import LintView, detail_words, title_words
+from wordpiece_studio.corpus.linter.finding import Example, Finding, LengthFix, PipelineFix
+from wordpiece_studio.ui.panes.corpus.lint_view import LintView, detail_words, title_words
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from tests.ui.conftest import Studio
-    from wordpiece_studio.ui.corpus.lint_view import LintRow
-    from wordpiece_studio.ui.look.theme import Theme
+    from wordpiece_studio.ui.panes.corpus.lint_view import LintRow
+    from wordpiece_studio.ui.widgets.theme import Theme
 
 
 def settle(studio: Studio) -> None:

@@ -9,14 +9,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton
 
-from wordpiece_studio.core.text.pre_tokenizers import resolve_pre_tokenizer
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.model.records import Focus, TrainerState
-from wordpiece_studio.model.settings import SettingsStore
-from wordpiece_studio.ui.look.theme import Theme
+from wordpiece_studio.session.records import Focus, TrainerState
+from wordpiece_studio.session.settings import SettingsStore
+from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 from wordpiece_studio.ui.main_window import MainWindow
+from wordpiece_studio.ui.panes.training_bar import live_training
 from wordpiece_studio.ui.studio import take_down
-from wordpiece_studio.ui.training import live_training
+from wordpiece_studio.ui.widgets.theme import Theme
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,9 +9,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QComboBox, QLineEdit, QMessageBox, QSpinBox, QToolButton
 
-from wordpiece_studio.core.training.config import TrainingConfig
-from wordpiece_studio.model.records import TrainerState
-from wordpiece_studio.ui.training.training_dialogs import FurtherDialog
+from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.ui.panes.training_bar.training_dialogs import FurtherDialog
 
 if TYPE_CHECKING:
     from pathlib import Path

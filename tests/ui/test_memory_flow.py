@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtWidgets import QMessageBox
 
-from wordpiece_studio.core.training.memory_forecast import forecast_memory
-from wordpiece_studio.model.records import TrainerState
-from wordpiece_studio.ui.training import memory_flow
+from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.training.memory_forecast import forecast_memory
+from wordpiece_studio.ui.controllers import memory_flow
 
 if TYPE_CHECKING:
     from pathlib import Path

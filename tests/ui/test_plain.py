@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QWidget
 
-from wordpiece_studio.ui.look.plain import (
+from wordpiece_studio.ui.widgets.plain import (
     menu_text,
     plain_label,
     set_plain_text,

@@ -15,11 +15,11 @@ from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 
-from wordpiece_studio.core.training.config import TrainingConfig
-from wordpiece_studio.model.records import Focus
-from wordpiece_studio.model.vocabulary_rows import VocabularyColumn
-from wordpiece_studio.ui.look.pane import Pane
-from wordpiece_studio.ui.tokenization.chip_blocks import ChipPlace
+from wordpiece_studio.session.records import Focus
+from wordpiece_studio.session.vocabulary_rows import VocabularyColumn
+from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
+from wordpiece_studio.ui.widgets.pane import Pane
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Studio

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QLineEdit, QListView, QSpinBox, QToolButton, QWidget
 
-from wordpiece_studio.ui.look.colors import CONTRAST, DARK, LIGHT
-from wordpiece_studio.ui.look.theme import Theme
+from wordpiece_studio.ui.widgets.colors import CONTRAST, DARK, LIGHT
+from wordpiece_studio.ui.widgets.theme import Theme
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication

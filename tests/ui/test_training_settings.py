@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtWidgets import QDialogButtonBox
 
-from wordpiece_studio.core.training.config import TrainingConfig
-from wordpiece_studio.model.records import Progress
-from wordpiece_studio.ui.training.special_tokens import SpecialTokensDialog
-from wordpiece_studio.ui.training.training_dialogs import FurtherDialog, next_size
-from wordpiece_studio.ui.training.training_settings import TrainingSettings
+from wordpiece_studio.session.records import Progress
+from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.ui.panes.training_bar.special_tokens import SpecialTokensDialog
+from wordpiece_studio.ui.panes.training_bar.training_dialogs import FurtherDialog, next_size
+from wordpiece_studio.ui.panes.training_bar.training_settings import TrainingSettings
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot

@@ -8,8 +8,8 @@ import pytest
 from PySide6.QtCore import QRect
 from PySide6.QtWidgets import QToolButton
 
+from wordpiece_studio.ui.controllers.view_flow import fitted
 from wordpiece_studio.ui.layouts.layout import TEACH
-from wordpiece_studio.ui.view_flow import fitted
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Studio

@@ -23,9 +23,9 @@ from wordpiece_studio.cli.terminal import PROGRAM, OutputClosed, print_line, war
 from wordpiece_studio.cli.tokenize import explain_command, tokenize_command
 from wordpiece_studio.cli.train import train_command
 from wordpiece_studio.cli.verify import verify_command
-from wordpiece_studio.core.text.printable import printable_json
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.stopping import STOPPED, end, stop_on_signals
+from wordpiece_studio.system.printable import printable_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

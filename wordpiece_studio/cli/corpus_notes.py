@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from wordpiece_studio.core.formats.corpus_record import (
+from wordpiece_studio.storage.corpus_record import (
     STREAM,
     CorpusRecord,
     HashingBeside,
@@ -15,7 +15,7 @@ from wordpiece_studio.core.formats.corpus_record import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from wordpiece_studio.core.corpus.corpus_file import CorpusFile
+    from wordpiece_studio.corpus.corpus_file import CorpusFile
 
 
 class CorpusNotes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -31,19 +32,19 @@ from wordpiece_studio.cli.options import (
 from wordpiece_studio.cli.results import ForceOption, check_results, results
 from wordpiece_studio.cli.sources import counted_words, listed_sources
 from wordpiece_studio.cli.terminal import print_line, progress, warn
-from wordpiece_studio.core.corpus.files import display_name
-from wordpiece_studio.core.corpus.remote_files import is_url
-from wordpiece_studio.core.formats.card import make_counts_card
-from wordpiece_studio.core.formats.word_counts import check_table_place, write_word_counts
-from wordpiece_studio.core.text.normalizers import resolve_normalizer
-from wordpiece_studio.core.text.printable import printable, printable_json
+from wordpiece_studio.corpus.remote_files import is_url
+from wordpiece_studio.corpus.word_counts import check_table_place, write_word_counts
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.storage.card import make_counts_card
+from wordpiece_studio.storage.files_together import with_side_card
+from wordpiece_studio.system.printable import display_name, printable, printable_json
+from wordpiece_studio.text.normalizers import resolve_normalizer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wordpiece_studio.core.corpus.corpus_file import CorpusFile
-    from wordpiece_studio.core.corpus.counts import WordCounts
+    from wordpiece_studio.corpus.corpus_file import CorpusFile
+    from wordpiece_studio.corpus.counts import WordCounts
 
 
 def count_command(
@@ -86,7 +87,7 @@ def count_command(
     if output is not None:
         card = make_counts_card(counts, notes.record(), (Path(output).name,), Path(output).parent)
         with results(force=force):
-            write_word_counts(output, counts, card=card)
+            write_word_counts(output, counts, together=partial(with_side_card, card))
     seconds = time.monotonic() - started
     if as_json:
         lines.append(printable_json(_summary(counts, commonest, output, seconds)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -25,15 +26,15 @@ from wordpiece_studio.cli.options import (
 from wordpiece_studio.cli.results import ForceOption, results
 from wordpiece_studio.cli.sources import listed_sources, opened_stdin
 from wordpiece_studio.cli.terminal import print_line, progress, warn
-from wordpiece_studio.core.corpus.files import display_name
-from wordpiece_studio.core.encoding.corpus_encoding import write_ids
-from wordpiece_studio.core.formats.card import make_card
-from wordpiece_studio.core.formats.vocab_txt import VOCABULARY_FILE
-from wordpiece_studio.core.text.printable import printable_json
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.storage.card import make_card
+from wordpiece_studio.storage.files_together import with_side_card
+from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE
+from wordpiece_studio.system.printable import display_name, printable_json
+from wordpiece_studio.tokenizer.corpus_encoding import write_ids
 
 if TYPE_CHECKING:
-    from wordpiece_studio.core.encoding.corpus_encoding import EncodingStatistics
+    from wordpiece_studio.tokenizer.corpus_encoding import EncodingStatistics
 
 _IDS = "Writing the ids"
 
@@ -83,7 +84,7 @@ def encode_command(
             context.with_resource(opened_stdin(context.params)) if sources is None else sources,
             output,
             offsets_output=offsets,
-            card=card,
+            together=partial(with_side_card, card),
             progress=lambda done, total: report("Encoding", done, total),
             **{name: context.params[name] for name in names},
         )

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.core.corpus.corpus_file import FOLDER_SUFFIXES, kind_of_name
-from wordpiece_studio.core.corpus.decoding import BINARY_ADVICE, UNDECODABLE_ADVICE
-from wordpiece_studio.core.corpus.delimited_rows import QUOTE_ADVICE
-from wordpiece_studio.core.corpus.encodings import DETECT
-from wordpiece_studio.core.corpus.files import NO_FILE_ADVICE, display_name
-from wordpiece_studio.core.corpus.rows import CHARACTERS_ADVICE, NAME_COLUMN_ADVICE, SKIP_ADVICE
-from wordpiece_studio.core.encoder import NO_ID, Tokenizer
-from wordpiece_studio.core.formats.files_together import REPLACE_ADVICE
-from wordpiece_studio.core.text.printable import printable
+from wordpiece_studio.corpus.corpus_file import FOLDER_SUFFIXES, kind_of_name
+from wordpiece_studio.corpus.decoding import BINARY_ADVICE, UNDECODABLE_ADVICE
+from wordpiece_studio.corpus.delimited_rows import QUOTE_ADVICE
+from wordpiece_studio.corpus.encodings import DETECT
+from wordpiece_studio.corpus.files import NO_FILE_ADVICE
+from wordpiece_studio.corpus.rows import CHARACTERS_ADVICE, NAME_COLUMN_ADVICE, SKIP_ADVICE
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.storage.files_together import REPLACE_ADVICE
+from wordpiece_studio.system.printable import display_name, printable
+from wordpiece_studio.tokenizer.tokenizer import NO_ID, Tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wordpiece_studio.core.corpus.counts import CorpusStatistics, FileStatistics, WordCounts
-    from wordpiece_studio.core.encoder import WordTrace
-    from wordpiece_studio.core.encoding.corpus_encoding import EncodingStatistics
-    from wordpiece_studio.core.imported.imported_tokenizer import ImportedTokenizer
-    from wordpiece_studio.core.training.config import TrainingConfig
-    from wordpiece_studio.core.training.trainer import Trainer
+    from wordpiece_studio.corpus.counts import CorpusStatistics, FileStatistics, WordCounts
+    from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
+    from wordpiece_studio.tokenizer.corpus_encoding import EncodingStatistics
+    from wordpiece_studio.tokenizer.tokenizer import WordTrace
+    from wordpiece_studio.training.config import TrainingConfig
+    from wordpiece_studio.training.trainer import Trainer
 
 STDIN = "stdin"
 _MOST_FILES = 100

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from wordpiece_studio.core.corpus.corpus_file import FileKind
-from wordpiece_studio.core.encoder import Tokenizer
-from wordpiece_studio.core.formats.tokenizer_loading import (
+from wordpiece_studio.corpus.corpus_file import FileKind
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.storage.tokenizer_loading import (
     KNOWN_FILES,
     load_tokenizer,
     load_wordpiece_tokenizer,
 )
-from wordpiece_studio.core.text.normalizers import RemoveCharacters, Sequence
-from wordpiece_studio.errors import StudioError
+from wordpiece_studio.text.normalizers import RemoveCharacters, Sequence
+from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
-    from wordpiece_studio.core.imported.imported_tokenizer import ImportedTokenizer
-    from wordpiece_studio.core.text.normalizers import Normalizer
+    from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
+    from wordpiece_studio.text.normalizers import Normalizer
 
 NORMALIZERS = (
     "bert-cased, bert-uncased, language-friendly, nfc, nfd, nfkc, nfkd, lowercase, strip-accents, remove:CHARACTERS,"

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wordpiece_studio.core.formats.atomic_write import written_together
-from wordpiece_studio.core.formats.card import side_card
-from wordpiece_studio.core.formats.files_together import check_replaceable
+from wordpiece_studio.storage.card import side_card
+from wordpiece_studio.storage.files_together import check_replaceable
+from wordpiece_studio.system.atomic_write import written_together
 
 if TYPE_CHECKING:
     import os

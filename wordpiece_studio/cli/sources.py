@@ -7,24 +7,24 @@ from typing import TYPE_CHECKING, Any
 
 from wordpiece_studio.cli.messages import STDIN, no_words
 from wordpiece_studio.cli.terminal import is_stream, opened_bytes
-from wordpiece_studio.core.corpus.corpus_file import checked_kind, kind_of_name
-from wordpiece_studio.core.corpus.counting.counting import count_stream, count_words
-from wordpiece_studio.core.corpus.files import display_name
-from wordpiece_studio.core.corpus.listing import listing
-from wordpiece_studio.core.corpus.sources import opened_stream
+from wordpiece_studio.corpus.corpus_file import checked_kind, kind_of_name
+from wordpiece_studio.corpus.counting.counting import count_stream, count_words
+from wordpiece_studio.corpus.listing import listing
+from wordpiece_studio.corpus.sources import opened_stream
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.system.printable import display_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from wordpiece_studio.cli.terminal import Report
-    from wordpiece_studio.core.corpus.corpus_file import FileKind
-    from wordpiece_studio.core.corpus.counting.counting_progress import CountingProgress
-    from wordpiece_studio.core.corpus.counts import WordCounts
-    from wordpiece_studio.core.corpus.listing import Listing
-    from wordpiece_studio.core.corpus.rows import RowSource
-    from wordpiece_studio.core.corpus.streams import TextStream
-    from wordpiece_studio.core.text.normalizers import Normalizer
+    from wordpiece_studio.corpus.corpus_file import FileKind
+    from wordpiece_studio.corpus.counting.counting_progress import CountingProgress
+    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.corpus.listing import Listing
+    from wordpiece_studio.corpus.rows import RowSource
+    from wordpiece_studio.corpus.streams import TextStream
+    from wordpiece_studio.text.normalizers import Normalizer
 
 _READING = ("column", "encoding", "errors")
 

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from wordpiece_studio.core.corpus.files import unreadable
-from wordpiece_studio.core.text.printable import printable
+from wordpiece_studio.corpus.files import unreadable
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.stopping import finished, undo_if_stopped
+from wordpiece_studio.system.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

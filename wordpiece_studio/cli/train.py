@@ -39,35 +39,36 @@ from wordpiece_studio.cli.results import ForceOption, check_results, results
 from wordpiece_studio.cli.sources import counted_words, listed_sources
 from wordpiece_studio.cli.terminal import print_line, progress, warn
 from wordpiece_studio.cli.training_files import BpeOption, WithCountsOption, check_bpe, write_bpe, write_more
-from wordpiece_studio.core.corpus.files import FileOnDisk
-from wordpiece_studio.core.encoder import Tokenizer
-from wordpiece_studio.core.formats.atomic_write import check_folder
-from wordpiece_studio.core.formats.card import CARD_FILE, Origin
-from wordpiece_studio.core.formats.exports import BPE_FILES, COUNTS_FILE
-from wordpiece_studio.core.formats.huggingface.pipeline_values import VOCABULARY_ALONE_ADVICE
-from wordpiece_studio.core.formats.merge_table import check_merge_table_place
-from wordpiece_studio.core.formats.tokenizer_directory import (
+from wordpiece_studio.compiled.kernel_cache import load_kernels
+from wordpiece_studio.corpus.files import FileOnDisk
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.storage.card import CARD_FILE, Origin
+from wordpiece_studio.storage.exports import BPE_FILES, COUNTS_FILE
+from wordpiece_studio.storage.huggingface.pipeline_values import VOCABULARY_ALONE_ADVICE
+from wordpiece_studio.storage.merge_table import check_merge_table_place
+from wordpiece_studio.storage.tokenizer_directory import (
     Only,
     check_saving,
     checked_only,
     save_directory,
     written_names,
 )
-from wordpiece_studio.core.formats.vocab_txt import JSON_ALONE_ADVICE, vocabulary_bytes
-from wordpiece_studio.core.kernel_cache import load_kernels
-from wordpiece_studio.core.text.normalizers import resolve_normalizer
-from wordpiece_studio.core.text.printable import printable_json
-from wordpiece_studio.core.training.config import BERT_SPECIAL_TOKENS, TrainingConfig
-from wordpiece_studio.core.training.notices import corpus_notices
-from wordpiece_studio.core.training.trainer import Trainer
-from wordpiece_studio.core.vocabulary import Vocabulary
-from wordpiece_studio.errors import StudioError
+from wordpiece_studio.storage.vocab_txt import JSON_ALONE_ADVICE, vocabulary_bytes
+from wordpiece_studio.system.atomic_write import check_folder
+from wordpiece_studio.system.printable import printable_json
+from wordpiece_studio.text.normalizers import resolve_normalizer
+from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
+from wordpiece_studio.tokenizer.tokenizer import Tokenizer
+from wordpiece_studio.tokenizer.vocabulary import Vocabulary
+from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.training.notices import corpus_notices
+from wordpiece_studio.training.trainer import Trainer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from wordpiece_studio.core.corpus.counts import WordCounts
-    from wordpiece_studio.core.text.normalizers import Normalizer
+    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.text.normalizers import Normalizer
 
 OnlyOption = Annotated[
     str | None,

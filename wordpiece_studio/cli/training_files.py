@@ -7,23 +7,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wordpiece_studio.core.formats.bpe_files import check_bpe_symbols, why_no_bpe
-from wordpiece_studio.core.formats.exports import (
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.storage.bpe_files import check_bpe_symbols, why_no_bpe
+from wordpiece_studio.storage.exports import (
     Exported,
     card_of,
     check_tokenizer_is_not_torn,
     counts_name,
     write_export,
 )
-from wordpiece_studio.core.formats.merge_table import write_merge_table
-from wordpiece_studio.errors import StudioError
+from wordpiece_studio.storage.merge_table import write_merge_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from wordpiece_studio.core.formats.card import Origin
-    from wordpiece_studio.core.training.config import TrainingConfig
-    from wordpiece_studio.core.training.trainer import Trainer
+    from wordpiece_studio.storage.card import Origin
+    from wordpiece_studio.training.config import TrainingConfig
+    from wordpiece_studio.training.trainer import Trainer
 
 WithCountsOption = Annotated[
     bool, typer.Option("--with-counts", help="Also write the words and their counts to DIR, for verify.")

@@ -10,13 +10,12 @@ import typer
 
 from wordpiece_studio.cli.options import TEXT, JsonOption, WordCountsOption, option
 from wordpiece_studio.cli.terminal import print_line, progress, warn
-from wordpiece_studio.core.corpus.files import display_name
-from wordpiece_studio.core.text.printable import printable, printable_json
-from wordpiece_studio.core.verification.verification import verify
+from wordpiece_studio.storage.verification.verification import verify
+from wordpiece_studio.system.printable import display_name, printable, printable_json
 
 if TYPE_CHECKING:
-    from wordpiece_studio.core.corpus.counting.counting_progress import CountingProgress
-    from wordpiece_studio.core.verification.verification import Verification
+    from wordpiece_studio.corpus.counting.counting_progress import CountingProgress
+    from wordpiece_studio.storage.verification.verification import Verification
 
 _WIDTH = len("unchecked")
 

@@ -11,55 +11,55 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 
-from wordpiece_studio.model.document import Document
-from wordpiece_studio.model.kernel_warmup import KernelWarmup
-from wordpiece_studio.model.moment_marks import MomentMarks
-from wordpiece_studio.model.player import Player
-from wordpiece_studio.model.records import TrainerState
-from wordpiece_studio.model.token_usage import TokenUsage
-from wordpiece_studio.model.trainer_model import TrainerModel
-from wordpiece_studio.model.watched_changes import WatchedChanges
+from wordpiece_studio.session.document import Document
+from wordpiece_studio.session.kernel_warmup import KernelWarmup
+from wordpiece_studio.session.moment_marks import MomentMarks
+from wordpiece_studio.session.player import Player
+from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.session.token_usage import TokenUsage
+from wordpiece_studio.session.trainer_model import TrainerModel
+from wordpiece_studio.session.watched_changes import WatchedChanges
 from wordpiece_studio.ui.actions.actions import Actions
-from wordpiece_studio.ui.charts.chart_flow import ChartFlow
-from wordpiece_studio.ui.charts.charts_pane import ChartsPane
-from wordpiece_studio.ui.corpus.corpus_focus import CorpusFocus
-from wordpiece_studio.ui.corpus.corpus_pane import CorpusPane
-from wordpiece_studio.ui.corpus.counting_flow import CountingFlow
-from wordpiece_studio.ui.corpus.file_drops import FileDrops
-from wordpiece_studio.ui.corpus.file_flow import FileFlow
-from wordpiece_studio.ui.corpus.samples import START_SAMPLE, Sample, first_sentence, samples
-from wordpiece_studio.ui.edit_flow import EditFlow
-from wordpiece_studio.ui.export.export_flow import ExportFlow
-from wordpiece_studio.ui.focus_flow import FocusFlow
-from wordpiece_studio.ui.help.help_flow import HelpFlow
-from wordpiece_studio.ui.history.history_flow import HistoryFlow
-from wordpiece_studio.ui.history.history_pane import HistoryPane
-from wordpiece_studio.ui.layouts.layout_flow import LayoutFlow
+from wordpiece_studio.ui.controllers.chart_flow import ChartFlow
+from wordpiece_studio.ui.controllers.counting_flow import CountingFlow
+from wordpiece_studio.ui.controllers.edit_flow import EditFlow
+from wordpiece_studio.ui.controllers.export_flow import ExportFlow
+from wordpiece_studio.ui.controllers.file_flow import FileFlow
+from wordpiece_studio.ui.controllers.focus_flow import FocusFlow
+from wordpiece_studio.ui.controllers.help_flow import HelpFlow
+from wordpiece_studio.ui.controllers.history_flow import HistoryFlow
+from wordpiece_studio.ui.controllers.layout_flow import LayoutFlow
+from wordpiece_studio.ui.controllers.marks_flow import MarksFlow
+from wordpiece_studio.ui.controllers.moment_flow import MomentFlow
+from wordpiece_studio.ui.controllers.palette_flow import PaletteFlow
+from wordpiece_studio.ui.controllers.recovery_flow import RecoveryFlow, recovery_folder
+from wordpiece_studio.ui.controllers.sample_flow import SampleFlow
+from wordpiece_studio.ui.controllers.training_flow import TrainingFlow
+from wordpiece_studio.ui.controllers.view_flow import ViewFlow
+from wordpiece_studio.ui.dialogs.project.project_parts import ProjectParts
+from wordpiece_studio.ui.dialogs.project.window_fields import WindowFields
 from wordpiece_studio.ui.layouts.pane_zoom import PaneZoom
-from wordpiece_studio.ui.look.banner import Banner
-from wordpiece_studio.ui.look.card import CardDock
-from wordpiece_studio.ui.look.dock_area import DockArea
-from wordpiece_studio.ui.look.empty_state import EmptyState
-from wordpiece_studio.ui.look.later import later
-from wordpiece_studio.ui.look.pane_theme import PaneTheme
-from wordpiece_studio.ui.look.tab_order import set_tab_order
 from wordpiece_studio.ui.menus import Menus
 from wordpiece_studio.ui.messages import Messages
-from wordpiece_studio.ui.palette.palette_flow import PaletteFlow
-from wordpiece_studio.ui.project.project_parts import ProjectParts
-from wordpiece_studio.ui.project.window_fields import WindowFields
-from wordpiece_studio.ui.recovery.recovery_flow import RecoveryFlow, recovery_folder
-from wordpiece_studio.ui.sample_flow import SampleFlow
-from wordpiece_studio.ui.scoreboard.scoreboard_pane import ScoreboardPane
-from wordpiece_studio.ui.timeline.marks_flow import MarksFlow
-from wordpiece_studio.ui.timeline.moment_flow import MomentFlow
-from wordpiece_studio.ui.timeline.timeline_pane import TimelinePane
-from wordpiece_studio.ui.token_card.token_card_pane import TokenCardPane
-from wordpiece_studio.ui.tokenization.tokenization_pane import TokenizationPane
-from wordpiece_studio.ui.training.training_bar import TrainingBar
-from wordpiece_studio.ui.training.training_flow import TrainingFlow
-from wordpiece_studio.ui.view_flow import ViewFlow
-from wordpiece_studio.ui.vocabulary.vocabulary_pane import VocabularyPane
+from wordpiece_studio.ui.panes.charts.charts_pane import ChartsPane
+from wordpiece_studio.ui.panes.corpus.corpus_focus import CorpusFocus
+from wordpiece_studio.ui.panes.corpus.corpus_pane import CorpusPane
+from wordpiece_studio.ui.panes.corpus.file_drops import FileDrops
+from wordpiece_studio.ui.panes.corpus.samples import START_SAMPLE, Sample, first_sentence, samples
+from wordpiece_studio.ui.panes.history.history_pane import HistoryPane
+from wordpiece_studio.ui.panes.scoreboard.scoreboard_pane import ScoreboardPane
+from wordpiece_studio.ui.panes.timeline.timeline_pane import TimelinePane
+from wordpiece_studio.ui.panes.token_details.token_details_pane import TokenCardPane
+from wordpiece_studio.ui.panes.tokenization.tokenization_pane import TokenizationPane
+from wordpiece_studio.ui.panes.training_bar.training_bar import TrainingBar
+from wordpiece_studio.ui.panes.vocabulary.vocabulary_pane import VocabularyPane
+from wordpiece_studio.ui.widgets.banner import Banner
+from wordpiece_studio.ui.widgets.card import CardDock
+from wordpiece_studio.ui.widgets.dock_area import DockArea
+from wordpiece_studio.ui.widgets.empty_state import EmptyState
+from wordpiece_studio.ui.widgets.later import later
+from wordpiece_studio.ui.widgets.pane_theme import PaneTheme
+from wordpiece_studio.ui.widgets.tab_order import set_tab_order
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,8 +68,8 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QCloseEvent, QKeyEvent
 
     from wordpiece_studio.errors import StudioError
-    from wordpiece_studio.model.settings import SettingsStore
-    from wordpiece_studio.ui.look.theme import Theme
+    from wordpiece_studio.session.settings import SettingsStore
+    from wordpiece_studio.ui.widgets.theme import Theme
 
 _log = logging.getLogger(__name__)
 _MARGIN = 10

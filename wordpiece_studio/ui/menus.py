@@ -10,14 +10,14 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QMenuBar
 
-from wordpiece_studio.ui.look.plain import menu_text, set_plain_tooltip
-from wordpiece_studio.ui.look.token_text import number_text
+from wordpiece_studio.ui.widgets.plain import menu_text, set_plain_tooltip
+from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from wordpiece_studio.ui.actions.actions import Actions
-    from wordpiece_studio.ui.corpus.samples import Sample
+    from wordpiece_studio.ui.panes.corpus.samples import Sample
 
 
 class Menus(QObject):

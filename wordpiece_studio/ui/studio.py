@@ -12,13 +12,13 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSocketNotifier, Q
 from PySide6.QtWidgets import QApplication
 
 from wordpiece_studio import __version__
-from wordpiece_studio.model.garbage import GarbageCollector
-from wordpiece_studio.model.settings import SettingsStore, default_folder
-from wordpiece_studio.ui.help.log import start_log, stop_log
-from wordpiece_studio.ui.look.icons import program_icon
-from wordpiece_studio.ui.look.later import later
-from wordpiece_studio.ui.look.theme import Theme
+from wordpiece_studio.session.garbage import GarbageCollector
+from wordpiece_studio.session.settings import SettingsStore, default_folder
+from wordpiece_studio.ui.dialogs.help.log import start_log, stop_log
 from wordpiece_studio.ui.main_window import MainWindow
+from wordpiece_studio.ui.widgets.icons import program_icon
+from wordpiece_studio.ui.widgets.later import later
+from wordpiece_studio.ui.widgets.theme import Theme
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

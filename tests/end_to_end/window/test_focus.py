@@ -10,11 +10,11 @@ from PySide6.QtWidgets import QToolButton
 
 from tests.end_to_end.agreement import assert_all_panes_agree
 from tests.end_to_end.looking import assert_all_panes_look_at, marked_rival
-from wordpiece_studio.model.history_rows import HistoryColumn
-from wordpiece_studio.model.records import Focus
-from wordpiece_studio.ui.charts.canvas import Canvas
-from wordpiece_studio.ui.token_card.chip_flow import ChipFlow
-from wordpiece_studio.ui.tokenization.chip_blocks import ChipPlace
+from wordpiece_studio.session.history_rows import HistoryColumn
+from wordpiece_studio.session.records import Focus
+from wordpiece_studio.ui.panes.charts.canvas import Canvas
+from wordpiece_studio.ui.panes.token_details.chip_flow import ChipFlow
+from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
 
 if TYPE_CHECKING:
     from tests.end_to_end.driver import Driver

@@ -8,8 +8,8 @@ from PySide6.QtCore import QPoint
 from PySide6.QtGui import QGuiApplication
 
 from tests.end_to_end.agreement import assert_all_panes_agree, row_texts
-from wordpiece_studio.model.history_rows import HistoryColumn
-from wordpiece_studio.model.records import Focus
+from wordpiece_studio.session.history_rows import HistoryColumn
+from wordpiece_studio.session.records import Focus
 
 if TYPE_CHECKING:
     from tests.end_to_end.driver import Driver

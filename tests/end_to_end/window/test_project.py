@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QFileDialog
 
 from tests.end_to_end.agreement import assert_all_panes_agree
-from wordpiece_studio.model.records import Focus
+from wordpiece_studio.session.records import Focus
 
 if TYPE_CHECKING:
     from collections.abc import Callable

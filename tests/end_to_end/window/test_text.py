@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.end_to_end.agreement import assert_all_panes_agree
-from wordpiece_studio.model.records import Focus
-from wordpiece_studio.ui.tokenization.chip_blocks import ChipPlace
+from wordpiece_studio.session.records import Focus
+from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
 
 if TYPE_CHECKING:
     from tests.end_to_end.driver import Driver

@@ -13,15 +13,15 @@ from PySide6.QtGui import QImage, QPalette
 from PySide6.QtWidgets import QApplication, QDialog, QLabel, QWidget
 
 from tests.end_to_end.driver import Driver
-from wordpiece_studio.core.corpus.linter.finding import Finding
-from wordpiece_studio.model.breakpoints import Breakpoint
-from wordpiece_studio.model.settings import SettingsStore
-from wordpiece_studio.ui.charts.chart_choice import ChartChoice
-from wordpiece_studio.ui.look.theme import Theme, ThemeChoice
+from wordpiece_studio.corpus.linter.finding import Finding
+from wordpiece_studio.session.breakpoints import Breakpoint
+from wordpiece_studio.session.settings import SettingsStore
 from wordpiece_studio.ui.main_window import MainWindow
-from wordpiece_studio.ui.scoreboard.rivals_view import RivalsView
+from wordpiece_studio.ui.panes.charts.chart_choice import ChartChoice
+from wordpiece_studio.ui.panes.scoreboard.rivals_view import RivalsView
+from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
 from wordpiece_studio.ui.studio import take_down
-from wordpiece_studio.ui.tokenization.chip_blocks import ChipPlace
+from wordpiece_studio.ui.widgets.theme import Theme, ThemeChoice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

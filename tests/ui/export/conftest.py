@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtWidgets import QMessageBox, QVBoxLayout, QWidget
 
-from tests.core.project.making import course_project, run_of
-from wordpiece_studio.model.document import Document
-from wordpiece_studio.model.trainer_model import TrainerModel
+from tests.storage.project.making import course_project, run_of
+from wordpiece_studio.session.document import Document
+from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.ui.actions.actions import Actions
-from wordpiece_studio.ui.export.export_dialog import ExportDialog
-from wordpiece_studio.ui.export.export_flow import ExportFlow
-from wordpiece_studio.ui.look.banner import Banner
+from wordpiece_studio.ui.controllers.export_flow import ExportFlow
+from wordpiece_studio.ui.dialogs.export.export_dialog import ExportDialog
 from wordpiece_studio.ui.messages import Messages
+from wordpiece_studio.ui.widgets.banner import Banner
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
-    from wordpiece_studio.core.formats.exports import ExportKind
-    from wordpiece_studio.core.project.contents import Project, ProjectRun
-    from wordpiece_studio.ui.look.theme import Theme
+    from wordpiece_studio.storage.exports import ExportKind
+    from wordpiece_studio.storage.project.contents import Project, ProjectRun
+    from wordpiece_studio.ui.widgets.theme import Theme
 
 SHOWN = 3  # the step shown
 

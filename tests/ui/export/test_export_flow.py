@@ -11,15 +11,16 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QCheckBox, QFileDialog, QLabel, QMessageBox, QPushButton, QRadioButton, QToolButton
 
-from tests.core.project.making import run_of
+from tests.storage.project.making import run_of
 from tests.ui.export.conftest import SHOWN, Exporting
-from wordpiece_studio.core.corpus.counts import WordCounts
-from wordpiece_studio.core.formats.card import CARD_FILE, read_card
-from wordpiece_studio.core.formats.exports import TOKENIZER_FILES
-from wordpiece_studio.core.formats.tokenizer_loading import load_tokenizer
-from wordpiece_studio.core.formats.vocab_txt import read_vocabulary
-from wordpiece_studio.core.verification.verification import verify
-from wordpiece_studio.ui.export import export_flow, export_place, usage_lines
+from wordpiece_studio.corpus.counts import WordCounts
+from wordpiece_studio.storage.card import CARD_FILE, read_card
+from wordpiece_studio.storage.exports import TOKENIZER_FILES
+from wordpiece_studio.storage.tokenizer_loading import load_tokenizer
+from wordpiece_studio.storage.verification.verification import verify
+from wordpiece_studio.storage.vocab_txt import read_vocabulary
+from wordpiece_studio.ui.controllers import export_flow
+from wordpiece_studio.ui.dialogs.export import export_place, usage_lines
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wordpiece_studio.core.formats.card import read_card
-from wordpiece_studio.core.formats.tokenizer_loading import load_tokenizer
+from wordpiece_studio.storage.card import read_card
+from wordpiece_studio.storage.tokenizer_loading import load_tokenizer
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,14 +8,14 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from wordpiece_studio.ui.help.key_lines import KeyLine, command_lines, matching_lines, pane_lines
-from wordpiece_studio.ui.help.keys_model import KeysModel
+from wordpiece_studio.ui.dialogs.help.key_lines import KeyLine, command_lines, matching_lines, pane_lines
+from wordpiece_studio.ui.dialogs.help.keys_model import KeysModel
 
 if TYPE_CHECKING:
     from pytestqt.modeltest import ModelTester
 
     from tests.ui.conftest import Studio
-    from wordpiece_studio.ui.look.theme import Theme
+    from wordpiece_studio.ui.widgets.theme import Theme
 
 LINES = [
     KeyLine("File", "Öffnen", "Ctrl+O"),

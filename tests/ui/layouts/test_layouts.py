@@ -12,17 +12,17 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QTabBar, QToolButton
 
-from wordpiece_studio.model.settings import SavedLayout, SettingsStore
+from wordpiece_studio.session.settings import SavedLayout, SettingsStore
 from wordpiece_studio.ui.layouts.layout import LAYOUTS, TEACH, demo_text_size
 from wordpiece_studio.ui.main_window import PANES, MainWindow
-from wordpiece_studio.ui.scoreboard.rivals_view import RivalsView
+from wordpiece_studio.ui.panes.scoreboard.rivals_view import RivalsView
 from wordpiece_studio.ui.studio import take_down
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tests.ui.conftest import Studio
-    from wordpiece_studio.ui.look.theme import Theme
+    from wordpiece_studio.ui.widgets.theme import Theme
 
 IN_FRONT = {
     "teach": {"corpus", "token_card", "scoreboard", "history", "tokenization", "timeline"},

@@ -6,9 +6,9 @@ import doctest
 
 import pytest
 
-from wordpiece_studio.ui.palette import matching
-from wordpiece_studio.ui.palette.entries import Entry, matching_entries, step_entry
-from wordpiece_studio.ui.palette.matching import fit, folded
+from wordpiece_studio.ui.dialogs.palette import matching
+from wordpiece_studio.ui.dialogs.palette.entries import Entry, matching_entries, step_entry
+from wordpiece_studio.ui.dialogs.palette.matching import fit, folded
 
 ENTRIES = [
     Entry("Save vocabulary…", "File", "Ctrl+S", "Save the vocabulary at the step shown"),

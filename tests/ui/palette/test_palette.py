@@ -10,9 +10,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QToolButton
 from shiboken6 import delete
 
-from wordpiece_studio.model.records import Focus
-from wordpiece_studio.ui.palette.entries import Entry
-from wordpiece_studio.ui.palette.palette_model import PaletteModel
+from wordpiece_studio.session.records import Focus
+from wordpiece_studio.ui.dialogs.palette.entries import Entry
+from wordpiece_studio.ui.dialogs.palette.palette_model import PaletteModel
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pytestqt.modeltest import ModelTester
 
     from tests.ui.conftest import Studio
-    from wordpiece_studio.ui.palette.palette import Palette
+    from wordpiece_studio.ui.dialogs.palette.palette import Palette
 
 _KEY = Qt.Key
 

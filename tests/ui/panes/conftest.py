@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent
 
-from wordpiece_studio.core.corpus.counting.counting import count_texts
-from wordpiece_studio.core.training.config import TrainingConfig
-from wordpiece_studio.model.records import TrainerState
-from wordpiece_studio.model.trainer_model import TrainerModel
-from wordpiece_studio.ui.look.theme import Theme
+from wordpiece_studio.corpus.counting.counting import count_texts
+from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.session.trainer_model import TrainerModel
+from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.ui.widgets.theme import Theme
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.model.token_usage import TokenUsage
+from wordpiece_studio.session.token_usage import TokenUsage
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,22 +15,22 @@ from PySide6.QtGui import QColor, QImage
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QLabel, QTabWidget
 
-from wordpiece_studio.core.corpus.counts import WordCounts
-from wordpiece_studio.core.encoder import Tokenizer
-from wordpiece_studio.core.training.config import TrainingConfig
+from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.model.film_strip import StripRow
-from wordpiece_studio.model.records import Focus, TrainerState
-from wordpiece_studio.model.watched_changes import TextSummary, WatchedChanges
-from wordpiece_studio.ui.charts.charts_pane import ChartsPane
-from wordpiece_studio.ui.look.colors import LOOKS, contrast
+from wordpiece_studio.session.film_strip import StripRow
+from wordpiece_studio.session.records import Focus, TrainerState
+from wordpiece_studio.session.watched_changes import TextSummary, WatchedChanges
+from wordpiece_studio.tokenizer.tokenizer import Tokenizer
+from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.ui.panes.charts.charts_pane import ChartsPane
+from wordpiece_studio.ui.widgets.colors import LOOKS, contrast
 
 if TYPE_CHECKING:
     from tests.ui.panes.conftest import Bench
-    from wordpiece_studio.model.trainer_model import TrainerModel
-    from wordpiece_studio.ui.charts.chart import Chart
-    from wordpiece_studio.ui.look.colors import Colors
-    from wordpiece_studio.ui.look.theme import Theme
+    from wordpiece_studio.session.trainer_model import TrainerModel
+    from wordpiece_studio.ui.panes.charts.chart import Chart
+    from wordpiece_studio.ui.widgets.colors import Colors
+    from wordpiece_studio.ui.widgets.theme import Theme
 
 VALUE, SYMBOLS, FERTILITY, LENGTHS, ZIPF, ALL = range(6)
 
@@ -421,11 +421,11 @@ def test_pyqtgraph_takes_no_hook(charts: Charts) -> None:
 _HIDDEN = """
 import sys
 from PySide6.QtWidgets import QApplication
-from wordpiece_studio.model.token_usage import TokenUsage
-from wordpiece_studio.model.trainer_model import TrainerModel
-from wordpiece_studio.model.watched_changes import WatchedChanges
-from wordpiece_studio.ui.charts.charts_pane import ChartsPane
-from wordpiece_studio.ui.look.theme import Theme
+from wordpiece_studio.session.token_usage import TokenUsage
+from wordpiece_studio.session.trainer_model import TrainerModel
+from wordpiece_studio.session.watched_changes import WatchedChanges
+from wordpiece_studio.ui.panes.charts.charts_pane import ChartsPane
+from wordpiece_studio.ui.widgets.theme import Theme
 application = QApplication([])
 model = TrainerModel()
 usage = TokenUsage(model)

@@ -10,10 +10,9 @@ import pytest
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QPainter
 
-from wordpiece_studio.ui.look.chip_style import PLAIN_CHIP, ChipLook, ChipStyle
-from wordpiece_studio.ui.tokenization.chip_blocks import ChipBlocks, ChipPlace
-from wordpiece_studio.ui.tokenization.chip_layout import FlowSpacing, lay_out
-from wordpiece_studio.ui.tokenization.chip_walk import (
+from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipBlocks, ChipPlace
+from wordpiece_studio.ui.panes.tokenization.chip_layout import FlowSpacing, lay_out
+from wordpiece_studio.ui.panes.tokenization.chip_walk import (
     first_place,
     kept_place,
     last_place,
@@ -21,12 +20,13 @@ from wordpiece_studio.ui.tokenization.chip_walk import (
     place_in_row,
     previous_place,
 )
-from wordpiece_studio.ui.tokenization.chips import ChipFlow
+from wordpiece_studio.ui.panes.tokenization.chips import ChipFlow
+from wordpiece_studio.ui.widgets.chip_style import PLAIN_CHIP, ChipLook, ChipStyle
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
-    from wordpiece_studio.ui.look.theme import Theme
+    from wordpiece_studio.ui.widgets.theme import Theme
 
 SPACING = FlowSpacing(chip_gap=2, word_gap=6, row_height=20)
 

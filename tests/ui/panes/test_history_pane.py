@@ -9,13 +9,13 @@ import pytest
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QGuiApplication
 
-from wordpiece_studio.core.formats import merge_table
-from wordpiece_studio.core.formats.merge_table import MERGE_COLUMNS
-from wordpiece_studio.model.history_rows import HistoryColumn
-from wordpiece_studio.model.records import Focus
-from wordpiece_studio.ui.history import history_copying, history_view
-from wordpiece_studio.ui.history.history_pane import HistoryPane
-from wordpiece_studio.ui.history.history_tsv import history_tsv
+from wordpiece_studio.session.history_rows import HistoryColumn
+from wordpiece_studio.session.records import Focus
+from wordpiece_studio.storage import merge_table
+from wordpiece_studio.storage.merge_table import MERGE_COLUMNS
+from wordpiece_studio.ui.panes.history import history_copying, history_view
+from wordpiece_studio.ui.panes.history.history_pane import HistoryPane
+from wordpiece_studio.ui.panes.history.history_tsv import history_tsv
 
 if TYPE_CHECKING:
     from tests.ui.panes.conftest import Bench

@@ -9,10 +9,10 @@ import pytest
 from PySide6.QtCore import Qt
 
 from tests.ui.panes.test_history_pane import click_row
-from wordpiece_studio.model.history_rows import HistoryColumn
-from wordpiece_studio.model.records import Focus
-from wordpiece_studio.model.watched_changes import WatchedChanges
-from wordpiece_studio.ui.history.history_pane import HistoryPane
+from wordpiece_studio.session.history_rows import HistoryColumn
+from wordpiece_studio.session.records import Focus
+from wordpiece_studio.session.watched_changes import WatchedChanges
+from wordpiece_studio.ui.panes.history.history_pane import HistoryPane
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QMenu
 
     from tests.ui.panes.conftest import Bench
-    from wordpiece_studio.ui.history.history_menu import HistoryMenu
+    from wordpiece_studio.ui.panes.history.history_menu import HistoryMenu
 
 
 @pytest.fixture

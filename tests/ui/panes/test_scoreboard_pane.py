@@ -10,16 +10,16 @@ import pytest
 from PySide6.QtCore import Qt
 
 from tests.ui.panes.conftest import Bench
-from wordpiece_studio.core.corpus.counting.counting import count_texts
-from wordpiece_studio.core.training.config import TrainingConfig
-from wordpiece_studio.core.training.trainer import Trainer
-from wordpiece_studio.model.pacing import Pacer
-from wordpiece_studio.model.records import Focus, TrainerState
-from wordpiece_studio.ui.look.formula import ratio_of, ratio_over_neighbours
-from wordpiece_studio.ui.look.token_text import value_text
-from wordpiece_studio.ui.scoreboard.pair_words import words_of_merge
-from wordpiece_studio.ui.scoreboard.rivals_model import NUMBERS, PAIR, REDUCED
-from wordpiece_studio.ui.scoreboard.scoreboard_pane import ScoreboardPane
+from wordpiece_studio.corpus.counting.counting import count_texts
+from wordpiece_studio.session.pacing import Pacer
+from wordpiece_studio.session.records import Focus, TrainerState
+from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.training.trainer import Trainer
+from wordpiece_studio.ui.panes.scoreboard.pair_words import words_of_merge
+from wordpiece_studio.ui.panes.scoreboard.rivals_model import NUMBERS, PAIR, REDUCED
+from wordpiece_studio.ui.panes.scoreboard.scoreboard_pane import ScoreboardPane
+from wordpiece_studio.ui.widgets.formula import ratio_of, ratio_over_neighbours
+from wordpiece_studio.ui.widgets.token_text import value_text
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -370,7 +370,7 @@ def test_a_word_is_shown_before_and_after_or_marked_where_it_stands(bench: Bench
 def test_in_a_large_corpus_the_words_are_looked_for_beside_the_window(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("wordpiece_studio.ui.scoreboard.words_panel._MOST_CELLS", 0)
+    monkeypatch.setattr("wordpiece_studio.ui.panes.scoreboard.words_panel._MOST_CELLS", 0)
     pane = bench.show(ScoreboardPane)
     try:
         bench.model.seek(12)

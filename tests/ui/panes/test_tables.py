@@ -9,24 +9,24 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, Qt
 
-from wordpiece_studio.core.training.records import Candidate
-from wordpiece_studio.ui.look.plain import tooltip_text
-from wordpiece_studio.ui.look.quiet_table import QuietTable
-from wordpiece_studio.ui.look.row_table import RowTable, TableRow
-from wordpiece_studio.ui.scoreboard.pair_words import PairWord, PairWords
-from wordpiece_studio.ui.scoreboard.rivals_model import PAIR, RivalsModel
-from wordpiece_studio.ui.scoreboard.words_view import WordsModel
-from wordpiece_studio.ui.timeline.timeline_plot import TimelinePlot
-from wordpiece_studio.ui.tokenization.strip_model import StripModel
-from wordpiece_studio.ui.tokenization.token_table import TokenModel
-from wordpiece_studio.ui.tokenization.tokenization_pane import TokenizationPane
+from wordpiece_studio.training.records import Candidate
+from wordpiece_studio.ui.panes.scoreboard.pair_words import PairWord, PairWords
+from wordpiece_studio.ui.panes.scoreboard.rivals_model import PAIR, RivalsModel
+from wordpiece_studio.ui.panes.scoreboard.words_view import WordsModel
+from wordpiece_studio.ui.panes.timeline.timeline_plot import TimelinePlot
+from wordpiece_studio.ui.panes.tokenization.strip_model import StripModel
+from wordpiece_studio.ui.panes.tokenization.token_table import TokenModel
+from wordpiece_studio.ui.panes.tokenization.tokenization_pane import TokenizationPane
+from wordpiece_studio.ui.widgets.plain import tooltip_text
+from wordpiece_studio.ui.widgets.quiet_table import QuietTable
+from wordpiece_studio.ui.widgets.row_table import RowTable, TableRow
 
 if TYPE_CHECKING:
     from pytestqt.modeltest import ModelTester
     from pytestqt.qtbot import QtBot
 
     from tests.ui.panes.conftest import Bench
-    from wordpiece_studio.ui.look.theme import Theme
+    from wordpiece_studio.ui.widgets.theme import Theme
 
 
 def candidate(value: float, *, is_tied: bool = False) -> Candidate:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from wordpiece_studio.ui.look.formula import formula_of
-from wordpiece_studio.ui.look.token_text import number_text, token_text, value_text
-from wordpiece_studio.ui.scoreboard.pair_words import changed_tokens, joined
+from wordpiece_studio.ui.panes.scoreboard.pair_words import changed_tokens, joined
+from wordpiece_studio.ui.widgets.formula import formula_of
+from wordpiece_studio.ui.widgets.token_text import number_text, token_text, value_text
 
 
 @dataclass(frozen=True)

@@ -9,15 +9,15 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLineEdit
 
 from tests.ui.panes.timeline_bench import Timeline, at, click
-from wordpiece_studio.model.breakpoints import Breakpoint
-from wordpiece_studio.model.film_strip import StripRow
-from wordpiece_studio.model.records import Focus
-from wordpiece_studio.ui.timeline.notebook_dialog import KeepDialog
+from wordpiece_studio.session.breakpoints import Breakpoint
+from wordpiece_studio.session.film_strip import StripRow
+from wordpiece_studio.session.records import Focus
+from wordpiece_studio.ui.panes.timeline.notebook_dialog import KeepDialog
 
 if TYPE_CHECKING:
     from tests.ui.panes.conftest import Bench
-    from wordpiece_studio.ui.look.quiet_table import QuietTable
-    from wordpiece_studio.ui.timeline.notebook_dialog import NotebookDialog
+    from wordpiece_studio.ui.panes.timeline.notebook_dialog import NotebookDialog
+    from wordpiece_studio.ui.widgets.quiet_table import QuietTable
 
 
 @pytest.fixture

@@ -11,12 +11,12 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication, QComboBox, QToolButton
 
 from tests.ui.panes.timeline_bench import Timeline, at, click
-from wordpiece_studio.core.training.config import TrainingConfig
-from wordpiece_studio.model.records import Focus, TrainerState
+from wordpiece_studio.session.records import Focus, TrainerState
+from wordpiece_studio.training.config import TrainingConfig
 
 if TYPE_CHECKING:
     from tests.ui.panes.conftest import Bench
-    from wordpiece_studio.ui.timeline.timeline_pane import TimelinePane
+    from wordpiece_studio.ui.panes.timeline.timeline_pane import TimelinePane
 
 
 @pytest.fixture

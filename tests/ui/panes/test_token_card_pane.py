@@ -10,21 +10,21 @@ from PySide6.QtGui import QHelpEvent
 from PySide6.QtWidgets import QApplication, QToolTip
 
 from tests.ui.panes.looking import Looking
-from wordpiece_studio.core.corpus.counts import WordCounts
-from wordpiece_studio.core.training.config import TrainingConfig
-from wordpiece_studio.core.training.records import Candidate
-from wordpiece_studio.core.training.trainer import Trainer
-from wordpiece_studio.model.records import Focus, Rivals
-from wordpiece_studio.ui.look.dead_text import dead_sentence
-from wordpiece_studio.ui.look.plain import tooltip_text
-from wordpiece_studio.ui.token_card.token_card_pane import TokenCardPane
-from wordpiece_studio.ui.token_card.tree_layout import MOST_NODES, laid_out, merges_of
+from wordpiece_studio.corpus.counts import WordCounts
+from wordpiece_studio.session.records import Focus, Rivals
+from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.training.records import Candidate
+from wordpiece_studio.training.trainer import Trainer
+from wordpiece_studio.ui.panes.token_details.token_details_pane import TokenCardPane
+from wordpiece_studio.ui.panes.token_details.tree_layout import MOST_NODES, laid_out, merges_of
+from wordpiece_studio.ui.widgets.dead_text import dead_sentence
+from wordpiece_studio.ui.widgets.plain import tooltip_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tests.ui.panes.conftest import Bench
-    from wordpiece_studio.ui.token_card.chip_flow import ChipFlow
+    from wordpiece_studio.ui.panes.token_details.chip_flow import ChipFlow
 
 FULLY = Focus("token", text="##fully")
 

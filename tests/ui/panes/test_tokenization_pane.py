@@ -10,11 +10,11 @@ from PySide6.QtGui import QGuiApplication, QImage, QInputMethodEvent, QKeyEvent
 from PySide6.QtWidgets import QApplication, QLabel, QToolButton, QWidget
 
 from tests.ui.panes.conftest import COURSE
-from wordpiece_studio.core.corpus.counting.counting import count_texts
-from wordpiece_studio.core.training.config import TrainingConfig
-from wordpiece_studio.model.records import Focus, TrainerState
-from wordpiece_studio.ui.tokenization.chip_blocks import ChipPlace
-from wordpiece_studio.ui.tokenization.tokenization_pane import TokenizationPane
+from wordpiece_studio.corpus.counting.counting import count_texts
+from wordpiece_studio.session.records import Focus, TrainerState
+from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
+from wordpiece_studio.ui.panes.tokenization.tokenization_pane import TokenizationPane
 
 if TYPE_CHECKING:
     from pytestqt.modeltest import ModelTester

@@ -10,10 +10,10 @@ from PySide6.QtGui import QGuiApplication, QHelpEvent, QKeyEvent
 from PySide6.QtWidgets import QComboBox, QLineEdit, QStyleOptionViewItem, QToolButton, QToolTip
 
 from tests.ui.panes.looking import Looking
-from wordpiece_studio.model.records import Focus
-from wordpiece_studio.model.vocabulary_rows import VocabularyColumn
-from wordpiece_studio.ui.vocabulary.vocabulary_pane import VocabularyPane
-from wordpiece_studio.ui.vocabulary.vocabulary_tsv import TITLES
+from wordpiece_studio.session.records import Focus
+from wordpiece_studio.session.vocabulary_rows import VocabularyColumn
+from wordpiece_studio.ui.panes.vocabulary.vocabulary_pane import VocabularyPane
+from wordpiece_studio.ui.panes.vocabulary.vocabulary_tsv import TITLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

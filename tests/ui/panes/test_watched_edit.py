@@ -12,10 +12,10 @@ from PySide6.QtGui import QDropEvent, QGuiApplication, QInputMethodEvent, QTextC
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from wordpiece_studio.model.view_text import to_view
-from wordpiece_studio.ui.look.exact_text import copy_text, editor_text, whole
-from wordpiece_studio.ui.look.limited_edit import MOST_CHARACTERS, LimitedEdit, beginning
-from wordpiece_studio.ui.tokenization.watched_edit import WatchedEdit
+from wordpiece_studio.session.view_text import to_view
+from wordpiece_studio.ui.panes.tokenization.watched_edit import WatchedEdit
+from wordpiece_studio.ui.widgets.exact_text import copy_text, editor_text, whole
+from wordpiece_studio.ui.widgets.limited_edit import MOST_CHARACTERS, LimitedEdit, beginning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QToolButton, QWidget
 
-from wordpiece_studio.model.moment_marks import MomentMarks
-from wordpiece_studio.model.player import Player
-from wordpiece_studio.model.watched_changes import WatchedChanges
+from wordpiece_studio.session.moment_marks import MomentMarks
+from wordpiece_studio.session.player import Player
+from wordpiece_studio.session.watched_changes import WatchedChanges
 from wordpiece_studio.ui.actions.actions import Actions
-from wordpiece_studio.ui.timeline.marks_flow import MarksFlow
-from wordpiece_studio.ui.timeline.moment_flow import MomentFlow
-from wordpiece_studio.ui.timeline.timeline_pane import TimelinePane
+from wordpiece_studio.ui.controllers.marks_flow import MarksFlow
+from wordpiece_studio.ui.controllers.moment_flow import MomentFlow
+from wordpiece_studio.ui.panes.timeline.timeline_pane import TimelinePane
 
 if TYPE_CHECKING:
     from tests.ui.panes.conftest import Bench
-    from wordpiece_studio.model.trainer_model import TrainerModel
-    from wordpiece_studio.ui.look.theme import Theme
+    from wordpiece_studio.session.trainer_model import TrainerModel
+    from wordpiece_studio.ui.widgets.theme import Theme
 
 
 class Timeline:

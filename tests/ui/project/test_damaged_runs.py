@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from PySide6.QtCore import Qt
 
-from tests.core.project.making import course_project, forged, run_of
-from wordpiece_studio.core.project.contents import ProjectBreakpoint, ProjectFocus, ProjectView
-from wordpiece_studio.core.project.project_file import open_project, save_project
-from wordpiece_studio.model import project_reading
-from wordpiece_studio.model.history_rows import HistoryColumn
-from wordpiece_studio.model.records import Focus
+from tests.storage.project.making import course_project, forged, run_of
+from wordpiece_studio.session import project_reading
+from wordpiece_studio.session.history_rows import HistoryColumn
+from wordpiece_studio.session.records import Focus
+from wordpiece_studio.storage.project.contents import ProjectBreakpoint, ProjectFocus, ProjectView
+from wordpiece_studio.storage.project.project_file import open_project, save_project
 from wordpiece_studio.ui.messages import Messages
 
 if TYPE_CHECKING:

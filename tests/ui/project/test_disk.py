@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtWidgets import QMessageBox
 
-from wordpiece_studio.model.file_rows import FileState
+from wordpiece_studio.session.file_rows import FileState
 
 if TYPE_CHECKING:
     from pathlib import Path

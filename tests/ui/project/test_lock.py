@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QLockFile
 from PySide6.QtWidgets import QMessageBox
 
-from wordpiece_studio.core.project.project_file import open_project
-from wordpiece_studio.model.project_lock import Holder, ProjectLock, lock_path
+from wordpiece_studio.session.project_lock import Holder, ProjectLock, lock_path
+from wordpiece_studio.storage.project.project_file import open_project
 
 if TYPE_CHECKING:
     from pathlib import Path

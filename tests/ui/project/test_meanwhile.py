@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtWidgets import QMessageBox
 
-from tests.core.project.making import course_project, forged
-from wordpiece_studio.core.project.contents import ProjectBreakpoint, ProjectView
-from wordpiece_studio.core.project.project_file import open_project, save_project
-from wordpiece_studio.core.training.history_parts import StoredHistory
+from tests.storage.project.making import course_project, forged
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.model import project_reading
-from wordpiece_studio.model.project_jobs import open_work
-from wordpiece_studio.ui.project.project_names import title_of
+from wordpiece_studio.session import project_reading
+from wordpiece_studio.session.project_jobs import open_work
+from wordpiece_studio.storage.project.contents import ProjectBreakpoint, ProjectView
+from wordpiece_studio.storage.project.project_file import open_project, save_project
+from wordpiece_studio.training.history_parts import StoredHistory
+from wordpiece_studio.ui.dialogs.project.project_names import title_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,7 +51,7 @@ class SlowSaving:
 @pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[SlowSaving]:
     saving = SlowSaving()
-    monkeypatch.setattr("wordpiece_studio.core.project.project_file.save_project", saving.save)
+    monkeypatch.setattr("wordpiece_studio.storage.project.project_file.save_project", saving.save)
     yield saving
     saving.go_on.set()
 

@@ -11,15 +11,15 @@ import pytest
 from PySide6.QtWidgets import QMessageBox
 
 from tests.ui.drops import drop
-from wordpiece_studio.core.project.project_file import open_project, save_project
-from wordpiece_studio.core.training.config import TrainingConfig
-from wordpiece_studio.core.training.history_parts import StoredHistory
-from wordpiece_studio.model import project_jobs
-from wordpiece_studio.model.breakpoints import Breakpoint
-from wordpiece_studio.model.history_rows import HistoryColumn
-from wordpiece_studio.model.project_state import content_of
-from wordpiece_studio.model.records import Focus, TrainerState
-from wordpiece_studio.ui.project.project_names import title_of, with_suffix
+from wordpiece_studio.session import project_jobs
+from wordpiece_studio.session.breakpoints import Breakpoint
+from wordpiece_studio.session.history_rows import HistoryColumn
+from wordpiece_studio.session.project_state import content_of
+from wordpiece_studio.session.records import Focus, TrainerState
+from wordpiece_studio.storage.project.project_file import open_project, save_project
+from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.training.history_parts import StoredHistory
+from wordpiece_studio.ui.dialogs.project.project_names import title_of, with_suffix
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -354,8 +354,8 @@ def test_the_window_goes_on_while_a_slow_saving_runs(projects: Projects, monkeyp
         save_project(path, project)
 
     window = projects.window
-    monkeypatch.setattr("wordpiece_studio.core.project.project_file.save_project", slow)
-    monkeypatch.setattr("wordpiece_studio.ui.project.project_flow._PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr("wordpiece_studio.storage.project.project_file.save_project", slow)
+    monkeypatch.setattr("wordpiece_studio.ui.controllers.project_flow._PATIENCE_SECONDS", 0.0)
     window.project.flow._save_to(projects.path(), None)
     projects.studio.wait(lambda: "40 %" in window.project_banner.text)
     window.document.edit(0, 0, "x")

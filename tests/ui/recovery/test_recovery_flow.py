@@ -9,12 +9,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from tests.ui.conftest import Studio
-from wordpiece_studio.model.recovery import leftovers, recovery_keeper
-from wordpiece_studio.model.recovery.about import About
-from wordpiece_studio.model.settings import SettingsStore
+from wordpiece_studio.session.recovery import leftovers, recovery_keeper
+from wordpiece_studio.session.recovery.about import About
+from wordpiece_studio.session.settings import SettingsStore
+from wordpiece_studio.ui.controllers.recovery_flow import recovery_folder
+from wordpiece_studio.ui.dialogs.recovery.recovery_dialog import RecoveryDialog
 from wordpiece_studio.ui.main_window import MainWindow
-from wordpiece_studio.ui.recovery.recovery_dialog import RecoveryDialog
-from wordpiece_studio.ui.recovery.recovery_flow import recovery_folder
 from wordpiece_studio.ui.studio import take_down
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
-    from wordpiece_studio.ui.look.theme import Theme
+    from wordpiece_studio.ui.widgets.theme import Theme
 
 
 @pytest.fixture(autouse=True)

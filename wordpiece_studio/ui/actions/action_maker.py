@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction, QKeySequence
 
-from wordpiece_studio.ui.look.icons import icon
-from wordpiece_studio.ui.look.plain import set_plain_tooltip
+from wordpiece_studio.ui.widgets.icons import icon
+from wordpiece_studio.ui.widgets.plain import set_plain_tooltip
 
 if TYPE_CHECKING:
-    from wordpiece_studio.ui.look.theme import Theme
+    from wordpiece_studio.ui.widgets.theme import Theme
 
 Shortcuts = tuple[str | QKeySequence.StandardKey, ...]
 

@@ -15,7 +15,7 @@ from wordpiece_studio.ui.actions.view_actions import ViewActions
 if TYPE_CHECKING:
     from PySide6.QtCore import QObject
 
-    from wordpiece_studio.ui.look.theme import Theme
+    from wordpiece_studio.ui.widgets.theme import Theme
 
 
 class Actions(MomentActions, ViewActions):

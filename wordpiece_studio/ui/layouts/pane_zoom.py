@@ -8,16 +8,16 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QCursor, QGuiApplication, QWheelEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
-from wordpiece_studio.ui.look.card import CardDock
-from wordpiece_studio.ui.look.theme import pass_font_on, scaled_font
+from wordpiece_studio.ui.widgets.card import CardDock
+from wordpiece_studio.ui.widgets.theme import pass_font_on, scaled_font
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from wordpiece_studio.ui.actions.actions import Actions
-    from wordpiece_studio.ui.look.dock_area import DockArea
-    from wordpiece_studio.ui.look.pane_theme import PaneTheme
-    from wordpiece_studio.ui.look.theme import Theme
+    from wordpiece_studio.ui.widgets.dock_area import DockArea
+    from wordpiece_studio.ui.widgets.pane_theme import PaneTheme
+    from wordpiece_studio.ui.widgets.theme import Theme
 
 _STEP, _LEAST, _MOST, _USUAL = 10, 60, 300, 100  # percent
 _WHEEL_STEP = 120

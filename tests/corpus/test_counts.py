@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from wordpiece_studio.corpus.counts import WordCounts
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.text.normalizers import BertNormalizer
+from wordpiece_studio.text.pre_tokenizers import BertPreTokenizer
+
+HUG = [("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)]
+
+
+def test_pairs_keep_their_order() -> None:
+    counts = WordCounts.from_pairs(HUG)
+    assert counts.items() == HUG
+    assert (len(counts), counts.total) == (5, 36)
+    assert counts.words == ["hug", "pug", "pun", "bun", "hugs"]
+    assert counts.counts.dtype == np.int64
+    assert (counts.normalizer, counts.pre_tokenizer) == (BertNormalizer(), BertPreTokenizer())
+
+
+def test_a_word_that_comes_again_adds_to_the_first() -> None:
+    assert WordCounts.from_pairs([("a", 1), ("b", 2), ("a", 3)]).items() == [("a", 4), ("b", 2)]
+
+
+def test_mappings_lists_and_numpy_counts_are_taken() -> None:
+    assert WordCounts.from_pairs({"a": 1}) == WordCounts.from_pairs([["a", np.int32(1)]])
+    assert WordCounts.from_pairs([]).items() == []
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        ("", 1),
+        ("a", 0),
+        ("a", -1),
+        ("a", 1.0),
+        ("a", True),
+        ("a", "1"),
+        (1, 1),
+        "ab",
+        ("a",),
+        ("\ud800", 1),
+        ("a", 2**63),
+    ],
+)
+def test_what_is_no_word_and_count_is_refused(pair: object) -> None:
+    with pytest.raises(StudioError, match="Entry 2 of the word counts"):
+        WordCounts.from_pairs([("x", 1), pair])
+
+
+@pytest.mark.parametrize("pairs", [None, 5])
+def test_what_is_no_list_of_pairs_is_refused(pairs: object) -> None:
+    with pytest.raises(StudioError, match="Words with their counts are expected, not"):
+        WordCounts.from_pairs(pairs)
+
+
+def test_the_total_must_fit() -> None:
+    with pytest.raises(StudioError, match="2\\*\\*63"):
+        WordCounts.from_pairs([("a", 2**63 - 1), ("b", 1)])
+
+
+def test_equality_and_digest_see_order_and_counts() -> None:
+    counts = WordCounts.from_pairs(HUG)
+    assert counts == WordCounts.from_pairs(HUG, "bert-uncased")
+    for other in (HUG[::-1], HUG[:-1], [*HUG[:-1], ("hugs", 6)], [("hug 10\n3:pug", 1)]):
+        assert counts != WordCounts.from_pairs(other)
+        assert counts.digest() != WordCounts.from_pairs(other).digest()
+    assert counts.digest() == WordCounts.from_pairs(HUG).digest()
+    assert counts != HUG
+
+
+def test_counts_cannot_be_written_to() -> None:
+    with pytest.raises(ValueError, match="read-only"):
+        WordCounts.from_pairs(HUG).counts[0] = 1
+
+
+def test_at_least() -> None:
+    counts = WordCounts.from_pairs([("b", 1), ("a", 3), ("c", 2), ("d", 1)])
+    common = counts.at_least(2)
+    assert common.items() == [("a", 3), ("c", 2)]
+    assert (common.statistics.rare_words, common.statistics.rare_occurrences) == (2, 2)
+    rarer = common.at_least(3)
+    assert (rarer.statistics.rare_words, rarer.statistics.rare_occurrences) == (3, 4)
+    assert counts.at_least(1) is counts
+    assert len(counts.at_least(4)) == 0

@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wordpiece_studio.corpus import decoding
+from wordpiece_studio.corpus.files import TextFile
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.system.printable import display_name
+
+ENCODINGS = ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-be", "gb18030"]
+POSIX = pytest.mark.skipif(os.name != "posix", reason="POSIX files")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "text.txt"
+
+
+def read(path: Path, piece_bytes: int = 1 << 20, **options: object) -> str:
+    return "".join(piece.text for piece in TextFile(path, **options).pieces(piece_bytes))
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@given(text=st.text(st.sampled_from("ab \n\r\t한中ĊȠ🙂\u2028\u0a00"), max_size=40), piece_bytes=st.integers(1, 9))
+def test_text_comes_whole_whatever_the_encoding_and_the_pieces(
+    tmp_path_factory: pytest.TempPathFactory, encoding: str, text: str, piece_bytes: int
+) -> None:
+    path = tmp_path_factory.mktemp("files") / "text.txt"
+    path.write_bytes(text.encode(encoding))
+    given_encoding = None if encoding in ("utf-8-sig", "utf-16", "utf-32") else encoding
+    for splits in (False, True):
+        pieces = list(TextFile(path, encoding=given_encoding, splits_at_blanks=splits).pieces(piece_bytes))
+        assert "".join(piece.text for piece in pieces) == text
+        assert all(piece.text.endswith(("\n", " ") if splits else "\n") for piece in pieces[:-1])
+        line = 1
+        for piece in pieces:
+            assert piece.line == line
+            line += piece.text.count("\n")
+            whole = path.read_bytes()[piece.byte : piece.end_byte]
+            assert whole.decode(piece.encoding) == piece.text
+            assert piece.locate(len(piece.text)) == (line, piece.end_byte)
+
+
+def test_undecodable_bytes_are_named_with_line_and_byte(path: Path) -> None:
+    path.write_bytes(b"one\ntwo \xe9\xe8\nthree\n")
+    for piece_bytes in (1, 4, 100):
+        with pytest.raises(StudioError, match=r"text\.txt, line 2: the bytes E9 at byte 8 are not UTF-8"):
+            read(path, piece_bytes)
+
+
+def test_undecodable_bytes_after_a_mark_are_named_where_they_are(path: Path) -> None:
+    path.write_bytes("a\nb".encode("utf-16") + b"\x00\xd8")
+    with pytest.raises(StudioError, match="line 2: the bytes 00 D8 at byte 8 are not UTF-16-LE"):
+        read(path)
+
+
+@pytest.mark.parametrize("piece_bytes", [1, 5, 1000])
+def test_faults_can_be_replaced_or_their_lines_skipped_and_are_counted(path: Path, piece_bytes: int) -> None:
+    path.write_bytes("good\nb\ufffdd\n".encode() + b"b\xe9d \xe8\nbad\0\nlast \xff")
+    replaced = list(TextFile(path, errors="replace").pieces(piece_bytes))
+    assert "".join(piece.text for piece in replaced) == "good\nb\ufffdd\nb\ufffdd \ufffd\nbad\ufffd\nlast \ufffd"
+    assert sum(piece.replaced for piece in replaced) == 4
+    kept = list(TextFile(path, errors="skip-line").pieces(piece_bytes))
+    assert "".join(piece.text for piece in kept) == "good\nb\ufffdd\n"
+    assert sum(piece.skipped_lines for piece in kept) == 3
+    assert kept[-1].end_byte == path.stat().st_size
+
+
+def test_a_binary_file_is_refused(path: Path) -> None:
+    path.write_bytes(b"text\n\x01\x00\x02")
+    with pytest.raises(StudioError, match="line 2: there is a NUL character at byte 6, as in a binary file"):
+        read(path)
+
+
+def test_a_bare_encoding_needs_a_mark_where_bytes_have_an_order(path: Path) -> None:
+    path.write_bytes("ab".encode("utf-16-le"))
+    with pytest.raises(StudioError, match="utf-16-le or utf-16-be"):
+        read(path, encoding="utf-16")
+    assert read(path, encoding="utf-16-le") == "ab"
+
+
+@pytest.mark.parametrize("name", ["latin-17", "base64", "utf-7", "rot13", "", "a\0b", "idna\n"])
+def test_unknown_encodings_are_refused(path: Path, name: str) -> None:
+    path.write_bytes(b"")
+    with pytest.raises(StudioError, match="no text encoding"):
+        TextFile(path, encoding=name)
+
+
+def test_unknown_error_handling_is_refused(path: Path) -> None:
+    path.write_bytes(b"")
+    with pytest.raises(StudioError, match="strict, replace and skip-line"):
+        TextFile(path, errors="ignore")
+
+
+def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(StudioError, match="is a folder"):
+        TextFile(tmp_path)
+    with pytest.raises(StudioError, match=r"gone\.txt does not exist"):
+        TextFile(tmp_path / "gone.txt")
+    with pytest.raises(StudioError, match="null"):
+        TextFile("a\0b")
+
+
+@POSIX
+def test_pipes_devices_and_endless_files_are_refused_unopened(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for name in (tmp_path / "pipe", "/dev/zero"):
+        with pytest.raises(StudioError, match="not a regular file"):
+            TextFile(name)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of any bytes")
+def test_a_name_that_is_no_text_is_shown_escaped(tmp_path: Path) -> None:
+    path = os.path.join(os.fsencode(tmp_path), b"a\xff.txt")
+    Path(os.fsdecode(path)).write_bytes(b"x")
+    assert read(os.fsdecode(path)) == "x"
+    assert TextFile(os.fsdecode(path)).name.endswith("a\\udcff.txt")
+
+
+@pytest.mark.parametrize(("path", "shown"), [("a\nb", r"a\nb"), ("a\0b", r"a\x00b"), ("", '""'), ("한.txt", "한.txt")])
+def test_every_name_can_be_shown_in_one_line(path: str, shown: str) -> None:
+    assert display_name(path) == shown
+    with pytest.raises(StudioError, match=re.escape(shown)):
+        TextFile(path)
+
+
+def test_a_file_that_vanishes_is_named(path: Path) -> None:
+    path.write_bytes(b"x")
+    file = TextFile(path)
+    assert not file.has_changed()
+    path.unlink()
+    assert file.has_changed()
+    with pytest.raises(StudioError, match=r"text\.txt does not exist"):
+        list(file.pieces())
+
+
+def test_a_file_that_grows_has_changed(path: Path) -> None:
+    path.write_bytes(b"x")
+    file = TextFile(path)
+    path.write_bytes(b"xy")
+    assert file.has_changed()
+
+
+def test_an_endless_stretch_is_refused_in_time(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decoding, "LONGEST_STRETCH_BYTES", 1 << 20)
+    path.write_bytes(b"x" * (3 << 20))
+    with pytest.raises(StudioError, match="MB without a line end"):
+        read(path, 1 << 16)

@@ -1,0 +1,65 @@
+"""A document that is kept, and what a start after a crash finds of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.session.recovery.fakes import FakeState
+from wordpiece_studio.session.recovery import leftovers
+from wordpiece_studio.session.recovery.recovery_keeper import RecoveryKeeper
+from wordpiece_studio.session.recovery.store import RecoveryStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+    from wordpiece_studio.session.document import Document
+    from wordpiece_studio.storage.project.contents import Project
+
+
+class Kept:
+    """A document, its keeper, and a crash."""
+
+    def __init__(self, document: Document, folder: Path, qtbot: QtBot) -> None:
+        self.document = document
+        self.folder = folder
+        self.state = FakeState(document)
+        self.store = RecoveryStore(folder)
+        self.keeper = RecoveryKeeper(self.state, document, self.store)  # type: ignore[arg-type]
+        self.qtbot = qtbot
+
+    def wait(self) -> None:
+        """Wait until all is on the disk."""
+        self.qtbot.waitUntil(lambda: self.keeper.is_idle and self.keeper.is_run_kept, timeout=10_000)
+
+    def crash(self) -> None:
+        """Let go of the folder as a killed process does: nothing is written any more, nothing is removed."""
+        self.keeper._timer.stop()
+        self.keeper._run_timer.stop()
+        self.keeper._is_closed = True
+        self.keeper._job.close()
+        self.keeper._run_job.close()
+        self.store.close(keeps=True)
+
+    def found(self) -> list[leftovers.Leftover]:
+        found = leftovers.find_leftovers(self.folder)
+        for one in found:
+            one.lock.give_back()
+        return found
+
+    def recovered(self) -> Project:
+        """Crash, and return what the next start gets."""
+        self.crash()
+        (leftover,) = self.found()
+        return leftovers.recover(leftover).project
+
+
+@pytest.fixture
+def kept(document: Document, tmp_path: Path, qtbot: QtBot) -> Iterator[Kept]:
+    kept = Kept(document, tmp_path / "state" / "recovery", qtbot)
+    yield kept
+    kept.keeper.close()

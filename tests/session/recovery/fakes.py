@@ -1,0 +1,77 @@
+"""A stand-in for the state of the window's project, which a test sets as it likes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from wordpiece_studio.corpus.corpus_file import CorpusFile
+from wordpiece_studio.storage.project.contents import (
+    CorpusReference,
+    Project,
+    ProjectCorpus,
+    ProjectRun,
+    ProjectSettings,
+    ProjectView,
+)
+from wordpiece_studio.text import normalizers, pre_tokenizers
+from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.training.trainer import Trainer
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.session.document import Document
+    from wordpiece_studio.session.project_state import ProjectContent
+
+
+def settings(vocab_size: int = 100) -> ProjectSettings:
+    return ProjectSettings(
+        training=TrainingConfig(vocab_size=vocab_size).to_dict(),
+        normalizer=normalizers.to_spec(normalizers.resolve_normalizer("bert-cased")),
+        pre_tokenizer=pre_tokenizers.to_spec(pre_tokenizers.resolve_pre_tokenizer("bert")),
+    )
+
+
+def trained(counts: WordCounts, merges: int) -> ProjectRun:
+    config = TrainingConfig(max_merges=merges)
+    trainer = Trainer(counts, config)
+    trainer.run(merges)
+    return ProjectRun(counts=counts, config=config, history=trainer.history, is_of_corpus=True)
+
+
+class FakeState(QObject):
+    """Captures the text of a document, and what a test has set."""
+
+    changed = Signal()
+    saved = Signal()
+
+    def __init__(self, document: Document) -> None:
+        super().__init__()
+        self._document = document
+        self.path: Path | None = None
+        self.saved_content: ProjectContent | None = None
+        self.settings = settings()
+        self.view = ProjectView()
+        self.run: ProjectRun | None = None
+        document.text_changed.connect(self.changed)
+
+    def capture(self) -> Project:
+        document = self._document
+        if document.is_files:
+            files = tuple(CorpusReference(CorpusFile(file.path)) for file in document.files.files)
+            corpus = ProjectCorpus(name="files", text=None, files=files)
+        else:
+            origin = CorpusReference(CorpusFile(str(document.path))) if document.path is not None else None
+            corpus = ProjectCorpus(
+                name="my corpus", text=document.text, is_edited=document.is_modified, origin=origin
+            )  # fmt: skip
+        return Project(settings=self.settings, corpus=corpus, view=self.view, run=self.run)
+
+    def change(self, **values: object) -> None:
+        """Set something that a project holds and say so."""
+        for name, value in values.items():
+            setattr(self, name, value)
+        self.changed.emit()

@@ -1,0 +1,144 @@
+"""Whatever is done to a document, and whenever its keeper looks: what is read again is what the document was."""
+
+from __future__ import annotations
+
+import os
+import random
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from PySide6.QtCore import QObject, Signal
+
+from tests.session.recovery.fakes import FakeState
+from wordpiece_studio.corpus.corpus_file import CorpusFile
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session.document import Document
+from wordpiece_studio.session.file_rows import FileRow
+from wordpiece_studio.session.recovery import leftovers, recovery_keeper
+from wordpiece_studio.session.recovery.journal import EDIT
+from wordpiece_studio.session.recovery.recovery_keeper import RecoveryKeeper
+from wordpiece_studio.session.recovery.store import RecoveryStore
+from wordpiece_studio.session.text_file import TextFile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+KINDS = {"edit": 12, "type": 8, "undo": 5, "redo": 3, "look": 8, "fail": 1, "set": 1, "take": 1, "files": 1, "save": 1}
+
+
+def random_steps(seed: int) -> Iterator[tuple[Any, ...]]:
+    """Yield things to do: mostly edits, and looks of the keeper at them; some that put another text in their place."""
+    rng = random.Random(seed)
+    for kind in rng.choices(list(KINDS), list(KINDS.values()), k=60):
+        text = "".join(rng.choices("ab \n\r한😀\ud800", k=rng.randrange(6)))
+        yield kind, rng.randrange(40), rng.randrange(5), text
+
+
+class AtOnce(QObject):
+    """Stands for a `BackgroundJob`: does what it is ordered to do before `begin` returns."""
+
+    finished = Signal(object)
+    failed = Signal(object)
+    is_running = False
+
+    def __init__(self, work: Callable[..., object], _name: str, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._work = work
+
+    def begin(self, order: object) -> None:
+        try:
+            result = self._work(order, threading.Event(), print)
+        except StudioError as error:
+            self.failed.emit(error)
+        else:
+            self.finished.emit(result)
+
+    def stop(self) -> None:
+        pass
+
+    close = stop
+
+
+class Failing(RecoveryStore):
+    """Fails once when it is told to, before or after something was written."""
+
+    fails = False
+
+    def write(self, order: object) -> int:
+        size = super().write(order)  # type: ignore[arg-type]
+        if self.fails:
+            self.fails = False
+            self._drop_journal()
+            raise StudioError("The disk is full")
+        return size
+
+
+def do(document: Document, state: FakeState, kind: str, place: int, number: int, text: str) -> None:
+    size = len(document.text)
+    start = min(place, size)
+    if kind in ("edit", "type", "set") and document.is_files:
+        document.take_text(TextFile(text), None, is_modified=True)
+    elif kind == "edit":
+        document.edit(start, min(number, size - start), text)
+    elif kind == "type":
+        document.edit_view(start, number, text)
+    elif kind == "set":
+        document.set_text(text)
+    elif kind == "take":
+        document.take_text(TextFile(text), None, is_modified=bool(number % 2))
+    elif kind == "files":
+        document.take_files()
+        document.files.table.set_rows([FileRow(CorpusFile(f"/somewhere/{each}.txt")) for each in range(number)])
+        state.changed.emit()
+    elif kind == "undo":
+        document.undo_stack.undo()
+    elif kind == "redo":
+        document.undo_stack.redo()
+    elif kind == "save":
+        document.undo_stack.setClean()
+        state.saved.emit()
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("qapp")
+def test_what_is_read_again_is_what_the_document_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recovery_keeper, "BackgroundJob", AtOnce)
+    monkeypatch.setattr(recovery_keeper, "LARGEST_JOURNAL", 4000)
+    monkeypatch.setattr(os, "fsync", lambda _descriptor: None)
+    replayed = []
+    take = leftovers._Replay.take
+
+    def counting(replay: leftovers._Replay, kind: bytes, content: bytes) -> None:
+        replayed.append(kind)
+        take(replay, kind, content)
+
+    monkeypatch.setattr(leftovers._Replay, "take", counting)
+    for seed in range(40):
+        document = Document()
+        folder = tmp_path / str(seed)
+        state, store = FakeState(document), Failing(folder)
+        keeper = RecoveryKeeper(state, document, store)  # type: ignore[arg-type]
+        document.take_text(TextFile("what it began with\n"), None)
+        for kind, *values in random_steps(seed):
+            do(document, state, kind, *values)
+            store.fails = kind == "fail"
+            if kind in ("look", "fail"):
+                keeper._on_timer_timeout()
+            store.fails = False
+        keeper._on_timer_timeout()
+        keeper._timer.stop()
+        project = state.capture()
+        assert keeper.is_kept == keeper._is_to_be_kept(project)
+        store.close(keeps=True)
+        found = leftovers.find_leftovers(folder)
+        assert len(found) == int(keeper.is_kept)
+        for one in found:
+            recovered = leftovers.recover(one)
+            one.lock.give_back()
+            assert recovered.lost_edits is None
+            assert recovered.project.corpus == project.corpus
+        keeper.close()
+        document.close()
+    assert replayed.count(EDIT) > 40

@@ -1,0 +1,127 @@
+"""Opening beside the window: a small text is read, everything else becomes a list; and parts of files to look at."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import multiprocessing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from wordpiece_studio.corpus.corpus_file import CorpusFile
+from wordpiece_studio.session import corpus_opening
+from wordpiece_studio.session.corpus_opening import CorpusOpening, FoundFiles, OpeningOrder, Reading, is_small_text
+from wordpiece_studio.session.preview_job import PreviewJob, PreviewOrder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+    from wordpiece_studio.session.file_rows import FileRow
+
+
+@pytest.fixture
+def opening(qapp: object) -> Iterator[CorpusOpening]:
+    opening = CorpusOpening()
+    yield opening
+    opening.close()
+
+
+def listed(qtbot: QtBot, opening: CorpusOpening, *paths: Path) -> list[FileRow]:
+    rows: list[FileRow] = []
+
+    def take(found: FoundFiles) -> None:
+        rows.extend(found.rows)
+
+    opening.files_found.connect(take)
+    with qtbot.waitSignal(opening.files_listed, timeout=20_000) as caught:
+        opening.open(OpeningOrder(tuple(map(str, paths))))
+    assert caught.args[0].number == len(rows)
+    return rows
+
+
+def test_a_small_text_is_read(qtbot: QtBot, opening: CorpusOpening, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"caf\xe9")
+    with qtbot.waitSignal(opening.text_read, timeout=5000) as caught:
+        opening.open(OpeningOrder((str(tmp_path / "a.txt"),), Reading("latin-1")))
+    assert caught.args[0].file.text == "café"
+    with qtbot.waitSignal(opening.failed, timeout=5000) as caught:
+        opening.open(OpeningOrder((str(tmp_path / "a.txt"),)))
+    assert "a.txt, line 1" in str(caught.args[1])
+    assert not opening.is_running
+
+
+def test_a_folder_of_every_kind_is_listed_and_described(qtbot: QtBot, opening: CorpusOpening, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("hug pug\n" * 20, encoding="utf-8")
+    (tmp_path / "b.txt.gz").write_bytes(gzip.compress(b"hug\n"))
+    (tmp_path / "c.jsonl").write_text(json.dumps({"id": "1", "text": "hug pug bun"}), encoding="utf-8")
+    (tmp_path / "d.txt").write_text("hug\n" * 5, encoding="utf-16")
+    (tmp_path / "e.txt").write_bytes("La niña contó los años del señor\n".encode("cp1252") * 20)
+    (tmp_path / "ignored.exe").write_bytes(b"MZ")
+    rows = listed(qtbot, opening, tmp_path)
+    assert [each.file.kind for each in rows] == ["text", "text", "jsonl", "text", "text"]
+    assert rows[1].compression
+    assert rows[2].file.column == "text"
+    assert (rows[3].known, rows[4].known) == ("byte order mark", "guess")
+    assert rows[4].file.encoding == rows[4].encoding == "cp1252"
+    assert rows[0].size == 160
+
+
+def test_several_files_are_a_list_even_if_small(qtbot: QtBot, opening: CorpusOpening, tmp_path: Path) -> None:
+    for name in "ab":
+        (tmp_path / name).write_text("hug", encoding="utf-8")
+    assert len(listed(qtbot, opening, tmp_path / "a", tmp_path / "b")) == 2
+
+
+def test_what_belongs_into_the_editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.txt").write_bytes(b"x" * 11)
+    (tmp_path / "packed").write_bytes(gzip.compress(b"hug"))
+    (tmp_path / "c.csv").write_bytes(b"a,b\n")
+    found = {name: is_small_text(str(tmp_path / name)) for name in ("a.txt", "packed", "c.csv", "*.txt", "gone.txt")}
+    assert found == {"a.txt": True, "packed": False, "c.csv": False, "*.txt": False, "gone.txt": True}
+    assert not is_small_text(str(tmp_path))
+    monkeypatch.setattr(corpus_opening, "LARGEST_EDITED", 10)
+    assert not is_small_text(str(tmp_path / "a.txt"))
+
+
+def test_what_is_not_there_is_told(qtbot: QtBot, opening: CorpusOpening, tmp_path: Path) -> None:
+    for name, words in (("gone.txt", "does not exist"), ("gone.csv", "does not exist"), ("*.csv", "No file matches")):
+        with qtbot.waitSignal(opening.failed, timeout=20_000) as caught:
+            opening.open(OpeningOrder((str(tmp_path / name),)))
+        assert words in str(caught.args[1])
+
+
+def test_a_listing_that_is_given_up_leaves_nothing(qtbot: QtBot, opening: CorpusOpening, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("a\n", encoding="utf-8")
+    with qtbot.assertNotEmitted(opening.files_listed, wait=300):
+        opening.open(OpeningOrder((str(tmp_path),)))
+        qtbot.wait(50)
+        opening.stop()
+    opening.close()
+    assert not multiprocessing.active_children()
+
+
+def test_parts_of_a_file_come_one_after_the_other(qtbot: QtBot, tmp_path: Path) -> None:
+    path = tmp_path / "long.txt"
+    path.write_text("".join(f"line {number}\n" for number in range(100_000)), encoding="utf-8")
+    job = PreviewJob()
+    try:
+        with qtbot.waitSignal(job.finished, timeout=20_000) as caught:
+            job.begin(PreviewOrder(CorpusFile(str(path))))
+        first = caught.args[0].part
+        assert first.text.startswith("line 0\n")
+        assert (first.first_line, first.start, first.total) == (1, 0, path.stat().st_size)
+        with qtbot.waitSignal(job.finished, timeout=20_000) as caught:
+            job.begin(PreviewOrder(CorpusFile(str(path)), first.end))
+        assert caught.args[0].part.text.startswith(f"line {first.text.count(chr(10))}\n")
+        with qtbot.waitSignal(job.failed, timeout=20_000) as caught:
+            job.begin(PreviewOrder(CorpusFile(str(tmp_path / "gone"))))
+        assert "does not exist" in str(caught.args[0])
+        with qtbot.waitSignal(job.finished, timeout=5000):  # the child lives on
+            job.begin(PreviewOrder(CorpusFile(str(path)), path.stat().st_size))
+    finally:
+        job.close()
+    assert not multiprocessing.active_children()

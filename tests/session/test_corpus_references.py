@@ -1,0 +1,92 @@
+"""What is known of the files of a corpus: gone, changed, moved."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import TYPE_CHECKING
+
+from wordpiece_studio.corpus.corpus_file import CorpusFile
+from wordpiece_studio.session.corpus_references import (
+    ChangedFiles,
+    CorpusReferences,
+    MovedFiles,
+    _Search,
+    changed_files,
+    moved_files,
+    signature_of,
+)
+from wordpiece_studio.storage.project.contents import CorpusReference
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+
+def reference(path: Path) -> CorpusReference:
+    return CorpusReference(CorpusFile(str(path)), *(signature_of(str(path)) or (-1, -1)))
+
+
+def report(_content: object) -> None:
+    raise AssertionError
+
+
+def test_gone_and_changed_files_are_told_and_unknown_ones_are_not(tmp_path: Path) -> None:
+    same, changed, gone, unknown = (tmp_path / name for name in ("a", "b", "c", "d"))
+    for path in (same, changed, gone, unknown):
+        path.write_text("hug")
+    known = (*map(reference, (same, changed, gone)), CorpusReference(CorpusFile(str(unknown))),
+             CorpusReference(CorpusFile("s3://bucket/e"), 5, 5))  # fmt: skip
+    changed.write_text("hugs")
+    gone.unlink()
+    found = changed_files(known, threading.Event(), report)
+    assert found == ChangedFiles((str(gone),), (str(changed),))
+
+
+def test_a_touched_file_is_another(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_text("hug")
+    known = (reference(path),)
+    os.utime(path, ns=(1, 1))
+    assert changed_files(known, threading.Event(), report) == ChangedFiles((), (str(path),))
+
+
+def test_of_several_files_of_a_name_the_likest_is_taken(tmp_path: Path) -> None:
+    for folder, text in (("x/en", "hugs"), ("x/ko", "hugs"), ("y/en", "other")):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "a.txt").write_text(text)
+    old = str(tmp_path / "old" / "ko" / "a.txt")
+    lost = str(tmp_path / "old" / "b.txt")
+    search = _Search(str(tmp_path), (old, lost), {old: 4})
+    found = moved_files(search, threading.Event(), report)
+    assert found == MovedFiles({old: str(tmp_path / "x" / "ko" / "a.txt")}, (lost,))
+    of_another_size = moved_files(_Search(str(tmp_path), (old,), {old: 99}), threading.Event(), report)
+    assert of_another_size == MovedFiles({old: str(tmp_path / "x" / "ko" / "a.txt")}, ())
+
+
+def test_a_search_can_be_given_up(tmp_path: Path) -> None:
+    stop = threading.Event()
+    stop.set()
+    assert moved_files(_Search(str(tmp_path), ("a",), {}), stop, report) is None
+    assert changed_files((CorpusReference(CorpusFile("a")),), stop, report) is None
+
+
+def test_references_are_noted_checked_and_moved(qtbot: QtBot, tmp_path: Path) -> None:
+    path, new = tmp_path / "a.txt", tmp_path / "b.txt"
+    path.write_text("hug")
+    references = CorpusReferences()
+    file = CorpusFile(str(path), encoding="utf-8")
+    assert references.of(file) == CorpusReference(file)
+    references.note_read([str(path)])
+    qtbot.waitUntil(lambda: not references.is_running)
+    assert references.of(file) == CorpusReference(file, 3, path.stat().st_mtime_ns)
+    path.rename(new)
+    with qtbot.waitSignal(references.checked) as told:
+        references.check()
+    assert told.args == [ChangedFiles((str(path),), ())]
+    references.move({str(path): str(new)})
+    with qtbot.waitSignal(references.checked) as told:
+        references.check()
+    assert told.args == [ChangedFiles()]
+    references.close()

@@ -1,0 +1,165 @@
+"""The markers, the notebook, and the step at which the focus came to be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+
+from tests.session.conftest import random_counts
+from wordpiece_studio.session.focus_step import FocusStep
+from wordpiece_studio.session.markers import Distance, Markers
+from wordpiece_studio.session.notebook import IS_OF_RUN_ROLE, Note, Notebook
+from wordpiece_studio.session.records import Focus, TrainerState
+from wordpiece_studio.training.config import TrainingConfig
+
+if TYPE_CHECKING:
+    from pytestqt.modeltest import ModelTester
+    from pytestqt.qtbot import QtBot
+
+    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.session.trainer_model import TrainerModel
+
+
+def train(qtbot: QtBot, model: TrainerModel, counts: WordCounts, merges: int = 30) -> None:
+    model.start(counts, TrainingConfig(vocab_size=None, max_merges=merges))
+    qtbot.waitUntil(lambda: model.state is TrainerState.FINISHED)
+
+
+@pytest.fixture
+def trained(qtbot: QtBot, model: TrainerModel) -> TrainerModel:
+    train(qtbot, model, random_counts(5))
+    return model
+
+
+def replace(qtbot: QtBot, model: TrainerModel, counts: WordCounts, merges: int) -> None:
+    with qtbot.waitSignal(model.run_reset):
+        model.replace(counts, TrainingConfig(vocab_size=None, max_merges=merges))
+    assert model.merge_count == merges
+
+
+# -- A and B
+
+
+def test_a_marker_is_set_and_taken_away(qtbot: QtBot, trained: TrainerModel) -> None:
+    markers = Markers(trained)
+    trained.seek(7)
+    with qtbot.waitSignal(markers.changed):
+        markers.toggle("A")
+    assert (markers.a, markers.b) == (7, None)
+    trained.seek(9)
+    markers.toggle("A")
+    assert markers.a == 9
+    markers.toggle("A")
+    assert markers.a is None
+
+
+def test_what_lies_between_them(trained: TrainerModel) -> None:
+    markers, history = Markers(trained), trained.history
+    assert markers.distance() is None
+    markers.set_step("A", 6)
+    markers.set_step("B", 1000)  # the nearest there is
+    there = sum(merge.pair_frequency for merge in history if merge.step > 6)
+    sizes = history.vocabulary_size(30) - history.vocabulary_size(6)
+    symbols = history.symbols_after(30) - history.symbols_after(6)
+    assert markers.distance() == Distance(24, sizes, symbols)
+    assert -there <= symbols < 0
+    markers.set_step("B", 6)
+    assert markers.distance() == Distance(0, 0, 0)
+
+
+def test_markers_stay_where_the_run_is_replaced_and_go_with_it_else(qtbot: QtBot, trained: TrainerModel) -> None:
+    markers = Markers(trained)
+    markers.set_step("A", 6)
+    markers.set_step("B", 19)
+    replace(qtbot, trained, random_counts(6), 10)
+    assert (markers.a, markers.b) == (6, None)
+    train(qtbot, trained, random_counts(7))
+    assert (markers.a, markers.b) == (None, None)
+
+
+# -- the notebook
+
+
+def test_the_notebook_is_a_table(qtmodeltester: ModelTester, trained: TrainerModel) -> None:
+    notebook = Notebook(trained)
+    notebook.set_notes([Note(1200, "b"), Note(3, "a")])
+    qtmodeltester.check(notebook)
+    assert [notebook.index(row, 1).data() for row in range(2)] == ["a", "b"]
+    assert notebook.index(1, 0).data() == "1,200"
+
+
+def test_a_moment_is_kept_edited_and_deleted(qtbot: QtBot, trained: TrainerModel) -> None:
+    notebook = Notebook(trained)
+    for moment, text in ((12, " the tie\n"), (0, "start"), (5, "five")):
+        trained.seek(moment)
+        notebook.keep(text)
+    tokens = ["", trained.history[4].token, trained.history[11].token]
+    assert notebook.notes == (Note(0, "start"), Note(5, "five", tokens[1]), Note(12, "the tie", tokens[2]))
+    with qtbot.waitSignal(notebook.changed):
+        assert notebook.setData(notebook.index(1, 1), "5!", Qt.ItemDataRole.EditRole)
+    assert not notebook.setData(notebook.index(1, 0), "5", Qt.ItemDataRole.EditRole)
+    notebook.remove(0)
+    assert [note.text for note in notebook.notes] == ["5!", "the tie"]
+
+
+def test_notes_of_another_run_are_kept_and_told_apart(qtbot: QtBot, trained: TrainerModel) -> None:
+    notebook = Notebook(trained)
+    trained.seek(5)
+    notebook.keep("five")
+    trained.seek(30)
+    notebook.keep("thirty")
+    assert notebook.steps() == [5, 30]
+    replace(qtbot, trained, random_counts(5), 10)
+    assert notebook.steps() == [5]
+    assert [notebook.index(row, 0).data(IS_OF_RUN_ROLE) for row in range(2)] == [True, False]
+    train(qtbot, trained, random_counts(6))
+    assert notebook.steps() == [
+        note.step for note in notebook.notes if note.token == trained.history[note.step - 1].token
+    ]
+    assert len(notebook.notes) == 2
+
+
+# -- the focus
+
+
+def test_the_step_of_the_focus(trained: TrainerModel) -> None:
+    history, merges = trained.history, trained.merge_count
+    for merge in history:
+        first = next(each.step for each in history if (each.left, each.right) == (merge.left, merge.right))
+        assert FocusStep().find(Focus("pair", left=merge.left, right=merge.right), history, merges) == first
+        if merge.is_new:
+            assert FocusStep().find(Focus("token", text=merge.token), history, merges) == merge.step
+            assert FocusStep().find(Focus("token", text=merge.token), history, merge.step - 1) is None
+    letter = next(token for token in history.vocabulary(0).tokens if len(token) == 1)
+    assert FocusStep().find(Focus("token", text=letter), history, merges) == 0
+
+
+def test_the_step_of_a_word(trained: TrainerModel) -> None:
+    history = trained.history
+    steps = {word: FocusStep().find(Focus("word", text=word), history, 30) for word in history.input.words}
+    whole = {word for word in steps if len(history.segmentation(word, 30)) == 1 < len(history.segmentation(word, 0))}
+    assert {word for word, step in steps.items() if step is not None} == whole != set()
+    for word in whole:
+        assert len(history.segmentation(word, steps[word])) == 1 < len(history.segmentation(word, steps[word] - 1))
+
+
+@pytest.mark.parametrize("focus", [None, Focus("token", text="nowhere"), Focus("pair", left="x"), Focus("word")])
+def test_what_never_came_to_be(trained: TrainerModel, focus: Focus | None) -> None:
+    assert FocusStep().find(focus, trained.history, trained.merge_count) is None
+    assert FocusStep().find(focus, None, 0) is None
+
+
+def test_a_focus_is_found_when_its_step_comes(trained: TrainerModel) -> None:
+    history = trained.history
+    word = next(word for word in history.input.words if len(history.segmentation(word, 30)) == 1 < len(word))
+    step = FocusStep().find(Focus("word", text=word), history, 30)
+    finder = FocusStep()
+    for focus, wanted in (
+        (Focus("word", text=word), step),
+        (Focus("token", text=history[14].token), 15),
+        (Focus("pair", left=history[14].left, right=history[14].right), 15),
+    ):
+        found = [finder.find(focus, history, merges) for merges in (0, wanted - 1, wanted, 30, wanted - 1)]
+        assert found == [None, None, wanted, wanted, None]

@@ -1,0 +1,98 @@
+"""A run that was learned before is shown, walked through and learned on from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+import wordpiece_studio as wps
+from tests.session.fakes import Recorder
+from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.session.trainer_model import TrainerModel
+from wordpiece_studio.training.history_parts import places_of, restored_history, table_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytestqt.qtbot import QtBot
+
+PAIRS = [("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5), ("bunbun", 3)]
+
+
+@pytest.fixture
+def model(qtbot: QtBot) -> Iterator[TrainerModel]:
+    model = TrainerModel()
+    yield model
+    model.close()
+
+
+@pytest.fixture
+def run() -> wps.TrainingRun:
+    return wps.train(wps.WordCounts.from_pairs(PAIRS))
+
+
+def open_part(model: TrainerModel, run: wps.TrainingRun, end: int, stop_reason: str | None, moment: int = 0) -> None:
+    history = restored_history(table_of(run.history, end), lambda: (run.counts, places_of(run.history, end)))
+    model.open_run(run.counts, run.config, history, stop_reason, moment)
+
+
+def wait_rivals(qtbot: QtBot, model: TrainerModel, moment: int) -> list[str]:
+    with qtbot.waitSignal(model.rivals_changed, timeout=5000) as told:
+        model.request_rivals(3, moment)
+    rivals = told.args[0]
+    assert rivals.moment == moment
+    return [candidate.token for candidate in rivals.candidates]
+
+
+def test_it_is_shown_whole_at_its_moment(qtbot: QtBot, model: TrainerModel, run: wps.TrainingRun) -> None:
+    recorder = Recorder(model)
+    open_part(model, run, len(run.history), "no_pair", 3)
+    last = len(run.history) - 1
+    named = [entry for entry in recorder.names() if entry != "merged"]
+    assert named == ["reset", "appended", "moment", "state"]
+    assert (model.state, model.stop_reason, model.moment) == (TrainerState.FINISHED, "no_pair", 3)
+    assert (model.merge_count, model.history[last]) == (last + 1, run.history[last])
+    assert not model.history.is_whole
+    model.last()
+    assert model.is_at_head
+    tokens = model.tokenizer_at(last + 1).encode("hugs bun").tokens
+    assert tokens == run.tokenizer().encode("hugs bun").tokens
+
+
+def test_rivals_at_any_moment(qtbot: QtBot, model: TrainerModel, run: wps.TrainingRun) -> None:
+    open_part(model, run, len(run.history), "no_pair")
+    trainer = wps.Trainer(run.counts, run.config)
+    for moment in (5, 0, len(run.history), 2):
+        trainer.seek(moment)
+        assert wait_rivals(qtbot, model, moment) == [candidate.token for candidate in trainer.top(3)]
+
+
+@pytest.mark.parametrize("moment", [0, 4])
+def test_one_that_was_paused_goes_on(qtbot: QtBot, model: TrainerModel, run: wps.TrainingRun, moment: int) -> None:
+    open_part(model, run, 4, None, moment)
+    assert model.state is TrainerState.PAUSED
+    model.resume()
+    qtbot.waitUntil(lambda: model.state is TrainerState.FINISHED)
+    assert list(model.history) == list(run.history)
+    assert model.moment == (len(run.history) if moment == 4 else 0)
+
+
+def test_one_more_merge_and_further(qtbot: QtBot, model: TrainerModel, run: wps.TrainingRun) -> None:
+    open_part(model, run, 3, "max_merges", 3)
+    model.next_merge()
+    qtbot.waitUntil(lambda: model.merge_count == 4)
+    assert model.history[3] == run.history[3]
+    model.train_further(max_merges=6)
+    qtbot.waitUntil(lambda: model.merge_count == 6 and model.state is TrainerState.FINISHED)
+    assert list(model.history) == list(run.history)[:6]
+
+
+def test_what_does_not_fit_is_told(qtbot: QtBot, model: TrainerModel, run: wps.TrainingRun) -> None:
+    other = wps.WordCounts.from_pairs([("xyz", 3)])
+    history = restored_history(table_of(run.history), lambda: (other, places_of(run.history)))
+    model.open_run(run.counts, run.config, history, None)
+    with qtbot.waitSignal(model.failed) as told:
+        model.resume()
+    assert "not learned from these words" in str(told.args[0])
+    assert model.merge_count == len(run.history)

@@ -1,0 +1,104 @@
+"""Playing: the moments go by, in every state of the training."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from wordpiece_studio.session.player import Player
+from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.training.config import TrainingConfig
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytestqt.qtbot import QtBot
+
+    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.session.trainer_model import TrainerModel
+
+    MakeModel = Callable[..., TrainerModel]
+
+
+def trained(qtbot: QtBot, model: TrainerModel, counts: WordCounts, merges: int) -> TrainerModel:
+    model.start(counts, TrainingConfig(max_merges=merges))
+    qtbot.waitUntil(lambda: model.state is TrainerState.FINISHED)
+    return model
+
+
+def moments_of(model: TrainerModel) -> list[int]:
+    seen: list[int] = []
+    model.moment_changed.connect(lambda moment: seen.append(moment))
+    return seen
+
+
+def test_it_plays_every_moment_and_stops_at_the_end(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
+    trained(qtbot, model, hugs, 5)
+    seen = moments_of(model)
+    player = Player(model)
+    player.set_speed(50)
+    with qtbot.waitSignals([player.playing_changed, player.playing_changed]):
+        player.play()
+    assert seen == [0, 1, 2, 3, 4, 5]
+    assert not player.is_playing
+
+
+def test_it_goes_on_from_where_it_stands(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
+    trained(qtbot, model, hugs, 5)
+    model.seek(3)
+    seen = moments_of(model)
+    player = Player(model)
+    player.toggle()
+    player.set_speed(50)
+    qtbot.waitUntil(lambda: not player.is_playing)
+    assert seen == [4, 5]
+
+
+def test_a_fast_player_leaps(qtbot: QtBot, make_model: MakeModel, hugs: WordCounts) -> None:
+    model = trained(qtbot, make_model(seconds_per_merge=0.0), hugs, 300)
+    model.first()
+    seen = moments_of(model)
+    player = Player(model)
+    player.set_speed(5000)
+    assert player.speed == 1000
+    player.play()
+    qtbot.waitUntil(lambda: not player.is_playing)
+    assert seen[-1] == 300
+    assert len(seen) == 15
+
+
+def test_a_paused_training_learns_as_it_plays(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
+    model.start(hugs, TrainingConfig(max_merges=4), paused=True)
+    qtbot.waitUntil(lambda: model.state is TrainerState.PAUSED)
+    player = Player(model)
+    player.set_speed(50)
+    player.play()
+    qtbot.waitUntil(lambda: not player.is_playing)
+    assert (model.moment, model.merge_count) == (4, 4)
+
+
+def test_it_waits_for_a_training_that_runs(qtbot: QtBot, make_model: MakeModel, hugs: WordCounts) -> None:
+    model = make_model(seconds_per_merge=0.001)
+    model.start(hugs, TrainingConfig(max_merges=150))
+    qtbot.waitUntil(lambda: model.history is not None)
+    player = Player(model)
+    player.set_speed(1000)
+    player.play()
+    qtbot.wait(40)
+    assert player.is_playing
+    qtbot.waitUntil(lambda: not player.is_playing)
+    assert model.moment == 150
+
+
+@pytest.mark.parametrize("when", ["nothing trained", "stopped", "new run"])
+def test_it_stands_still(qtbot: QtBot, model: TrainerModel, hugs: WordCounts, when: str) -> None:
+    player = Player(model)
+    if when != "nothing trained":
+        trained(qtbot, model, hugs, 5)
+    player.play()
+    if when == "stopped":
+        player.stop()
+    if when == "new run":
+        trained(qtbot, model, hugs, 2)
+    assert not player.is_playing

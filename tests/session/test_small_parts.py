@@ -1,0 +1,238 @@
+"""Pacing, the progress meter, and the warm-up of the compiled kernels."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import TYPE_CHECKING, ClassVar
+
+import pytest
+
+from wordpiece_studio.corpus.counts import WordCounts
+from wordpiece_studio.session import kernel_child
+from wordpiece_studio.session.kernel_warmup import KernelWarmup
+from wordpiece_studio.session.pacing import MAX_BATCH, SLICE_SECONDS, Pacer
+from wordpiece_studio.session.progress_meter import ProgressMeter
+from wordpiece_studio.session.reach import sure_size
+from wordpiece_studio.training import time_forecast
+from wordpiece_studio.training.config import TrainingConfig
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytestqt.qtbot import QtBot
+
+
+def test_slices_grow_to_one_frame() -> None:
+    pacer = Pacer()
+    for _ in range(20):
+        pacer.note(pacer.size, pacer.size * 0.001)
+    assert pacer.size == SLICE_SECONDS / 0.001
+
+
+def test_slices_shrink_when_it_gets_slow_and_have_bounds() -> None:
+    pacer = Pacer()
+    for _ in range(20):
+        pacer.note(pacer.size, 0.0)
+    assert pacer.size == MAX_BATCH
+    pacer.note(pacer.size, 100.0)
+    assert pacer.size == 1
+    pacer.note(0, 1.0)
+    assert pacer.size == 1
+
+
+def test_time_left_is_that_of_the_nearest_limit() -> None:
+    meter = ProgressMeter(0.05)
+    meter.note(100, 1.0)
+    meter.note(200, 2.0)
+    assert meter.progress(200, 300, 5, TrainingConfig(vocab_size=500, max_merges=250)).seconds_left == pytest.approx(
+        0.5
+    )
+    assert meter.progress(200, 300, 5, TrainingConfig(max_seconds=2.1)).seconds_left == pytest.approx(0.1)
+    assert meter.progress(200, 300, 5, TrainingConfig()).seconds_left is None
+    assert meter.progress(0, 0, 0, None).seconds_left is None
+
+
+def test_time_left_goes_by_the_recent_pace() -> None:
+    meter = ProgressMeter(0.05)
+    for second in range(1, 20):
+        meter.note(min(second, 10) + max(0, second - 10) * 100, float(second))
+    left = meter.progress(910, 910, 0, TrainingConfig(vocab_size=1010)).seconds_left
+    assert left == pytest.approx(1.0, rel=0.2)
+
+
+class Kernels:
+    """In place of the module that loads the compiled kernels."""
+
+    KERNEL_PACKAGES = ("training", "text")
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.error = error
+        self.loads: list[str] = []
+
+    def kernels_are_cached(self, *packages: str) -> bool:
+        return True
+
+    def load_kernels(self, package: str) -> None:
+        self.loads.append(package)
+        if self.error is not None:
+            raise self.error
+
+
+def put_in_place(monkeypatch: pytest.MonkeyPatch, kernels: Kernels) -> None:
+    name = "wordpiece_studio.compiled.kernel_cache"
+    monkeypatch.setitem(sys.modules, name, kernels)
+    monkeypatch.setattr(time_forecast, "measured_pace", lambda: 2.5)  # it would ask for the real ones
+
+
+def test_cached_kernels_are_loaded_once(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    kernels = Kernels()
+    put_in_place(monkeypatch, kernels)
+    warmup = KernelWarmup()
+    statuses: list[str] = []
+    warmup.status_changed.connect(lambda status: statuses.append(status))
+    with qtbot.waitSignal(warmup.ready):
+        warmup.start()
+        warmup.start()
+    assert statuses == ["loading", "ready"]
+    assert kernels.loads == ["training", "text"]
+    assert warmup.pace == 2.5
+    warmup.close()
+
+
+@pytest.mark.expects_log
+def test_kernels_that_cannot_be_loaded_are_told_in_words(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    put_in_place(monkeypatch, Kernels(OSError("no LLVM")))
+    warmup = KernelWarmup()
+    with qtbot.waitSignal(warmup.failed) as caught:
+        warmup.start()
+    assert "no LLVM" in str(caught.args[0])
+    assert warmup.status == "failed"
+    warmup.close()
+
+
+@pytest.mark.slow
+def test_cold_kernels_are_compiled_by_children_first(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    kernels = Kernels()
+    monkeypatch.setattr(Kernels, "kernels_are_cached", lambda self, *packages: False)
+    put_in_place(monkeypatch, kernels)
+    monkeypatch.setattr(kernel_child, "compile_in_child", do_nothing_in_child)
+    warmup = KernelWarmup()
+    statuses: list[str] = []
+    warmup.status_changed.connect(lambda status: statuses.append(status))
+    with qtbot.waitSignal(warmup.ready, timeout=20_000):
+        warmup.start()
+    assert statuses == ["compiling", "loading", "ready"]
+    warmup.close()
+
+
+def do_nothing_in_child(connection: object, package: str) -> None:
+    """Run in the child, which finds it by its name."""
+
+
+def test_closing_ends_the_compiling(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    kernels = Kernels()
+    monkeypatch.setattr(Kernels, "kernels_are_cached", lambda self, *packages: False)
+    put_in_place(monkeypatch, kernels)
+    monkeypatch.setattr(kernel_child, "compile_in_child", wait_in_child)
+    warmup = KernelWarmup()
+    warmup.start()
+    qtbot.wait(200)
+    warmup.close()
+    assert kernels.loads == []
+
+
+class Compiler:
+    """In place of a child process: it takes until `finish` is set, and then its package is cached."""
+
+    begun: ClassVar[list[str]] = []
+    cached: ClassVar[set[str]] = set()
+    finish: ClassVar[threading.Event] = threading.Event()
+
+    def __init__(self, work: object, package: str, *, name: str) -> None:
+        self.package = package
+        self.begun.append(package)
+
+    def messages(self, stop: threading.Event) -> Iterator[tuple[bytes, memoryview]]:
+        while not stop.is_set():
+            if self.finish.wait(0.01):
+                self.cached.add(self.package)
+                return
+        yield from ()
+
+    def end(self) -> None:
+        pass
+
+
+@pytest.fixture
+def compiler(monkeypatch: pytest.MonkeyPatch) -> type[Compiler]:
+    kernels = Kernels()
+    monkeypatch.setattr(kernels, "kernels_are_cached", lambda *packages: Compiler.cached.issuperset(packages))
+    put_in_place(monkeypatch, kernels)
+    monkeypatch.setattr(kernel_child, "ChildProcess", Compiler)
+    Compiler.begun.clear()
+    Compiler.cached.clear()
+    Compiler.finish.clear()
+    return Compiler
+
+
+def begin_compiling(stop: threading.Event) -> threading.Thread:
+    thread = threading.Thread(target=kernel_child.compile_kernels, args=(stop,))
+    thread.start()
+    return thread
+
+
+def test_who_comes_while_they_are_compiled_only_waits(qtbot: QtBot, compiler: type[Compiler]) -> None:
+    first = begin_compiling(threading.Event())
+    qtbot.waitUntil(lambda: len(compiler.begun) == 2)
+    second = begin_compiling(threading.Event())
+    second.join(0.1)
+    assert second.is_alive()
+    compiler.finish.set()
+    first.join(5)
+    second.join(5)
+    assert not second.is_alive()
+    assert compiler.begun == ["training", "text"]
+
+
+def test_who_waits_can_be_stopped_and_who_compiles_too(qtbot: QtBot, compiler: type[Compiler]) -> None:
+    stops = threading.Event(), threading.Event()
+    first = begin_compiling(stops[0])
+    qtbot.waitUntil(lambda: len(compiler.begun) == 2)
+    second = begin_compiling(stops[1])
+    stops[1].set()
+    second.join(5)
+    assert not second.is_alive()
+    assert first.is_alive()
+    heir = begin_compiling(threading.Event())
+    stops[0].set()  # it leaves the work to the one that waits
+    first.join(5)
+    compiler.finish.set()
+    heir.join(5)
+    assert not heir.is_alive()
+    assert compiler.begun == ["training", "text"] * 2
+    assert compiler.cached == {"training", "text"}
+
+
+def wait_in_child(connection: object, package: str) -> None:
+    """Run in the child, far too long."""
+    import time
+
+    time.sleep(60)
+
+
+def test_no_time_is_promised_towards_a_size_out_of_reach() -> None:
+    meter = ProgressMeter(1.0)
+    meter.note(100, 1.0)
+    config = TrainingConfig(vocab_size=500)
+    assert meter.progress(100, 200, 5, config, sure_size=500).is_target_sure
+    report = meter.progress(100, 200, 5, config, sure_size=499)
+    assert not report.is_target_sure
+    assert report.seconds_left is None
+
+
+def test_each_frequent_word_becomes_a_token_for_certain() -> None:
+    counts = WordCounts.from_pairs([("hug", 3), ("pug", 1), ("a", 9)])
+    assert sure_size(counts, TrainingConfig(), 10) == 12
+    assert sure_size(counts, TrainingConfig(min_frequency=2), 10) == 11
+    assert sure_size(counts, TrainingConfig(max_token_length=2), 10) == 10

@@ -1,0 +1,193 @@
+"""The figures of the moment shown: when they are counted, kept, dropped, and that they are right."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QObject
+
+from tests.session.conftest import random_counts
+from wordpiece_studio.corpus.counts import WordCounts
+from wordpiece_studio.evaluation.usage import count_usage
+from wordpiece_studio.session import token_usage
+from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.session.token_details import TokenWords, WordGrowth, grown
+from wordpiece_studio.session.token_usage import TokenUsage
+from wordpiece_studio.training.config import TrainingConfig
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytestqt.qtbot import QtBot
+
+    from wordpiece_studio.session.trainer_model import TrainerModel
+
+
+def train(qtbot: QtBot, model: TrainerModel, counts: WordCounts | None = None, merges: int = 40) -> None:
+    model.start(counts or random_counts(3), TrainingConfig(max_merges=merges))
+    qtbot.waitUntil(lambda: model.state is TrainerState.FINISHED, timeout=20_000)
+    model.last()
+
+
+@pytest.fixture
+def usage(qtbot: QtBot, model: TrainerModel) -> Iterator[TokenUsage]:
+    train(qtbot, model)
+    usage = TokenUsage(model)
+    yield usage
+    usage.close()
+
+
+@pytest.fixture
+def widget() -> QObject:
+    return QObject()
+
+
+def expected(model: TrainerModel) -> list[int]:
+    tokenizer = model.tokenizer_at(model.moment)
+    assert tokenizer is not None
+    assert model.counts is not None
+    found = count_usage(tokenizer, model.counts)
+    assert found is not None
+    return found.frequencies.tolist()
+
+
+def test_nothing_is_counted_unless_someone_looks(qtbot: QtBot, model: TrainerModel, usage: TokenUsage) -> None:
+    model.seek(3)
+    qtbot.wait(30)
+    assert (usage.step, usage.is_counting, usage.is_current) == (None, False, False)
+    assert len(usage.frequencies) == len(usage.word_counts) == len(usage.dead) == 0
+    assert usage.reason(0) is None
+
+
+def test_the_figures_follow_the_moment(qtbot: QtBot, model: TrainerModel, usage: TokenUsage, widget: QObject) -> None:
+    usage.set_wanted(widget, True)
+    assert usage.is_counting
+    for moment in (40, 7, 0, 25):
+        model.seek(moment)
+        assert not usage.is_current
+        qtbot.waitUntil(lambda: usage.is_current, timeout=5000)
+        assert usage.step == moment
+        assert usage.frequencies.tolist() == expected(model)
+        assert len(usage.dead) == model.history.vocabulary_size(moment)
+        assert not usage.is_counting
+    assert usage.dead.any()
+    for token_id in usage.dead.nonzero()[0].tolist():
+        assert usage.reason(token_id) is not None
+    assert usage.reason(0) is None
+    assert usage.reason(10**6) is None
+
+
+def test_moments_shown_before_are_known_at_once(
+    qtbot: QtBot, model: TrainerModel, usage: TokenUsage, widget: QObject
+) -> None:
+    usage.set_wanted(widget, True)
+    qtbot.waitUntil(lambda: usage.is_current, timeout=5000)
+    model.seek(10)
+    qtbot.waitUntil(lambda: usage.is_current, timeout=5000)
+    model.last()
+    assert usage.is_current
+    assert usage.frequencies.tolist() == expected(model)
+
+
+def test_a_late_answer_is_dropped(
+    qtbot: QtBot, model: TrainerModel, usage: TokenUsage, widget: QObject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted, may_go_on = token_usage.count_usage, threading.Event()
+    steps: list[int] = []
+
+    def slow(*arguments: object) -> object:
+        may_go_on.wait(5)
+        return counted(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(token_usage, "count_usage", slow)
+    usage.changed.connect(lambda: steps.append(usage.step))
+    usage.set_wanted(widget, True)
+    model.seek(5)
+    qtbot.wait(20)
+    model.seek(6)
+    qtbot.wait(20)
+    may_go_on.set()
+    qtbot.waitUntil(lambda: usage.is_current, timeout=5000)
+    assert (usage.step, 5 in steps) == (6, False)
+
+
+def test_it_waits_until_the_moment_rests(
+    qtbot: QtBot, model: TrainerModel, usage: TokenUsage, widget: QObject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(token_usage, "_FEW_WORDS", 1)
+    usage.set_wanted(widget, True)
+    for moment in range(30, 38):
+        model.seek(moment)
+        qtbot.wait(15)
+        assert not usage._job.is_running
+    qtbot.waitUntil(lambda: usage.step == 37, timeout=5000)
+    assert list(usage._kept) == [37]
+
+
+def test_no_one_looks_any_more(qtbot: QtBot, model: TrainerModel, usage: TokenUsage, widget: QObject) -> None:
+    usage.set_wanted(widget, True)
+    usage.set_wanted(widget, False)
+    qtbot.wait(30)
+    assert (usage.step, usage.is_counting) == (None, False)
+
+
+def test_another_run_has_other_figures(qtbot: QtBot, model: TrainerModel, usage: TokenUsage, widget: QObject) -> None:
+    usage.set_wanted(widget, True)
+    qtbot.waitUntil(lambda: usage.is_current, timeout=5000)
+    train(qtbot, model, WordCounts.from_pairs([("hug", 10), ("hugs", 5)]), merges=2)
+    qtbot.waitUntil(lambda: usage.is_current, timeout=5000)
+    assert usage.frequencies.tolist() == expected(model)
+    model.forget()
+    assert (usage.step, len(usage.frequencies)) == (None, 0)
+
+
+def test_words_of_a_token(qtbot: QtBot, model: TrainerModel, usage: TokenUsage) -> None:
+    train(qtbot, model, WordCounts.from_pairs([("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)]), 3)
+    vocabulary = model.vocabulary_at(3)
+    assert vocabulary is not None
+    token_id = vocabulary.id_of("##u")
+    assert token_id is not None
+    model.seek(0)
+    with qtbot.waitSignal(usage.details.words_found) as found:
+        usage.details.find_words(token_id)
+    words = (("pun", 12), ("hug", 10), ("pug", 5), ("hugs", 5), ("bun", 4))
+    assert found.args == [TokenWords(token_id, 0, words, 5, None)]
+
+
+def test_only_the_latest_question_is_answered(qtbot: QtBot, usage: TokenUsage) -> None:
+    answers: list[object] = []
+    usage.details.words_found.connect(answers.append)
+    usage.details.growth_found.connect(answers.append)
+    usage.details.find_growth("a")
+    for token_id in range(6, 10):
+        usage.details.find_words(token_id)
+    qtbot.waitUntil(lambda: bool(answers), timeout=5000)
+    qtbot.wait(20)
+    assert [answer.token_id for answer in answers] == [9]  # type: ignore[attr-defined]
+
+
+def test_how_a_word_grew(qtbot: QtBot, model: TrainerModel) -> None:
+    train(qtbot, model, WordCounts.from_pairs([("hug", 10), ("pug", 5), ("hugs", 5), ("x", 1)]))
+    history = model.history
+    growth = grown(history, "hugs", len(history))
+    tokens = [history.segmentation("hugs", step) for step in range(len(history) + 1)]
+    assert growth.steps == tuple(step for step in range(1, len(tokens)) if tokens[step] != tokens[step - 1])
+    assert (growth.count, growth.is_whole) == (5, len(tokens[-1]) == 1)
+    early = grown(history, "hugs", 1)
+    assert early.steps == tuple(step for step in growth.steps if step <= 1)
+    assert not early.is_whole
+    assert grown(history, "x", 1) == WordGrowth("x", 3, 1, (), True)
+    assert grown(history, "not there", 1) == WordGrowth("not there")
+
+
+def test_closing_waits_and_ends_it(qtbot: QtBot, model: TrainerModel, usage: TokenUsage, widget: QObject) -> None:
+    usage.set_wanted(widget, True)
+    usage.details.find_words(7)
+    qtbot.wait(5)
+    usage.close()
+    usage.set_wanted(widget, True)
+    model.seek(1)
+    qtbot.wait(20)
+    assert usage.step != 1

@@ -1,0 +1,556 @@
+"""The observable trainer: what it says, in which order, and what its commands do."""
+
+from __future__ import annotations
+
+import threading
+import time
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.session.conftest import random_counts
+from tests.session.fakes import FakeTrainer, Recorder
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session.records import Focus, Rivals, TrainerState
+from wordpiece_studio.session.rivals_beside import find_where_there_is_room
+from wordpiece_studio.session.trainer_model import TrainerModel
+from wordpiece_studio.session.training_messages import Batch
+from wordpiece_studio.training import history as merge_history
+from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.training.records import Candidate
+from wordpiece_studio.training.trainer import Trainer, train
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from pytestqt.qtbot import QtBot
+
+    from wordpiece_studio.corpus.counts import WordCounts
+
+    MakeModel = Callable[..., TrainerModel]
+
+TRAINING, PAUSED, FINISHED = TrainerState.TRAINING, TrainerState.PAUSED, TrainerState.FINISHED
+IDLE, FAILED = TrainerState.IDLE, TrainerState.FAILED
+
+
+def reach(qtbot: QtBot, model: TrainerModel, state: TrainerState) -> None:
+    qtbot.waitUntil(lambda: model.state is state and not model.is_busy, timeout=20_000)
+
+
+def trained(qtbot: QtBot, model: TrainerModel, counts: WordCounts, **limits: int) -> TrainerModel:
+    model.start(counts, TrainingConfig(**limits))
+    reach(qtbot, model, FINISHED)
+    return model
+
+
+def test_signals_come_in_strict_order(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
+    signals = [
+        model.state_changed, model.run_reset, model.merged, model.merged, model.merged, model.merges_appended,
+        model.moment_changed, model.state_changed, model.progress_changed,
+    ]  # fmt: skip
+    with qtbot.waitSignals(signals, order="strict"):
+        model.start(hugs, TrainingConfig(max_merges=3))
+
+
+def test_each_signal_says_what_is_so(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
+    recorder = Recorder(model)
+    trained(qtbot, model, hugs, max_merges=2)
+    assert recorder.log == [
+        ("state", TRAINING), ("reset",), ("merged", 1), ("merged", 2), ("appended", 0, 1), ("moment", 2),
+        ("state", FINISHED),
+    ]  # fmt: skip
+    assert model.stop_reason == "max_merges"
+    assert model.merge_count == model.moment == len(model.history) == 2
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_each_merge_is_told_once_and_in_order(qtbot: QtBot, model: TrainerModel, seed: int) -> None:
+    counts = random_counts(seed)
+    recorder = Recorder(model)
+    trained(qtbot, model, counts)
+    assert recorder.merges == list(train(counts).history)
+    appended = [entry[1:] for entry in recorder.log if entry[0] == "appended"]
+    assert [first for first, _ in appended] == [0, *(last + 1 for _, last in appended[:-1])]
+    assert appended[-1][1] == model.merge_count - 1
+
+
+@pytest.mark.slow
+def test_twenty_thousand_merges(qtbot: QtBot, make_model: MakeModel, hugs: WordCounts) -> None:
+    """PySide6 6.12.0 aborts the interpreter on Python 3.11 long before."""
+    model = make_model(seconds_per_merge=0.0)
+    recorder = Recorder(model)
+    trained(qtbot, model, hugs, max_merges=20_000)
+    assert [merge.step for merge in recorder.merges] == list(range(1, 20_001))
+
+
+def test_the_worker_does_not_run_ahead_of_the_window(qtbot: QtBot, make_model: MakeModel, hugs: WordCounts) -> None:
+    model = make_model(seconds_per_merge=0.0)
+    model.start(hugs, TrainingConfig(max_merges=10**6))
+    qtbot.waitUntil(lambda: model.merge_count > 0)
+    time.sleep(0.3)  # the window is busy
+    assert len(model.history) - model.merge_count <= 6 * 256
+
+
+def test_progress_comes_at_most_twenty_times_a_second(qtbot: QtBot, make_model: MakeModel, hugs: WordCounts) -> None:
+    model = make_model(seconds_per_merge=0.001)
+    recorder = Recorder(model)
+    began = time.monotonic()
+    trained(qtbot, model, hugs, max_merges=400)
+    assert 2 <= len(recorder.progress) <= 20 * (time.monotonic() - began) + 2
+    assert recorder.progress[-1] == model.progress
+    assert model.progress.merges == 400
+    assert model.progress.seconds > 0.4
+    assert recorder.progress[1].seconds_left == pytest.approx(0.4, abs=0.4)
+
+
+@pytest.mark.parametrize("merges", [1, 2, 5, 20, 80])
+def test_pause_and_resume_change_nothing(qtbot: QtBot, make_model: MakeModel, hugs: WordCounts, merges: int) -> None:
+    model = make_model(held_at=merges)
+    recorder = Recorder(model)
+    model.start(hugs, TrainingConfig(max_merges=100))
+    qtbot.waitUntil(lambda: model.history is not None and len(model.history) == merges)
+    model.pause()
+    reach(qtbot, model, PAUSED)
+    assert model.merge_count == len(model.history) == merges
+    model.resume()
+    reach(qtbot, model, FINISHED)
+    assert [merge.step for merge in recorder.merges] == list(range(1, 101))
+
+
+def test_the_worker_leaves_the_index_of_words_to_the_window(
+    qtbot: QtBot, model: TrainerModel, hugs: WordCounts
+) -> None:
+    trained(qtbot, model, hugs)
+    assert "_hashes" in vars(model.history.segmentations)  # of a million words it takes long to make
+
+
+def test_pause_and_resume_at_once(qtbot: QtBot, make_model: MakeModel, hugs: WordCounts) -> None:
+    model = make_model(seconds_per_merge=0.0005)
+    model.start(hugs, TrainingConfig(max_merges=300))
+    for delay in range(20):
+        model.pause()
+        qtbot.wait(delay % 4)
+        model.resume()
+        qtbot.wait(1)
+    reach(qtbot, model, FINISHED)
+    assert model.merge_count == 300
+
+
+@pytest.mark.parametrize("delay_ms", [0, 1, 5, 20, 60])
+def test_stop_keeps_what_was_learned(qtbot: QtBot, make_model: MakeModel, hugs: WordCounts, delay_ms: int) -> None:
+    model = make_model(seconds_per_merge=0.002)
+    recorder = Recorder(model)
+    model.start(hugs, TrainingConfig(max_merges=10_000), paused=False)
+    qtbot.waitUntil(lambda: model.history is not None)
+    qtbot.wait(delay_ms)
+    began = time.monotonic()
+    model.stop()
+    reach(qtbot, model, FINISHED)
+    assert time.monotonic() - began < 0.5
+    assert model.stop_reason == "user"
+    assert len(recorder.merges) == model.merge_count == len(model.history)
+
+
+def test_stop_while_paused(qtbot: QtBot, make_model: MakeModel, hugs: WordCounts) -> None:
+    model = make_model(seconds_per_merge=0.001)
+    model.start(hugs, TrainingConfig(max_merges=10_000))
+    model.pause()
+    reach(qtbot, model, PAUSED)
+    model.stop()
+    assert (model.state, model.stop_reason) == (FINISHED, "user")
+
+
+def test_stop_before_anything_has_begun(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
+    model.start(hugs, TrainingConfig())
+    model.stop()
+    qtbot.waitUntil(lambda: model.state is not TRAINING)
+    assert model.state in (IDLE, FINISHED)
+
+
+def test_start_paused_learns_one_merge_at_a_time(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
+    model.start(hugs, TrainingConfig(), paused=True)
+    reach(qtbot, model, PAUSED)
+    assert model.merge_count == 0
+    for step in range(1, 4):
+        model.next_merge()
+        qtbot.waitUntil(lambda step=step: model.moment == step)
+    assert model.state is PAUSED
+    assert [merge.token for merge in model.history] == ["##gs", "hu", "hugs"]
+
+
+def test_next_merge_stops_at_the_limit(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
+    trained(qtbot, model, hugs, max_merges=2)
+    model.next_merge()
+    reach(qtbot, model, FINISHED)
+    assert (model.merge_count, model.stop_reason) == (2, "max_merges")
+
+
+def test_next_merge_after_a_stop_learns_exactly_one(qtbot: QtBot, make_model: MakeModel, hugs: WordCounts) -> None:
+    model = make_model(seconds_per_merge=0.001)
+    model.start(hugs, TrainingConfig(max_merges=10_000))
+    qtbot.waitUntil(lambda: model.merge_count > 3)
+    model.stop()
+    reach(qtbot, model, FINISHED)
+    learned = model.merge_count
+    model.last()
+    model.next_merge()
+    reach(qtbot, model, PAUSED)
+    assert model.merge_count == model.moment == learned + 1
+
+
+def test_next_merge_only_moves_behind_the_head(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
+    trained(qtbot, model, hugs, max_merges=3)
+    model.first()
+    model.next_merge()
+    assert (model.moment, model.is_busy) == (1, False)
+
+
+def test_the_moment_follows_only_from_the_head(qtbot: QtBot, make_model: MakeModel, hugs: WordCounts) -> None:
+    model = make_model(seconds_per_merge=0.001)
+    model.start(hugs, TrainingConfig(max_merges=300))
+    qtbot.waitUntil(lambda: model.moment > 5)
+    model.seek(2)
+    learned = model.merge_count
+    qtbot.waitUntil(lambda: model.merge_count > learned + 20)
+    assert model.moment == 2
+    model.next_merge()
+    assert model.moment == 3
+    model.last()
+    reach(qtbot, model, FINISHED)
+    assert model.moment == 300
+
+
+def test_seeking_stays_within_the_history(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
+    trained(qtbot, model, hugs, max_merges=3)
+    model.seek(99)
+    assert model.moment == 3
+    model.first()
+    model.previous_merge()
+    assert model.moment == 0
+
+
+def test_train_further_goes_on_with_the_same_history(qtbot: QtBot, model: TrainerModel) -> None:
+    counts = random_counts(7)
+    history = trained(qtbot, model, counts, max_merges=10).history
+    recorder = Recorder(model)
+    model.seek(4)
+    model.train_further(max_merges=40)
+    reach(qtbot, model, FINISHED)
+    assert model.history is history
+    assert model.config.max_merges == 40
+    assert model.moment == 4
+    assert [merge.step for merge in recorder.merges] == list(range(11, 41))
+    assert list(history) == list(train(counts, TrainingConfig(max_merges=40)).history)
+
+
+def test_a_new_start_replaces_the_run(qtbot: QtBot, make_model: MakeModel, hugs: WordCounts) -> None:
+    model = make_model(seconds_per_merge=0.001)
+    recorder = Recorder(model)
+    for _ in range(5):
+        model.start(hugs, TrainingConfig(max_merges=10_000))
+        qtbot.wait(10)
+    recorder.log.clear()
+    recorder.merges.clear()
+    model.start(hugs, TrainingConfig(max_merges=50))
+    reach(qtbot, model, FINISHED)
+    since_reset = recorder.names()[recorder.names().index("reset") :]
+    assert since_reset.count("merged") == 50
+    assert "merged" not in recorder.names()[: recorder.names().index("reset")]
+
+
+def test_a_late_batch_is_dropped(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
+    trained(qtbot, model, hugs, max_merges=3)
+    recorder = Recorder(model)
+    model._thread.worker.batch_ready.emit(Batch(run=0, merges=2, seconds=0.0))
+    qtbot.wait(50)
+    assert not recorder.log
+
+
+def test_a_refused_start_keeps_the_old_run(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
+    history = trained(qtbot, model, hugs, max_merges=3).history
+    recorder = Recorder(model)
+    model.start(hugs, TrainingConfig(vocab_size=3))
+    reach(qtbot, model, FAILED)
+    assert "12" in str(recorder.errors[0])  # five special tokens, seven symbols
+    assert model.history is history
+    model.train_further(max_merges=4)
+    reach(qtbot, model, FINISHED)
+    assert model.merge_count == 4
+
+
+@pytest.mark.expects_log
+@pytest.mark.parametrize(
+    ("error", "words"), [(MemoryError(), "memory"), (ZeroDivisionError("float"), "ZeroDivisionError")]
+)
+def test_a_broken_engine_is_told_in_words(
+    qtbot: QtBot, make_model: MakeModel, hugs: WordCounts, error: Exception, words: str
+) -> None:
+    model = make_model(broken_at=7, error=error)
+    recorder = Recorder(model)
+    model.start(hugs, TrainingConfig(max_merges=20))
+    reach(qtbot, model, FAILED)
+    assert isinstance(recorder.errors[0], StudioError)
+    assert words in str(recorder.errors[0])
+    assert model.merge_count == len(recorder.merges) == 7
+    model.last()
+    model.next_merge()
+    qtbot.waitUntil(lambda: len(recorder.errors) == 2)
+    assert "Train again" in str(recorder.errors[1])
+    assert not model.is_busy
+
+
+@pytest.mark.expects_log
+def test_rivals_are_found_though_the_engine_is_gone(qtbot: QtBot, hugs: WordCounts) -> None:
+    found: list[str] = []
+    factory = partial(FakeTrainer, broken_at=7, error=MemoryError())
+    model = TrainerModel(trainer_factory=factory, rivals_finder=held(found=found))  # type: ignore[arg-type]
+    recorder = Recorder(model)
+    model.start(hugs, TrainingConfig(max_merges=20))
+    reach(qtbot, model, FAILED)
+    with qtbot.waitSignal(model.rivals_changed):
+        model.request_rivals()
+    assert recorder.rivals[-1].candidates[0].token == "7"
+    model.close()
+
+
+def test_a_training_that_ran_out_of_memory_can_go_on(
+    qtbot: QtBot, model: TrainerModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = [True]
+
+    def with_room(array: Any, size: int, growth: float) -> Any:
+        if full[0] and size > 64:
+            raise MemoryError
+        return whole(array, size, growth)
+
+    whole = merge_history.with_room
+    monkeypatch.setattr(merge_history, "with_room", with_room)
+    recorder = Recorder(model)
+    model.start(random_counts(3), TrainingConfig(max_merges=100))
+    reach(qtbot, model, FAILED)
+    assert "not enough memory for more than" in str(recorder.errors[0])
+    known = model.merge_count
+    assert known == len(model.history) < 100
+    with qtbot.waitSignal(model.rivals_changed):
+        model.request_rivals(1)
+    full[0] = False
+    model.train_further(max_merges=100)
+    reach(qtbot, model, FINISHED)
+    assert recorder.rivals[-1].candidates[0].token == model.history[known].token
+    assert model.merge_count == 100
+
+
+def test_who_starts_a_training_here_has_asked_about_memory(
+    qtbot: QtBot, model: TrainerModel, hugs: WordCounts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("wordpiece_studio.training.trainer.available_memory", lambda: 0)
+    trained(qtbot, model, hugs, max_merges=3)
+    assert model.merge_count == 3
+
+
+def test_rivals_are_those_of_the_moment(qtbot: QtBot, model: TrainerModel) -> None:
+    counts = random_counts(3)
+    trained(qtbot, model, counts, max_merges=30)
+    recorder = Recorder(model)
+    trainer = Trainer(counts, TrainingConfig(max_merges=30))
+    for moment in (30, 0, 17, 16, 29):
+        trainer.seek(moment)
+        model.seek(moment)
+        with qtbot.waitSignal(model.rivals_changed):
+            model.request_rivals(5)
+        assert recorder.rivals[-1] == Rivals(moment, tuple(trainer.top(5)), available=True)
+
+
+def test_rivals_of_the_moment_before(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
+    trained(qtbot, model, hugs, max_merges=3)
+    with qtbot.waitSignal(model.rivals_changed) as caught:
+        model.request_rivals(1, moment=2)
+    assert caught.args[0].moment == 2
+    assert caught.args[0].candidates[0].token == model.history[2].token
+
+
+def test_only_the_latest_rivals_are_told(qtbot: QtBot, model: TrainerModel) -> None:
+    trained(qtbot, model, random_counts(3), max_merges=30)
+    recorder = Recorder(model)
+    for moment in range(30):
+        model.seek(moment)
+        model.request_rivals()
+    model.seek(5)
+    model.request_rivals()
+    qtbot.waitUntil(lambda: len(recorder.rivals) > 0)
+    qtbot.wait(30)
+    assert [rivals.moment for rivals in recorder.rivals] == [5]
+
+
+def held(*, found: list[str]) -> Callable[..., list[Candidate] | None]:
+    """Return a finder of rivals that notes the moments it is asked for, and knows one; it finds none at moment 1."""
+
+    def find(_history: object, moment: int, _limit: int, _stop: object) -> list[Candidate] | None:
+        found.append(f"{moment} in {threading.current_thread().name}")
+        return None if moment == 1 else [Candidate("a", "##b", f"{moment}", 1, 1, 1, 1.0, False)]
+
+    return find
+
+
+def test_while_training_the_rivals_are_found_beside_it(qtbot: QtBot, hugs: WordCounts) -> None:
+    found: list[str] = []
+    factory = partial(FakeTrainer, seconds_per_merge=0.001)
+    model = TrainerModel(trainer_factory=factory, rivals_finder=held(found=found))  # type: ignore[arg-type]
+    recorder = Recorder(model)
+    model.start(hugs, TrainingConfig(max_merges=10_000))
+    qtbot.waitUntil(lambda: model.merge_count > 5)
+    for moment, is_available in ((3, True), (1, False), (4, True)):
+        model.seek(moment)
+        with qtbot.waitSignal(model.rivals_changed):
+            model.request_rivals(5)
+        answer = recorder.rivals[-1]
+        assert (answer.moment, answer.available) == (moment, is_available)
+        assert [rival.token for rival in answer.candidates] == [str(moment)] * is_available
+    assert model.state is TRAINING
+    assert len(found) == 3
+    assert not any("MainThread" in entry for entry in found)
+    model.pause()
+    reach(qtbot, model, PAUSED)
+    with qtbot.waitSignal(model.rivals_changed):
+        model.request_rivals()  # of the engine itself
+    assert len(found) == 3
+    model.close()
+
+
+def test_rivals_found_late_are_not_told(qtbot: QtBot, hugs: WordCounts) -> None:
+    gate, asked = threading.Event(), threading.Event()
+
+    def find(_history: object, moment: int, _limit: int, _stop: object) -> list[Candidate]:
+        asked.set()
+        gate.wait(5)
+        return [Candidate("a", "##b", str(moment), 1, 1, 1, 1.0, False)]
+
+    factory = partial(FakeTrainer, seconds_per_merge=0.001)
+    model = TrainerModel(trainer_factory=factory, rivals_finder=find)  # type: ignore[arg-type]
+    recorder = Recorder(model)
+    model.start(hugs, TrainingConfig(max_merges=10_000))
+    qtbot.waitUntil(lambda: model.merge_count > 5)
+    model.seek(3)
+    model.request_rivals()
+    qtbot.waitUntil(asked.is_set)
+    model.seek(2)  # nobody asks for its rivals
+    gate.set()
+    qtbot.wait(40)
+    assert not recorder.rivals
+    model.close()
+
+
+def test_the_rivals_beside_a_training_are_those_of_a_trainer_there(qtbot: QtBot, model: TrainerModel) -> None:
+    counts = random_counts(5, words=4000, letters="abcdefghijk")
+    reference = Trainer(counts, TrainingConfig(), engine="compiled")
+    reference.run(300)
+    recorder = Recorder(model)
+    model.start(counts, TrainingConfig())
+    qtbot.waitUntil(lambda: model.merge_count > 300, timeout=10_000)
+    for moment in (250, 3, 0):
+        assert model.state is TRAINING
+        reference.seek(moment)
+        model.seek(moment)
+        with qtbot.waitSignal(model.rivals_changed):
+            model.request_rivals(100)
+        assert recorder.rivals[-1] == Rivals(moment, tuple(reference.top(100)), available=True)
+    model.seek(2)
+    model.next_merge()  # behind the head it moves, and nothing is learned for it
+    assert model.moment == 3
+    model.stop()
+    reach(qtbot, model, FINISHED)
+
+
+def test_without_memory_for_another_engine_there_are_no_rivals(
+    qtbot: QtBot, model: TrainerModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trained(qtbot, model, random_counts(3), max_merges=30)
+    assert find_where_there_is_room(model.history, 3, 5, lambda: False)
+    monkeypatch.setattr("wordpiece_studio.session.rivals_beside.available_memory", lambda: 1000)
+    assert find_where_there_is_room(model.history, 3, 5, lambda: False) is None
+
+
+def test_training_goes_on_from_the_head_after_rivals(qtbot: QtBot, model: TrainerModel) -> None:
+    counts = random_counts(11)
+    trained(qtbot, model, counts, max_merges=20)
+    model.seek(3)
+    with qtbot.waitSignal(model.rivals_changed):
+        model.request_rivals()
+    model.train_further(max_merges=35)
+    reach(qtbot, model, FINISHED)
+    assert list(model.history) == list(train(counts, TrainingConfig(max_merges=35)).history)
+
+
+def test_the_focus_is_shared_and_lost_with_the_run(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
+    model.set_focus(Focus("token", text="hug"))
+    assert model.focus is None  # nothing is trained yet
+    trained(qtbot, model, hugs)
+    recorder = Recorder(model)
+    model.set_focus(Focus("token", text="hug"))
+    model.set_focus(Focus("token", text="hug"))
+    assert recorder.log == [("focus", Focus("token", text="hug"))]
+    trained(qtbot, model, hugs)
+    assert model.focus is None
+    model.set_focus(Focus("token", text="hug"))
+    model.forget()
+    model.set_focus(Focus("token", text="hug"))  # by a pane that still shows the run
+    assert model.focus is None
+
+
+def test_vocabulary_and_tokenizer_of_a_moment(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
+    assert model.vocabulary_at(0) is None
+    assert model.tokenizer_at(0) is None
+    trained(qtbot, model, hugs)
+    assert len(model.vocabulary_at(2)) == 14
+    assert model.tokenizer_at(2).encode("hugs").tokens == ["hu", "##gs"]
+    assert model.tokenizer_at(3).encode("hugs").tokens == ["hugs"]
+    assert model.tokenizer_at(2) is model.tokenizer_at(2)
+
+
+@pytest.mark.parametrize("state", ["idle", "preparing", "training", "paused", "finished", "rivals", "step"])
+def test_close_in_every_state(qtbot: QtBot, make_model: MakeModel, hugs: WordCounts, state: str) -> None:
+    for _ in range(50):
+        model = make_model(seconds_per_merge=0.0002)
+        if state != "idle":
+            model.start(hugs, TrainingConfig(max_merges=5 if state in ("finished", "rivals") else 10**6))
+        if state in ("training", "paused", "step"):
+            qtbot.waitUntil(lambda model=model: model.merge_count > 0)
+        if state in ("paused", "step"):
+            model.pause()
+            reach(qtbot, model, PAUSED)
+        if state in ("finished", "rivals"):
+            reach(qtbot, model, FINISHED)
+            model.request_rivals()
+        if state == "step":
+            model.next_merge()
+        recorder = Recorder(model)
+        model.close()
+        model.close()
+        qtbot.wait(0)
+        assert not recorder.log
+
+
+def test_commands_after_close_do_nothing(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
+    model.close()
+    model.start(hugs, TrainingConfig())
+    model.next_merge()
+    model.train_further()
+    model.resume()
+    assert model.state is IDLE
+
+
+def test_a_run_that_is_forgotten_is_gone_and_another_can_begin(
+    qtbot: QtBot, model: TrainerModel, hugs: WordCounts
+) -> None:
+    trained(qtbot, model, hugs)
+    model.forget()
+    assert (model.history, model.merge_count, model.moment, model.state) == (None, 0, 0, TrainerState.IDLE)
+    assert model.tokenizer_at(0) is None
+    model.start(hugs, TrainingConfig())
+    model.forget()  # while it begins
+    qtbot.wait(50)
+    assert model.history is None
+    trained(qtbot, model, hugs)
+    assert model.merge_count

@@ -1,0 +1,282 @@
+"""The table of tokens: rows, order, filter, the moment, and Qt's own test of item models."""
+
+from __future__ import annotations
+
+import random
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QLocale, QObject, QPersistentModelIndex, Qt
+
+from tests.session.conftest import random_counts
+from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.session.token_usage import TokenUsage
+from wordpiece_studio.session.vocabulary_rows import SPECIAL_BIRTH, TokenNumbers, VocabularyColumn, VocabularyRows
+from wordpiece_studio.session.vocabulary_search import FoundTokens, SoughtText, VocabularySearch
+from wordpiece_studio.session.vocabulary_table import ID_ROLE, RAW_ROLE, VocabularyTableModel
+from wordpiece_studio.training.config import TrainingConfig
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytestqt.modeltest import ModelTester
+    from pytestqt.qtbot import QtBot
+
+    from wordpiece_studio.evaluation.dead_tokens import DeadReason
+    from wordpiece_studio.session.trainer_model import TrainerModel
+    from wordpiece_studio.session.vocabulary_rows import Kind
+
+UP, DOWN = Qt.SortOrder.AscendingOrder, Qt.SortOrder.DescendingOrder
+_Column = VocabularyColumn
+KINDS: tuple[Kind, ...] = ("all", "special", "alphabet", "learned", "dead")
+
+
+class Scene:
+    """A training of 60 merges, its figures and the table."""
+
+    def __init__(self, qtbot: QtBot, model: TrainerModel) -> None:
+        self.qtbot, self.model = qtbot, model
+        model.start(random_counts(5), TrainingConfig(max_merges=60))
+        qtbot.waitUntil(lambda: model.state is TrainerState.FINISHED, timeout=20_000)
+        model.last()
+        self.usage = TokenUsage(model)
+        self.table = VocabularyTableModel(model, self.usage, explained, locale=QLocale(QLocale.Language.English))
+        self._widget = QObject()
+
+    def count(self) -> None:
+        """Find the figures of the moment and show them."""
+        self.usage.set_wanted(self._widget, True)
+        self.qtbot.waitUntil(lambda: self.usage.is_current, timeout=5000)
+        self.usage.set_wanted(self._widget, False)
+        self.table.show_usage()
+
+    def seek(self, moment: int) -> None:
+        self.model.seek(moment)
+        self.table.show_moment()
+
+    def ids(self) -> list[int]:
+        return [self.table.id_of_row(row) for row in range(self.table.rowCount())]
+
+
+def explained(reason: DeadReason) -> str:
+    return f"because {reason.kind}"
+
+
+@pytest.fixture
+def scene(qtbot: QtBot, model: TrainerModel) -> Iterator[Scene]:
+    scene = Scene(qtbot, model)
+    yield scene
+    scene.usage.close()
+
+
+def test_cells_say_what_the_history_says(scene: Scene) -> None:
+    scene.count()
+    history, usage, table = scene.model.history, scene.usage, scene.table
+    assert table.rowCount() == history.vocabulary_size(60)
+    for row in range(table.rowCount()):
+        token = history.token(row)
+        born = SPECIAL_BIRTH if row < 5 else history.birth_step(row)
+        values = [table.index(row, column).data(RAW_ROLE) for column in _Column]
+        length = len(token if row < 5 else token.removeprefix("##"))
+        figures = [int(usage.frequencies[row]), int(usage.word_counts[row])]
+        assert values == [token, row, born, *figures, length, usage.reason(row)]
+        assert table.index(row, 0).data(ID_ROLE) == row
+
+
+def test_cells_are_readable(scene: Scene) -> None:
+    table = scene.table
+    assert table.index(0, _Column.BORN).data() == "special"
+    assert table.index(6, _Column.BORN).data() == "alphabet"
+    assert table.index(table.rowCount() - 1, _Column.BORN).data() == "60"
+    assert table.index(6, _Column.FREQUENCY).data() == "…"  # nothing is known yet
+    scene.count()
+    dead = int(scene.usage.dead.nonzero()[0][0])
+    assert table.index(dead, _Column.REASON).data() == "because merged"
+    assert table.index(0, _Column.REASON).data() == ""
+    assert table.headerData(0, Qt.Orientation.Horizontal) == "token"
+    assert table.index(0, _Column.ID).data(Qt.ItemDataRole.TextAlignmentRole) & Qt.AlignmentFlag.AlignRight
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_kinds(scene: Scene, kind: Kind) -> None:
+    scene.count()
+    rows, size = scene.table.rows, scene.model.history.vocabulary_size(60)
+    assert rows is not None
+    expected = {
+        "all": range(size), "special": range(5), "alphabet": range(5, rows.initial),
+        "learned": range(rows.initial, size), "dead": scene.usage.dead.nonzero()[0].tolist(),
+    }  # fmt: skip
+    scene.table.set_kind(kind)
+    assert scene.ids() == list(expected[kind])
+
+
+def test_numbers(scene: Scene) -> None:
+    rows = scene.table.rows
+    assert rows is not None
+    assert rows.numbers(70) == TokenNumbers(5, rows.initial - 5, 70 - rows.initial, None)
+    scene.count()
+    assert rows.numbers(70).dead == int(scene.usage.dead.sum())
+    assert rows.numbers(70).all == 70
+
+
+@pytest.mark.parametrize("order", [UP, DOWN])
+@pytest.mark.parametrize("column", list(_Column))
+def test_sorting_is_stable(scene: Scene, column: VocabularyColumn, order: Qt.SortOrder) -> None:
+    scene.count()
+    scene.table.sort(column, order)
+    ids = scene.ids()
+    assert sorted(ids) == list(range(scene.table.rowCount()))
+    if column is _Column.REASON:
+        keys = [int(scene.usage.dead[each]) for each in ids]
+    else:
+        keys = [scene.table.value(each, column) for each in ids]  # type: ignore[misc]
+    assert keys == sorted(keys, reverse=order == DOWN)
+    for left, right in zip(range(len(ids)), range(1, len(ids)), strict=False):
+        if keys[left] == keys[right] and column not in (_Column.ID, _Column.BORN):
+            assert ids[left] < ids[right]
+
+
+def test_the_moment_adds_and_removes_rows_in_any_order_and_filter(scene: Scene) -> None:
+    chance = random.Random(1)
+    history, rows = scene.model.history, scene.table.rows
+    assert rows is not None
+    scene.count()
+    for _ in range(60):
+        kind, column = chance.choice(KINDS), chance.choice(list(_Column))
+        order = chance.choice([UP, DOWN])
+        found = chance.choice([None, np.arange(history.vocabulary_size(60)) % 3 > 0])
+        scene.table.set_kind(kind)
+        scene.table.set_found(found)
+        scene.table.sort(column, order)
+        for _ in range(3):
+            scene.seek(chance.randint(0, 60))
+            size = history.vocabulary_size(scene.model.moment)
+            everything = rows.ordered(history.vocabulary_size(60), kind, found, column, descending=order == DOWN)
+            assert scene.ids() == [each for each in everything.tolist() if each < size]
+            for row, token_id in enumerate(scene.ids()):
+                assert scene.table.row_of_id(token_id) == row
+            assert scene.table.row_of_id(size) == scene.table.row_of_id(-1) == -1
+
+
+def test_rows_that_stay_keep_their_selection(scene: Scene) -> None:
+    scene.table.sort(_Column.TOKEN, DOWN)
+    kept = QPersistentModelIndex(scene.table.index(scene.table.row_of_id(20), 2))
+    gone = QPersistentModelIndex(scene.table.index(scene.table.row_of_id(scene.table.rowCount() - 1), 2))
+    scene.seek(30)
+    assert scene.table.id_of_row(kept.row()) == 20
+    assert kept.column() == 2
+    assert not gone.isValid()
+    scene.table.sort(-1)
+    assert kept.row() == 20
+
+
+def test_new_tokens_of_a_longer_training_come(scene: Scene, qtbot: QtBot) -> None:
+    scene.table.sort(_Column.TOKEN, UP)
+    before = scene.table.rowCount()
+    scene.model.train_further(max_merges=65)
+    qtbot.waitUntil(lambda: scene.model.merge_count == 65, timeout=5000)
+    scene.table.show_moment()
+    assert scene.table.rowCount() == scene.model.history.vocabulary_size(65) > before
+    assert [scene.table.value(each, _Column.TOKEN) for each in scene.ids()] == sorted(
+        scene.model.vocabulary_at(65).tokens
+    )
+
+
+def test_another_run(scene: Scene) -> None:
+    scene.table.sort(_Column.TOKEN, DOWN)
+    scene.model.forget()
+    scene.table.show_moment()
+    assert (scene.table.rowCount(), scene.table.rows) == (0, None)
+    assert VocabularyTableModel(scene.model, scene.usage, explained).rowCount() == 0
+
+
+def test_qt_finds_no_fault(scene: Scene, qtmodeltester: ModelTester) -> None:
+    table = VocabularyTableModel(scene.model, scene.usage, explained)
+    qtmodeltester.check(table)
+    for column, order, kind in ((0, UP, "all"), (3, DOWN, "all"), (-1, UP, "learned"), (2, DOWN, "all")):
+        table.set_kind(kind)  # type: ignore[arg-type]
+        table.sort(column, order)
+        for moment in (60, 10, 35, 0, 60):
+            scene.model.seek(moment)
+            table.show_moment()
+        table.set_found(np.arange(30) % 2 > 0)
+        table.set_found(None)
+    scene.count()
+    table.show_usage()
+    scene.model.forget()
+    table.show_moment()
+
+
+def test_many_tokens_are_sorted_and_moved_through_quickly(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    """100,000 tokens; the limits are twenty times what it takes, for busy machines."""
+    count = 100_000
+    tokens = [f"##t{n * 7919 % count}" for n in range(count)]
+    table, history = scene.table, scene.model.history
+    monkeypatch.setattr(VocabularyRows, "_tokens", lambda _self, size: tokens[:size])
+    monkeypatch.setattr(history, "vocabulary_size", lambda step: count * step // 60 if step else 40)
+    for column in _Column:
+        began = time.process_time()
+        table.sort(column, DOWN)
+        sorted_in = time.process_time() - began
+        began = time.process_time()
+        scene.seek(30)
+        scene.seek(60)
+        assert sorted_in < 4
+        assert time.process_time() - began < 1
+    assert table.rowCount() == count
+
+
+# ---- the search
+
+
+@pytest.fixture
+def search(qapp: object) -> Iterator[VocabularySearch]:
+    search = VocabularySearch()
+    yield search
+    search.close()
+
+
+TOKENS = ["[UNK]", "ab", "AB", "##ing", "ring", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"]
+
+
+@pytest.mark.parametrize(
+    ("sought", "expected"),
+    [
+        (SoughtText("ab"), [1, 2]),
+        (SoughtText("AB"), [2]),
+        (SoughtText("ing$"), []),
+        (SoughtText("ing$", True), [3, 4]),
+        (SoughtText("^##", True), [3]),
+        (SoughtText(r"\p{Lu}", True), [0, 2]),
+    ],
+)
+def test_the_search(qtbot: QtBot, search: VocabularySearch, sought: SoughtText, expected: list[int]) -> None:
+    with qtbot.waitSignal(search.finished) as caught:
+        search.begin(sought, TOKENS)
+    answer: FoundTokens = caught.args[0]
+    assert answer.found.nonzero()[0].tolist() == expected
+    assert answer.sought == sought
+
+
+def test_a_bad_expression_is_told_at_once(search: VocabularySearch) -> None:
+    errors: list[object] = []
+    search.failed.connect(errors.append)
+    search.begin(SoughtText("(a", True), TOKENS)
+    assert "missing )" in str(errors[0])
+
+
+def test_a_hostile_expression_is_given_up(qtbot: QtBot, search: VocabularySearch) -> None:
+    with qtbot.waitSignal(search.failed, timeout=5000):
+        search.begin(SoughtText("(a|aa)+$(?<!a)", True), TOKENS)
+
+
+def test_only_the_latest_search_is_answered(qtbot: QtBot, search: VocabularySearch) -> None:
+    answers: list[FoundTokens] = []
+    search.finished.connect(answers.append)
+    for text in ("a", "ab", "ing"):
+        search.begin(SoughtText(text), TOKENS)
+    qtbot.waitUntil(lambda: bool(answers), timeout=5000)
+    qtbot.wait(10)
+    assert [answer.sought.text for answer in answers] == ["ing"]

@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
+from wordpiece_studio.storage.huggingface.reading_json import JsonPart
+from wordpiece_studio.storage.huggingface.reading_tokenizer_json import read_tokenizer_json
+from wordpiece_studio.storage.huggingface.tokenizer_json import tokenizer_json_bytes
+from wordpiece_studio.storage.tokenizer_loading import load_wordpiece_tokenizer
+from wordpiece_studio.tokenizer.tokenizer import Tokenizer
+from wordpiece_studio.tokenizer.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "##b", "é"]
+
+
+def ours(normalizer: str = "bert-uncased", pre_tokenizer: str = "bert", length: int = 100) -> Tokenizer:
+    return Tokenizer(Vocabulary(TOKENS, TOKENS[:5]), normalizer, pre_tokenizer, max_word_length=length)
+
+
+def written(path: Path, tokenizer: Tokenizer, **changes: Any) -> Path:
+    """Write a tokenizer with other values in its ``tokenizer.json``."""
+    value = json.loads(tokenizer_json_bytes(tokenizer)) | changes
+    (path / "tokenizer.json").write_text(json.dumps(value), encoding="utf-8")
+    return path / "tokenizer.json"
+
+
+@pytest.mark.parametrize(
+    ("normalizer", "pre_tokenizer"),
+    [
+        ("none", "bert"),
+        ("bert-cased", "bert"),
+        ("nfkc+lowercase+remove:,.", "whitespace"),
+        ("language-friendly", "whitespace-split+punctuation"),
+        ("none", "punctuation"),  # whose words would go on across the ends of lines
+        ("nfkc+lowercase+remove:,.", "punctuation"),
+        ("lowercase+remove:" + "".join(map(chr, range(0x4E00, 0x4E00 + 1000))), "bert"),
+    ],
+)
+def test_what_is_written_here_is_read_as_what_it_was(tmp_path: Path, normalizer: str, pre_tokenizer: str) -> None:
+    tokenizer = ours(normalizer, pre_tokenizer, 7)
+    found = read_tokenizer_json(written(tmp_path, tokenizer))
+    assert isinstance(found, Tokenizer)
+    assert (found.normalizer.name, found.pre_tokenizer.name) == (tokenizer.normalizer.name, pre_tokenizer)
+    assert (found.vocabulary, found.max_word_length) == (tokenizer.vocabulary, 7)
+    assert found.vocabulary.special_tokens == tokenizer.vocabulary.special_tokens
+    assert tokenizer_json_bytes(found) == tokenizer_json_bytes(tokenizer)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"pre_tokenizer": None},
+        {"pre_tokenizer": {"type": "Punctuation"}},
+        {"pre_tokenizer": {"type": "Metaspace", "replacement": "_"}},
+        {"normalizer": {"type": "Prepend", "prepend": "x"}},
+        {"post_processor": {"type": "ByteLevel", "trim_offsets": True, "add_prefix_space": False}},
+        {"added_tokens": [{"id": 5, "content": "a", "single_word": False, "lstrip": False, "rstrip": False,
+                           "normalized": True, "special": False}]},
+    ],
+)  # fmt: skip
+def test_what_the_studio_cannot_take_apart_is_tokenized_with_all_the_same(
+    tmp_path: Path, changes: dict[str, Any]
+) -> None:
+    path = written(tmp_path, ours(), **changes)
+    assert isinstance(read_tokenizer_json(path), ImportedTokenizer)
+    with pytest.raises(StudioError, match="can only be tokenized with"):
+        load_wordpiece_tokenizer(path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"normalizer": {"type": "Else"}}, "normalizer: Else: this normalizer cannot be repeated here"),
+        ({"normalizer": {"type": "Precompiled", "precompiled_charsmap": "é"}}, r"precompiled_charsmap: .* no base64"),
+        ({"normalizer": {"type": "Precompiled", "precompiled_charsmap": None}}, "this is not the text"),
+        ({"normalizer": {"type": "Precompiled", "precompiled_charsmap": "AAAA////"}}, "its trie has 4,278,"),
+        ({"normalizer": {"type": "Strip", "strip_left": 1}}, r"normalizer\.strip_left: Strip: this is not"),
+        ({"normalizer": {"type": "NFC", "x": 1}}, "NFC: nothing is known of the key 'x'"),
+        ({"pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "FixedLength"}]}}, r"pretokenizers\[0\]"),
+        ({"pre_tokenizer": {"type": "Split", "pattern": {"Regex": r"\w"}, "behavior": "Removed", "invert": False}},
+         r"pre_tokenizer\.pattern: Split: the regular expression .* might match other text"),
+        ({"normalizer": {"type": "Sequence", "normalizers": [
+            {"type": "Replace", "pattern": {"String": "a"}, "content": "aa"}] * 11}}, "too much of each character"),
+        ({"normalizer": {"type": "Sequence", "normalizers": [{"type": "NFC"}] * 101}}, "more than 100 components"),
+        ({"post_processor": {"type": "Else"}}, "Else: there is no such post-processor"),
+        ({"decoder": 1}, "decoder: this is no component"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_repeated_exactly_is_refused_by_name(
+    tmp_path: Path, changes: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(StudioError, match=message):
+        read_tokenizer_json(written(tmp_path, ours(), **changes))
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        ({"type": "BPE", "vocab": {"a": 0}, "merges": [], "dropout": 0.1}, r"model\.dropout: with dropout"),
+        ({"type": "BPE", "vocab": {"a": 0}, "merges": ["a"]}, r"model\.merges\[0\]: 'a' is not two symbols"),
+        ({"type": "BPE", "vocab": {"a": 0}, "merges": [["a", "a"]]}, r"model\.merges\[0\]: 'aa' is not in"),
+        ({"type": "Unigram", "vocab": [["a", 0], ["a", 0]]}, r"model\.vocab\[1\]: 'a' stands there twice"),
+        ({"type": "Unigram", "vocab": [["a", 0]], "unk_id": 1}, r"model\.unk_id: there is no piece"),
+        ({"type": "Unigram", "vocab": [["a" * 2000, 0]]}, r"model\.vocab\[0\]: a piece of 2,000 characters"),
+        ({"type": "Unigram", "vocab": [["a", "x"]]}, r"model\.vocab\[0\]\[1\]|model\.vocab.*float"),
+    ],
+)
+def test_models_are_checked(tmp_path: Path, model: dict[str, Any], message: str) -> None:
+    with pytest.raises(StudioError, match=message):
+        read_tokenizer_json(written(tmp_path, ours(), model=model, added_tokens=[]))
+
+
+def test_merges_of_old_files_are_texts(tmp_path: Path) -> None:
+    model = {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": ["#version: 0.2", "a b"]}
+    path = written(tmp_path, ours(), model=model, added_tokens=[], post_processor=None)
+    assert read_tokenizer_json(path).encode("abb").ids == [2, 1]
+
+
+@pytest.mark.parametrize("data", [b'{"a":1,"a":1}', b'{"a":[1],"b":2,"a":[1]}', b'{"b":1, "a" : {} ,\n"a":2}'])
+def test_keys_that_stand_there_twice(data: bytes) -> None:
+    with pytest.raises(StudioError, match="twice"):
+        JsonPart(data, "x.json").members()
+
+
+def test_members_are_found_whatever_is_between_them() -> None:
+    members = JsonPart(b' {\n"a\\"}" : [1, "}"] ,\t"b":{"a":2}}\n', "x.json").members()
+    assert {key: json.loads(part.data) for key, part in members.items()} == {'a"}': [1, "}"], "b": {"a": 2}}
+
+
+def test_a_folder_without_a_card_is_read_by_its_configuration(tmp_path: Path) -> None:
+    (tmp_path / "vocab.txt").write_text("\n".join(TOKENS), encoding="utf-8")
+    assert load_wordpiece_tokenizer(tmp_path).is_normalizer_guessed
+    (tmp_path / "tokenizer_config.json").write_text('{"do_lower_case": true, "sep_token": {"content": "é"}}')
+    found = load_wordpiece_tokenizer(tmp_path)
+    assert (found.normalizer.name, found.is_normalizer_guessed) == ("bert-uncased", False)
+    assert "é" in found.vocabulary.special_tokens
+    assert Tokenizer.load(tmp_path, "none").normalizer.name == "none"

@@ -1,0 +1,113 @@
+"""Projects to save, and project files forged so that their hashes are right and their content is not."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TYPE_CHECKING, Any
+
+import zstandard
+
+from wordpiece_studio.corpus.counts import WordCounts
+from wordpiece_studio.storage.project.container_writing import trailer
+from wordpiece_studio.storage.project.contents import (
+    Project,
+    ProjectCorpus,
+    ProjectFocus,
+    ProjectNote,
+    ProjectRun,
+    ProjectSettings,
+    ProjectView,
+)
+from wordpiece_studio.storage.project.layout import (
+    CODEC,
+    ROOT,
+    TRAILER_BYTES,
+    Part,
+    SourceRow,
+    chunk_hash,
+    part_hash,
+    root_hash,
+)
+from wordpiece_studio.text import normalizers, pre_tokenizers
+from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.training.trainer import train
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+COURSE = [("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)]
+
+
+def settings_of(config: TrainingConfig | None = None, **others: Any) -> ProjectSettings:
+    counts = WordCounts.from_pairs(COURSE)
+    return ProjectSettings(
+        training=(config or TrainingConfig()).to_dict(),
+        normalizer=normalizers.to_spec(counts.normalizer),
+        pre_tokenizer=pre_tokenizers.to_spec(counts.pre_tokenizer),
+        **others,
+    )
+
+
+def run_of(pairs: Sequence[tuple[str, int]] = COURSE, **settings: Any) -> ProjectRun:
+    run = train(WordCounts.from_pairs(pairs), TrainingConfig(**settings), engine="plain")
+    return ProjectRun(counts=run.counts, config=run.config, history=run.history, stop_reason=run.stop_reason)
+
+
+def course_project(text: str = "hug pug pun bun hugs\n", **others: Any) -> Project:
+    view = ProjectView(
+        moment=3,
+        focus=ProjectFocus("token", text="##gs"),
+        watched_text="hugs bugs",
+        markers={"A": 2},
+        notes=(ProjectNote(1, "the first", "##gs"),),
+    )
+    return Project(
+        settings=settings_of(), corpus=ProjectCorpus(name="course", text=text), view=view, **{"run": run_of(), **others}
+    )
+
+
+def forged(data: bytes, change: Callable[[sqlite3.Connection], object], *, is_sealed: bool = True) -> bytes:
+    """Return a project file with its database changed, and the hash at its end made right.
+
+    `is_sealed`: whether the hashes within are made right too.
+    """
+    database = sqlite3.connect(":memory:", isolation_level=None)
+    try:
+        database.deserialize(data[:-TRAILER_BYTES])
+        change(database)
+        if is_sealed:
+            seal(database)
+        image = database.serialize()
+    finally:
+        database.close()
+    return image + trailer(image)
+
+
+def seal(database: sqlite3.Connection) -> None:
+    """Make the hashes in a database right."""
+    execute = database.execute
+    for name, kind, n, first, chunks in execute("SELECT name, kind, n, first, chunks FROM part").fetchall():
+        hashes = []
+        rows = execute("SELECT id, n, data FROM chunk WHERE id >= ? AND id < ? ORDER BY id", (first, first + chunks))
+        for number, (chunk, entries, data) in enumerate(rows.fetchall()):
+            hashes.append(chunk_hash(name, kind, number, entries, data))
+            execute("UPDATE chunk SET hash = ? WHERE id = ?", (hashes[-1], chunk))
+        execute("UPDATE part SET hash = ? WHERE name = ?", (part_hash(name, kind, n, hashes), name))
+    meta = dict(execute("SELECT k, v FROM meta").fetchall())
+    sources = [SourceRow(*row) for row in execute("SELECT path, absolute, relative, about FROM source ORDER BY id")]
+    parts = [Part(*row) for row in execute("SELECT name, kind, n, first, chunks, hash FROM part")]
+    version = execute("PRAGMA user_version").fetchone()[0]
+    execute("UPDATE meta SET v = ? WHERE k = ?", (root_hash(version, meta, sources, parts), ROOT))
+
+
+def put_part(database: sqlite3.Connection, name: str, raw: bytes, n: int, kind: str | None = None) -> None:
+    """Give a part of one chunk, or a new one, another content."""
+    found = database.execute("SELECT first, kind FROM part WHERE name = ?", (name,)).fetchone()
+    if found is None:
+        first = 1 + database.execute("SELECT count(*) FROM chunk").fetchone()[0]
+        database.execute("INSERT INTO part VALUES (?, ?, ?, ?, 1, x'')", (name, kind, n, first))
+    else:
+        first = found[0]
+        database.execute("UPDATE part SET n = ?, kind = ? WHERE name = ?", (n, kind or found[1], name))
+    row = (first, n, CODEC, b"", zstandard.ZstdCompressor().compress(raw))
+    database.execute("INSERT OR REPLACE INTO chunk VALUES (?, ?, ?, ?, ?)", row)

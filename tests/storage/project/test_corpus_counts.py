@@ -1,0 +1,144 @@
+"""The word counts of a project's corpus, where they are not those of its run; and what is told of damage found late."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from tests.storage.project.making import course_project, forged, put_part, run_of
+from wordpiece_studio.corpus.corpus_file import CorpusFile
+from wordpiece_studio.corpus.counts import WordCounts
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.storage.project.contents import CorpusReference, Project, ProjectCorpus
+from wordpiece_studio.storage.project.project_file import check_project, open_project, save_project
+from wordpiece_studio.text import normalizers
+
+if TYPE_CHECKING:
+    import sqlite3
+    from pathlib import Path
+
+_COUNTS = WordCounts.from_pairs([("hug", 10), ("a\nb", 2), ("pug", 5)])
+
+
+def counted(**others: object) -> Project:
+    files = (CorpusReference(CorpusFile("/data/a.txt"), 17, 5), CorpusReference(CorpusFile("/data/b.txt"), 3, 6))
+    project = course_project(run=None)
+    return dataclasses.replace(
+        project, **{"corpus": ProjectCorpus(text=None, files=files), "counts": _COUNTS, **others}
+    )
+
+
+def saved(path: Path, project: Project) -> Project:
+    save_project(path, project)
+    check_project(path)
+    return open_project(path)
+
+
+@pytest.mark.parametrize("run", [None, run_of([("other", 3), ("others", 2)])])
+def test_counts_come_back_with_and_without_a_run(tmp_path: Path, run: object) -> None:
+    project = saved(tmp_path / "p.wpstudio", counted(run=run))
+    assert project.counts == _COUNTS
+    assert project.counts.statistics == _COUNTS.statistics
+    assert (project.run is None) == (run is None)
+    if project.run is not None:
+        assert project.run.counts.words == ["other", "others"]
+        assert len(project.run.history.positions(0))
+
+
+def test_the_words_are_read_when_they_are_asked_for(tmp_path: Path) -> None:
+    project = saved(tmp_path / "p.wpstudio", counted())
+    assert project.counts._words is None
+    assert (len(project.counts), project.counts.total) == (3, 17)
+    assert project.counts.words == _COUNTS.words
+
+
+def test_a_project_without_counts_of_an_older_minor_version_opens(tmp_path: Path) -> None:
+    path = tmp_path / "p.wpstudio"
+    save_project(path, course_project())
+    path.write_bytes(forged(path.read_bytes(), lambda database: database.execute("PRAGMA user_version = 1000")))
+    check_project(path)
+    assert open_project(path).counts is None
+    assert len(open_project(path).run.history)
+
+
+def change_record(name: str, **values: object) -> object:
+    def change(database: sqlite3.Connection) -> None:
+        record = json.loads(database.execute("SELECT v FROM meta WHERE k = ?", (name,)).fetchone()[0])
+        database.execute("UPDATE meta SET v = ? WHERE k = ?", (json.dumps({**record, **values}), name))
+
+    return change
+
+
+def other_size(database: sqlite3.Connection) -> None:
+    database.execute("UPDATE source SET about = replace(about, '\"size\": 17', '\"size\": 18')")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        other_size,
+        change_record("settings", max_word_length=9),
+        change_record("settings", normalizer=normalizers.to_spec(normalizers.resolve_normalizer("bert-uncased"))),
+    ],
+)
+def test_counts_that_are_not_of_this_corpus_are_not_taken(tmp_path: Path, change: object) -> None:
+    """As when a program that does not know them kept them, and changed corpus or settings."""
+    path = tmp_path / "p.wpstudio"
+    save_project(path, counted())
+    path.write_bytes(forged(path.read_bytes(), change))
+    project = open_project(path)
+    assert project.counts is None
+    save_project(path, project)
+    assert open_project(path).counts is None
+
+
+def test_files_that_were_moved_keep_their_counts(tmp_path: Path) -> None:
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "a.txt").write_text("hug", encoding="utf-8")
+    files = (CorpusReference(CorpusFile(str(tmp_path / "one" / "a.txt")), 3, 6),)
+    save_project(tmp_path / "one" / "p.wpstudio", counted(corpus=ProjectCorpus(text=None, files=files)))
+    (tmp_path / "one").rename(tmp_path / "two")
+    project = open_project(tmp_path / "two" / "p.wpstudio")
+    assert project.corpus.files[0].file.path == str(tmp_path / "two" / "a.txt")
+    assert project.counts == _COUNTS
+
+
+def test_damaged_counts_are_told_with_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "p.wpstudio"
+    save_project(path, counted())
+    wrong = np.array([1, -1, 2], dtype="|i1").tobytes()
+    path.write_bytes(forged(path.read_bytes(), lambda database: put_part(database, "corpus/words/counts", wrong, 3)))
+    with pytest.raises(StudioError, match=r"p\.wpstudio is damaged at corpus/words/counts"):
+        open_project(path)
+
+
+def test_merges_that_do_not_fit_the_words_are_told_with_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "p.wpstudio"
+    save_project(path, course_project())
+
+    def shift(database: sqlite3.Connection) -> None:
+        n = database.execute("SELECT n FROM part WHERE name = 'places/positions'").fetchone()[0]
+        put_part(database, "places/positions", b"\1" * n, n, "|i1")
+
+    path.write_bytes(forged(path.read_bytes(), shift))
+    project = open_project(path)
+    with pytest.raises(StudioError, match=r"p\.wpstudio is damaged at its merges: The merges do not fit the words"):
+        _ = project.run.history.places
+    with pytest.raises(StudioError, match=r"p\.wpstudio is damaged at its merges"):
+        check_project(path)
+
+
+def test_a_token_that_is_there_twice_is_told_on_opening(tmp_path: Path) -> None:
+    path = tmp_path / "p.wpstudio"
+    save_project(path, course_project())
+    tokens = open_project(path).run.history.vocabulary(1).tokens
+    names = [*open_project(path).run.history.vocabulary(len(open_project(path).run.history)).tokens]
+    names[-1] = tokens[-1]
+    text = "".join(f"{name}\n" for name in names).encode()
+    path.write_bytes(forged(path.read_bytes(), lambda database: put_part(database, "tokens/text", text, len(text))))
+    with pytest.raises(StudioError, match=r"p\.wpstudio is damaged at its merges: The vocabulary holds .* twice"):
+        open_project(path)

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.storage.small_files import small_file_bytes, utf8_text
+
+
+def test_a_file_is_read_up_to_the_limit(tmp_path: Path) -> None:
+    path = tmp_path / "a.bin"
+    path.write_bytes(b"12345")
+    assert small_file_bytes(path, 5, "a card") == b"12345"
+    with pytest.raises(StudioError, match=r"a\.bin has 0 MB, too many for a card\. Ask\."):
+        small_file_bytes(path, 4, "a card", "Ask.")
+
+
+def test_a_high_limit_takes_no_memory(tmp_path: Path) -> None:
+    path = tmp_path / "a.bin"
+    path.write_bytes(b"12345")
+    tracemalloc.start()
+    try:
+        assert small_file_bytes(path, 1 << 30, "a card") == b"12345"
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_file_that_says_it_is_empty_and_is_not_is_refused_too() -> None:
+    path = Path("/proc/cpuinfo")
+    if not path.exists() or path.stat().st_size:
+        pytest.skip("the system makes up no such file")
+    with pytest.raises(StudioError, match="too many for a card"):
+        small_file_bytes(path, 10, "a card")
+    version = Path("/proc/version")
+    assert small_file_bytes(version, 1 << 20, "a card") == version.read_bytes()
+
+
+def test_a_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(StudioError, match="is a folder"):
+        small_file_bytes(tmp_path, 10, "a card")
+
+
+def test_the_line_and_byte_of_what_is_not_utf_8_are_named() -> None:
+    assert utf8_text("né".encode(), "a.txt") == "né"
+    with pytest.raises(StudioError, match=r"a\.txt, line 2: the byte FF at byte 4 is not UTF-8"):
+        utf8_text(b"one\n\xff", "a.txt")

@@ -1,0 +1,39 @@
+"""Structs can be decoded by several threads at once, from the first time on."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+PROGRAM = """
+import sys, threading
+import msgspec
+from wordpiece_studio.storage.project import contents
+
+sys.setswitchinterval(1e-6)
+note, mark = {"step": 1, "text": "a", "token": "b"}, {"kind": "token", "text": "a", "number": 1.0, "is_enabled": True}
+focus = {"kind": "pair", "left": "a", "right": "b"}
+view = {"moment": 1, "focus": focus, "markers": {"A": 1}, "notes": [note, note], "breakpoints": [mark, mark]}
+settings = {"training": {"a": 1}, "normalizer": {}, "pre_tokenizer": {}, "max_word_length": 100}
+for name, values in {"View": view, "Settings": settings, "Focus": focus, "Note": note, "Breakpoint": mark}.items():
+    kind = getattr(contents, "Project" + name)
+    barrier = threading.Barrier(8)
+
+    def decode() -> None:
+        barrier.wait()
+        for _ in range(5):
+            msgspec.convert(values, kind)
+
+    threads = [threading.Thread(target=decode) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+print("alive")
+"""
+
+
+def test_threads_that_decode_for_the_first_time_at_once() -> None:
+    for _ in range(5):
+        done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False)
+        assert done.stdout == "alive\n", done.stderr

@@ -1,0 +1,99 @@
+"""A user's own regular expression: its words, its faults, and one that would run for years."""
+
+from __future__ import annotations
+
+import pickle
+import time
+
+import pytest
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.text.normalizers import Unchanged
+from wordpiece_studio.text.pattern_pre_tokenizer import PatternOverrunError, PatternPreTokenizer
+from wordpiece_studio.text.pipeline import Pipeline
+from wordpiece_studio.text.pre_tokenizers import PreTokenizerSequence, WhitespaceSplit, resolve_pre_tokenizer
+
+RUNAWAY = r"(?:\w|\w\w)+!"
+LINE = "x" * 40 + " !"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "words"),
+    [
+        (r"\w+", "ab cd", ["ab", "cd"]),
+        (r"(a)|(b)c", "a bc", ["a", "bc"]),
+        (r"(?:\d{2})?", "12 x 34", ["12", "34"]),
+        (r"(?i)[[:upper:]]+|\+", "aB+c", ["aB", "+", "c"]),
+        (r"\p{Han}|\p{Hangul}+", "中文 한국", ["中", "文", "한국"]),
+        ("x", "", []),
+        (r"(?r)\w+", "ab cd", ["ab", "cd"]),
+    ],
+)
+def test_the_matches_are_the_words(pattern: str, text: str, words: list[str]) -> None:
+    pre_tokenizer = resolve_pre_tokenizer(f"pattern:{pattern}")
+    assert pre_tokenizer == PatternPreTokenizer(pattern)
+    assert pre_tokenizer.split(text) == words == [span.text for span in pre_tokenizer.spans(text)]
+    assert all(text[span.start : span.end] == span.text for span in pre_tokenizer.spans(text))
+
+
+def test_the_pattern_goes_on_to_the_end_of_the_name() -> None:
+    pre_tokenizer = resolve_pre_tokenizer("whitespace-split+pattern:[a-z]+|pattern:+")
+    assert pre_tokenizer == PreTokenizerSequence([WhitespaceSplit(), PatternPreTokenizer("[a-z]+|pattern:+")])
+    assert pre_tokenizer.name == "whitespace-split+pattern:[a-z]+|pattern:+"
+    with pytest.raises(StudioError, match="Put the pattern last"):
+        PreTokenizerSequence([PatternPreTokenizer("a"), WhitespaceSplit()])
+
+
+@pytest.mark.parametrize(
+    ("pattern", "told"),
+    [
+        ("", "empty"),
+        (r"\w+(", "at character 5, missing \\)"),
+        ("ab[c", "at character 5, unterminated character set"),
+        ("*", "at character 1, nothing to repeat"),
+        (r"\p{Elvish}", "unknown property"),
+        ("\x1b[", r'"\\x1b\["'),
+        ("(" * 3000 + ")" * 3000, "nested too deeply"),
+        ("(?:" * 30 + "a" + ")+" * 30, "repeats repetitions"),
+        ("(?:(?:a[]+{]{99}){99}){9999}", "repeats repetitions"),
+        ("a" * 10_001, "too long: 10,001 characters"),
+        ("a{1000000000}", "repeats repetitions"),
+        ("a{0" + "9" * 5000 + ",}", "repeats repetitions"),
+        (r"(?u)(?a)\w", "no valid regular expression: ASCII, LOCALE and UNICODE flags"),
+    ],
+)
+def test_invalid_patterns_are_told_at_once(pattern: str, told: str) -> None:
+    started = time.process_time()
+    with pytest.raises(StudioError, match=told) as caught:
+        resolve_pre_tokenizer(f"pattern:{pattern}")
+    assert len(str(caught.value)) < 500
+    assert time.process_time() - started < 2
+
+
+@pytest.mark.parametrize(
+    "pattern", [r"\p{L}{1,100}\d{1,99}[,.]{1,3}" * 9, "(((((a+)b+)c+)d+)e+)", r"(?:\+{9}[{9}+]\\){99}"]
+)
+def test_large_patterns_that_are_harmless(pattern: str) -> None:
+    assert PatternPreTokenizer(pattern).split("-") == []
+
+
+def test_a_run_away_is_given_up_and_its_line_told() -> None:
+    pipeline = Pipeline(Unchanged(), PatternPreTokenizer(RUNAWAY, timeout=0.05))
+    assert pipeline.words(f"a!\n{LINE[:9]}!") == ["a!", "xxxxxxxxx!"]
+    for cut in (pipeline.words, pipeline.aligned_words):
+        started = time.process_time()
+        with pytest.raises(PatternOverrunError, match=r"in line 2") as caught:
+            cut(f"a!\n{LINE}\n")
+        assert time.process_time() - started < 1
+        assert RUNAWAY in str(caught.value)
+        assert "possessive" in str(caught.value)
+        assert "in line 7 of a.txt: " in str(caught.value.in_line(7, "a.txt"))
+
+
+def test_a_pattern_that_holds_itself_ends() -> None:
+    with pytest.raises(PatternOverrunError):
+        PatternPreTokenizer("(?R)?a|(?R)", timeout=0.05).split("aaaa" * 99)
+
+
+def test_it_travels_to_other_processes() -> None:
+    assert pickle.loads(pickle.dumps(PatternPreTokenizer("a+"))) == PatternPreTokenizer("a+")

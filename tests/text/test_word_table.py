@@ -1,0 +1,149 @@
+"""The compiled way from chunks to words, against the pipelines themselves."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wordpiece_studio.text.character_tables import bert_tables
+from wordpiece_studio.text.chunk_table import ChunkTable
+from wordpiece_studio.text.form_tables import form_tables
+from wordpiece_studio.text.normalizers import BertNormalizer, Normalizer, resolve_normalizer
+from wordpiece_studio.text.pipeline import Pipeline
+from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
+from wordpiece_studio.text.word_table import CompiledWordTable, PlainWordTable, WordTable
+
+NORMALIZERS = [
+    *(BertNormalizer(*flags) for flags in product([True, False], [True, False], [None, True, False], [True, False])),
+    *map(resolve_normalizer, ["none", "lowercase", "remove:a,.", "lowercase+remove:,.", "bert-uncased+remove:e'"]),
+    *map(resolve_normalizer, ["nfc", "nfd", "nfkc", "nfkd", "strip-accents", "nfkd+strip-accents+lowercase"]),
+    *map(resolve_normalizer, ["language-friendly", "language-friendly:keep-chinese", "strip-accents+nfc", "nfd+nfc"]),
+]
+PRE_TOKENIZERS = list(
+    map(resolve_pre_tokenizer, ["bert", "whitespace-split", "unicode-punctuation", "punctuation+whitespace-split"])
+)
+# Marks that change places and stay, Hangul, also in jamo, the two sigmas, letters of several lower-case ones, what is
+# composed or becomes blanks, marks or several words, white space, controls.
+HARD = "aeΣςσİß,.\t\r\x0b\x1c\x85\xa0\u2028\u3000\u200b\xad\0中한가😀"
+HARD += "\u0301\u0323\u0345\u302e\u302f\u1baa\ua9c0\u1dfb\U0001d15e"
+HARD += "\u1112\u1161\u11ab\u094d\u0915\u093c\u0958\ufb1d\u09c7\u09beÅé\u212b\ufdfa\u1fbd\uff9e\uff8a\xa8ﬁ㌖①"
+TEXTS = st.text(st.sampled_from(HARD + " \n") | st.characters(exclude_categories=["Cs"]), max_size=40)
+
+
+def taken(table: WordTable, text: str, capacity: int = 100) -> Counter[str]:
+    """Return the words of a text and how often they come, in the order that `table` gives."""
+    chunks, long_ones = ChunkTable(capacity=capacity), Counter[int]()
+    words: Counter[str] = Counter()
+    left_out = 0
+    for part in (text.encode(), b"", text.encode()):  # the second time all chunks are known
+        chunks.add(part)
+        long_ones.update(table.cut(chunks))
+        left_out += sum(number * int(chunks.counts[row]) for row, number in long_ones.items())
+        table.tally(chunks)
+        numbers, counts = table.take_tally()
+        spelled = table.numbers.words()
+        words.update({spelled[number]: count for number, count in zip(numbers.tolist(), counts.tolist(), strict=True)})
+    assert all(count % 2 == 0 for count in words.values())
+    words = Counter({word: count // 2 for word, count in words.items()})
+    left_out //= 2
+    return words + Counter({"": left_out})
+
+
+def expected(pipeline: Pipeline, text: str, longest: int) -> list[tuple[str, int]]:
+    words = Counter(pipeline.words(text))
+    short = [(word, count) for word, count in words.items() if len(word) <= longest]
+    left_out = sum(count for word, count in words.items() if len(word) > longest)
+    return [*short, ("", left_out)] if left_out else short
+
+
+@pytest.mark.parametrize("pre_tokenizer", PRE_TOKENIZERS, ids=lambda it: it.name)
+@given(
+    text=TEXTS,
+    normalizer=st.sampled_from(NORMALIZERS),
+    longest=st.sampled_from([1000, 3, 1]),
+    capacity=st.sampled_from([1, 100]),
+)
+def test_the_words_are_the_pipelines(
+    pre_tokenizer: object, text: str, normalizer: object, longest: int, capacity: int
+) -> None:
+    pipeline = Pipeline(normalizer, pre_tokenizer)
+    assert pipeline.is_by_character
+    for table in (CompiledWordTable(pipeline, longest, capacity=capacity), PlainWordTable(pipeline, longest)):
+        assert list(taken(table, text, capacity).items()) == expected(pipeline, text, longest)
+
+
+def by_code_points(text: str) -> str:
+    """Return every character alone, and between two letters."""
+    return " ".join(f"{character} a{character}a" for character in text)
+
+
+@pytest.mark.parametrize("name", ["bert-cased", "bert-uncased", "language-friendly", "nfkc", "nfkd"])
+@pytest.mark.parametrize("last", [0x3100, pytest.param(0x110000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("pre_tokenizer", PRE_TOKENIZERS, ids=lambda it: it.name)
+def test_every_code_point(pre_tokenizer: object, last: int, name: str) -> None:
+    pipeline = Pipeline(resolve_normalizer(name), pre_tokenizer)
+    text = by_code_points("".join(chr(code) for code in range(last) if not 0xD800 <= code <= 0xDFFF))
+    assert list(taken(CompiledWordTable(pipeline, 1000), text).items()) == expected(pipeline, text, 1000)
+
+
+@pytest.mark.parametrize("normalizer", NORMALIZERS, ids=lambda it: it.name)
+def test_marks_that_meet(normalizer: Normalizer) -> None:
+    tables, forms, rng = bert_tables(), form_tables(), random.Random(7)
+    pool = [*tables.combining, *map(chr, tables.decompositions), *map(chr, tables.lower_case), *"aaa  bé中,"]
+    pool += [*map(chr, forms.compatible), *forms.following(), *HARD, *"\u094d\u094d\u094d" * 100]
+    text = "".join(rng.choices(pool, k=20_000))
+    pipeline = Pipeline(normalizer, PRE_TOKENIZERS[0])
+    assert list(taken(CompiledWordTable(pipeline, 1000), text).items()) == expected(pipeline, text, 1000)
+
+
+def test_words_too_long_are_told_by_chunk() -> None:
+    for pipeline in (Pipeline(resolve_normalizer(name), PRE_TOKENIZERS[0]) for name in ("bert-uncased", "lowercase")):
+        chunks = ChunkTable()
+        chunks.add("ab abc,ÀÉÎ.abcd-x ΣABC abcde".encode())
+        for table in (CompiledWordTable(pipeline, 2), PlainWordTable(pipeline, 2)):
+            assert [table.long_words(chunks, row) for row in range(len(chunks))] == [[], [3, 3, 4], [4], [5]]
+            assert table.numbers.words() == []
+            assert list(table.cut(chunks)) == [1, 1, 1, 2, 3]
+            assert table.numbers.words() == ["ab", ",", ".", "-", "x"]
+
+
+def test_a_stop_is_asked_for() -> None:
+    chunks = ChunkTable()
+    chunks.add(b" ".join(b"%d" % number for number in range(50_000)))
+    pipeline = Pipeline(resolve_normalizer("none"), PRE_TOKENIZERS[0])
+    calls: list[int] = []
+    for table in (CompiledWordTable(pipeline, 9), PlainWordTable(pipeline, 9)):
+        assert list(table.cut(chunks, lambda: calls.append(0))) == []
+        assert len(table.numbers.words()) == 50_000
+    assert len(calls) == 6
+
+
+@pytest.mark.parametrize("kind", [CompiledWordTable, PlainWordTable])
+def test_words_keep_their_numbers_when_chunks_are_forgotten(kind: type[WordTable]) -> None:
+    table, chunks = kind(Pipeline(resolve_normalizer("lowercase"), PRE_TOKENIZERS[0]), 1000), ChunkTable(capacity=1)
+    tallies = []
+    for block in ("b a b.", "A é b"):
+        chunks.add(block.encode())
+        assert list(table.cut(chunks)) == []
+        table.tally(chunks)
+        chunks.clear()
+        table.forget_chunks()
+        tallies.append(tuple(map(list, table.take_tally())))
+    assert table.numbers.words() == ["b", "a", ".", "é"]
+    assert tallies == [([0, 1, 2], [2, 1, 1]), ([1, 3, 0], [1, 1, 1])]
+    assert table.numbers.spelled(1)[0] == "a.é".encode()
+    assert table.numbers.numbers_of(*table.numbers.spelled(1)).tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("kind", [CompiledWordTable, PlainWordTable])
+def test_a_word_of_any_length_is_spelled_out(kind: type[WordTable]) -> None:
+    table, chunks = kind(Pipeline(resolve_normalizer("lowercase"), PRE_TOKENIZERS[0]), 10**9), ChunkTable()
+    words = ["É" * 200_000, "x", "y" * 70_000]
+    chunks.add(" ".join(words).encode())
+    assert list(table.cut(chunks)) == []
+    assert table.numbers.words() == [word.lower() for word in words]

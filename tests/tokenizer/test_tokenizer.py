@@ -1,0 +1,130 @@
+"""Longest match: tokens, offsets, reasons, and the way back; as Hugging Face's where both are defined."""
+
+from __future__ import annotations
+
+import random
+
+import tokenizers
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers import decoders, models, normalizers, pre_tokenizers
+
+from wordpiece_studio.tokenizer.tokenizer import NO_ID, Tokenizer
+from wordpiece_studio.tokenizer.vocabulary import Vocabulary
+
+TOKENS = [
+    "[PAD]",
+    "[UNK]",
+    "[CLS]",
+    "a",
+    "b",
+    "c",
+    "e",
+    "##a",
+    "##b",
+    "##c",
+    "##e",
+    "ab",
+    "##bc",
+    "##cab",
+    "abc",
+    ".",
+    "!",
+]
+SPECIAL = ("[PAD]", "[UNK]", "[CLS]")
+
+
+def studio(**settings: object) -> Tokenizer:
+    return Tokenizer(Vocabulary(TOKENS, SPECIAL), "bert-uncased", **settings)  # type: ignore[arg-type]
+
+
+def hugging_face() -> tokenizers.Tokenizer:
+    peer = tokenizers.Tokenizer(models.WordPiece({t: i for i, t in enumerate(TOKENS)}, unk_token="[UNK]"))
+    peer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    peer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    peer.decoder = decoders.WordPiece()
+    peer.add_special_tokens(list(SPECIAL))
+    return peer
+
+
+@given(st.text(alphabet="abceéÉ.! \t\u0301中x", max_size=40) | st.text(max_size=20))
+def test_equals_hugging_face(text: str) -> None:
+    ours, theirs = studio().encode(text), hugging_face().encode(text, add_special_tokens=False)
+    assert (ours.tokens, ours.ids, ours.offsets) == (theirs.tokens, theirs.ids, theirs.offsets)
+    assert studio().ids(text) == theirs.ids
+
+
+def test_equals_hugging_face_with_special_tokens_in_the_text() -> None:
+    text = "[CLS] abc[PAD]b [UNK]."
+    ours, theirs = studio().encode(text), hugging_face().encode(text, add_special_tokens=False)
+    assert (ours.tokens, ours.ids, ours.offsets) == (theirs.tokens, theirs.ids, theirs.offsets)
+
+
+def test_decoding_equals_hugging_face() -> None:
+    chance = random.Random(3)
+    peer, ours = hugging_face(), studio()
+    for _ in range(200):
+        ids = chance.choices(range(len(TOKENS)), k=8)
+        assert ours.decode(ids) == peer.decode(ids)
+
+
+def test_offsets_are_code_points_of_the_original_text() -> None:
+    encoding = studio().encode("\u0000A\u0301b 😀 Abc")
+    assert encoding.tokens == ["ab", "[UNK]", "abc"]
+    assert encoding.offsets == [(1, 4), (5, 6), (7, 10)]
+    assert encoding.words == [0, 1, 2]
+
+
+def test_explains_every_candidate() -> None:
+    trace = studio().explain("abca")
+    assert trace.tokens == ("abc", "##a")
+    assert [[(trial.candidate, trial.matched) for trial in one.tried] for one in trace.positions] == [
+        [("abca", False), ("abc", True)],
+        [("##a", True)],
+    ]
+    assert trace.unknown is None
+
+
+def test_explains_an_unknown_word() -> None:
+    trace = studio().explain("abcaxb")
+    assert trace.tokens == ("[UNK]",)
+    assert trace.unknown is not None
+    assert (trace.unknown.kind, trace.unknown.position, trace.unknown.symbol) == ("symbol", 4, "##x")
+    assert [(one.start, one.token) for one in trace.positions] == [(0, "abc"), (3, "##a"), (4, None)]
+    assert [trial.candidate for trial in trace.positions[-1].tried] == ["##xb", "##x"]
+
+
+def test_too_long_a_word_is_unknown() -> None:
+    tokenizer = studio()
+    assert tokenizer.encode("a" * 100).tokens[0] == "a"
+    (word,) = tokenizer.tokenize_words("a" * 101)
+    assert word.unknown is not None
+    assert word.unknown.kind == "too-long"
+    assert [piece.token for piece in word.pieces] == ["[UNK]"]
+
+
+def test_unknown_token_missing_from_the_vocabulary() -> None:
+    encoding = Tokenizer(Vocabulary(["a"])).encode("a z")
+    assert (encoding.tokens, encoding.ids) == (["a", "[UNK]"], [0, NO_ID])
+
+
+def test_end_of_word_suffix() -> None:
+    vocabulary = Vocabulary(["a", "b", "ab</w>", "</w>"], continuing_subword_prefix="", end_of_word_suffix="</w>")
+    tokenizer = Tokenizer(vocabulary)
+    encoding = tokenizer.encode("ab ba")
+    assert encoding.tokens == ["ab</w>", "b", "a", "</w>"]
+    assert encoding.offsets == [(0, 2), (3, 4), (4, 5), (5, 5)]
+    assert tokenizer.decode(encoding.ids) == "ab ba"
+
+
+def test_the_same_word_is_worked_out_once() -> None:
+    tokenizer = studio()
+    first, second = tokenizer.tokenize_words("abc abc")
+    assert first.pieces[0].token == second.pieces[0].token == "abc"
+    assert (first.pieces[0].start, second.pieces[0].start) == (0, 4)
+
+
+def test_words_may_cross_blanks_if_a_step_or_a_special_token_does() -> None:
+    assert studio().is_local
+    assert not Tokenizer(Vocabulary(TOKENS), "remove: ").is_local
+    assert not Tokenizer(Vocabulary(["a", "a b"], ["a b"])).is_local

@@ -1,0 +1,130 @@
+"""The initial symbols and the layouts of the alphabet."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import wordpiece_studio as wps
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.training.initial_state import PreparationStopped, minimum_vocab_size, prepare
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def tokens(pairs: list[tuple[str, int]], **settings: Any) -> list[str]:
+    config = wps.TrainingConfig(special_tokens=["[UNK]"], **settings)
+    return prepare(wps.WordCounts.from_pairs(pairs), config).vocabulary_tokens
+
+
+def words(pairs: list[tuple[str, int]], **settings: Any) -> list[list[str]]:
+    run = wps.train(wps.WordCounts.from_pairs(pairs), wps.TrainingConfig(max_merges=0, **settings))
+    return [run.history.segmentation(word, 0) for word in run.history.input.words]
+
+
+def test_seen_layout_is_sorted_text() -> None:
+    assert tokens([("ba", 1), ("ab", 1)]) == ["[UNK]", "##a", "##b", "a", "b"]
+
+
+def test_huggingface_layout() -> None:
+    # All bare characters by code point, then the continuing ones in order of first sight over the sorted words.
+    assert tokens([("cab", 1), ("bd", 1)], alphabet="huggingface") == ["[UNK]", *"abcd", "##d", "##a", "##b"]
+
+
+def test_order_given_for_continuing_symbols() -> None:
+    found = tokens([("cab", 1), ("bd", 1)], alphabet="huggingface", continuing_order=["##b", "##x", "##d"])
+    assert found == ["[UNK]", *"abcd", "##b", "##d", "##a"]
+
+
+def test_initial_alphabet_need_not_occur() -> None:
+    assert tokens([("ab", 1)], initial_alphabet=["z", "##z"]) == ["[UNK]", "##b", "##z", "a", "z"]
+    assert tokens([("ab", 1)], initial_alphabet=["z"], alphabet="huggingface") == ["[UNK]", "a", "b", "z", "##b"]
+
+
+def test_special_token_written_like_a_letter_keeps_its_id() -> None:
+    counts = wps.WordCounts.from_pairs([("ab", 1)])
+    assert prepare(counts, wps.TrainingConfig(special_tokens=["a"])).vocabulary_tokens == ["a", "##b"]
+
+
+def test_alphabet_limit_drops_the_rarest_and_of_equals_the_later_seen() -> None:
+    pairs = [("ab", 5), ("ac", 5), ("ad", 9)]
+    assert tokens(pairs, alphabet_limit=3) == ["[UNK]", "##b", "##d", "a"]
+    assert words(pairs, alphabet_limit=3) == [["a", "##b"], ["a", "##d"]]
+
+
+def test_removed_character_lets_its_neighbours_touch() -> None:
+    pairs = [("abc", 5), ("acb", 5), ("x", 1), ("xbc", 1)]
+    found = words(pairs, alphabet_limit=3, alphabet_overflow="remove")
+    assert found == [["a", "##b", "##c"], ["a", "##c", "##b"], ["##b", "##c"]]
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"continuing_subword_prefix": "", "end_of_word_suffix": "</w>"}, ["a", "b", "</w>"]),
+        (
+            {"continuing_subword_prefix": "", "end_of_word_suffix": "</w>", "end_of_word": "attached"},
+            ["a", "b</w>"],
+        ),
+        ({"end_of_word_suffix": "</w>", "end_of_word": "attached"}, ["a", "##b</w>"]),
+        ({"continuing_subword_prefix": "_"}, ["a", "_b"]),
+    ],
+)
+def test_prefix_and_suffix(settings: dict[str, Any], expected: list[str]) -> None:
+    assert words([("ab", 1)], **settings) == [expected]
+
+
+def test_minimum_vocab_size() -> None:
+    counts = wps.WordCounts.from_pairs([("hug", 1), ("bun", 1)])
+    assert minimum_vocab_size(counts, wps.TrainingConfig(vocab_size=1)) == 5 + len({"h", "b", "##u", "##g", "##n"})
+
+
+def test_no_word_left_by_the_alphabet_limit() -> None:
+    with pytest.raises(StudioError, match="No word is left"):
+        words([("abc", 3)], alphabet_limit=1)
+
+
+def test_limit_counts_the_initial_alphabet_but_no_special_token() -> None:
+    # As Hugging Face: w takes a place though it does not occur, q is in the vocabulary anyhow.
+    pairs = [("xy", 5), ("yx", 2), ("zx", 1), ("qx", 1)]
+    settings: dict[str, Any] = {"initial_alphabet": ["w"], "alphabet_limit": 2, "alphabet_overflow": "remove"}
+    config = wps.TrainingConfig(special_tokens=["q"], max_merges=0, **settings)
+    found = wps.train(wps.WordCounts.from_pairs(pairs), config).history
+    assert [found.segmentation(word, 0) for word in found.input.words] == [["x"], ["##x"], ["##x"], ["q", "##x"]]
+
+
+def test_prefix_character_in_the_initial_alphabet() -> None:
+    found = tokens([("ab", 1)], continuing_subword_prefix="#", initial_alphabet=["#", "#z"])
+    assert found == ["[UNK]", "#", "#b", "#z", "a"]
+
+
+def test_stopped_at_every_question() -> None:
+    """The 1st time it is asked it is to stop, then the 2nd, …, until nobody asks any more."""
+    counts = wps.WordCounts.from_pairs([("hug", 10), ("pug", 5), ("bun", 4)])
+    for wanted in itertools.count(1):
+        asked = itertools.count(1)
+
+        def should_stop(asked: Iterator[int] = asked, wanted: int = wanted) -> bool:
+            return next(asked) == wanted
+
+        try:
+            wps.Trainer(counts, wps.TrainingConfig(), engine="compiled", should_stop=should_stop)
+        except PreparationStopped:
+            continue
+        break
+    assert wanted > 6
+    assert next(asked) == wanted
+
+
+def test_pairs_counted_in_parts_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    from wordpiece_studio.training import numba_engine as compiled
+
+    counts = wps.WordCounts.from_pairs([(f"w{number * 7919 % 1000}x{number}", number + 1) for number in range(200)])
+    whole = wps.train(counts, wps.TrainingConfig(max_merges=300), engine="compiled")
+    for size in (1, 7, 100):
+        monkeypatch.setattr(compiled, "_CELLS_AT_ONCE", size)
+        parts = wps.train(counts, wps.TrainingConfig(max_merges=300), engine="compiled")
+        assert list(parts.history) == list(whole.history)

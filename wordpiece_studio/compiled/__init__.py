@@ -1,0 +1,1 @@
+"""What compiled kernels share: their cache, compiling beforehand, arrays that grow."""

@@ -1,0 +1,146 @@
+"""Loading the compiled kernels: from a cache that only this user can write to, and anew when it is damaged.
+
+There are two packages of them, each of which is compiled, cached and loaded for itself. Numba's cache files are
+pickles. Reading one runs code, so they lie in a folder of the user's own; and a truncated one fails to load, so on any
+error the folder is emptied and the kernels are compiled again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib
+import os
+import platform
+import shutil
+import stat
+import sys
+import tempfile
+import threading
+from importlib.metadata import version
+from pathlib import Path
+from typing import Literal
+
+import platformdirs
+
+from wordpiece_studio.errors import StudioError
+
+KernelPackage = Literal["training", "text"]
+KERNEL_PACKAGES: tuple[KernelPackage, ...] = ("training", "text")
+
+_COMPLETE = "complete"
+_ROOM = 20 << 20  # bytes; all kernels take a quarter of it
+_loading = threading.Lock()
+_loaded: set[str] = set()
+
+
+def cache_folder(package: KernelPackage) -> Path:
+    """Return the folder of a package's compiled kernels: another one for other sources or their place.
+
+    Another Python or numba has another one too.
+
+    It lies in the user's cache, or, if nothing can be kept there, in a folder of the user's own among the temporary
+    ones.
+
+    Raises
+    ------
+    StudioError
+        If nothing can be kept in either.
+    """
+    house = Path(__file__).parents[1]
+    files = [house / "compiled" / "kernels.py", *sorted((house / package / "kernels").glob("*.py"))]
+    # numba finds what it compiled by the place of the source too.
+    key = "|".join((platform.machine(), platform.python_version(), version("numba"), version("numpy"), str(house)))
+    digest = hashlib.sha256(key.encode() + b"".join(path.read_bytes() for path in files)).hexdigest()[:16]
+    user = str(os.getuid()) if os.name == "posix" else "user"
+    homes = [
+        platformdirs.user_cache_path("wordpiece-studio", appauthor=False) / "kernels",
+        Path(tempfile.gettempdir()) / f"wordpiece-studio-kernels-{user}",
+    ]
+    for home in homes:
+        folder = home / f"{package}-{digest}"
+        with contextlib.suppress(OSError):
+            _make_private(home)
+            _make_private(folder)
+            if (folder / _COMPLETE).is_file() or _has_room(folder):
+                return folder
+    raise StudioError(
+        "There is no place to keep the compiled kernels: not in {folder} and not in {other}",
+        "Make room for some 20 MB in one of them, and let only yourself write to it.",
+        folder=homes[0],
+        other=homes[1],
+    )
+
+
+def kernels_are_cached(*packages: KernelPackage) -> bool:
+    """Tell whether loading the kernels will take a fraction of a second, and not the seconds of compiling them.
+
+    `packages` are the ones to ask about; all, if none is named.
+    """
+    try:
+        return all(
+            package in _loaded or (cache_folder(package) / _COMPLETE).is_file()
+            for package in packages or KERNEL_PACKAGES
+        )
+    except StudioError:  # loading them will say so
+        return False
+
+
+def kernels_are_loaded(package: KernelPackage) -> bool:
+    """Tell whether a package of kernels can be used at once."""
+    return package in _loaded
+
+
+def load_kernels(package: KernelPackage) -> None:
+    """Import a package of kernels, compiling them if need be. Does nothing when they are loaded."""
+    with _loading:
+        if package in _loaded:
+            return
+        from wordpiece_studio.compiled.kernels import config
+
+        folder = cache_folder(package)
+        before = config.CACHE_DIR  # type: ignore[attr-defined]  # numba makes it from its environment
+        config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]
+        try:
+            _import_kernels(package, folder)
+            _loaded.add(package)
+        finally:
+            config.CACHE_DIR = before  # type: ignore[attr-defined]
+
+
+def _modules_of(package: KernelPackage) -> list[Path]:
+    return sorted(Path(__file__).parents[1].joinpath(package, "kernels").glob("*.py"))
+
+
+def _import_kernels(package: KernelPackage, folder: Path) -> None:
+    name = f"wordpiece_studio.{package}.kernels"
+    modules = [f"{name}.{path.stem}" for path in _modules_of(package) if path.stem != "__init__"]
+    try:
+        for module in modules:
+            importlib.import_module(module)
+    except MemoryError:
+        raise
+    except Exception:  # whatever a damaged pickle raises
+        for module in [module for module in sys.modules if module.startswith(name)]:
+            del sys.modules[module]
+        shutil.rmtree(folder, ignore_errors=True)
+        _make_private(folder)
+        for module in modules:
+            importlib.import_module(module)
+    with contextlib.suppress(OSError):
+        (folder / _COMPLETE).touch()
+
+
+def _make_private(folder: Path) -> None:
+    """Make a folder, unless it is there, that others cannot write to; raises `OSError` if that cannot be had."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if os.name == "posix":
+        status = folder.lstat()
+        if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o022:
+            raise PermissionError(folder)
+
+
+def _has_room(folder: Path) -> bool:
+    """Tell whether kernels can be written; raises `OSError` if nothing can."""
+    with tempfile.TemporaryFile(dir=folder):
+        return shutil.disk_usage(folder).free > _ROOM

@@ -1,1 +1,0 @@
-"""The engine room: text, corpora, training, vocabularies and files. Knows no Qt."""

@@ -1,0 +1,277 @@
+"""A Dask cluster from the side of whoever has work for it: connecting, waiting for results, and what can go wrong.
+
+Every wait is bounded, and none keeps the caller from stopping. Importing this module does not load Dask. Not here: what
+the work is (`cluster_counting`, `tasks`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import pkgutil
+import threading
+import time
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any, Self
+
+from wordpiece_studio import __version__
+from wordpiece_studio.corpus.counts import CountingStopped
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.system.printable import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from distributed import Client, Future
+
+    Key = tuple[str, int]
+
+CONNECTING_SECONDS = 10.0
+WORKERS_SECONDS = 30.0
+"""How long is waited for the first worker, and for another one when there is none left."""
+
+_POLL_SECONDS = 0.02
+_WATCH_SECONDS = 1.0
+_CLOSING_SECONDS = 2.0
+_RETRIES = 2  # of a task that failed as no text can make it fail
+# Told in other words by the errors raised here, or mended by Dask itself.
+_EXPECTED_LOG = ("Couldn't gather", "Failed to reconnect")
+_VERSION = "wordpiece_studio:__version__"
+
+
+class Connection:
+    """A connection with a scheduler, to be used in a ``with`` statement.
+
+    Parameters
+    ----------
+    address
+        The scheduler's, such as ``"tcp://host:8786"``.
+    should_stop
+        Asked now and then; if it returns True, `CountingStopped` is raised.
+
+    Raises
+    ------
+    StudioError
+        If Dask is not installed, the scheduler cannot be reached or has no workers, or it or a worker has another
+        version of the Studio, or none.
+    """
+
+    def __init__(self, address: str, should_stop: Callable[[], bool] | None = None) -> None:
+        try:
+            import distributed
+        except ImportError as error:
+            raise StudioError(
+                "Counting on a cluster needs Dask, which is not installed",
+                'Install it: pip install "dask[distributed]" fsspec',
+            ) from error
+        self._distributed = distributed
+        self._address = printable(address)
+        self.should_stop = should_stop
+        self._is_over = threading.Event()
+        self._connected: SimpleQueue[Client | Exception] = SimpleQueue()
+        self._workers = 0
+        self._last_worker = time.monotonic()
+        self._log = logging.getLogger("distributed.client")
+        self._log.addFilter(self._is_unexpected)
+        threading.Thread(target=self._connect, args=(address,), daemon=True).start()
+        try:
+            self._client = self._connected_client()
+        except BaseException:
+            self._is_over.set()  # whoever still connects gives up then
+            self._log.removeFilter(self._is_unexpected)
+            raise
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    @property
+    def threads(self) -> int:
+        """How many tasks the workers can do at the same time, as far as is known."""
+        return max(1, self._workers)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._is_over.set()
+        closing = threading.Thread(target=self._close, args=(self._client,), daemon=True)
+        closing.start()
+        closing.join(_CLOSING_SECONDS)
+        self._log.removeFilter(self._is_unexpected)
+
+    def wanted(self, graph: dict[Key, Any], keys: list[Key], priority_of: Callable[[Key], int]) -> list[Future]:
+        """Have the cluster compute the results under `keys`; `graph` is of Dask's kind.
+
+        What has the higher priority is done first.
+        """
+        import dask
+
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 GB"}):
+            futures: list[Future] = self._client.get(graph, keys, sync=False, retries=_RETRIES, priority=priority_of)
+        return futures
+
+    def derived(self, function: Callable[..., Any], future: Future, *arguments: object) -> Future:
+        """Have the cluster call a function with a result and some arguments."""
+        derived: Future = self._client.submit(function, future, *arguments, pure=False, retries=_RETRIES)
+        return derived
+
+    def no_longer_wanted(self, futures: Iterable[Future]) -> None:
+        """Have the cluster drop what is not wanted any more; `results` must not be waiting for it."""
+        self._client.cancel(list(futures), force=True)
+
+    def results(self, futures: Iterable[Future]) -> Iterator[tuple[Key, Any] | None]:
+        """Yield key and result of each, bytes or a number, as they come, and None many times a second meanwhile.
+
+        Raises
+        ------
+        StudioError
+            If a result cannot be had, the scheduler is lost, there are no workers any more, or counting was stopped.
+        """
+        waiting = self._distributed.as_completed(futures, loop=self._client.loop, with_results=True, raise_errors=False)
+        while not waiting.is_empty():
+            self.check()
+            batch = waiting.next_batch(block=False)
+            for future, result in batch:
+                if not isinstance(result, bytes | int):  # the future itself may be pending again, its worker being gone
+                    raise self._failure(result[1] if isinstance(result, tuple) else result)
+                yield future.key, result
+            if not batch:
+                yield None
+                time.sleep(_POLL_SECONDS)
+
+    def wait_for(self, future: Future) -> None:
+        """Wait until a result is there, on whichever worker; raises what `results` does."""
+        while not future.done():
+            self.check()
+            time.sleep(_POLL_SECONDS)
+        if future.cancelled():
+            raise self._lost()
+        if future.status == "error":
+            raise self._failure(future.exception())
+
+    def check(self) -> None:
+        """Raise if counting was stopped or cannot go on."""
+        if self.should_stop is not None and self.should_stop():
+            raise CountingStopped
+        if self._client.status != "running":
+            raise self._lost()
+        if time.monotonic() - self._last_worker > WORKERS_SECONDS:
+            raise self._without_workers()
+
+    def _connect(self, address: str) -> None:
+        """Put a client, once it is ready, or what went wrong where the caller waits for it."""
+        client: Client | None = None
+        try:
+            client = self._distributed.Client(address, timeout=CONNECTING_SECONDS, set_as_default=False)
+            client.wait_for_workers(1, timeout=WORKERS_SECONDS)
+            self._check_versions(client)
+            self._workers = sum(client.nthreads().values())
+            self._last_worker = time.monotonic()
+            if self._is_over.is_set():
+                self._close(client)
+            self._connected.put(client)
+        except StudioError as error:
+            self._connected.put(error)
+        except Exception as error:  # an address can be wrong in many ways
+            no_workers = client is not None and isinstance(error, TimeoutError)
+            self._connected.put(self._without_workers() if no_workers else self._unreachable(error))
+        else:
+            return
+        if client is not None:
+            self._close(client)
+
+    def _connected_client(self) -> Client:
+        deadline = time.monotonic() + CONNECTING_SECONDS + WORKERS_SECONDS
+        while time.monotonic() < deadline:
+            if self.should_stop is not None and self.should_stop():
+                raise CountingStopped
+            with contextlib.suppress(Empty):
+                answer = self._connected.get(timeout=_POLL_SECONDS)
+                if isinstance(answer, Exception):
+                    raise answer
+                return answer
+        raise self._unreachable(TimeoutError("it does not answer as a Dask scheduler does"))
+
+    def _check_versions(self, client: Client) -> None:
+        """Check that this version of the Studio runs everywhere; the scheduler, too, takes in what tasks call."""
+        found: dict[str, Any] = client.run(pkgutil.resolve_name, _VERSION, on_error="return")
+        versions = {f"worker {worker}": version for worker, version in found.items()}
+        try:
+            versions[f"scheduler {self._address}"] = client.run_on_scheduler(pkgutil.resolve_name, _VERSION)
+        except ImportError as error:
+            versions[f"scheduler {self._address}"] = error
+        for where, version in versions.items():
+            if isinstance(version, Exception):
+                raise StudioError(
+                    "The {where} cannot load WordPiece Studio: {reason}",
+                    "Install version {version} there. It is on no package index: take its folder or its wheel.",
+                    where=printable(where),
+                    version=__version__,
+                    reason=printable(str(version)),
+                ) from version
+            if version != __version__:
+                raise StudioError(
+                    "The {where} has version {other} of WordPiece Studio, here it is {version}",
+                    "Install the same one everywhere, or the words might be others.",
+                    where=printable(where),
+                    other=printable(str(version)),
+                    version=__version__,
+                )
+
+    def _watch(self) -> None:
+        """Note until the end whether there are workers; asking can take long if the scheduler hangs."""
+        while not self._is_over.wait(_WATCH_SECONDS):
+            try:
+                self._workers = sum(self._client.nthreads().values())
+            except Exception:  # then the client's status tells
+                return
+            if self._workers:
+                self._last_worker = time.monotonic()
+
+    @staticmethod
+    def _is_unexpected(record: logging.LogRecord) -> bool:
+        was_cancelled = isinstance(record.msg, asyncio.CancelledError)  # closed while it connects again
+        return not was_cancelled and not str(record.msg).startswith(_EXPECTED_LOG)
+
+    def _close(self, client: Client) -> None:
+        with contextlib.suppress(Exception):  # nothing is lost with it any more
+            client.close(timeout=_CLOSING_SECONDS)
+
+    def _failure(self, error: object) -> StudioError:
+        """Return what to tell when a task has no result."""
+        if isinstance(error, self._distributed.CancelledError):
+            return self._lost()
+        if isinstance(error, self._distributed.KilledWorker):
+            return StudioError(
+                "One part of the corpus ended {n} workers of the cluster, one after the other",
+                "Give the workers more memory: the system probably ended them because there was too little.",
+                n=error.allowed_failures + 1,
+            )
+        if isinstance(error, MemoryError):
+            return StudioError("A worker of the cluster has too little memory", "Give the workers more.")
+        return StudioError(
+            "A worker of the cluster failed: {reason}",
+            "Look at its log. Python, Dask and WordPiece Studio must be of the same version everywhere.",
+            reason=printable(f"{type(error).__name__}: {error}")[:500],
+        )
+
+    def _unreachable(self, error: Exception) -> StudioError:
+        return StudioError(
+            "The scheduler {address} cannot be reached: {reason}",
+            "Check the address, which the scheduler prints when it starts, and that nothing on the way blocks it.",
+            address=self._address,
+            reason=printable(str(error)).rstrip(".") or type(error).__name__,
+        )
+
+    def _lost(self) -> StudioError:
+        return StudioError(
+            "The connection with the scheduler {address} was lost, and with it what was counted",
+            "See whether the scheduler still runs, and count again.",
+            address=self._address,
+        )
+
+    def _without_workers(self) -> StudioError:
+        return StudioError(
+            "The scheduler {address} has no workers",
+            "Start some: dask worker {address}",
+            address=self._address,
+        )

@@ -1,0 +1,208 @@
+"""Reads a table of words and their counts: tab-separated lines, csv or parquet.
+
+Not here: adding tables up, and writing one (`word_counts`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from itertools import chain, islice
+from typing import TYPE_CHECKING
+
+from wordpiece_studio.corpus.corpus_file import kind_of_name
+from wordpiece_studio.corpus.delimited_rows import DelimitedRows
+from wordpiece_studio.corpus.files import FileOnDisk, TextFile
+from wordpiece_studio.corpus.parquet import ParquetTexts, load_pyarrow, opened_parquet, reason_of
+from wordpiece_studio.corpus.spreadsheet_cells import unguarded
+from wordpiece_studio.errors import StudioError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from wordpiece_studio.corpus.corpus_file import CorpusFile
+
+    Entry = tuple[str, int]  # a word and its count
+
+GUARDED_WORD = "guarded_word"
+"""A column of words of which some have an apostrophe before them, see `spreadsheet_cells`."""
+_WORD_NAMES, _COUNT_NAMES = ("word", GUARDED_WORD, "token", "text"), ("count", "counts", "frequency", "freq")
+_COUNT = re.compile(r"0*[1-9][0-9]{0,18}", re.ASCII)
+LARGEST_COUNT = 2**63 - 1
+_ADVICE = "A table of words has a word and its count in every line, a whole number of at least 1."
+
+
+class TableReader:
+    """Reads one table of words and counts, once.
+
+    Attributes
+    ----------
+    name
+        What messages call it.
+    encoding
+        The file's encoding, once it was read.
+    rows
+        How many words there were so far.
+    width
+        How many columns it has, once it was read.
+    replaced, skipped
+        How many places were replaced, and how many lines or rows left out, as the file's `errors` say.
+    """
+
+    def __init__(self, file: CorpusFile) -> None:
+        self._file = file
+        kind = kind_of_name(file.path)
+        self._kind = kind if kind in ("csv", "parquet") else "tsv"
+        self._on_disk: FileOnDisk = FileOnDisk(file.path)
+        self.name = self._on_disk.name
+        self.encoding = file.encoding or "utf-8"
+        self.rows = self.replaced = self.skipped = self.width = 0
+
+    @property
+    def bytes_read(self) -> int:
+        """How many bytes were read so far, as they are on the disk."""
+        return self._on_disk.bytes_read
+
+    def entries(self) -> Iterator[Entry]:
+        """Yield words and counts.
+
+        Raises
+        ------
+        StudioError
+            If the table cannot be read, a word is empty, or a count is none, unless such lines are to be skipped.
+        """
+        if self._kind == "parquet":
+            yield from self._parquet_entries()
+            return
+        text = TextFile(self._file.path, encoding=self._file.encoding, errors=self._file.errors, decompresses=True)
+        self._on_disk = text
+        rows = self._csv_rows(text) if self._kind == "csv" else self._tab_rows(text)
+        first = list(islice(rows, 1))
+        for cells, place in first:
+            self.width = len(cells)
+            places = _columns(cells)
+            if places is None:
+                places = (0, 1)
+                rows = chain(first, rows)
+                if len(cells) != 2:
+                    raise self.fault(place, f"the number of cells is {len(cells)}, and no header names word and count")
+            is_guarded = cells[places[0]].strip("\r ").lower() == GUARDED_WORD
+            for row, line in rows:
+                if is_guarded and len(row) == len(cells):
+                    row[places[0]] = unguarded(row[places[0]])
+                found = self._fault_in(row, len(cells), places)
+                if self._is_taken(found, line):
+                    yield row[places[0]], int(row[places[1]])
+
+    def _is_taken(self, found: str | None, place: int) -> bool:
+        """Return whether there is no fault in a line or row; raise it, or count what is skipped, if there is one."""
+        if found is None:
+            self.rows += 1
+        elif self._file.errors != "skip-line":
+            raise self.fault(place, found)
+        else:
+            self.skipped += 1
+        return found is None
+
+    def fault(self, place: int, found: str) -> StudioError:
+        """Return what to tell of a line that is no word with its count."""
+        return StudioError(
+            "{path}, {kind} {line}: {found}",
+            _ADVICE,
+            path=self.name,
+            kind="row" if self._kind == "parquet" else "line",
+            line=place,
+            found=found,
+        )
+
+    @staticmethod
+    def _fault_in(cells: Sequence[str], width: int, places: tuple[int, int]) -> str | None:
+        """Return what is wrong with a line, None if nothing is."""
+        if len(cells) != width:
+            return f"the number of cells is {len(cells)}, not {width}"
+        count = cells[places[1]].strip(" ")
+        if not _COUNT.fullmatch(count) or int(count) > LARGEST_COUNT:
+            return f"the count is {count[:50]!r}"
+        return None if cells[places[0]] else "there is an empty word"
+
+    def _tab_rows(self, text: TextFile) -> Iterator[tuple[list[str], int]]:
+        for piece in text.pieces():
+            self.encoding = piece.encoding
+            self.replaced += piece.replaced
+            self.skipped += piece.skipped_lines
+            for line, row in enumerate(piece.text.removesuffix("\n").split("\n"), start=piece.line):
+                if cells := row.removesuffix("\r"):
+                    yield cells.split("\t"), line
+
+    def _csv_rows(self, text: TextFile) -> Iterator[tuple[list[str], int]]:
+        rows = DelimitedRows(text, None, self._file.errors)
+        for row in rows:
+            self.encoding = rows.encoding
+            yield row.cells, row.line
+        self.replaced, skipped = rows.losses()
+        self.skipped += skipped
+
+    def _parquet_entries(self) -> Iterator[Entry]:
+        arrow = load_pyarrow(self.name)
+        with opened_parquet(self._file.path) as file:
+            names = file.schema_arrow.names
+            self.width = len(names)
+            places = _columns(names)
+            if places is None:
+                raise StudioError(
+                    "{path} has no columns called word and count", _ADVICE, path=self.name
+                )  # fmt: skip
+            word_name, count_name = (names[place] for place in places)
+            texts = ParquetTexts(self._file.path, word_name, "strict")
+            row = 0
+            try:
+                for group in range(file.metadata.num_row_groups):
+                    rows = texts.batch_rows(file.metadata.row_group(group), word_name, group)
+                    columns = [word_name, count_name]
+                    for batch in file.iter_batches(rows, row_groups=[group], columns=columns, use_threads=False):
+                        words, counts = (batch.column(name).to_pylist() for name in columns)
+                        for word, count in zip(words, counts, strict=True):
+                            row += 1
+                            if self._is_taken(_fault_in_row(word, count), row):
+                                yield word, count
+            except (arrow.ArrowException, OSError, MemoryError, ValueError, IndexError, KeyError) as error:
+                raise StudioError(
+                    "{path} cannot be read: {reason}", _ADVICE, path=self.name, reason=reason_of(error)
+                ) from error
+        self._on_disk.bytes_read = self._on_disk.size
+
+
+def looks_like_word_counts(file: CorpusFile) -> bool:
+    """Return whether a file of rows is a table of words and their counts by all that is in it.
+
+    It has two columns, a whole number of at least 1 in every row of the second, and a word in the first: what has
+    blanks within is rather a sentence with its rating. Where a header names the columns, it must name them so; in
+    parquet there always is one. All of a table is read, of other files no more than their beginning.
+    """
+    reading = "replace" if file.errors == "skip-line" else file.errors  # every row counts
+    has_letters = False
+    try:
+        reader = TableReader(dataclasses.replace(file, kind="word-counts", errors=reading))
+        for word, _ in reader.entries():
+            if reader.width != 2 or word.split() != [word]:
+                return False
+            has_letters = has_letters or any(map(str.isalpha, word))
+    except StudioError:
+        return False
+    return has_letters
+
+
+def _fault_in_row(word: object, count: object) -> str | None:
+    if not isinstance(word, str) or not word:
+        return "there is an empty word" if word == "" else "there is no word"
+    if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= LARGEST_COUNT:
+        return f"the count is {str(count)[:50]}"
+    return None
+
+
+def _columns(header: Sequence[str]) -> tuple[int, int] | None:
+    """Return at which indices the word and its count stand, if these are the names of columns."""
+    names = [name.strip("\r ").lower() for name in header]
+    words = [names.index(name) for name in _WORD_NAMES if name in names]
+    counts = [names.index(name) for name in _COUNT_NAMES if name in names]
+    return (words[0], counts[0]) if words and counts else None

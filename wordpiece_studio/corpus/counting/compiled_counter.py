@@ -1,0 +1,219 @@
+"""The compiled way to count the words of large corpora. The plain one stands in `word_counters`.
+
+Importing this module loads kernels, and with them numba; nothing imports it before it is needed.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from wordpiece_studio.compiled.arrays import BEHIND_BLOCK
+from wordpiece_studio.corpus.counting.segments import NotPlainUtf8
+from wordpiece_studio.corpus.counting.word_counters import WordCounter
+from wordpiece_studio.corpus.counts import SkippedWord
+from wordpiece_studio.text.chunk_table import ChunkTable
+from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
+from wordpiece_studio.text.word_table import CompiledWordTable, PlainWordTable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from wordpiece_studio.corpus.counting.segments import RawBlock
+    from wordpiece_studio.corpus.decoding import TextPiece
+    from wordpiece_studio.text.pipeline import Pipeline
+    from wordpiece_studio.text.word_numbers import WordNumbers
+    from wordpiece_studio.text.word_table import WordTable
+
+_BRACKET = ord("[")
+_MOST_BRACKETS = 100_000
+
+
+class CompiledCounter(WordCounter):
+    """Counts distinct chunks, and cuts each once; for local pipelines.
+
+    Parameters
+    ----------
+    pipeline, longest, check_stop
+        As for `WordCounter`.
+    block_bytes
+        About how many bytes of pieces are scanned at once.
+    most_chunk_bytes
+        When the distinct chunks take more than this they are forgotten: where there are no blanks, hardly one comes
+        twice.
+    bytes_to_come
+        About how much text there will be; for that much there is room in the tables at once.
+    """
+
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        longest: int,
+        check_stop: Callable[[], None],
+        *,
+        block_bytes: int = 1 << 20,
+        most_chunk_bytes: int = 48 << 20,
+        bytes_to_come: int = 0,
+    ) -> None:
+        super().__init__(pipeline, longest, check_stop)
+        self._block_bytes = block_bytes
+        self._most_chunk_bytes = most_chunk_bytes
+        self._held: list[TextPiece] = []
+        self._held_bytes = 0
+        # In texts in many scripts there is one distinct chunk for every 80 bytes, in those in one script it is fewer.
+        capacity = 1 << min(max((bytes_to_come // 160).bit_length(), 12), 20)
+        self._chunks = ChunkTable(capacity=capacity)
+        self._words: WordTable
+        if pipeline.is_by_character:
+            self._words = CompiledWordTable(pipeline, longest, capacity=max(capacity // 2, 1 << 12))
+        else:
+            self._words = PlainWordTable(pipeline, longest)
+        # Of the chunks that are long enough to hold some, the lengths of the words that are too long.
+        self._long_words: dict[int, list[int]] = {}
+        # How many words too long other chunks hold.
+        self._unseen_long_words: dict[int, int] = {}
+        # How often a chunk holds special tokens.
+        self._special_tokens: dict[int, dict[str, int]] = {}
+        self._checked_rows = 0
+
+    @property
+    def numbers(self) -> WordNumbers:
+        """The words met so far, and their numbers."""
+        return self._words.numbers
+
+    def add(self, piece: TextPiece) -> None:
+        """Count a piece, at once or with those to come."""
+        self._held.append(piece)
+        self._held_bytes += piece.end_byte - piece.byte
+        if self._held_bytes >= self._block_bytes:
+            self._scan_held()
+
+    def add_raw(self, block: RawBlock) -> None:
+        """Count a block.
+
+        Raises
+        ------
+        NotPlainUtf8
+            If it is no valid UTF-8, or there is a NUL character in it; the part must then be abandoned.
+        """
+        old_rows = len(self._chunks)
+        found = list(self._chunks.add_watching(block.text, block.size, self._longest_stretch))
+        self._check_new_rows()
+        for length, begin in self._too_long(found, old_rows):
+            self._skipped_words += 1
+            if self._is_listing:
+                line, byte = block.locate(begin)
+                self._skipped.append(SkippedWord(block.source, line, byte, length))
+        self._forget_many_chunks()
+
+    def abandon_part(self) -> None:
+        """Forget what was counted since the last part."""
+        self._held, self._held_bytes = [], 0
+        self._forget_notes()
+        self._words.take_tally()
+        self._forget_chunks()
+
+    def _tally(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        self._scan_held()
+        self._tally_chunks()
+        return self._words.take_tally()
+
+    def _scan_held(self) -> None:
+        """Count the chunks of what is held."""
+        if not self._held:
+            return
+        pieces, self._held, self._held_bytes = self._held, [], 0
+        texts = [piece.utf8 for piece in pieces]
+        joined = b"\n".join([*texts, bytes(BEHIND_BLOCK - 1)])
+        old_rows, size = len(self._chunks), len(joined) - BEHIND_BLOCK
+        found = list(self._chunks.add_watching(np.frombuffer(joined, dtype=np.uint8), size, self._longest_stretch))
+        begins = list(accumulate((len(text) + 1 for text in texts), initial=0))
+        for length, begin in self._too_long(found, old_rows):
+            number = bisect_right(begins, begin) - 1
+            before = texts[number][: begin - begins[number]] if self._is_listing else b""
+            self._skip(length, pieces[number], len(before.decode("utf-8", "surrogatepass")))
+        self._forget_many_chunks()
+
+    def _too_long(self, found: list[tuple[int, int]], old_rows: int) -> Iterator[tuple[int, int]]:
+        """Yield (length, begin of the chunk) of each word that is too long, while it is known where they are.
+
+        `found` are the chunks that may hold some: row, from `old_rows` on seen for the first time, and first byte in
+        the block.
+        """
+        for row in {row for row, _ in found if row >= old_rows}:
+            if lengths := self._words.long_words(self._chunks, row):
+                self._long_words[row] = lengths
+        for row, begin in found:
+            for length in self._long_words.get(row, ()):
+                yield length, begin
+
+    def _check_new_rows(self) -> None:
+        """Raise `NotPlainUtf8` if one of the chunks that are new is no valid UTF-8; that any is not shows there."""
+        first, self._checked_rows = self._checked_rows, len(self._chunks)
+        new = self._chunks.joined[self._chunks.begin_of(first) :].tobytes()
+        try:
+            if not new.isascii():
+                new.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise NotPlainUtf8 from error
+        if b"\0" in new:
+            raise NotPlainUtf8
+
+    def _forget_many_chunks(self) -> None:
+        if self._chunks.begin_of(len(self._chunks)) > self._most_chunk_bytes:
+            self._tally_chunks()
+            self._forget_chunks()
+
+    def _forget_chunks(self) -> None:
+        self._chunks.clear()
+        self._words.forget_chunks()
+        for known in (self._long_words, self._unseen_long_words, self._special_tokens):
+            known.clear()
+        self._checked_rows = 0
+
+    def _tally_chunks(self) -> None:
+        """Cut the chunks that are new, and count the words of all that were met."""
+        first = self._words.rows
+        for row in self._words.cut(self._chunks, self._check_stop):
+            if row not in self._long_words:
+                self._unseen_long_words[row] = self._unseen_long_words.get(row, 0) + 1
+        self._find_special_tokens(first)
+        counts = self._chunks.counts
+        for row, words in self._unseen_long_words.items():
+            self._skipped_words += words * int(counts[row])
+        for row, tokens in self._special_tokens.items():
+            for token, number in tokens.items():
+                self._spelled_out[token] += number * int(counts[row])
+        self._words.tally(self._chunks)
+
+    def _find_special_tokens(self, first: int) -> None:
+        """Note which chunks from row `first` on hold special tokens; those hold no blank."""
+        begin = self._chunks.begin_of(first)
+        joined = self._chunks.joined[begin:]
+        brackets = np.flatnonzero(joined == _BRACKET)
+        text = joined.tobytes() if len(brackets) else b""
+        places: list[tuple[int, str]] = []
+        for token in BERT_SPECIAL_TOKENS:
+            spelled = token.encode()
+            if len(brackets) <= _MOST_BRACKETS:
+                places += [(place, token) for place in brackets.tolist() if text.startswith(spelled, place)]
+            else:
+                places += [(place, token) for place in _places_of(spelled, text)]
+        if places:
+            begins = self._chunks.begins_from(first) - begin
+            rows = np.searchsorted(begins, [place for place, _ in places], side="right")
+            for row, (_, token) in zip((rows + first - 1).tolist(), places, strict=True):
+                tokens = self._special_tokens.setdefault(row, {})
+                tokens[token] = tokens.get(token, 0) + 1
+
+
+def _places_of(token: bytes, text: bytes) -> Iterator[int]:
+    place = text.find(token)
+    while place >= 0:
+        yield place
+        place = text.find(token, place + len(token))

@@ -1,0 +1,231 @@
+"""Counting the words of texts and files, in order of first appearance.
+
+A corpus is read line by line, a line ends at LF. Where the normalizer and the pre-tokenizer allow it, the stretches
+between blanks are counted first, and each distinct stretch is normalized and cut once; that gives the very same
+counts in the same order.
+Not here: how files are counted by one process or several (`file_counting`), reading and decoding (`sources`), and how
+the words of a piece of text are counted (`word_counters`, `compiled_counter`).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from wordpiece_studio.corpus.counting.counting_progress import CountingProgress, ProgressMeter
+from wordpiece_studio.corpus.counting.file_counting import count_files
+from wordpiece_studio.corpus.counting.text_counting import TextCounting
+from wordpiece_studio.corpus.counts import CountingStopped
+from wordpiece_studio.corpus.decoding import TextPiece
+from wordpiece_studio.corpus.listing import listing
+from wordpiece_studio.corpus.sources import opened_stream
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.text.normalizers import resolve_normalizer
+from wordpiece_studio.text.pipeline import Pipeline
+from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterator
+    from io import BufferedIOBase
+
+    from wordpiece_studio.corpus.corpus_file import CorpusFile, FileKind
+    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.corpus.decoding import ErrorHandling
+    from wordpiece_studio.corpus.listing import Listing
+    from wordpiece_studio.text.normalizers import Normalizer
+    from wordpiece_studio.text.pre_tokenizers import PreTokenizer
+
+    Place = str | bytes | os.PathLike[str]
+
+__all__ = ["CountingProgress", "CountingStopped", "count_stream", "count_texts", "count_words"]
+
+_PIECE_CHARACTERS = 1 << 20
+
+
+def count_words(
+    paths: Place | CorpusFile | Iterable[Place | CorpusFile] | Listing,
+    normalizer: str | Normalizer | None = "bert-cased",
+    pre_tokenizer: str | PreTokenizer = "bert",
+    *,
+    column: str | None = None,
+    encoding: str | None = None,
+    errors: ErrorHandling = "strict",
+    max_word_length: int = 1000,
+    min_count: int = 1,
+    processes: int | None = 1,
+    cluster: str | None = None,
+    progress: Callable[[CountingProgress], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+    keeps_when_stopped: bool = False,
+) -> WordCounts:
+    """Count the words of text files, in the order given.
+
+    Parameters
+    ----------
+    paths
+        The files, folders and patterns, as :func:`~wordpiece_studio.corpus.listing.listing` takes them. What
+        looks like a table of words and their counts is read as one, and the statistics say so.
+    normalizer, pre_tokenizer
+        What turns the text into words: names, or objects of one's own.
+    column
+        Where in a file of rows the text is, see `CorpusFile`.
+    encoding
+        The files' encoding; None means UTF-8, or what a byte order mark says; ``"detect"`` finds it out.
+    errors
+        What to do about bytes that cannot be decoded: ``"strict"`` raises, ``"replace"`` puts U+FFFD in their place,
+        ``"skip-line"`` leaves the line out. The statistics tell how often that happened.
+    max_word_length
+        Words of more characters than this are left out; the result lists them.
+    min_count
+        Words that occur less often than this in all files together are left out; the statistics tell how many.
+    processes
+        How many processes count at the same time, this one included; None for as many as pay. The result is the same
+        for any number. A pipeline of one's own is counted in this process alone.
+    cluster
+        The address of the scheduler of a Dask cluster, such as ``"tcp://host:8786"``, to count there and not here; its
+        workers must find the files by the same paths or URLs. The result is the same. Tables of words and their counts
+        are read here all the same.
+    progress
+        Called now and then, at most twenty times a second and at the end, in the caller's thread.
+    should_stop
+        Called now and then, in the caller's thread; if it returns True, counting stops. While it does not return, all
+        counting rests.
+    keeps_when_stopped
+        What stopping does: raise `CountingStopped`, or return what was counted so far, which is the beginning of the
+        corpus.
+
+    Returns
+    -------
+    WordCounts
+        The distinct words in order of first appearance; none, if the files hold none.
+
+    Raises
+    ------
+    StudioError
+        If a file cannot be read or decoded; the message names the file, the line and the byte. Or if `paths` are none.
+    """
+    pipeline = _pipeline(normalizer, pre_tokenizer, max_word_length)
+    listed = listing(paths, column=column, encoding=encoding, errors=errors)
+    files = list(listed.files)
+    if all(file.kind == "word-counts" for file in files):
+        from wordpiece_studio.corpus.word_counts import read_word_counts
+
+        counts = read_word_counts(files, pipeline.normalizer, pipeline.pre_tokenizer)
+        counts.statistics = listed.noted(counts.statistics)
+        return counts.at_least(min_count)
+    if cluster is None:
+        count = functools.partial(count_files, processes=processes)
+    else:
+        from wordpiece_studio.corpus.cluster.cluster_counting import count_on_cluster
+
+        count = functools.partial(count_on_cluster, cluster, min_count=min_count)
+    counts = count(
+        files,
+        pipeline,
+        max_word_length,
+        progress=progress,
+        should_stop=should_stop,
+        keeps_when_stopped=keeps_when_stopped,
+    )
+    counts.statistics = listed.noted(counts.statistics)
+    return counts.at_least(min_count)
+
+
+def count_stream(
+    stream: BufferedIOBase,
+    name: str,
+    normalizer: str | Normalizer | None = "bert-cased",
+    pre_tokenizer: str | PreTokenizer = "bert",
+    *,
+    kind: FileKind = "text",
+    column: str | None = None,
+    encoding: str | None = None,
+    errors: ErrorHandling = "strict",
+    max_word_length: int = 1000,
+    should_stop: Callable[[], bool] | None = None,
+) -> WordCounts:
+    """Count the words of a stream of bytes, such as standard input; `name` is what messages call it.
+
+    Takes, returns and raises what `count_words` does; `kind` is what it holds, see `CorpusFile`.
+    """
+    pipeline = _pipeline(normalizer, pre_tokenizer, max_word_length)
+    text = opened_stream(
+        stream, name, kind, column=column, encoding=encoding, errors=errors, splits_at_blanks=pipeline.is_local
+    )
+    count = TextCounting(pipeline, max_word_length, should_stop, given_encoding=encoding)
+    for piece in text.pieces():
+        count.add(piece)
+    count.end_text()
+    return count.result()
+
+
+def count_texts(
+    texts: Iterable[str],
+    normalizer: str | Normalizer | None = "bert-cased",
+    pre_tokenizer: str | PreTokenizer = "bert",
+    *,
+    max_word_length: int = 1000,
+    progress: Callable[[CountingProgress], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> WordCounts:
+    """Count the words of texts, in the order given; no word reaches from one text into the next.
+
+    Takes and returns what `count_words` does. `progress` is told the UTF-8 bytes counted so far and those there are, as
+    far as the texts are known by then; texts stand in the place of files.
+
+    Raises
+    ------
+    StudioError
+        If `texts` is itself a text, or holds something that is none.
+    """
+    if isinstance(texts, str):
+        raise StudioError("One text was given where several are expected", "Put it into a list.")
+    if not isinstance(texts, Iterable):
+        raise StudioError("Texts are expected, not {value}", "Give a list of texts.", value=repr(texts)[:100])
+    count = TextCounting(_pipeline(normalizer, pre_tokenizer, max_word_length), max_word_length, should_stop)
+    known = texts if isinstance(texts, list | tuple) else ()
+    bytes_total = sum(len(text.encode("utf-8", "replace")) for text in known if isinstance(text, str))
+    meter, bytes_before = ProgressMeter(progress, bytes_total, len(known)), 0
+    for number, text in enumerate(texts, start=1):
+        size = _checked_size(text, number)
+        for piece in _pieces_of(text, f"text {number}"):
+            count.add(piece)
+            meter.note(bytes_before + piece.end_byte, number if piece.end_byte == size else number - 1, 0)
+        count.end_text()
+        bytes_before += size
+    return count.result()
+
+
+def _pipeline(normalizer: str | Normalizer | None, pre_tokenizer: str | PreTokenizer, max_word_length: int) -> Pipeline:
+    if max_word_length < 1:
+        raise StudioError("The longest word must have at least one character, not {n}", n=max_word_length)
+    return Pipeline(resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer))
+
+
+def _checked_size(text: object, number: int) -> int:
+    """Return the size of a text in UTF-8."""
+    try:
+        if isinstance(text, str):
+            return len(text.encode("utf-8"))
+    except UnicodeEncodeError as error:
+        raise StudioError(
+            "Text {number} holds half a character (U+{code:04X}) at position {position}",
+            "Read it again with the right encoding.",
+            number=number,
+            code=ord(error.object[error.start]),
+            position=error.start,
+        ) from None
+    raise StudioError("Text {number} is not a text but {entry}", number=number, entry=repr(text)[:100])
+
+
+def _pieces_of(text: str, source: str) -> Iterator[TextPiece]:
+    """Yield a text in pieces that end at a line end."""
+    start, line, byte = 0, 1, 0
+    while start < len(text):
+        end = text.find("\n", start + _PIECE_CHARACTERS) + 1 or len(text)
+        part = text[start:end]
+        end_byte = byte + len(part.encode("utf-8"))
+        yield TextPiece(part, source, line, byte, end_byte, "utf-8")
+        start, line, byte = end, line + part.count("\n"), end_byte

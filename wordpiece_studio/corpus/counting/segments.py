@@ -1,0 +1,249 @@
+"""Segments of a corpus: whole files, and of large ones parts that begin and end at a line, each to be read for itself.
+
+Not here: files that are no plain UTF-8 (`sources`), and what becomes of the text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from wordpiece_studio.compiled.arrays import BEHIND_BLOCK
+from wordpiece_studio.corpus.compression import MAGIC_BYTES, compression_of
+from wordpiece_studio.corpus.decoding import LONGEST_STRETCH_BYTES, TextPiece, decoded_pieces
+from wordpiece_studio.corpus.encodings import marked_encoding
+from wordpiece_studio.corpus.files import bytes_around, open_binary, unreadable
+from wordpiece_studio.system.printable import display_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import BinaryIO
+
+    from numpy.typing import NDArray
+
+    from wordpiece_studio.corpus.corpus_file import CorpusFile
+
+LARGEST_SEGMENT, SMALLEST_SEGMENT = 8 << 20, 1 << 20
+BLOCK_BYTES = 1 << 20
+
+_UTF8_MARK = b"\xef\xbb\xbf"
+_SEARCH_BYTES = 64 << 10
+
+
+class NotPlainUtf8(Exception):  # nothing that a user meets
+    """Raised when what was read as plain UTF-8 is none, or has a fault that `decoding` tells better."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A part of a corpus: the lines of a file that begin from byte `start` on and before byte `end`.
+
+    Attributes
+    ----------
+    file
+        The number of the file, from 0.
+    start, end
+        Bytes from 0; ``end`` None for all that follows.
+    """
+
+    file: int
+    start: int = 0
+    end: int | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is a whole file."""
+        return self.start == 0 and self.end is None
+
+
+@dataclass(frozen=True, slots=True)
+class RawBlock:
+    """A stretch of plain UTF-8 that begins and ends where chunks may.
+
+    Attributes
+    ----------
+    text
+        Its bytes, and behind them `BEHIND_BLOCK` others: uint8. What it holds is valid until the next block is read.
+    size
+        How many bytes it has.
+    line, byte
+        The line that it begins in, from 1 in the segment, and the byte of the file that it begins at.
+    """
+
+    text: NDArray[np.uint8]
+    size: int
+    source: str
+    line: int
+    byte: int
+
+    @property
+    def bytes(self) -> NDArray[np.uint8]:
+        """The bytes alone."""
+        return self.text[: self.size]
+
+    def locate(self, index: int) -> tuple[int, int]:
+        """Return the line and the byte of a byte of the block."""
+        return self.line + int(np.count_nonzero(self.text[:index] == ord("\n"))), self.byte + index
+
+
+def divided(
+    files: Sequence[CorpusFile], sizes: Sequence[int], parts: int, largest: int = LARGEST_SEGMENT
+) -> list[Segment]:
+    """Return the segments of files, in order; they become smaller towards the end, so that no process waits long.
+
+    Parameters
+    ----------
+    files, sizes
+        The files, and how many bytes each has.
+    parts
+        How many processes will count.
+    largest
+        How many bytes a segment has at most, or half as much again.
+    """
+    left = sum(sizes)
+    segments: list[Segment] = []
+    for number, (file, size) in enumerate(zip(files, sizes, strict=True)):
+        start = 0
+        if size > 2 * SMALLEST_SEGMENT and is_divisible(file):
+            while size - start > SMALLEST_SEGMENT * 3 // 2:
+                step = max(SMALLEST_SEGMENT, min(largest, left // (4 * parts)))
+                if size - start <= step * 3 // 2:
+                    break
+                segments.append(Segment(number, start, start + step))
+                start += step
+                left -= step
+        segments.append(Segment(number, start))
+        left -= size - start
+    return segments
+
+
+def is_divisible(file: CorpusFile) -> bool:
+    """Tell whether parts of a file can be read for themselves: whether it is uncompressed text in UTF-8."""
+    if file.kind != "text" or file.encoding not in (None, "utf-8"):
+        return False
+    try:
+        with open_binary(file.path) as stream:
+            return is_plain_utf8(stream.read(MAGIC_BYTES), file)
+    except OSError as error:
+        raise unreadable(file.path, error) from error
+
+
+def is_plain_utf8(head: bytes, file: CorpusFile) -> bool:
+    """Tell whether a file of text that begins with `head` is to be read as uncompressed UTF-8."""
+    marked = marked_encoding(head)
+    is_utf8 = marked is None or marked[0] == "utf-8" or file.encoding == "utf-8"
+    return is_utf8 and compression_of(head) is None
+
+
+def raw_blocks(file: CorpusFile, segment: Segment, block_bytes: int = BLOCK_BYTES) -> Iterator[RawBlock]:
+    """Yield a segment of a file of text as blocks of UTF-8, whether it is valid or not.
+
+    Raises
+    ------
+    NotPlainUtf8
+        If the file is compressed or in another encoding, or there is no place to end a block for long.
+    StudioError
+        If it cannot be read.
+    """
+    try:
+        with open_binary(file.path) as stream:
+            yield from _blocks(stream, file, segment, block_bytes)
+    except OSError as error:
+        raise unreadable(file.path, error) from error
+
+
+def segment_pieces(file: CorpusFile, segment: Segment, line: int, *, splits_at_blanks: bool) -> Iterator[TextPiece]:
+    """Yield a segment of a divisible file, its first line being number `line`, as `decoding` gives a whole file.
+
+    Raises
+    ------
+    StudioError
+        If it cannot be read, or, with ``errors="strict"``, decoded; the message says where.
+    """
+    try:
+        with open_binary(file.path) as stream:
+            start, end = _bounds(stream, segment)
+            stream.seek(start)
+
+            def read(size: int) -> bytes:
+                return stream.read(size if end is None else max(0, min(size, end - stream.tell())))
+
+            yield from decoded_pieces(
+                read,
+                read(BLOCK_BYTES),
+                display_name(file.path),
+                encoding=None if start == 0 else "utf-8",
+                errors=file.errors,
+                splits_at_blanks=splits_at_blanks,
+                line=line,
+                byte=start,
+                around=partial(bytes_around, file.path),
+            )
+    except OSError as error:
+        raise unreadable(file.path, error) from error
+
+
+def first_byte(file: CorpusFile, segment: Segment) -> int:
+    """Return where in its file the first line of a segment begins."""
+    try:
+        with open_binary(file.path) as stream:
+            return _line_start(stream, segment.start)
+    except OSError as error:
+        raise unreadable(file.path, error) from error
+
+
+def _blocks(stream: BinaryIO, file: CorpusFile, segment: Segment, block_bytes: int) -> Iterator[RawBlock]:
+    buffer, filled, line = bytearray(max(block_bytes, MAGIC_BYTES) + BEHIND_BLOCK), 0, 1
+    start, end = _bounds(stream, segment)
+    stream.seek(start)
+    name, byte, is_over, mark = display_name(file.path), start, False, 0
+    while not is_over:
+        room = len(buffer) - BEHIND_BLOCK - filled
+        wanted = room if end is None else min(room, end - byte - filled)
+        count = stream.readinto(memoryview(buffer)[filled : filled + wanted]) if wanted else 0  # type: ignore[attr-defined]
+        is_over = not count
+        if byte == 0 and filled == 0:
+            _check_head(bytes(buffer[:MAGIC_BYTES]), file)
+            mark = len(_UTF8_MARK) if buffer.startswith(_UTF8_MARK) else 0
+        filled += count or 0
+        cut = filled if is_over else buffer.rfind(b"\n", 0, filled) + 1 or buffer.rfind(b" ", 0, filled) + 1
+        if cut:
+            text = np.frombuffer(buffer, dtype=np.uint8)
+            if cut > mark:
+                yield RawBlock(text[mark:], cut - mark, name, line, byte + mark)
+            mark = 0
+            line += int(np.count_nonzero(text[:cut] == ord("\n")))
+            rest = bytes(buffer[cut:filled])
+            buffer[: len(rest)] = rest
+            byte, filled = byte + cut, len(rest)
+        elif filled > LONGEST_STRETCH_BYTES:
+            raise NotPlainUtf8
+        elif not is_over and filled == len(buffer) - BEHIND_BLOCK:
+            buffer = buffer[:filled] + bytes(filled + BEHIND_BLOCK)
+
+
+def _check_head(head: bytes, file: CorpusFile) -> None:
+    if not is_plain_utf8(head, file):
+        raise NotPlainUtf8
+
+
+def _bounds(stream: BinaryIO, segment: Segment) -> tuple[int, int | None]:
+    start = _line_start(stream, segment.start)
+    return start, None if segment.end is None else max(start, _line_start(stream, segment.end))
+
+
+def _line_start(stream: BinaryIO, byte: int) -> int:
+    """Return where the first line begins that begins at a byte or behind it."""
+    if byte == 0:
+        return 0
+    place = byte - 1
+    stream.seek(place)
+    while data := stream.read(_SEARCH_BYTES):
+        found = data.find(b"\n")
+        if found >= 0:
+            return place + found + 1
+        place += len(data)
+    return place

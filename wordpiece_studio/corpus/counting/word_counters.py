@@ -1,0 +1,237 @@
+"""What counts the words of pieces of text: the plain way, right for every pipeline and at once for small texts.
+
+Not here: the compiled way for large corpora (`compiled_counter`), which gives the same words in the same order, and
+what else is noted of a text (`reading_notes`).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from wordpiece_studio.corpus.counting.part_counts import MOST_SKIPPED_WORDS, PartCounts
+from wordpiece_studio.corpus.counts import SkippedWord
+from wordpiece_studio.text.pattern_pre_tokenizer import PatternOverrunError
+from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
+from wordpiece_studio.text.word_numbers import PlainWordNumbers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from numpy.typing import NDArray
+
+    from wordpiece_studio.corpus.counts import FileStatistics
+    from wordpiece_studio.corpus.decoding import TextPiece
+    from wordpiece_studio.text.pipeline import Pipeline
+    from wordpiece_studio.text.word_numbers import WordNumbers
+
+_STOP_CHECK_CHUNKS = 500
+
+
+class WordCounter(ABC):
+    """Counts the words of pieces of text, part by part.
+
+    Parameters
+    ----------
+    pipeline
+        What turns the text into words.
+    longest
+        Words of more characters than this are left out.
+    check_stop
+        Called now and then; it raises if the count is to be given up.
+    """
+
+    def __init__(self, pipeline: Pipeline, longest: int, check_stop: Callable[[], None]) -> None:
+        self._pipeline = pipeline
+        self._longest = longest
+        # A stretch of at most this length yields no word that is too long. Of longer ones it must be known where they
+        # are.
+        self._longest_stretch = max(longest // pipeline.normalizer.growth, 1)
+        self._check_stop = check_stop
+        self._skipped: list[SkippedWord] = []
+        self._skipped_words = 0
+        self._spelled_out: Counter[str] = Counter()
+
+    @property
+    @abstractmethod
+    def numbers(self) -> WordNumbers:
+        """The words met so far, and their numbers."""
+
+    @abstractmethod
+    def add(self, piece: TextPiece) -> None:
+        """Count a piece, which begins and ends where words do."""
+
+    def end_part(self, read: FileStatistics, bytes_read: int = 0) -> PartCounts:
+        """Return what was counted since the last part, and begin anew; `read` and `bytes_read` become part of it."""
+        numbers, counts = self._tally()
+        part = PartCounts(
+            numbers, counts, read, tuple(self._skipped), self._skipped_words, dict(+self._spelled_out), bytes_read
+        )
+        self._forget_notes()
+        return part
+
+    @abstractmethod
+    def abandon_part(self) -> None:
+        """Forget what was counted since the last part."""
+
+    @abstractmethod
+    def _tally(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Return the numbers of the words of the part in order of first appearance, and how often each occurs."""
+
+    def _forget_notes(self) -> None:
+        self._skipped, self._skipped_words = [], 0
+        self._spelled_out.clear()
+
+    @property
+    def _is_listing(self) -> bool:
+        """Whether the next word to be left out will be listed."""
+        return len(self._skipped) < MOST_SKIPPED_WORDS
+
+    def _skip(self, length: int, piece: TextPiece, start: int) -> None:
+        """Leave out a word; the stretch that holds it begins at the character `start` of the piece."""
+        self._skipped_words += 1
+        if self._is_listing:
+            line, byte = piece.locate(start)
+            self._skipped.append(SkippedWord(piece.source, line, byte, length))
+
+
+class PlainCounter(WordCounter):
+    """Counts the stretches between blanks first, or the lines where a pipeline looks across blanks.
+
+    Parameters
+    ----------
+    pipeline, longest, check_stop
+        As for `WordCounter`.
+    most_characters
+        When the distinct stretches have more characters than this they are cut and forgotten.
+    """
+
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        longest: int,
+        check_stop: Callable[[], None],
+        *,
+        most_characters: int = 8 << 20,
+    ) -> None:
+        super().__init__(pipeline, longest, check_stop)
+        self._most_characters = most_characters
+        self._stretches: Counter[str] = Counter()
+        self._characters = 0  # that the stretches may have
+        self._pieces: list[TextPiece] = []  # that lines are from, for the place of one on which a pattern overruns
+        # The numbers of the words of stretches that were cut before; of lines hardly any comes again.
+        self._cut: dict[str, list[int]] = {}
+        self._cut_characters = 0
+        self._numbers = PlainWordNumbers()
+        self._tallied: dict[int, int] = {}
+
+    @property
+    def numbers(self) -> PlainWordNumbers:
+        """The words met so far, and their numbers."""
+        return self._numbers
+
+    def add(self, piece: TextPiece) -> None:
+        """Count the stretches of a piece."""
+        text = piece.text
+        self._spelled_out.update({token: text.count(token) for token in BERT_SPECIAL_TOKENS})
+        stretches = text.replace("\n", " ").split(" ") if self._pipeline.is_local else text.split("\n")
+        if max(map(len, stretches)) > self._longest_stretch:
+            self._cut_stretches()
+            self._add_with_long_ones(stretches, piece)
+            return
+        self._note_piece(piece)
+        self._stretches.update(stretches)
+        self._characters += len(text)
+        if self._characters > self._most_characters:
+            self._cut_stretches()
+
+    def abandon_part(self) -> None:
+        """Forget what was counted since the last part."""
+        self._stretches.clear()
+        self._pieces.clear()
+        self._tallied.clear()
+        self._characters = 0
+        self._forget_notes()
+
+    def _tally(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        self._cut_stretches()
+        tallied, self._tallied = self._tallied, {}
+        numbers = np.fromiter(tallied, dtype=np.int32, count=len(tallied))
+        return numbers, np.fromiter(tallied.values(), dtype=np.int64, count=len(tallied))
+
+    def _cut_stretches(self) -> None:
+        """Make words of the stretches."""
+        stretches, self._stretches, self._characters = self._stretches, Counter(), 0
+        cut = self._cut
+        for number, (stretch, count) in enumerate(stretches.items()):
+            if number % _STOP_CHECK_CHUNKS == 0:
+                self._check_stop()
+            numbers = cut.get(stretch)
+            if numbers is None:
+                try:
+                    words = self._pipeline.words(stretch)
+                except PatternOverrunError as error:
+                    raise self._with_place(error, stretch) from None
+                if max(map(len, words), default=0) > self._longest:
+                    self._skipped_words += count * sum(len(word) > self._longest for word in words)
+                    self._count((word for word in words if len(word) <= self._longest), count)
+                    continue
+                numbers = list(map(self._numbers.number, words))
+                self._remember(stretch, numbers)
+            for word_number in numbers:
+                self._tallied[word_number] = self._tallied.get(word_number, 0) + count
+        self._pieces.clear()
+
+    def _with_place(self, error: PatternOverrunError, line: str) -> PatternOverrunError:
+        """Return an error that tells the first place of the line that it is about."""
+        for piece in self._pieces:
+            start = 0
+            for each in piece.text.split("\n"):
+                if each == line:
+                    return error.in_line(piece.locate(start)[0], piece.source)
+                start += len(each) + 1
+        return error
+
+    def _remember(self, stretch: str, numbers: list[int]) -> None:
+        if not self._pipeline.is_local:
+            return
+        if self._cut_characters > self._most_characters:
+            self._cut.clear()
+            self._cut_characters = 0
+        self._cut[stretch] = numbers
+        self._cut_characters += len(stretch)
+
+    def _count(self, words: Iterable[str], count: int = 1) -> None:
+        for word in words:
+            number = self._numbers.number(word)
+            self._tallied[number] = self._tallied.get(number, 0) + count
+
+    def _add_with_long_ones(self, stretches: list[str], piece: TextPiece) -> None:
+        """Count stretches of which some are long: those are cut at once, while it is known where they are."""
+        start = 0
+        for stretch in stretches:
+            if len(stretch) <= self._longest_stretch:
+                self._stretches[stretch] += 1
+                self._note_piece(piece)
+            else:
+                self._cut_stretches()
+                self._add_long_one(stretch, piece, start)
+            start += len(stretch) + 1
+
+    def _add_long_one(self, stretch: str, piece: TextPiece, start: int) -> None:
+        """Count a stretch that begins at the character `start` of a piece."""
+        try:
+            for word in self._pipeline.iterate(stretch):
+                if len(word) <= self._longest:
+                    self._count((word,))
+                else:
+                    self._skip(len(word), piece, start)
+        except PatternOverrunError as error:
+            raise error.in_line(piece.locate(start)[0], piece.source) from None
+
+    def _note_piece(self, piece: TextPiece) -> None:
+        if not self._pipeline.is_local and (not self._pieces or self._pieces[-1] is not piece):
+            self._pieces.append(piece)

@@ -1,0 +1,361 @@
+"""Bytes to text, strictly and in pieces of bounded size that end at a line end.
+
+Nothing is guessed: bytes are UTF-8, unless a byte order mark or the caller says otherwise. Nothing is repaired
+unseen: undecodable bytes are an error that says where they are, or they are replaced or left out and counted.
+Not here: where the bytes come from (`files`, `streams`) and what becomes of the text.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, cast, get_args
+
+from wordpiece_studio.corpus.encodings import DETECT, marked_encoding
+from wordpiece_studio.errors import StudioError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+ErrorHandling = Literal["strict", "replace", "skip-line"]
+
+PIECE_BYTES = 1 << 20
+LONGEST_STRETCH_BYTES = 256 << 20
+AROUND_BYTES = 64 << 10
+"""So many bytes around a fault are looked at to guess the encoding."""
+_TELLING_WORDS = 3  # from so many on a guess is told
+
+# Named, so that the command line can tell its options instead.
+UNDECODABLE_ADVICE = "Give the file's encoding, or ask for such bytes to be replaced or such lines to be skipped."
+BINARY_ADVICE = (
+    "If it is text in UTF-16, give the encoding; or ask for such characters to be replaced or such lines to be skipped."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Where the rows of a table or the like stand in a piece of text made of them.
+
+    Attributes
+    ----------
+    starts
+        The index of the first character of each row's text in the piece.
+    lines
+        The line of the file that each row begins in, or the number of the row; from 1.
+    bytes
+        The byte of the file that each row begins at, from 0.
+    """
+
+    starts: Sequence[int]
+    lines: Sequence[int]
+    bytes: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class TextPiece:
+    """A stretch of a file's text.
+
+    Attributes
+    ----------
+    text
+        The text, decoded.
+    source
+        The file's name, as it is shown.
+    line
+        The line that it begins in, from 1.
+    byte
+        The byte that it begins at, from 0.
+    end_byte
+        The byte after its last one.
+    encoding
+        The name of the file's encoding, for `locate`.
+    replaced
+        How many undecodable stretches were replaced in it.
+    skipped_lines
+        How many lines were left out just before it.
+    raw
+        The text's UTF-8, if it is at hand; else empty.
+    rows
+        Where its rows stand in the file, if it was not a stretch of the file as it is.
+    unrepaired
+        Its bytes in the file, if something was replaced in UTF-8.
+    """
+
+    text: str
+    source: str
+    line: int
+    byte: int
+    end_byte: int
+    encoding: str
+    replaced: int = 0
+    skipped_lines: int = 0
+    raw: bytes = b""
+    rows: Rows | None = None
+    unrepaired: bytes = b""
+
+    @property
+    def utf8(self) -> bytes:
+        """The text in UTF-8."""
+        return self.raw or self.text.encode("utf-8", "surrogatepass")
+
+    def locate(self, index: int) -> tuple[int, int]:
+        """Return the line, from 1, and the byte offset in the file, from 0, of a character or of its row."""
+        if self.rows is not None:
+            row = bisect_right(self.rows.starts, index) - 1
+            return self.rows.lines[row], self.rows.bytes[row]
+        before = self.text[:index]
+        if self.unrepaired:
+            # What was replaced took other bytes, but blanks and line ends stand in both.
+            blanks = [match.end() for match in re.finditer(rb"[ \n]", self.unrepaired)]
+            passed = before.count(" ") + before.count("\n")
+            start = blanks[passed - 1] if passed else 0
+            rest = before[max(before.rfind(" "), before.rfind("\n")) + 1 :]
+            return self.line + before.count("\n"), self.byte + start + len(rest.encode("utf-8", "surrogatepass"))
+        return self.line + before.count("\n"), self.byte + len(before.encode(self.encoding, "replace"))
+
+
+def checked_error_handling(name: str) -> ErrorHandling:
+    """Return `name` if it is a way to handle undecodable bytes.
+
+    Raises
+    ------
+    StudioError
+        If it is none.
+    """
+    if name in get_args(ErrorHandling):
+        return cast("ErrorHandling", name)
+    raise StudioError(
+        'There is no error handling called "{name}"', "There are strict, replace and skip-line.", name=name
+    )
+
+
+def decoded_pieces(
+    read: Callable[[int], bytes],
+    head: bytes,
+    name: str,
+    *,
+    encoding: str | None = None,
+    errors: ErrorHandling = "strict",
+    splits_at_blanks: bool = False,
+    piece_bytes: int = PIECE_BYTES,
+    line: int = 1,
+    byte: int = 0,
+    around: Callable[[int], bytes] | None = None,
+) -> Iterator[TextPiece]:
+    """Yield the text of a source of bytes in pieces, each ending at a line end or with the source.
+
+    Parameters
+    ----------
+    read
+        Returns the next bytes, about as many as it is asked for; none at the end.
+    head
+        What was read first: at least four bytes, or all up to the first LF, or all there is.
+    name
+        What the source is called.
+    encoding
+        Its encoding, from `known_encoding`; None for UTF-8 or what a byte order mark says.
+        `DETECT` for what `head` looks like, if nobody knows more.
+    errors
+        What to do about bytes that cannot be decoded and about NUL characters.
+    splits_at_blanks
+        Whether a piece may end at a blank too, when there is no line end in it.
+    piece_bytes
+        About how long a piece is.
+    line, byte
+        The line, from 1, and the byte of the file, from 0, that reading begins at.
+    around
+        Returns what stands around a byte of the file, to guess the encoding from when something cannot be decoded; it
+        then does not depend on how the file is divided.
+
+    Raises
+    ------
+    StudioError
+        With ``errors="strict"``, if something cannot be decoded; the message says where.
+    """
+    known, mark_length = _encoding_of(head, encoding, name)
+    decoder = _Decoder(name, known, errors, around)
+    # Only whole lines can be left out.
+    splits_at_blanks = splits_at_blanks and errors != "skip-line"
+    byte += mark_length
+    for data in _blocks_of(read, head[mark_length:], known, splits_at_blanks, piece_bytes):
+        if data is None:
+            raise StudioError(
+                "{path}, line {line}, byte {byte}: there are {size} MB without a line end",
+                "Split its lines: a corpus is read line by line.",
+                path=name,
+                line=line,
+                byte=byte,
+                size=LONGEST_STRETCH_BYTES >> 20,
+            )
+        yield from decoder.pieces(data, line, byte)
+        line += decoder.count_line_ends(data)
+        byte += len(data)
+
+
+def _encoding_of(head: bytes, given: str | None, name: str) -> tuple[str, int]:
+    """Return the encoding and the length of the byte order mark."""
+    marked = marked_encoding(head)
+    if marked and given in (None, DETECT, marked[0], marked[0].removesuffix("-le").removesuffix("-be")):
+        return marked
+    if given in ("utf-16", "utf-32"):
+        raise StudioError(
+            "{path} does not begin with a byte order mark",
+            "Give {name}-le or {name}-be as its encoding.",
+            path=name,
+            name=given,
+        )
+    if given == DETECT:
+        from wordpiece_studio.corpus.encoding_guess import guessed_encoding
+
+        guess = guessed_encoding(head)
+        return (guess.name if guess else "utf-8"), 0
+    return given or "utf-8", 0
+
+
+def _blocks_of(
+    read: Callable[[int], bytes], head: bytes, encoding: str, splits_at_blanks: bool, piece_bytes: int
+) -> Iterator[bytes | None]:
+    """Yield the bytes in blocks that end after a line end, or a blank where that is allowed; None if none comes."""
+    line_end, blank = "\n".encode(encoding), " ".encode(encoding)
+    rest, data = b"", head or read(piece_bytes)
+    while data:
+        # What was there before has been searched, but for a separator that was cut in two.
+        unsearched = max(0, len(rest) - len(line_end) + 1)
+        rest += data
+        end = _end_of_last(rest, line_end, unsearched)
+        if not end and splits_at_blanks:
+            end = _end_of_last(rest, blank, unsearched)
+        if end:
+            yield rest[:end]
+            rest = rest[end:]
+        if len(rest) > LONGEST_STRETCH_BYTES:
+            yield None
+        data = read(max(piece_bytes, len(rest)))
+    if rest:
+        yield rest
+
+
+class _Decoder:
+    """Decodes blocks of whole lines of one file."""
+
+    def __init__(self, name: str, encoding: str, errors: ErrorHandling, around: Callable[[int], bytes] | None) -> None:
+        self._around = around
+        self._name = name
+        self._encoding = encoding
+        self._errors = errors
+        self._line_end = "\n".encode(encoding)
+
+    def count_line_ends(self, data: bytes) -> int:
+        """Return how many line ends there are in a block."""
+        if len(self._line_end) == 1:
+            return data.count(self._line_end)
+        return data.decode(self._encoding, "replace").count("\n")
+
+    def pieces(self, data: bytes, line: int, byte: int) -> Iterator[TextPiece]:
+        """Yield a block as text: in one piece if it is clean, else line by line."""
+        try:
+            text = data.decode(self._encoding)
+        except UnicodeDecodeError as error:
+            if self._errors == "strict":
+                before = data[: error.start].decode(self._encoding, "ignore")
+                if "\0" in before:  # what comes first is told, however the text is divided into blocks
+                    raise self._binary(before, data, line, byte) from None
+                raise self._undecodable(error, data, line, byte) from None
+        else:
+            if "\0" not in text:
+                raw = data if self._encoding == "utf-8" else b""
+                yield TextPiece(text, self._name, line, byte, byte + len(data), self._encoding, raw=raw)
+                return
+            if self._errors == "strict":
+                raise self._binary(text, data, line, byte)
+        skipped = 0
+        for raw in self._lines(data):
+            piece = self._repaired(raw, line, byte, skipped)
+            skipped = 0 if piece else skipped + 1
+            line += 1
+            byte += len(raw)
+            if piece:
+                yield piece
+        if skipped:
+            yield TextPiece("", self._name, line, byte, byte, self._encoding, skipped_lines=skipped)
+
+    def _lines(self, data: bytes) -> Iterator[bytes]:
+        start = 0
+        while start < len(data):
+            end = _end_of_first(data, self._line_end, start) or len(data)
+            yield data[start:end]
+            start = end
+
+    def _repaired(self, raw: bytes, line: int, byte: int, skipped: int) -> TextPiece | None:
+        text = raw.decode(self._encoding, "replace").replace("\0", "\ufffd")
+        # What "ignore" leaves of U+FFFD stood in the file.
+        faults = text.count("\ufffd") - raw.decode(self._encoding, "ignore").count("\ufffd")
+        if faults and self._errors == "skip-line":
+            return None
+        unrepaired = raw if faults and self._encoding == "utf-8" else b""
+        end = byte + len(raw)
+        return TextPiece(text, self._name, line, byte, end, self._encoding, faults, skipped, unrepaired=unrepaired)
+
+    def _undecodable(self, error: UnicodeDecodeError, data: bytes, line: int, byte: int) -> StudioError:
+        line += self.count_line_ends(data[: error.start])
+        guess, what = self._guess(data, error.start, byte)
+        return StudioError(
+            "{path}, line {line}: the bytes {bytes} at byte {byte} are not {encoding}" + what,
+            UNDECODABLE_ADVICE,
+            path=self._name,
+            line=line,
+            bytes=data[error.start : max(error.end, error.start + 1)][:8].hex(" ").upper(),
+            byte=byte + error.start,
+            encoding=self._encoding.upper(),
+            guess=guess,
+        )
+
+    def _guess(self, data: bytes, fault: int, byte: int) -> tuple[str | None, str]:
+        """Return what encoding there is in place of UTF-8 around a fault, and how to say so."""
+        if self._encoding != "utf-8":
+            return None, ""
+        from wordpiece_studio.corpus.encoding_guess import guessed_encoding
+
+        if self._around is not None:
+            sample = self._around(byte + fault)
+        else:
+            start = max(0, fault - AROUND_BYTES // 2)
+            start += min(-(byte + start) % 4, fault - start) if start else 0
+            sample = data[start : start + AROUND_BYTES]
+        guess = guessed_encoding(sample)
+        if guess is not None and guess.how == "mixed":
+            return None, "; what is around is, so encodings seem to be mixed"
+        if guess is None or guess.name == "utf-8" or (guess.how == "guess" and guess.telling < _TELLING_WORDS):
+            return None, ""
+        return guess.name.upper(), "; it may be {guess}"
+
+    def _binary(self, text: str, data: bytes, line: int, byte: int) -> StudioError:
+        before = text[: text.index("\0")]
+        start = len(before.encode(self._encoding))
+        guess, what = self._guess(data, start, byte)
+        return StudioError(
+            "{path}, line {line}: there is a NUL character at byte {byte}, as in a binary file" + what,
+            BINARY_ADVICE,
+            path=self._name,
+            line=line + before.count("\n"),
+            byte=byte + start,
+            guess=guess,
+        )
+
+
+def _end_of_last(data: bytes, separator: bytes, start: int) -> int:
+    """Return the position after the last `separator`, which stands at a multiple of its length; 0 if there is none."""
+    width = len(separator)
+    position = data.rfind(separator, start)
+    while position >= 0 and position % width:
+        position = data.rfind(separator, start, position + width - 1)
+    return position + width if position >= 0 else 0
+
+
+def _end_of_first(data: bytes, separator: bytes, start: int) -> int:
+    width = len(separator)
+    position = data.find(separator, start)
+    while position >= 0 and (position - start) % width:
+        position = data.find(separator, position + 1)
+    return position + width if position >= 0 else 0

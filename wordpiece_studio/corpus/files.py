@@ -1,0 +1,232 @@
+"""Files, on a disk or behind a URL: which may be read, and those that hold plain text.
+
+Not here: how their bytes become text (`decoding`) or are decompressed (`compression`), and what becomes of the text.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from wordpiece_studio.corpus.compression import MAGIC_BYTES, DecompressedStream, compression_of
+from wordpiece_studio.corpus.decoding import (
+    AROUND_BYTES,
+    PIECE_BYTES,
+    checked_error_handling,
+    decoded_pieces,
+)
+from wordpiece_studio.corpus.encodings import DETECT, known_encoding
+from wordpiece_studio.corpus.remote_files import RemoteFile, is_url, open_url
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.system.printable import display_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import BinaryIO
+
+    from wordpiece_studio.corpus.decoding import ErrorHandling, TextPiece
+
+NO_FILE_ADVICE = "Choose a file on a disk."
+
+
+class FileOnDisk:
+    """A regular file, or one behind a URL, and what it was when it was first looked at.
+
+    Attributes
+    ----------
+    path
+        Where it is.
+    name
+        What messages call it.
+    bytes_read
+        How many of its bytes were read so far.
+
+    Raises
+    ------
+    StudioError
+        If there is no such file, or it is not a regular file.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = os.fspath(path)
+        self.name = display_name(self.path)
+        self.bytes_read = 0
+        self._remote = RemoteFile(self.path) if is_url(self.name) else None
+        self._status = None if self._remote else regular_file_status(self.path)
+
+    @property
+    def size(self) -> int:
+        """The size in bytes, when it was first looked at."""
+        if self._status is None:
+            return self._remote.size if self._remote else 0
+        return self._status.st_size
+
+    def has_changed(self) -> bool:
+        """Return whether the file is no longer what it was when it was first looked at."""
+        if self._status is None:
+            return self._remote is not None and self._remote.has_changed()
+        try:
+            now = os.stat(self.path)
+        except OSError:
+            return True
+        return (now.st_size, now.st_mtime_ns) != (self._status.st_size, self._status.st_mtime_ns)
+
+
+class TextFile(FileOnDisk):
+    """A text file to be read once, from start to end.
+
+    Parameters
+    ----------
+    path
+        Where it is.
+    encoding
+        Its encoding, or None for UTF-8 or what its byte order mark says, or ``"detect"``.
+    errors
+        What to do about bytes that cannot be decoded and about NUL characters: ``"strict"`` raises,
+        ``"replace"`` puts U+FFFD in their place, ``"skip-line"`` leaves the line out.
+    splits_at_blanks
+        Whether a piece may end at a blank too, when there is no line end for long.
+    decompresses
+        Whether the text is what a compressed file holds; otherwise its bytes are taken as they are.
+
+    Raises
+    ------
+    StudioError
+        If there is no such file, or it is not a regular file, or there is no such encoding.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        encoding: str | None = None,
+        errors: ErrorHandling = "strict",
+        splits_at_blanks: bool = False,
+        decompresses: bool = False,
+    ) -> None:
+        self._errors = checked_error_handling(errors)
+        super().__init__(path)
+        self._given_encoding = None if encoding is None else known_encoding(encoding)
+        self._splits_at_blanks = splits_at_blanks
+        self._decompresses = decompresses
+        self._is_compressed = False
+
+    def pieces(self, piece_bytes: int = PIECE_BYTES) -> Iterator[TextPiece]:
+        """Yield the text in pieces of about `piece_bytes`, each ending at a line end or with the file.
+
+        Raises
+        ------
+        StudioError
+            If the file cannot be read, or, with ``errors="strict"``, cannot be decoded; the message says where.
+        """
+        encoding = self._given_encoding
+        if encoding == DETECT:
+            from wordpiece_studio.corpus.detection import found_encoding
+
+            encoding = found_encoding(self.path)
+        try:
+            with open_binary(self.path) as file:
+                read = self._reader_of(file)
+                yield from decoded_pieces(
+                    read,
+                    read(max(piece_bytes, 4)),
+                    self.name,
+                    encoding=encoding,
+                    errors=self._errors,
+                    splits_at_blanks=self._splits_at_blanks,
+                    piece_bytes=piece_bytes,
+                    around=None if self._is_compressed else partial(bytes_around, self.path),
+                )
+        except OSError as error:
+            raise unreadable(self.path, error) from error
+
+    def _reader_of(self, file: BinaryIO) -> Callable[[int], bytes]:
+        """Return what reads the text's bytes, and counts those of the file."""
+
+        def read(size: int) -> bytes:
+            data = file.read(size)
+            self.bytes_read += len(data)
+            return data
+
+        self.bytes_read = 0
+        compression = None
+        if self._decompresses:
+            compression = compression_of(file.read(MAGIC_BYTES))
+            file.seek(0)
+        self._is_compressed = compression is not None
+        return DecompressedStream(read, compression, self.name).read if compression else read
+
+
+class _FileAsItWas(io.FileIO):
+    """A file that ends where it ended when it was opened: one that grows for ever would never end.
+
+    Some that the system makes up as they are read say that they are empty; these are read to their end.
+    """
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path, "rb")
+        self._end = os.fstat(self.fileno()).st_size
+
+    def readinto(self, buffer: Any) -> int | None:
+        view = memoryview(buffer).cast("B")
+        return super().readinto(view[: max(0, self._end - self.tell())] if self._end else view)
+
+    def readall(self) -> bytes:
+        if not self._end:
+            return super().readall()
+        parts = []
+        while part := super().read(max(0, self._end - self.tell())):
+            parts.append(part)
+        return b"".join(parts)
+
+
+def open_binary(path: str | os.PathLike[str]) -> BinaryIO:
+    """Return the bytes of a file, on a disk or behind a URL; what is added to it from now on is not read.
+
+    Raises
+    ------
+    OSError
+        If it cannot be opened.
+    """
+    where = os.fspath(path)
+    return open_url(where) if is_url(os.fsdecode(where)) else io.BufferedReader(_FileAsItWas(where))
+
+
+def bytes_around(path: str | os.PathLike[str], byte: int) -> bytes:
+    """Return what stands around a byte of a file, from a multiple of four bytes on; nothing if it cannot be read."""
+    try:
+        with open_binary(path) as file:
+            file.seek(max(0, byte - AROUND_BYTES // 2) & ~3)
+            return file.read(AROUND_BYTES)
+    except OSError:
+        return b""
+
+
+def regular_file_status(path: str | os.PathLike[str]) -> os.stat_result:
+    """Return size, times and so on of a regular file, without opening it.
+
+    Raises
+    ------
+    StudioError
+        If there is none, or it is a folder, a pipe or a device.
+    """
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError) as error:
+        raise unreadable(path, error) from error
+    if stat.S_ISREG(status.st_mode):
+        return status
+    if stat.S_ISDIR(status.st_mode):
+        raise StudioError("{path} is a folder", "Choose files.", path=display_name(path))
+    raise StudioError("{path} is not a regular file", NO_FILE_ADVICE, path=display_name(path))
+
+
+def unreadable(path: str | os.PathLike[str], error: Exception) -> StudioError:
+    """Return what to tell the user about a file that cannot be read."""
+    if isinstance(error, FileNotFoundError):
+        return StudioError("{path} does not exist", "Check the name.", path=display_name(path))
+    reason = (isinstance(error, OSError) and error.strerror) or str(error)
+    return StudioError("{path} cannot be read: {reason}", path=display_name(path), reason=reason)

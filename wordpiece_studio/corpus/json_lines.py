@@ -1,0 +1,255 @@
+"""Text from jsonl: an object of JSON in every line, whose text is in one of its fields.
+
+The other fields are not kept, so that memory depends on the texts only. Of a field that stands twice in an object the
+last one counts; NaN and Infinity are let pass, as many programs write them. Empty lines are no rows.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import accumulate, chain, islice
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from wordpiece_studio.corpus.rows import (
+    SKIP_ADVICE,
+    USUAL_COLUMNS,
+    RowCollector,
+    RowSource,
+    chosen_column,
+    listed_names,
+)
+from wordpiece_studio.errors import StudioError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from wordpiece_studio.corpus.decoding import TextPiece
+
+# Python's objects for so many bytes take a few hundred megabytes, if they are all brackets.
+_MOST_PARSED_BYTES = 16 << 20
+_FIRST_ROWS, _FIRST_BYTES = 20, 256 << 10  # which tell where the text is
+_DEEPEST_FIELD = 3
+# What msgspec says of a row that is another than was asked for, and what we call the kinds that it names.
+_WRONG_KIND = re.compile(r"Expected `(str|object)`, got `(\w+)`(?: - at `\$\.(.+)`)?")
+_MISSING = re.compile(r"Object missing required field `(.+?)`(?: - at `\$\.(.+)`)?")
+_KINDS = {
+    "str": "a text", "object": "an object", "array": "an array", "bool": "true or false", "null": "null",
+    "int": "a number", "float": "a number",
+}  # fmt: skip
+
+
+class JsonLines(RowSource):
+    """The texts in one field of the objects in a jsonl file or stream."""
+
+    def pieces(self) -> Iterator[TextPiece]:
+        """Yield the texts of the rows, each with a line end behind it, in pieces of bounded size."""
+        pieces = self._text.pieces()
+        first, rows = self._first(pieces)
+        decoder = self._decoder_for(rows)
+        for piece in chain(first, pieces):
+            lines = _lines_of(piece)
+            decoder = decoder or self._decoder_for(first_objects(lines, self._column))
+            yield self._rows_of(piece, lines, decoder or _TextDecoder(()))
+
+    def _first(self, pieces: Iterator[TextPiece]) -> tuple[list[TextPiece], list[dict[str, Any]]]:
+        """Return the first pieces and the first objects, which are the same however the text is divided."""
+        read: list[TextPiece] = []
+        rows: list[dict[str, Any]] = []
+        size = 0
+        for piece in pieces:
+            read.append(piece)
+            for line in _lines_of(piece):
+                if size < _FIRST_BYTES and len(rows) < _FIRST_ROWS:
+                    rows += first_objects([line], self._column)
+                size += len(line) + 1
+            if size >= _FIRST_BYTES or len(rows) == _FIRST_ROWS:
+                break
+        return read, rows
+
+    def _decoder_for(self, rows: Sequence[dict[str, Any]]) -> _TextDecoder | None:
+        """Return what decodes rows; None if no row tells which field holds the text."""
+        column = self._column
+        if column is None and rows:
+            every = list(dict.fromkeys(name for row in rows for name in row))
+            column = chosen_column(fields_with_text(rows), self.name, "field", every)
+        if column is None:
+            return None
+        has_such_name = any(column in row for row in rows)
+        return _TextDecoder((column,) if has_such_name else tuple(column.split(".")))
+
+    def _rows_of(self, piece: TextPiece, lines: Sequence[bytes], decoder: _TextDecoder) -> TextPiece:
+        collector = RowCollector(self.name, piece.encoding, self._errors)
+        collector.replaced, collector.skipped = piece.replaced, piece.skipped_lines
+        starts = list(accumulate(_sizes(lines, piece.encoding), initial=piece.byte))
+        try:
+            collector.extend(decoder.texts(lines), range(piece.line, piece.line + len(lines)), starts[:-1])
+        except (msgspec.DecodeError, RecursionError):  # one by one, then
+            for number, (line, byte) in enumerate(zip(lines, starts, strict=False), start=piece.line):
+                if not line.strip():
+                    continue
+                try:
+                    collector.add(decoder.text(line), number, byte)
+                except _FaultyRow as fault:
+                    if self._errors != "skip-line":
+                        raise self._told(fault, number, byte, piece.encoding) from None
+                    collector.skipped += 1
+        return collector.piece(piece.line, piece.byte, piece.end_byte)
+
+    def _told(self, fault: _FaultyRow, line: int, byte: int, encoding: str) -> StudioError:
+        if fault.before is None:
+            return StudioError(
+                "{path}, line {line}, byte {byte}: {reason}",
+                SKIP_ADVICE,
+                path=self.name,
+                line=line,
+                byte=byte,
+                reason=fault.reason,
+            )
+        return StudioError(
+            "{path}, line {line}, column {column}, byte {byte}: this is no JSON ({reason})",
+            SKIP_ADVICE,
+            path=self.name,
+            line=line,
+            column=len(fault.before) + 1,
+            byte=byte + len(fault.before.encode(encoding, "replace")),
+            reason=fault.reason,
+        )
+
+
+class _FaultyRow(Exception):
+    """A row without a text; `before` is what stands before the place where it stops being JSON."""
+
+    def __init__(self, reason: str, before: str | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.before = before
+
+
+class _TextDecoder:
+    """Decodes the text in one field of a row; `path` leads to it through the objects that it is in."""
+
+    def __init__(self, path: tuple[str, ...]) -> None:
+        self._path = path
+        kind: Any = str
+        try:
+            for name in reversed(path):
+                kind = msgspec.defstruct("Row", [("value", kind)], rename={"value": name})
+            self._decode = msgspec.json.Decoder(kind).decode
+        except ValueError:  # a name that has to be escaped
+            self._decode = msgspec.json.Decoder(type(None)).decode  # which no row is
+
+    def texts(self, lines: Iterable[bytes]) -> list[str]:
+        """Return the texts of rows that have no fault at all; raises msgspec's errors for others."""
+        values = list(map(self._decode, lines))
+        for _ in self._path:
+            values = [value.value for value in values]
+        return values
+
+    def text(self, line: bytes) -> str:
+        """Return the text of a row, or raise `_FaultyRow`."""
+        try:
+            return self.texts([line])[0]
+        except RecursionError:
+            raise _FaultyRow("the JSON is nested too deeply") from None
+        except msgspec.DecodeError as error:
+            if len(line) > _MOST_PARSED_BYTES:
+                raise _FaultyRow(_reason(str(error))) from None
+        value = parsed(line)
+        for depth, name in enumerate(self._path):
+            if not isinstance(value, dict):
+                raise _FaultyRow(f"{_called(self._path[:depth])} is {_kind(value)}, not an object")
+            if name not in value:
+                raise _FaultyRow(
+                    f'{_called(self._path[:depth])} has no field "{name}"; it has: {listed_names(list(value))}'
+                )
+            value = value[name]
+        if not isinstance(value, str):
+            raise _FaultyRow(f"{_called(self._path)} is {_kind(value)}, not a text")
+        return value
+
+
+def parsed(line: bytes) -> Any:
+    """Return what a line of JSON holds, the numbers aside."""
+    text = line.decode()
+    try:
+        # Whole numbers of more than 4300 digits would be refused.
+        return json.loads(text, parse_int=len)
+    except json.JSONDecodeError as error:
+        raise _FaultyRow(error.msg, text[: error.pos]) from None
+    except RecursionError:
+        raise _FaultyRow("the JSON is nested too deeply") from None
+
+
+def first_objects(lines: Iterable[bytes], column: str | None = None) -> list[dict[str, Any]]:
+    """Return the objects in the first lines that hold any; of very long ones `column` and the usual fields alone."""
+    return list(islice(_objects(lines, column), _FIRST_ROWS))
+
+
+def fields_with_text(rows: Iterable[dict[str, Any]]) -> list[str]:
+    """Return the names of the fields that hold a text in any of some rows; ``"meta.text"`` is one within another."""
+    return list({name: None for row in rows for name in _text_fields(row)})
+
+
+def _text_fields(row: dict[str, Any], depth: int = 0) -> Iterator[str]:
+    for name, value in row.items():
+        if isinstance(value, str):
+            yield name
+        elif isinstance(value, dict) and depth < _DEEPEST_FIELD:
+            yield from (f"{name}.{inner}" for inner in _text_fields(value, depth + 1))
+
+
+def _objects(lines: Iterable[bytes], column: str | None) -> Iterator[dict[str, Any]]:
+    for line in lines:
+        try:
+            row = parsed(line) if len(line) <= _MOST_PARSED_BYTES else _fields_of_long(line, column)
+        except (_FaultyRow, msgspec.DecodeError, RecursionError):
+            continue
+        if isinstance(row, dict):
+            yield row
+
+
+def _fields_of_long(line: bytes, column: str | None) -> dict[str, str | None]:
+    """Return which of some fields an object has, and an empty text for those that hold a text."""
+    names = [name for name in {*USUAL_COLUMNS, column} if name and name.isidentifier()]
+    fields = [(name, msgspec.Raw, msgspec.Raw()) for name in names]
+    row = msgspec.json.decode(line, type=msgspec.defstruct("Row", fields))
+    found = {name: bytes(memoryview(getattr(row, name))[:1]) for name in names}
+    return {name: "" if first == b'"' else None for name, first in found.items() if first}
+
+
+def _lines_of(piece: TextPiece) -> list[bytes]:
+    return piece.utf8.removesuffix(b"\n").split(b"\n")
+
+
+def _sizes(lines: Sequence[bytes], encoding: str) -> Iterator[int]:
+    """Yield how many bytes of the file each line takes."""
+    if encoding == "utf-8":
+        return (len(line) + 1 for line in lines)
+    return (len(f"{line.decode()}\n".encode(encoding, "replace")) for line in lines)
+
+
+def _reason(message: str) -> str:
+    """Return in our words what msgspec says of a row that is too long to be looked at again.
+
+    >>> _reason("Expected `str`, got `int` - at `$.text`")
+    'the field "text" is a number, not a text'
+    """
+    if wrong := _WRONG_KIND.fullmatch(message):
+        wanted, found, path = wrong.groups()
+        return f"{_called(path.split('.') if path else ())} is {_KINDS[found]}, not {_KINDS[wanted]}"
+    if missing := _MISSING.fullmatch(message):
+        name, path = missing.groups()
+        return f'{_called(path.split(".") if path else ())} has no field "{name}"'
+    return f"this is no JSON ({message})"
+
+
+def _called(path: Sequence[str]) -> str:
+    return f'the field "{".".join(path)}"' if path else "the row"
+
+
+def _kind(value: object) -> str:
+    kinds = {dict: "an object", list: "an array", bool: "true or false", type(None): "null"}
+    return kinds.get(type(value), "a text" if isinstance(value, str) else "a number")

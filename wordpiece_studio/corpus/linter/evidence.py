@@ -1,0 +1,257 @@
+"""What the linter looks at: a bounded sample of the raw text, and the words of the whole corpus with their counts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from wordpiece_studio.corpus.compression import MAGIC_BYTES, compression_of
+from wordpiece_studio.corpus.files import FileOnDisk, open_binary
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.text.normalizers import resolve_normalizer
+from wordpiece_studio.text.pipeline import Pipeline
+from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from wordpiece_studio.corpus.corpus_file import CorpusFile
+    from wordpiece_studio.corpus.counts import WordCounts
+
+LARGEST_SAMPLE = 2_000_000
+"""Characters of a text that are looked at."""
+LARGEST_SAMPLE_OF_FILES = 1_000_000
+"""Bytes of files that are looked at."""
+
+_PARTS, _PLACES = 64, 16
+"""Of all files together, and of one file at most: to number the lines of each, all before it is read."""
+_FEW_STRETCHES = 3000
+
+
+@dataclass(frozen=True, slots=True)
+class TextPart:
+    """A stretch of raw text; the file that it is from, and the number of its first line, if they are known."""
+
+    text: str
+    source: str = ""
+    first_line: int | None = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What is looked at of the raw text.
+
+    Attributes
+    ----------
+    parts
+        Stretches that begin and end where words do.
+    is_whole
+        Whether that is all the text there is.
+    is_editable
+        Whether the text is one that can be changed, and not read from files.
+    longest_line, characters
+        The length of the longest line, and that of all the text it is one of.
+    files
+        The files that the parts are from, for the way in which each is read.
+    """
+
+    parts: tuple[TextPart, ...]
+    is_whole: bool = True
+    is_editable: bool = False
+    longest_line: int = 0
+    characters: int = 0
+    files: tuple[CorpusFile, ...] = ()
+
+
+def sample_of_text(text: str, largest: int = LARGEST_SAMPLE) -> Sample:
+    """Return the text, or evenly taken parts of it that together have about `largest` characters."""
+    line_length = max((end - start for start, end in _lines_of(text)), default=0)
+    if len(text) <= largest:
+        return Sample((TextPart(text),), True, True, line_length, len(text))
+    size = largest // _PARTS
+    parts: list[TextPart] = []
+    end, line = 0, 1
+    for number in range(_PARTS):
+        start = _after_blank(text, max(number * len(text) // _PARTS, end), end)
+        line += text.count("\n", end, start)
+        end = _after_blank(text, min(start + size, len(text)), start + size)
+        parts.append(TextPart(text[start:end], first_line=line))
+        line += text.count("\n", start, end)
+    return Sample(tuple(parts), False, True, line_length, len(text))
+
+
+def sample_of_texts(texts: Iterable[str], largest: int = LARGEST_SAMPLE) -> Sample:
+    """Return what the first texts hold, up to about `largest` characters."""
+    parts: list[TextPart] = []
+    taken = 0
+    is_whole = True
+    for number, text in enumerate(texts, start=1):
+        if taken >= largest:
+            is_whole = False
+            break
+        part = sample_of_text(text, largest - taken)
+        is_whole = is_whole and part.is_whole
+        parts += [TextPart(each.text, f"text {number}", each.first_line) for each in part.parts]
+        taken += sum(len(each.text) for each in part.parts)
+    return _measured(parts, is_whole, ())
+
+
+def sample_of_files(files: Sequence[CorpusFile], largest: int = LARGEST_SAMPLE_OF_FILES) -> Sample:
+    """Return small files whole, of others evenly taken parts, together about `largest` bytes.
+
+    At most 64 files are looked at, evenly chosen too; of compressed ones the beginning. Those that cannot be read, and
+    word counts, are passed over.
+    """
+    texts = [file for file in files if file.kind != "word-counts"]
+    chosen = [texts[number * len(texts) // _PARTS] for number in range(_PARTS)] if len(texts) > _PARTS else texts
+    are_small = sum(map(_size_of, chosen)) <= largest
+    places = 1 if are_small else max(1, min(_PLACES, _PARTS // max(1, len(chosen))))
+    size = largest if are_small else largest // (places * len(chosen))
+    parts: list[TextPart] = []
+    is_whole = len(chosen) == len(files)
+    for file in chosen:
+        try:
+            found, is_all = _parts_of_file(file, places, size)
+        except StudioError:
+            is_whole = False
+        else:
+            parts += found
+            is_whole = is_whole and is_all
+    return _measured(parts, is_whole, tuple(chosen))
+
+
+def _parts_of_file(file: CorpusFile, places: int, size: int) -> tuple[list[TextPart], bool]:
+    """Return parts of a file of about `size` bytes each, and whether they are all of it."""
+    from wordpiece_studio.corpus.preview import preview
+
+    if _is_compressed(file):  # what comes later can be read only by way of all that is before
+        places, size = 1, places * size
+    parts: list[TextPart] = []
+    end, total, is_all = 0, 1, True
+    for number in range(places):
+        seen = preview(file, max(end, number * total // places), size)
+        # A very long line may be cut within a character.
+        parts.append(TextPart(seen.text.strip("\ufffd"), file.path, seen.first_line))
+        is_all = is_all and seen.start <= end
+        end, total = seen.end, seen.total
+        if end >= total:
+            break
+    return parts, is_all and end >= total
+
+
+def _size_of(file: CorpusFile) -> int:
+    try:
+        return FileOnDisk(file.path).size
+    except StudioError:
+        return 0
+
+
+def _is_compressed(file: CorpusFile) -> bool:
+    try:
+        with open_binary(file.path) as content:
+            return compression_of(content.read(MAGIC_BYTES)) is not None
+    except OSError:
+        return False
+
+
+class Evidence:
+    """A sample and word counts, with what several checks want to know of them.
+
+    Parameters
+    ----------
+    sample
+        What is looked at of the raw text.
+    counts
+        The words of the whole corpus as the pipeline makes them.
+    pipeline
+        The normalizer and pre-tokenizer that are chosen.
+    """
+
+    def __init__(self, sample: Sample, counts: WordCounts, pipeline: Pipeline) -> None:
+        self.sample = sample
+        self.counts = counts
+        self.pipeline = pipeline
+
+    @cached_property
+    def stretches(self) -> Counter[str]:
+        """The distinct stretches of the sample that are made into words by themselves, and how often each occurs."""
+        found: Counter[str] = Counter()
+        for part in self.sample.parts:
+            text = part.text
+            found.update(text.replace("\n", " ").split(" ") if self.pipeline.is_local else text.split("\n"))
+        found.pop("", None)
+        return found
+
+    @cached_property
+    def foreign_stretches(self) -> list[tuple[str, int]]:
+        """Those of them that are not ASCII alone."""
+        return [(stretch, count) for stretch, count in self.stretches.items() if not stretch.isascii()]
+
+    @cached_property
+    def foreign_words(self) -> list[tuple[str, int]]:
+        """The words of the corpus that are not ASCII alone, with their counts."""
+        return [(word, count) for word, count in self.words() if not word.isascii()]
+
+    def words(self) -> Iterator[tuple[str, int]]:
+        """Yield the words of the corpus with their counts; unlike ``counts.items()`` without a list of them all."""
+        return zip(self.counts.words, self.counts.counts.tolist(), strict=True)
+
+    def place_of(self, text: str) -> tuple[str, int | None]:
+        """Return the source and the line of the first place where `text` stands; no line if it is not found."""
+        for part in self.sample.parts:
+            place = part.text.find(text)
+            if place >= 0:
+                line = None if part.first_line is None else part.first_line + part.text.count("\n", 0, place)
+                return part.source, line
+        return "", None
+
+    def first_that_mends(
+        self, names: Iterable[tuple[str, str]], is_mended: Callable[[Pipeline], bool]
+    ) -> Pipeline | None:
+        """Return the first pipeline of the names of normalizer and pre-tokenizer that mends what was found."""
+        present = (self.pipeline.normalizer.name, self.pipeline.pre_tokenizer.name)
+        for normalizer, pre_tokenizer in names:
+            if (normalizer, pre_tokenizer) == present:
+                continue
+            try:
+                other = Pipeline(resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer))
+                if is_mended(other):
+                    return other
+            except StudioError:  # it has steps of somebody's own, which have no name to choose them by
+                continue
+        return None
+
+
+def few(stretches: list[str]) -> list[str]:
+    """Return the stretches, or evenly chosen ones if they are very many: to try a fix on."""
+    return stretches[:: len(stretches) // _FEW_STRETCHES + 1]
+
+
+def _lines_of(text: str) -> Iterator[tuple[int, int]]:
+    start = 0
+    while (end := text.find("\n", start)) >= 0:
+        yield start, end
+        start = end + 1
+    yield start, len(text)
+
+
+def _after_blank(text: str, start: int, least: int) -> int:
+    """Return the first place from `start` on that stands after a blank or line end; `start` if there is none near."""
+    if start <= 0 or start >= len(text):
+        return min(start, len(text))
+    near = text[start - 1 : start + 1000]
+    place = min((place for place in (near.find("\n"), near.find(" ")) if place >= 0), default=-1)
+    return max(start + place, least) if place >= 0 else start
+
+
+def _measured(parts: list[TextPart], is_whole: bool, files: tuple[CorpusFile, ...]) -> Sample:
+    longest = max((end - start for part in parts for start, end in _lines_of(part.text)), default=0)
+    characters = sum(len(part.text) for part in parts)
+    return Sample(tuple(parts), is_whole, False, longest, characters, files)
+
+
+def largest_first(counter: Counter[str]) -> list[str]:
+    """Return the keys by falling count, equal ones in order of their appearance."""
+    return [key for key, _ in counter.most_common()]

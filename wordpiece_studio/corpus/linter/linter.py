@@ -1,0 +1,142 @@
+"""The linter: all that can be the matter with a corpus and a pipeline, found in one go."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from wordpiece_studio.corpus.corpus_file import FOLDER_SUFFIXES
+from wordpiece_studio.corpus.counting.counting import count_texts, count_words
+from wordpiece_studio.corpus.linter import letters, text_checks, word_checks
+from wordpiece_studio.corpus.linter.evidence import Evidence, Sample, sample_of_files, sample_of_texts
+from wordpiece_studio.corpus.linter.finding import Finding
+from wordpiece_studio.text.normalizers import resolve_normalizer
+from wordpiece_studio.text.pipeline import Pipeline
+from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterable
+
+    from wordpiece_studio.corpus.corpus_file import CorpusFile
+    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.corpus.listing import Listing
+    from wordpiece_studio.text.normalizers import Normalizer
+    from wordpiece_studio.text.pre_tokenizers import PreTokenizer
+
+    Path = str | os.PathLike[str] | CorpusFile
+
+_CHECKS: tuple[Callable[[Evidence], Finding | None], ...] = (
+    text_checks.mojibake, letters.jamo, letters.lost_marks, letters.characters_alone, word_checks.twins,
+    word_checks.invisible, word_checks.long_words, text_checks.long_line,
+)  # fmt: skip
+
+
+def findings(sample: Sample, counts: WordCounts | None, pipeline: Pipeline) -> list[Finding]:
+    """Return what is the matter, warnings first.
+
+    Parameters
+    ----------
+    sample
+        What is looked at of the raw text.
+    counts
+        The words of the whole corpus as `pipeline` makes them; None to count those of the sample.
+    pipeline
+        The normalizer and pre-tokenizer that are chosen.
+    """
+    is_sample = counts.statistics.is_partial if counts is not None else not sample.is_whole
+    if counts is None:
+        texts = [part.text for part in sample.parts]
+        counts = count_texts(texts, pipeline.normalizer, pipeline.pre_tokenizer)
+    evidence = Evidence(sample, counts, pipeline)
+    found = [finding for check in _CHECKS if (finding := check(evidence)) is not None]
+    if is_sample:
+        found = [replace(finding, is_sample=True) for finding in found]
+    return sorted(found, key=lambda finding: finding.severity == "note")
+
+
+def lint(
+    paths: Path | Iterable[Path] = (),
+    normalizer: str | Normalizer | None = "bert-cased",
+    pre_tokenizer: str | PreTokenizer = "bert",
+    *,
+    texts: Iterable[str] = (),
+    counts: WordCounts | None = None,
+) -> list[Finding]:
+    """Return what would spoil a vocabulary that is learned from files or texts, with what mends it.
+
+    Parameters
+    ----------
+    paths
+        Files, folders or globs; or none, and `texts` instead.
+    normalizer, pre_tokenizer
+        What turns the text into words: names, or objects of one's own.
+    texts
+        Texts; or none, and `paths` instead.
+    counts
+        The words of all of it as normalizer and pre-tokenizer make them, if they are known. Else a sample of two
+        million characters is counted.
+
+    Returns
+    -------
+    list[Finding]
+        Warnings first; ``str(finding)`` says what is the matter, ``finding.fix`` is what mends it.
+
+    Raises
+    ------
+    StudioError
+        If there are no such files, or no such normalizer or pre-tokenizer.
+
+    >>> finding, = lint(texts=["El niño y la niña"], normalizer="bert-uncased")
+    >>> finding.fix.normalizer
+    'bert-uncased:keep-accents'
+    """
+    from wordpiece_studio.corpus.listing import listing
+
+    pipeline = Pipeline(resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer))
+    given = list(texts)
+    if given:
+        return findings(sample_of_texts(given), counts, pipeline)
+    listed = listing(paths)
+    if counts is None and all(file.kind == "word-counts" for file in listed.files):
+        counts = count_words(listed, pipeline.normalizer, pipeline.pre_tokenizer)
+    return [*findings(sample_of_files(listed.files), counts, pipeline), *_decisions(listed)]
+
+
+def _decisions(listed: Listing) -> list[Finding]:
+    """Return what was decided about files that nobody had said."""
+    tables = listed.guessed_tables
+    found = []
+    if tables:
+        one, many = "{name} is read as words and their counts", "{files:,} files are read as words and their counts"
+        found.append(
+            Finding(
+                "word-counts",
+                "note",
+                one if len(tables) == 1 else many,
+                (
+                    *(("The first one is {name}.",) if len(tables) > 1 else ()),
+                    "Two columns, the second with whole numbers in every row.",
+                    "What is no such table is given as a CorpusFile that says what it is.",
+                ),
+                {"name": tables[0], "files": len(tables)},
+            )
+        )
+    if listed.left_out_files:
+        found.append(
+            Finding(
+                "left-out",
+                "note",
+                "{name} is not read" if listed.left_out_files == 1 else "{files:,} files are not read, such as {name}",
+                (
+                    "Of a folder only files are read whose names end in {suffixes}.",
+                    "Others are named one by one, or by a pattern.",
+                ),
+                {
+                    "name": listed.left_out_example,
+                    "files": listed.left_out_files,
+                    "suffixes": ", ".join(FOLDER_SUFFIXES),
+                },
+            )
+        )
+    return found

@@ -1,0 +1,223 @@
+"""Which files a corpus is made of: files, folders and patterns become a list in an order that is always the same.
+
+A table of words and their counts is told by its rows: as a text, its counts would be dropped without a word.
+Not here: what else is in files (`detection`) and how they are read (`sources`).
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wordpiece_studio.corpus.corpus_file import (
+    FOLDER_SUFFIXES,
+    MAY_BE_COUNTS,
+    CorpusFile,
+    is_taken_from_folders,
+    kind_of_name,
+)
+from wordpiece_studio.corpus.files import regular_file_status, unreadable
+from wordpiece_studio.corpus.remote_files import is_url, listed_urls
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.system.printable import display_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from wordpiece_studio.corpus.corpus_file import FileKind
+    from wordpiece_studio.corpus.counts import CorpusStatistics
+    from wordpiece_studio.corpus.decoding import ErrorHandling
+
+    Place = str | bytes | os.PathLike[str]
+
+_ONE = (str, bytes, os.PathLike, CorpusFile)
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The files of a corpus in order, and what was decided about them that nobody had said.
+
+    Attributes
+    ----------
+    files
+        The files.
+    guessed_tables
+        The names of those that are read as words with their counts because they look like it.
+    left_out_files, left_out_example
+        How many files in folders are not among them, because their names do not end as those of texts do; and the name
+        of the first. Hidden ones are not counted.
+    """
+
+    files: tuple[CorpusFile, ...]
+    guessed_tables: tuple[str, ...] = ()
+    left_out_files: int = 0
+    left_out_example: str = ""
+
+    def noted(self, statistics: CorpusStatistics) -> CorpusStatistics:
+        """Return what was read of the files together with what was decided about them."""
+        return replace(
+            statistics,
+            guessed_tables=self.guessed_tables,
+            left_out_files=self.left_out_files,
+            left_out_example=self.left_out_example,
+        )
+
+
+def listing(
+    paths: Place | CorpusFile | Iterable[Place | CorpusFile] | Listing,
+    *,
+    kind: FileKind | None = None,
+    column: str | None = None,
+    encoding: str | None = None,
+    errors: ErrorHandling = "strict",
+    looks_inside: bool = True,
+) -> Listing:
+    """Return the files that paths stand for, in order; a listing is returned as it is.
+
+    Parameters
+    ----------
+    paths
+        Files, folders and patterns such as ``"texts/**/*.jsonl.gz"``; one or several.
+        Of a folder, every file with a usual ending is taken, those in folders below it too, in natural order
+        (``2.txt`` before ``10.txt``), but for hidden ones. Links to folders are followed, to each folder once.
+        A pattern stands for files only, with any ending.
+        What was listed already is not taken again from a folder or a pattern; what is named twice is read twice.
+        A `CorpusFile` stays as it is.
+    kind
+        What is in all others; None for what the ending says, or text; without a column, csv, tsv and parquet that look
+        like tables of words and their counts are read as such.
+    column, encoding, errors
+        How all others are read, see `CorpusFile`.
+    looks_inside
+        Whether tables of words and their counts are looked for.
+
+    Raises
+    ------
+    StudioError
+        If there is no such file, or it is none that can be read, or a folder or a pattern yields none.
+    """
+    if isinstance(paths, Listing):
+        return paths
+    one_or_many = [paths] if isinstance(paths, _ONE) or not isinstance(paths, Iterable) else paths
+    found: list[CorpusFile] = []
+    listed: set[str] = set()
+    guessed_tables: list[str] = []
+    left_out: list[str] = []
+
+    def as_file(path: str) -> CorpusFile:
+        file = CorpusFile(path, kind or kind_of_name(path) or "text", column, encoding, errors)
+        if looks_inside and kind is None and column is None and _is_table(file):
+            guessed_tables.append(display_name(path))
+            return replace(file, kind="word-counts")
+        return file
+
+    for entry in one_or_many:
+        if not isinstance(entry, _ONE):
+            raise StudioError("Files are expected, not {value}", "Give their paths.", value=repr(entry)[:100])
+        names = [] if isinstance(entry, CorpusFile) else _files_of(os.fsdecode(entry), listed, left_out)
+        files = [entry] if isinstance(entry, CorpusFile) else list(map(as_file, names))
+        found += files
+        listed.update(file.path for file in files)
+    if not found:
+        raise StudioError("There is no file to read", "Name at least one.")
+    left_out = [path for path in dict.fromkeys(left_out) if path not in listed]
+    return Listing(tuple(found), tuple(guessed_tables), len(left_out), display_name(left_out[0]) if left_out else "")
+
+
+def listed_files(
+    paths: Place | CorpusFile | Iterable[Place | CorpusFile],
+    *,
+    kind: FileKind | None = None,
+    column: str | None = None,
+    encoding: str | None = None,
+    errors: ErrorHandling = "strict",
+) -> list[CorpusFile]:
+    """Return the files that paths stand for, each of the kind that its name says; else as `listing` does."""
+    return list(listing(paths, kind=kind, column=column, encoding=encoding, errors=errors, looks_inside=False).files)
+
+
+def natural_order(name: str) -> tuple[object, ...]:
+    """Return a key that sorts names as people do, numbers by their value.
+
+    >>> sorted(["b10", "b9", "b"], key=natural_order)
+    ['b', 'b9', 'b10']
+    """
+    parts: list[object] = re.split(r"([0-9]+)", name)
+    parts[1::2] = [int(part) for part in parts[1::2] if isinstance(part, str)]
+    return tuple(parts), name  # "01" and "1" are equal by their value
+
+
+def _is_table(file: CorpusFile) -> bool:
+    if file.kind not in MAY_BE_COUNTS:
+        return False
+    from wordpiece_studio.corpus.count_tables import looks_like_word_counts
+
+    return looks_like_word_counts(file)
+
+
+def _files_of(path: str, listed: set[str], left_out: list[str]) -> list[str]:
+    if is_url(path):
+        files = listed_urls(path, left_out)
+        if files == [path]:
+            return files
+    elif os.path.isdir(path):
+        files = _in_folder(path, left_out)
+    elif glob.has_magic(path) and not os.path.lexists(path):
+        files = _matching(path)
+    else:
+        regular_file_status(path)
+        return [path]
+    return [name for name in files if name not in listed]
+
+
+def _in_folder(path: str, left_out: list[str]) -> list[str]:
+    files = list(_walk(path, set(), left_out))
+    if not files:
+        raise StudioError(
+            "There is no file in the folder {path} that ends in {suffixes}",
+            "Name files with other endings one by one, or by a pattern such as *.log.",
+            path=display_name(path),
+            suffixes=", ".join(FOLDER_SUFFIXES),
+        )
+    return files
+
+
+def _matching(pattern: str) -> list[str]:
+    files = [path for path in glob.iglob(pattern, recursive=True) if os.path.isfile(path)]
+    if not files:
+        raise StudioError("No file matches {pattern}", "Check the pattern.", pattern=display_name(pattern))
+    return sorted(files, key=lambda path: [natural_order(part) for part in Path(path).parts])
+
+
+def _kind_of(entry: os.DirEntry[str]) -> tuple[bool, bool]:
+    """Return whether it is a folder, and whether it is a file; a link that leads nowhere or to itself is neither."""
+    try:
+        return entry.is_dir(), entry.is_file()
+    except OSError:
+        return False, False
+
+
+def _walk(folder: str, seen: set[tuple[int, int]], left_out: list[str]) -> Iterator[str]:
+    """Yield the files of a folder and of those below it; those of other endings are added to `left_out`."""
+    try:
+        status = os.stat(folder)
+        if (status.st_dev, status.st_ino) in seen:
+            return
+        seen.add((status.st_dev, status.st_ino))
+        with os.scandir(folder) as entries:
+            visible = [(entry.name, *_kind_of(entry)) for entry in entries if entry.name[0] != "."]
+    except OSError as error:
+        raise unreadable(folder, error) from error
+    for name, is_folder, is_file in sorted(visible, key=lambda entry: natural_order(entry[0])):
+        path = os.path.join(folder, name)
+        if is_folder:
+            yield from _walk(path, seen, left_out)
+        elif is_file and is_taken_from_folders(name):
+            yield path
+        elif is_file:
+            left_out.append(path)

@@ -1,0 +1,320 @@
+"""Text from one column of a parquet file, read in small batches.
+
+A text that is repeated stands in the file once, so a small file may become large: how many rows are read at a time
+depends on the longest of these texts, and a file that holds a thousand times its size is refused, as with compressed
+ones. Needs pyarrow.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from wordpiece_studio.corpus.compression import LARGEST_RATIO, UNSUSPICIOUS_BYTES
+from wordpiece_studio.corpus.decoding import LONGEST_STRETCH_BYTES, checked_error_handling
+from wordpiece_studio.corpus.files import FileOnDisk, open_binary
+from wordpiece_studio.corpus.remote_files import is_url
+from wordpiece_studio.corpus.rows import SKIP_ADVICE, RowCollector, chosen_column, listed_names, no_column
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.system.printable import printable
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator
+
+    from wordpiece_studio.corpus.decoding import ErrorHandling, TextPiece
+
+_BATCH_BYTES, _MOST_BATCH_ROWS = 8 << 20, 8192
+_PIECE_BYTES = 1 << 20
+_BUFFER_BYTES = 1 << 20
+_LARGEST_FOOTER_PART = 64 << 20
+
+
+class ParquetTexts(FileOnDisk):
+    """The texts in one column of a parquet file, to be read once.
+
+    Where other sources have lines and bytes, this one has the numbers of rows, from 1, and 0.
+
+    Parameters
+    ----------
+    path
+        Where it is.
+    column
+        The column to read; None for the only one with text or one with a usual name.
+    errors
+        ``"skip-line"`` leaves rows without a text out and counts them; otherwise they are errors.
+
+    Raises
+    ------
+    StudioError
+        If there is no such file, or pyarrow is not installed.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], column: str | None, errors: ErrorHandling) -> None:
+        self._errors = checked_error_handling(errors)
+        super().__init__(path)
+        load_pyarrow(self.name)
+        self._column = column
+        self._characters_out = 0
+
+    def pieces(self) -> Iterator[TextPiece]:
+        """Yield the texts of the rows, each with a line end behind it, in pieces of bounded size.
+
+        Raises
+        ------
+        StudioError
+            If the file is damaged or holds no such column, or a row has no text; the message says where.
+        """
+        self.bytes_read = 0
+        for piece, row, rows in self._pieces_from(0):
+            self.bytes_read = self.size * min(row, rows) // max(rows, 1)
+            yield piece
+        self.bytes_read = self.size
+
+    def rows_from(self, first: int) -> Iterator[TextPiece]:
+        """Yield the texts as `pieces` does, from the row with the index `first` on."""
+        return (piece for piece, _, _ in self._pieces_from(first))
+
+    def count_rows(self) -> int:
+        """Return how many rows the file has."""
+        with opened_parquet(self.path) as file:
+            return max(0, int(file.metadata.num_rows))
+
+    def _pieces_from(self, first: int) -> Iterator[tuple[TextPiece, int, int]]:
+        """Yield pieces, each with the row that it ends before, and how many rows there are."""
+        with opened_parquet(self.path) as file:
+            column = _found_column(file.schema_arrow, self._column, self.name)
+            metadata = file.metadata
+            row = 0
+            for group in range(metadata.num_row_groups):
+                rows_in_group = metadata.row_group(group).num_rows
+                if row + rows_in_group <= first:
+                    row += rows_in_group
+                    continue
+                for texts in self._batches(file, group, column):
+                    passed_over = max(0, min(first - row, len(texts)))
+                    for start, length in self._slices(texts, passed_over):
+                        piece = self._piece(texts.slice(start, length), row + start, group, column)
+                        yield piece, row + start + length, metadata.num_rows
+                    row += len(texts)
+
+    def _batches(self, file: Any, group: int, column: str) -> Iterator[Any]:
+        """Yield the column of a row group as arrow's arrays."""
+        arrow = load_pyarrow(self.name)
+        import pyarrow
+
+        try:
+            batch_rows = self.batch_rows(file.metadata.row_group(group), column, group)
+            for batch in file.iter_batches(batch_rows, row_groups=[group], columns=[column], use_threads=False):
+                texts = batch.column(column)  # a field of another column may be called so as well
+                _check_indices(texts)
+                yield texts.cast(pyarrow.large_string()) if texts.type == pyarrow.string_view() else texts
+        except (arrow.ArrowException, OSError, MemoryError, ValueError, IndexError, KeyError) as error:
+            raise self._fault(group, column, error) from error
+
+    def batch_rows(self, group: Any, column: str, number: int) -> int:
+        """Return how many rows of a row group, of which pyarrow's metadata are given, may be read at a time.
+
+        Raises
+        ------
+        StudioError
+            If it claims to hold a thousand times the file's size.
+        """
+        # More is told of each column, but where that is damaged pyarrow ends the whole process.
+        size: int = group.total_byte_size
+        rows: int = group.num_rows
+        if size > LONGEST_STRETCH_BYTES and size > LARGEST_RATIO * self.size:
+            raise self._bomb(column, number, size)
+        longest = max(size // max(rows, 1), self._longest_repeated(column, number))
+        return max(1, min(_MOST_BATCH_ROWS, _BATCH_BYTES // max(longest, 1)))
+
+    def _longest_repeated(self, column: str, group: int) -> int:
+        """Return how many bytes the longest text has of those that stand in a row group once for several rows."""
+        from pyarrow import compute
+
+        with opened_parquet(self.path, column) as file:
+            first = next(file.iter_batches(1, row_groups=[group], columns=[column], use_threads=False), None)
+            texts = () if first is None else getattr(first.column(column), "dictionary", ())
+            return compute.max(compute.binary_length(texts)).as_py() or 0 if len(texts) else 0
+
+    def _slices(self, texts: Any, start: int) -> Iterator[tuple[int, int]]:
+        """Yield parts of an array from an index on, each with as much text as makes a piece: first index and length."""
+        import numpy as np
+        from pyarrow import compute
+
+        values = texts.dictionary if hasattr(texts, "dictionary") else texts
+        lengths = compute.fill_null(compute.binary_length(values), 0).to_numpy(zero_copy_only=False)
+        if hasattr(texts, "dictionary"):
+            indices = compute.fill_null(texts.indices, 0).to_numpy(zero_copy_only=False)
+            lengths = lengths[indices] if len(lengths) else np.zeros(len(indices), np.int64)
+        ends = np.cumsum(lengths, dtype=np.int64)
+        before = int(ends[start - 1]) if start else 0
+        while start < len(ends):
+            end = max(start + 1, int(np.searchsorted(ends, before + _PIECE_BYTES, side="right")))
+            yield start, end - start
+            start, before = end, int(ends[end - 1])
+
+    def _piece(self, texts: Any, row: int, group: int, column: str) -> TextPiece:
+        """Return rows from the one with the index `row` as a piece."""
+        collector = RowCollector(self.name, "utf-8", self._errors, has_lines=False)
+        for number, value in enumerate(self._values(texts), start=row + 1):
+            if isinstance(value, str):
+                collector.add(value, number, 0)
+            elif self._errors == "replace" and isinstance(value, bytes):
+                text = value.decode("utf-8", "replace")
+                collector.replaced += text.count("\ufffd") - value.decode("utf-8", "ignore").count("\ufffd")
+                collector.add(text, number, 0)
+            elif self._errors == "skip-line":
+                collector.skipped += 1
+            else:
+                raise StudioError(
+                    '{path}, row group {group}, row {row}: there is {found} in the column "{column}"',
+                    SKIP_ADVICE,
+                    path=self.name,
+                    group=group,
+                    row=number,
+                    found="no text" if value is None else "what is not UTF-8",
+                    column=printable(column),
+                )
+        piece = collector.piece(row + 1, 0, 0)
+        self._characters_out += len(piece.text)
+        if self._characters_out > UNSUSPICIOUS_BYTES and self._characters_out > LARGEST_RATIO * self.size:
+            raise self._bomb(column, group, self._characters_out)
+        return piece
+
+    def _values(self, texts: Any) -> list[str | bytes | None]:
+        """Return texts, bytes where they are not UTF-8, and None where there are none."""
+        import pyarrow
+
+        if hasattr(texts, "dictionary"):
+            texts = texts.dictionary.take(texts.indices)
+        try:
+            return texts.to_pylist()  # type: ignore[no-any-return]
+        except UnicodeDecodeError:
+            values = texts.cast(pyarrow.large_binary()).to_pylist()
+        return [_decoded(value) for value in values]
+
+    def _fault(self, group: int, column: str, error: Exception) -> StudioError:
+        return StudioError(
+            '{path}: the column "{column}" of row group {group} cannot be read: {reason}',
+            "Get the file again; it is damaged or was not copied whole.",
+            path=self.name,
+            column=printable(column),
+            group=group,
+            reason=reason_of(error),
+        )
+
+    def _bomb(self, column: str, group: int, size: int) -> StudioError:
+        return StudioError(
+            '{path}: the column "{column}" is said to hold {n} MB in row group {group}, in a file of {size} KB, which '
+            "no text does",
+            "Convert the file yourself if you trust it.",
+            path=self.name,
+            column=printable(column),
+            n=size >> 20,
+            group=group,
+            size=max(self.size >> 10, 1),
+        )
+
+
+def load_pyarrow(name: str) -> Any:
+    """Return pyarrow's library; `name` is the file that needs it.
+
+    Raises
+    ------
+    StudioError
+        If it is not installed.
+    """
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise StudioError(
+            "{path} is a parquet file, which needs pyarrow",
+            "Install it: pip install pyarrow",
+            path=name,
+        ) from None
+    return pyarrow.lib
+
+
+def opened_parquet(path: str | os.PathLike[str], column: str | None = None) -> Any:
+    """Return pyarrow's reader of a file, a context manager; the texts of `column` come as places in a list of texts.
+
+    Raises
+    ------
+    StudioError
+        If it is no parquet file or its footer is damaged.
+    """
+    file = FileOnDisk(path)
+    arrow = load_pyarrow(file.name)
+    from pyarrow import parquet
+
+    try:
+        return parquet.ParquetFile(
+            open_binary(path) if is_url(file.name) else path,
+            read_dictionary=[column] if column else None,
+            buffer_size=_BUFFER_BYTES,
+            pre_buffer=False,
+            thrift_string_size_limit=_LARGEST_FOOTER_PART,
+            thrift_container_size_limit=_LARGEST_FOOTER_PART,
+        )
+    except (arrow.ArrowException, OSError, MemoryError, ValueError, KeyError) as error:
+        raise StudioError(
+            "{path} cannot be read as a parquet file: {reason}",
+            "Get it again; it is damaged or was not copied whole.",
+            path=file.name,
+            reason=reason_of(error),
+        ) from error
+
+
+def text_columns(schema: Any) -> list[str]:
+    """Return the names of the columns that hold texts, one each."""
+    return [field.name for field in schema if _is_text(field.type)]
+
+
+def reason_of(error: Exception) -> str:
+    """Return the first line of what a library says, as it may be shown."""
+    return printable((str(error).splitlines() or [type(error).__name__])[0][:200]).rstrip(".")
+
+
+def _found_column(schema: Any, column: str | None, name: str) -> str:
+    if column is None:
+        column = chosen_column(text_columns(schema), name, "column", schema.names)
+    if column not in schema.names:
+        raise no_column(column, schema.names, name)
+    if schema.names.count(column) > 1:
+        raise StudioError('{path} has more than one column "{column}"', path=name, column=printable(column))
+    if not _is_text(schema.field(column).type):
+        raise StudioError(
+            '{path}: the column "{column}" holds no texts but {type}',
+            "Columns with texts: {columns}.",
+            path=name,
+            column=printable(column),
+            type=printable(str(schema.field(column).type)[:100]),
+            columns=listed_names(text_columns(schema)),
+        )
+    return column
+
+
+def _check_indices(texts: Any) -> None:
+    """Raise IndexError if texts are places in a list that is shorter, as in a damaged file."""
+    from pyarrow import compute
+
+    if hasattr(texts, "dictionary") and texts.null_count < len(texts):
+        ends = compute.min_max(texts.indices).as_py()
+        if not 0 <= ends["min"] <= ends["max"] < len(texts.dictionary):
+            raise IndexError("a text is missing")
+
+
+def _is_text(kind: Any) -> bool:
+    from pyarrow import types
+
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
+
+
+def _decoded(value: bytes | None) -> str | bytes | None:
+    try:
+        return None if value is None else value.decode()
+    except UnicodeDecodeError:
+        return value

@@ -1,0 +1,194 @@
+"""A part of a file's text to look at, from anywhere in it, in little time and memory.
+
+Faults are not errors here: undecodable bytes are shown as U+FFFD, faulty rows are left out.
+Not here: reading a file from start to end (`sources`).
+"""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from wordpiece_studio.corpus.compression import MAGIC_BYTES, DecompressedStream, compression_of
+from wordpiece_studio.corpus.encodings import DETECT, known_encoding, marked_encoding
+from wordpiece_studio.corpus.files import FileOnDisk, open_binary, unreadable
+from wordpiece_studio.corpus.sources import opened_stream
+from wordpiece_studio.errors import StudioError
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+    from wordpiece_studio.corpus.corpus_file import CorpusFile
+
+SEARCHED_BYTES = 64 << 20
+"""As much is decompressed, or searched for line ends, at most."""
+
+_LONGEST_LINE_START = 256 << 10
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """A part of a file's text.
+
+    Attributes
+    ----------
+    text
+        The text, about as much as was asked for; of a file of rows the texts of its rows.
+    first_line
+        The number of its first line in the file, from 1; None if that would take long to find out.
+    start, end
+        Where it begins and ends: bytes of the content, from 0, or rows of a parquet file.
+    total
+        Where the content ends; of a compressed file that was not read to its end, an estimate.
+    """
+
+    text: str
+    first_line: int | None
+    start: int
+    end: int
+    total: int
+
+
+def preview(file: CorpusFile, at: int = 0, size: int = 65536) -> Preview:
+    """Return the text of a file from the line on that holds the byte `at`; of a parquet file, from the row `at` on.
+
+    Parameters
+    ----------
+    file
+        The file, and how it is read; its `errors` count for nothing.
+    at
+        A byte of the content, from 0; past the end, the last line is shown. Of a compressed file only the first
+        `SEARCHED_BYTES` can be shown.
+    size
+        About how many bytes to show.
+
+    Raises
+    ------
+    StudioError
+        If the file cannot be read at all.
+    """
+    if file.kind == "parquet":
+        return _preview_of_parquet(file, at, size)
+    on_disk = FileOnDisk(file.path)
+    try:
+        with open_binary(file.path) as content:
+            compression = compression_of(content.read(MAGIC_BYTES))
+            content.seek(0)
+            if compression is None:
+                return _preview_of(content, on_disk.size, file, at, size)
+            stream = DecompressedStream(content.read, compression, on_disk.name)
+            held = stream.read(min(at + size + _BLOCK, SEARCHED_BYTES))
+            is_whole = not stream.read(1)
+            shown = _preview_of(io.BytesIO(held), len(held), file, at, size, is_whole=is_whole)
+            if is_whole:
+                return shown
+            estimate = len(held) * on_disk.size // max(content.tell(), 1)
+            return replace(shown, total=max(estimate, len(held) + 1))
+    except OSError as error:
+        raise unreadable(file.path, error) from error
+
+
+def _preview_of(
+    content: BinaryIO, total: int, file: CorpusFile, at: int, size: int, *, is_whole: bool = True
+) -> Preview:
+    encoding, first = _encoding(content, file)
+    line_end = "\n".encode(encoding)
+    if not is_whole:  # the last line was cut
+        total = _line_start(content, line_end, first, total)
+    start = _line_start(content, line_end, first, min(at, max(total - len(line_end), 0)))
+    content.seek(start)
+    data = content.read(min(size + _BLOCK, total - start))
+    end = len(data) if len(data) <= size else _end_of_line(data, line_end, size)
+    text = data[:end].decode(encoding, "replace")
+    if file.kind != "text":
+        content.seek(first)
+        header = content.read(_BLOCK).partition(line_end)[0].decode(encoding, "replace") if start > first else ""
+        text = _texts_of_rows(text, header, file)
+    return Preview(text, _line_number(content, encoding, first, start), start, start + end, total)
+
+
+def _texts_of_rows(text: str, header: str, file: CorpusFile) -> str:
+    """Return the texts of the rows that a stretch of a file holds; the stretch itself if they cannot be found."""
+    if header and file.kind in ("csv", "tsv") and not (file.column or "").isdecimal():
+        text = f"{header}\n{text}"
+    stream = io.BytesIO(text.replace("\0", "\ufffd").encode("utf-8", "replace"))
+    try:
+        source = opened_stream(stream, "", file.kind, column=file.column, encoding="utf-8", errors="skip-line")
+        return "".join(piece.text for piece in source.pieces())
+    except StudioError:
+        return text
+
+
+def _encoding(content: BinaryIO, file: CorpusFile) -> tuple[str, int]:
+    """Return the encoding and the length of the byte order mark."""
+    given = file.encoding and known_encoding(file.encoding)
+    content.seek(0)
+    marked = marked_encoding(content.read(4))
+    if marked and given in (None, DETECT, marked[0], marked[0].rpartition("-")[0]):
+        return marked
+    if given == DETECT:
+        from wordpiece_studio.corpus.detection import found_encoding
+
+        return found_encoding(file.path) or "utf-8", 0
+    return ("utf-8" if given is None else f"{given}-le" if given in ("utf-16", "utf-32") else given), 0
+
+
+def _line_start(content: BinaryIO, line_end: bytes, first: int, at: int) -> int:
+    """Return where the line begins that holds a byte; the nearest place for a line that is very long."""
+    width = len(line_end)
+    at = max(first, at - (at - first) % width)
+    lowest = max(first, at - _LONGEST_LINE_START)
+    content.seek(lowest)
+    before = content.read(at - lowest)
+    position = before.rfind(line_end)
+    while position >= 0 and position % width:
+        position = before.rfind(line_end, 0, position + width - 1)
+    if position >= 0:
+        return lowest + position + width
+    return lowest if lowest == first else at
+
+
+def _end_of_line(data: bytes, line_end: bytes, size: int) -> int:
+    """Return where the line ends that holds the byte before `size`; there itself for a line that is very long."""
+    width = len(line_end)
+    size -= size % width
+    position = data.find(line_end, max(size - width, 0))
+    while position >= 0 and position % width:
+        position = data.find(line_end, position + 1)
+    return position + width if position >= 0 else size
+
+
+def _line_number(content: BinaryIO, encoding: str, first: int, start: int) -> int | None:
+    """Return the number of the line that begins at a byte, from 1; None if that is far into the file."""
+    if start > SEARCHED_BYTES:
+        return None
+    content.seek(first)
+    is_wide = encoding.startswith(("utf-16", "utf-32"))
+    number = 1
+    for place in range(first, start, _BLOCK):
+        data = content.read(min(_BLOCK, start - place))
+        number += data.decode(encoding, "replace").count("\n") if is_wide else data.count(b"\n")
+    return number
+
+
+def _preview_of_parquet(file: CorpusFile, at: int, size: int) -> Preview:
+    from wordpiece_studio.corpus.parquet import ParquetTexts
+
+    texts = ParquetTexts(file.path, file.column, "skip-line")
+    total = texts.count_rows()
+    first = max(min(at, total - 1), 0)
+    shown: list[str] = []
+    end = first
+    for piece in texts.rows_from(first):
+        rows = piece.rows
+        starts = [*rows.starts, len(piece.text)] if rows else []
+        for number, row in enumerate(rows.lines if rows else ()):
+            if size > 0:
+                shown.append(piece.text[starts[number] : starts[number + 1]])
+                size -= len(shown[-1])
+                end = row
+        if size <= 0:
+            break
+    return Preview("".join(shown), first + 1, first, end, total)

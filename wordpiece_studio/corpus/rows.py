@@ -1,0 +1,221 @@
+"""The texts of rows as pieces of text: what readers of jsonl, csv and parquet have in common.
+
+Each row is one text or, if it holds line breaks, several lines; no word reaches from one row into the next.
+Not here: finding the rows (`json_lines`, `delimited`, `parquet`).
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from itertools import accumulate
+from typing import TYPE_CHECKING, Literal
+
+from wordpiece_studio.corpus.decoding import Rows, TextPiece
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.system.printable import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from wordpiece_studio.corpus.decoding import ErrorHandling
+    from wordpiece_studio.corpus.files import TextFile
+    from wordpiece_studio.corpus.streams import TextStream
+
+    ColumnKind = Literal["field", "column"]
+
+NAME_COLUMN_ADVICE = "Name the one to read."
+SKIP_ADVICE = "Mend it, or ask for such lines to be skipped."
+CHARACTERS_ADVICE = "Ask for such characters to be replaced or such lines to be skipped."
+
+USUAL_COLUMNS = ("text", "content", "contents", "body", "sentence", "document", "article", "raw_content")
+
+_NO_TEXT = re.compile("[\0\ud800-\udfff]")
+
+
+class RowSource(ABC):
+    """The texts in one column of a text file or stream that holds a row in each line, or over some lines.
+
+    Parameters
+    ----------
+    text
+        The file or stream; its pieces must end at line ends.
+    column
+        The column to read; None for the only one with text or one with a usual name.
+    errors
+        ``"skip-line"`` leaves faulty rows out and counts them; otherwise they are errors.
+    """
+
+    def __init__(self, text: TextFile | TextStream, column: str | None, errors: ErrorHandling) -> None:
+        self._text = text
+        self._column = column
+        self._errors = errors
+        self.name = text.name
+
+    @property
+    def size(self) -> int:
+        """The size in bytes, when it was first looked at; 0 for a stream."""
+        return self._text.size
+
+    @property
+    def bytes_read(self) -> int:
+        """How many bytes were read so far, as they are on the disk."""
+        return self._text.bytes_read
+
+    def has_changed(self) -> bool:
+        """Return whether the file is no longer what it was when it was first looked at."""
+        return self._text.has_changed()
+
+    @abstractmethod
+    def pieces(self) -> Iterator[TextPiece]:
+        """Yield the texts of the rows, each with a line end behind it, in pieces of bounded size.
+
+        Raises
+        ------
+        StudioError
+            If something cannot be read; the message says where.
+        """
+
+
+class RowCollector:
+    """Makes one piece of the texts of some rows.
+
+    Parameters
+    ----------
+    name, encoding
+        As in `TextPiece`.
+    errors
+        What to do about a row with half a character or a NUL character in its text.
+    has_lines
+        Whether rows stand in lines and at bytes; else they only have numbers.
+    """
+
+    def __init__(self, name: str, encoding: str, errors: ErrorHandling, *, has_lines: bool = True) -> None:
+        self._name = name
+        self._has_lines = has_lines
+        self._encoding = encoding
+        self._errors = errors
+        self.texts: list[str] = []
+        self.lines: list[int] = []
+        self.bytes: list[int] = []
+        self.replaced = self.skipped = 0
+
+    def add(self, text: str, line: int, byte: int) -> None:
+        """Add the text of a row that begins in a line and at a byte of the file."""
+        self.texts.append(text)
+        self.lines.append(line)
+        self.bytes.append(byte)
+
+    def extend(self, texts: Sequence[str], lines: Sequence[int], bytes_: Sequence[int]) -> None:
+        """Add the texts of several rows."""
+        self.texts += texts
+        self.lines += lines
+        self.bytes += bytes_
+
+    def piece(self, line: int, byte: int, end_byte: int) -> TextPiece:
+        """Return all that was added as a piece, which stands for the file from one byte up to another.
+
+        Raises
+        ------
+        StudioError
+            If a text holds what no text file may hold, unless that is to be replaced or skipped.
+        """
+        text = self._joined()
+        try:
+            data = text.encode()
+        except UnicodeEncodeError:
+            data = b"\0"
+        if b"\0" in data:
+            self._mend()
+            text = self._joined()
+            data = text.encode()
+        starts = list(accumulate((len(text) + 1 for text in self.texts), initial=0))[:-1]
+        return TextPiece(
+            text,
+            self._name,
+            line,
+            byte,
+            end_byte,
+            self._encoding,
+            self.replaced,
+            self.skipped,
+            data,
+            Rows(starts, self.lines, self.bytes),
+        )
+
+    def _joined(self) -> str:
+        return "\n".join([*self.texts, ""])
+
+    def _mend(self) -> None:
+        rows = list(zip(self.texts, self.lines, self.bytes, strict=True))
+        self.texts, self.lines, self.bytes = [], [], []
+        for text, line, byte in rows:
+            mended, faults = _NO_TEXT.subn("\ufffd", text)
+            if faults and self._errors == "strict":
+                raise self._fault(text, line, byte)
+            if faults and self._errors == "skip-line":
+                self.skipped += 1
+            else:
+                self.replaced += faults
+                self.add(mended, line, byte)
+
+    def _fault(self, text: str, line: int, byte: int) -> StudioError:
+        bad = _NO_TEXT.findall(text)[0]
+        return StudioError(
+            "{path}, line {line}, byte {byte}: the text holds {found}"
+            if self._has_lines
+            else "{path}, row {line}: the text holds {found}",
+            CHARACTERS_ADVICE,
+            path=self._name,
+            line=line,
+            byte=byte,
+            found="a NUL character" if bad == "\0" else f"half a character (U+{ord(bad):04X})",
+        )
+
+
+def chosen_column(columns: Sequence[str], name: str, kind: ColumnKind, every: Sequence[str] = ()) -> str:
+    """Return the column with text that is meant when none is named: the only one, or one with a usual name.
+
+    `columns` are those that hold text, `every` all that there are, `name` is what messages call the file.
+
+    Raises
+    ------
+    StudioError
+        If there are several, or none.
+    """
+    found = proposed_column(columns)
+    if found is not None:
+        return found
+    if not columns:
+        advice = "There are: {columns}. Choose a file with text." if every else "Choose a file with text."
+        raise StudioError("{path} has no {kind} with text", advice, path=name, kind=kind, columns=listed_names(every))
+    raise StudioError(
+        "{path} has more than one {kind} that may hold the text: {columns}",
+        NAME_COLUMN_ADVICE,
+        path=name,
+        kind=kind,
+        columns=listed_names(columns),
+    )
+
+
+def proposed_column(columns: Sequence[str]) -> str | None:
+    """Return which of some columns with text probably is the text; None if that cannot be told."""
+    usual = {column.lower(): column for column in reversed(columns)}
+    return next((usual[name] for name in USUAL_COLUMNS if name in usual), columns[0] if len(columns) == 1 else None)
+
+
+def no_column(column: str, columns: Sequence[str], name: str) -> StudioError:
+    """Return what to tell when there is no such column."""
+    return StudioError(
+        '{path} has no column "{column}"',
+        "There are: {columns}.",
+        path=name,
+        column=printable(column),
+        columns=listed_names(columns),
+    )
+
+
+def listed_names(names: Sequence[str]) -> str:
+    """Return the names of columns as one string that can be shown, not too long."""
+    shown = [printable(name[:60]) for name in names[:20]]
+    return ", ".join(shown) + (", …" if len(names) > 20 else "") if names else "none"

@@ -1,0 +1,230 @@
+"""Tables of words and their counts: tab-separated lines ``word<TAB>count``, csv, or parquet, by the file's ending.
+
+The words are taken as they are and written as they are, in their order: what could not be read back is not written.
+Not here: counting (`corpus.counting`).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from functools import partial
+from itertools import chain, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wordpiece_studio.corpus.corpus_file import COMPRESSED_SUFFIXES, CorpusFile, kind_of_name
+from wordpiece_studio.corpus.count_tables import GUARDED_WORD, LARGEST_COUNT, TableReader
+from wordpiece_studio.corpus.counts import CorpusStatistics, FileStatistics, WordCounts
+from wordpiece_studio.corpus.files import regular_file_status
+from wordpiece_studio.corpus.listing import listed_files
+from wordpiece_studio.corpus.parquet import load_pyarrow
+from wordpiece_studio.corpus.spreadsheet_cells import guarded, is_obeyed
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.system.atomic_write import atomic_write_all, check_folder
+from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.text.normalizers import resolve_normalizer
+from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import BinaryIO
+
+    from wordpiece_studio.system.atomic_write import WrittenTogether
+    from wordpiece_studio.text.normalizers import Normalizer
+    from wordpiece_studio.text.pre_tokenizers import PreTokenizer
+
+    Place = str | bytes | os.PathLike[str]
+
+_WRITTEN_ROWS = 10_000
+
+
+def read_word_counts(
+    paths: Place | CorpusFile | Iterable[Place | CorpusFile],
+    normalizer: str | Normalizer | None = "bert-cased",
+    pre_tokenizer: str | PreTokenizer = "bert",
+) -> WordCounts:
+    """Return the words and counts that tables hold, in order of first appearance; a word that comes again adds up.
+
+    Parameters
+    ----------
+    paths
+        The tables, as `listed_files` takes them; they may be compressed. A first line that names the columns is
+        passed over; in a table of more than two columns these must be called ``word`` and ``count``.
+    normalizer, pre_tokenizer
+        Kept for the tokenizer to come; the words are taken as they are.
+
+    Raises
+    ------
+    StudioError
+        If a `CorpusFile` among them is a text, a table cannot be read, a word is empty, or a count is no whole number
+        from 1 to 2**63 - 1; the message names the file and the line or row.
+    """
+    total: dict[str, int] = {}
+    files: list[FileStatistics] = []
+    for file in _tables(paths):
+        reader = TableReader(file)
+        distinct, words = set(), 0
+        for word, count in reader.entries():
+            distinct.add(word)
+            words += count
+            total[word] = total.get(word, 0) + count
+        files.append(
+            FileStatistics(
+                reader.name,
+                reader.bytes_read,
+                reader.rows,
+                words,
+                len(distinct),
+                reader.encoding,
+                replaced=reader.replaced,
+                skipped_lines=reader.skipped,
+            )
+        )
+    if sum(total.values()) > LARGEST_COUNT:
+        raise StudioError("The words together occur more than 2**63 - 1 times")
+    statistics = CorpusStatistics(
+        lines=sum(file.lines for file in files),
+        bytes=sum(file.bytes for file in files),
+        replaced=sum(file.replaced for file in files),
+        skipped_lines=sum(file.skipped_lines for file in files),
+        files=tuple(files),
+    )
+    return WordCounts(
+        list(total),
+        list(total.values()),
+        resolve_normalizer(normalizer),
+        resolve_pre_tokenizer(pre_tokenizer),
+        statistics,
+    )
+
+
+def write_word_counts(
+    path: str | os.PathLike[str], counts: WordCounts, *, together: WrittenTogether | None = None
+) -> None:
+    r"""Write words and their counts, in their order: csv and parquet where the name ends so, else lines with a tab.
+
+    Parquet and csv begin with the names of the columns, ``word`` and ``count``; csv is quoted as RFC 4180 says. In a
+    csv with words that a spreadsheet would obey, such as ``=A1``, the first column is called ``guarded_word``, and
+    these words have an apostrophe before them, see `spreadsheet_cells`; `read_word_counts` takes it away.
+
+    Parameters
+    ----------
+    together
+        What is written with the table, such as how the words were counted; all files or none.
+
+    Raises
+    ------
+    StudioError
+        If a word could not be read back as it is: one with a tab or a line break goes into csv and parquet only, half a
+        character nowhere. Or if the file cannot be written; what was there before is then unchanged.
+    """
+    check_table_place(path)
+    name = display_name(path)
+    kind = kind_of_name(name)
+    _check_words(counts.words, "" if kind == "parquet" else "\0" if kind == "csv" else "\0\t\n", name)
+    if kind == "parquet":
+        table = _arrow_table(counts, name)
+        write = partial(_write_parquet, table)
+    else:
+        lines = _csv_lines(counts) if kind == "csv" else _tab_lines(counts, name)
+        write = partial(_write_lines, lines)
+    atomic_write_all({path: write} if together is None else together(path, write))
+
+
+def check_table_place(path: str | os.PathLike[str]) -> None:
+    """Check that a table can probably be written to `path`; nothing is written.
+
+    Raises
+    ------
+    StudioError
+        If its folder does not exist or cannot be written to, there is something else than a file, its name ends as
+        those of compressed files do, or pyarrow is needed and not there.
+    """
+    name, folder = display_name(path), Path(path).parent
+    if name.lower().endswith(COMPRESSED_SUFFIXES):
+        raise StudioError("{path} would have to be compressed", "Write it, and compress it then.", path=name)
+    if not os.path.exists(folder):  # False too for a name that no system takes
+        raise StudioError("The folder {path} does not exist", "Make it first.", path=display_name(folder))
+    check_folder(folder)
+    if os.path.exists(path):
+        regular_file_status(path)
+    if kind_of_name(name) == "parquet":
+        load_pyarrow(name)
+
+
+def _tables(paths: Place | CorpusFile | Iterable[Place | CorpusFile]) -> list[CorpusFile]:
+    files = listed_files(paths, kind="word-counts")
+    texts = [file for file in files if file.kind != "word-counts"]
+    if texts:
+        raise StudioError(
+            "{path} is no table of words and their counts",
+            "Count its words.",
+            path=display_name(texts[0].path),
+        )
+    return files
+
+
+def _check_words(words: Sequence[str], forbidden: str, name: str) -> None:
+    text = "".join(words)
+    try:
+        text.encode()
+        is_clean = not any(character in text for character in forbidden)
+    except UnicodeEncodeError:
+        is_clean = False
+    if not is_clean:
+        faulty = [word for word in words if _cannot_stand(word, forbidden)]
+        raise StudioError(
+            "{n} of the words cannot stand in {path}: {list}",
+            "Write a .csv or .parquet file, or choose a normalizer that removes such characters.",
+            n=len(faulty),
+            path=name,
+            list=", ".join(repr(word[:50]) for word in faulty[:5]) + (", …" if len(faulty) > 5 else ""),
+        )
+
+
+def _cannot_stand(word: str, forbidden: str) -> bool:
+    return any(character in forbidden or "\ud800" <= character <= "\udfff" for character in word)
+
+
+def _tab_lines(counts: WordCounts, name: str) -> Iterator[bytes]:
+    if counts.words and counts.words[0].startswith("\ufeff"):
+        raise StudioError(
+            "The first word, {word}, cannot stand at the start of {path}: its U+FEFF would be taken for a byte order "
+            "mark",
+            "Write a .csv or .parquet file.",
+            word=repr(counts.words[0][:50]),
+            path=name,
+        )
+    return (f"{word}\t{count}\n".encode() for word, count in counts.items())
+
+
+def _csv_lines(counts: WordCounts) -> Iterator[bytes]:
+    items: Iterable[tuple[str, int]] = counts.items()
+    header = ("word", "count")
+    if any(map(is_obeyed, counts.words)):
+        header = (GUARDED_WORD, "count")
+        items = ((guarded(word), count) for word, count in items)
+    rows = chain([header], items)
+    while some := list(islice(rows, _WRITTEN_ROWS)):
+        text = io.StringIO(newline="")
+        csv.writer(text).writerows(some)
+        yield text.getvalue().encode()
+
+
+def _arrow_table(counts: WordCounts, name: str) -> Any:
+    load_pyarrow(name)
+    import pyarrow
+
+    return pyarrow.table({"word": pyarrow.array(counts.words, pyarrow.large_string()), "count": counts.counts})
+
+
+def _write_lines(lines: Iterable[bytes], file: BinaryIO) -> None:
+    file.writelines(lines)
+
+
+def _write_parquet(table: Any, file: BinaryIO) -> None:
+    from pyarrow import parquet
+
+    parquet.write_table(table, file)

@@ -1,0 +1,91 @@
+"""Looking at files in a child process: which there are, what is in them, and any part of them to be shown.
+
+Foreign files may be huge, broken or hostile, and to guess an encoding is pure Python: neither belongs into the window's
+process. This module is imported by the child, which has no window: it must not import Qt.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import time
+from typing import TYPE_CHECKING
+
+from wordpiece_studio.corpus.corpus_file import CorpusFile
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session.child_process import lower_priority
+from wordpiece_studio.session.file_rows import FileRow, FileState, written_file, written_rows
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+    from wordpiece_studio.corpus.preview import Preview
+
+_BATCH_SECONDS = 0.1
+
+
+def describe_in_child(connection: Connection, order: str) -> None:
+    """List the files that the paths in `order`, a JSON list, stand for, and send batches of described rows.
+
+    Kinds of messages: ``n`` how many files there are, ``f`` some of them, see `file_rows.written_rows`.
+    """
+    from wordpiece_studio.corpus.listing import listed_files
+
+    lower_priority()
+    files = listed_files(json.loads(order))
+    connection.send_bytes(b"n" + str(len(files)).encode())
+    batch: list[FileRow] = []
+    due = time.monotonic()
+    for file in files:
+        batch.append(described_row(file))
+        if time.monotonic() >= due:
+            connection.send_bytes(b"f" + written_rows(batch))
+            batch, due = [], time.monotonic() + _BATCH_SECONDS
+    connection.send_bytes(b"f" + written_rows(batch))
+
+
+def described_row(file: CorpusFile) -> FileRow:
+    """Return a file with what can be found out about it by a look at its beginning; never raises a `StudioError`."""
+    from wordpiece_studio.corpus.detection import described
+
+    try:
+        found = described(file.path)
+    except StudioError as error:
+        return FileRow(file, state=FileState.FAULT, error=error)
+    return FileRow(
+        found.file, found.size, found.compression or "", found.encoding or "", found.how or "", found.columns,
+        found.is_kind_guess,
+    )  # fmt: skip
+
+
+def preview_in_child(connection: Connection) -> None:
+    """Send a part of a file for each order: JSON with the file, the place and the size; until the window is gone.
+
+    Kinds of messages: ``v`` the part as JSON, ``x`` what went wrong, as JSON with the two templates and the values.
+    """
+    from wordpiece_studio.corpus.preview import preview
+
+    while True:
+        try:
+            wanted = json.loads(connection.recv_bytes())
+        except (EOFError, OSError):
+            return
+        try:
+            part = preview(CorpusFile(**wanted["file"]), wanted["at"], wanted["size"])
+        except StudioError as error:
+            values = {name: str(value) for name, value in error.values.items()}
+            connection.send_bytes(b"x" + json.dumps([error.what_template, error.advice_template, values]).encode())
+        else:
+            connection.send_bytes(b"v" + json.dumps(dataclasses.asdict(part)).encode())
+
+
+def written_preview_order(file: CorpusFile, at: int, size: int) -> bytes:
+    """Return the order for a part of a file as JSON."""
+    return json.dumps({"file": written_file(file), "at": at, "size": size}).encode()
+
+
+def read_preview(content: bytes) -> Preview:
+    """Return the part that a message of the kind ``v`` holds."""
+    from wordpiece_studio.corpus.preview import Preview
+
+    return Preview(**json.loads(content))

@@ -1,0 +1,169 @@
+"""Finding out beside the window what was asked to be opened: one small text, which is read, or files, which are listed.
+
+What becomes of it is the business of whoever asked.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from wordpiece_studio.corpus.corpus_file import kind_of_name
+from wordpiece_studio.session.background_job import BackgroundJob
+from wordpiece_studio.session.child_process import ChildProcess
+from wordpiece_studio.session.corpus_child import describe_in_child
+from wordpiece_studio.session.file_rows import FileRow, read_rows
+from wordpiece_studio.session.text_file import LARGEST_EDITED, TextFile, read_text_file
+
+if TYPE_CHECKING:
+    import threading
+
+    from wordpiece_studio.corpus.decoding import ErrorHandling
+    from wordpiece_studio.errors import StudioError
+    from wordpiece_studio.session.background_job import Report
+
+_COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd", b"PAR1")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a file is read; the encoding is None for UTF-8 or what its byte order mark says."""
+
+    encoding: str | None = None
+    errors: ErrorHandling = "strict"
+
+
+@dataclass(frozen=True, slots=True)
+class OpeningOrder:
+    """Open `paths`; `as_list` makes a list even of one small text."""
+
+    paths: tuple[str, ...]
+    reading: Reading = Reading()
+    as_list: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedText:
+    """A small text that was read, and where."""
+
+    path: Path
+    file: TextFile
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedFiles:
+    """The end of a list: how many files it has."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFiles:
+    """More files of the list that `paths` stand for, and how many there will be in all."""
+
+    paths: tuple[str, ...]
+    rows: tuple[FileRow, ...]
+    number: int
+
+
+class CorpusOpening(QObject):
+    """Opens one thing at a time; the latest order wins.
+
+    Signals
+    -------
+    text_read(OpenedText)
+        It was one small text.
+    files_found(FoundFiles), files_listed(OpenedFiles)
+        It is a list: some of its files, again and again, and then its end.
+    failed(OpeningOrder, StudioError)
+        It could not be opened.
+    running_changed(bool)
+        What is so now.
+    """
+
+    text_read = Signal(object)
+    files_found = Signal(object)
+    files_listed = Signal(object)
+    failed = Signal(object, object)
+    running_changed = Signal(object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._order = OpeningOrder(())
+        self._job = BackgroundJob(open_corpus, "The opening", self)
+        self._job.reported.connect(self.files_found)
+        self._job.finished.connect(self._on_job_finished)
+        self._job.failed.connect(self._on_job_failed)
+        self._job.running_changed.connect(self.running_changed)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether something is being opened."""
+        return self._job.is_running
+
+    def open(self, order: OpeningOrder) -> None:
+        """Open something; what is being opened is given up."""
+        self._job.stop()
+        self._order = order
+        self._job.begin(order)
+
+    def stop(self) -> None:
+        """Give up what is being opened."""
+        self._job.stop()
+
+    def close(self) -> None:
+        """Give up what is being opened and wait for the thread to end."""
+        self._job.close()
+
+    def _on_job_finished(self, result: OpenedText | OpenedFiles) -> None:
+        (self.text_read if isinstance(result, OpenedText) else self.files_listed).emit(result)
+
+    def _on_job_failed(self, error: StudioError) -> None:
+        self.failed.emit(self._order, error)
+
+
+def open_corpus(order: OpeningOrder, stop: threading.Event, report: Report) -> OpenedText | OpenedFiles | None:
+    """Read the one small text that `order` names, or list its files; None if given up."""
+    if not order.as_list and len(order.paths) == 1 and is_small_text(order.paths[0]):
+        path = Path(order.paths[0])
+        return OpenedText(path, read_text_file(path, order.reading.encoding, order.reading.errors))
+    return _listed(order.paths, stop, report)
+
+
+def is_small_text(path: str) -> bool:
+    """Return whether a path names a file that belongs into the editor, or nothing that can be listed.
+
+    Raises
+    ------
+    StudioError
+        If it cannot be looked at.
+    """
+    if kind_of_name(path) not in (None, "text") or os.path.isdir(path):
+        return False
+    if not os.path.isfile(path):
+        return not ("*" in path or "?" in path)  # to be told what is wrong with it
+    try:
+        with open(path, "rb") as file:
+            head = file.read(6)
+    except OSError:
+        return True  # as above
+    return os.path.getsize(path) <= LARGEST_EDITED and not head.startswith(_COMPRESSED)
+
+
+def _listed(paths: tuple[str, ...], stop: threading.Event, report: Report) -> OpenedFiles | None:
+    child = ChildProcess(describe_in_child, json.dumps(paths), name="The listing")
+    number = 0
+    try:
+        for kind, content in child.messages(stop):
+            if kind == b"n":
+                number = int(bytes(content))
+            else:
+                report(FoundFiles(paths, tuple(read_rows(bytes(content))), number))
+    finally:
+        child.end()
+    return None if stop.is_set() else OpenedFiles(number)

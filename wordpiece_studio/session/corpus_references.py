@@ -1,0 +1,203 @@
+"""What the files of the corpus were like when they were read last, and whether they are so still.
+
+Looking at files may take long where they lie on another machine, so it is done beside the window.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from wordpiece_studio.corpus.remote_files import is_url
+from wordpiece_studio.session.background_job import BackgroundJob
+from wordpiece_studio.storage.project.contents import CorpusReference
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Iterable
+
+    from wordpiece_studio.corpus.corpus_file import CorpusFile
+    from wordpiece_studio.session.background_job import Report
+
+_MOST_ENTRIES = 500_000
+"""Files and folders that are looked at to find files that were moved."""
+
+Signature = tuple[int, int]
+"""Bytes, and when it was changed last in nanoseconds since 1970."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedFiles:
+    """The files, as paths, that are not there any more, and those that are others than when they were read."""
+
+    gone: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MovedFiles:
+    """The new places of files, by their old ones, and the files that were not found."""
+
+    places: dict[str, str]
+    missing: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    folder: str
+    gone: tuple[str, ...]
+    sizes: dict[str, int]
+
+
+class CorpusReferences(QObject):
+    """Remembers the size and time of files by their paths.
+
+    Signals
+    -------
+    checked(ChangedFiles)
+        The answer to the latest `check`.
+    found(MovedFiles)
+        The answer to the latest `search`.
+    """
+
+    checked = Signal(object)
+    found = Signal(object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._known: dict[str, CorpusReference] = {}
+        self._noting = BackgroundJob(signatures, "The look at the files", self)
+        self._noting.finished.connect(self._on_noting_finished)
+        self._checking = BackgroundJob(changed_files, "The look at the files", self)
+        self._checking.finished.connect(self.checked)
+        self._searching = BackgroundJob(moved_files, "The search", self)
+        self._searching.finished.connect(self.found)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether files are being looked at."""
+        return self._noting.is_running or self._checking.is_running or self._searching.is_running
+
+    def of(self, file: CorpusFile) -> CorpusReference:
+        """Return what is known of a file."""
+        known = self._known.get(file.path)
+        return CorpusReference(file) if known is None else replace(known, file=file)
+
+    def note_read(self, paths: Iterable[str]) -> None:
+        """Remember what these files are like now: they are being read."""
+        self._noting.begin(tuple(paths))
+
+    def take(self, references: Iterable[CorpusReference]) -> None:
+        """Know these and no others, and check them."""
+        self._noting.stop()
+        self._known = {reference.file.path: reference for reference in references}
+        self.check()
+
+    def check(self) -> None:
+        """Find out which of the files are gone or changed; `checked` answers."""
+        self._checking.begin(tuple(self._known.values()))
+
+    def search(self, folder: str, gone: Iterable[str]) -> None:
+        """Look for files of the same names in a folder and those below it; `found` answers."""
+        sizes = {path: reference.size for path, reference in self._known.items()}
+        self._searching.begin(_Search(folder, tuple(gone), sizes))
+
+    def move(self, places: dict[str, str]) -> None:
+        """Say where files are now, by their old places: they are the same files."""
+        for old, new in places.items():
+            known = self._known.pop(old, None)
+            if known is not None:
+                self._known[new] = replace(known, file=replace(known.file, path=new))
+
+    def close(self) -> None:
+        """Give up what runs and wait for it to end."""
+        for job in (self._noting, self._checking, self._searching):
+            job.close()
+
+    def _on_noting_finished(self, found: dict[str, CorpusReference]) -> None:
+        self._known = found
+
+
+def signatures(paths: tuple[str, ...], stop: threading.Event, _report: Report) -> dict[str, CorpusReference] | None:
+    """Return what the files at `paths` are like now; what cannot be looked at is left out."""
+    from wordpiece_studio.corpus.corpus_file import CorpusFile
+
+    found = {}
+    for path in paths:
+        if stop.is_set():
+            return None
+        signature = signature_of(path)
+        if signature is not None:
+            found[path] = CorpusReference(CorpusFile(path), *signature)
+    return found
+
+
+def changed_files(
+    references: tuple[CorpusReference, ...], stop: threading.Event, _report: Report
+) -> ChangedFiles | None:
+    """Return which files are gone, or are not what they were."""
+    gone, changed = [], []
+    for reference in references:
+        if stop.is_set():
+            return None
+        path = reference.file.path
+        if is_url(path):
+            continue
+        signature = signature_of(path)
+        if signature is None:
+            gone.append(path)
+        elif reference.size >= 0 and signature != (reference.size, reference.modified_ns):
+            changed.append(path)
+    return ChangedFiles(tuple(gone), tuple(changed))
+
+
+def moved_files(search: _Search, stop: threading.Event, _report: Report) -> MovedFiles | None:
+    """Find for each file that is gone the one of its name below a folder; of several, one of its size is the better."""
+    wanted: dict[str, list[str]] = {}
+    for path in search.gone:
+        wanted.setdefault(os.path.basename(path), []).append(path)
+    candidates: dict[str, list[str]] = {name: [] for name in wanted}
+    seen = 0
+    for folder, _, names in os.walk(search.folder):
+        seen += len(names) + 1
+        if stop.is_set():
+            return None
+        if seen > _MOST_ENTRIES:
+            break
+        for name in wanted.keys() & set(names):
+            candidates[name].append(os.path.join(folder, name))
+    places: dict[str, str] = {}
+    for name, olds in wanted.items():
+        for old in olds:
+            new = _likest(old, search.sizes.get(old, -1), candidates[name])
+            if new is not None:
+                places[old] = new
+    missing = tuple(path for path in search.gone if path not in places)
+    return MovedFiles(places, missing)
+
+
+def _likest(old: str, size: int, candidates: list[str]) -> str | None:
+    """Return the candidate of that size whose folders end most like the old ones."""
+
+    def likeness(path: str) -> tuple[bool, int]:
+        alike = 0
+        for one, other in zip(reversed(Path(path).parts), reversed(Path(old).parts), strict=False):
+            if one != other:
+                break
+            alike += 1
+        return ((signature_of(path) or (-1, 0))[0] == size, alike)
+
+    return max(candidates, key=likeness, default=None)
+
+
+def signature_of(path: str) -> Signature | None:
+    """Return size and time of a file; None if there is none."""
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return found.st_size, found.st_mtime_ns

@@ -1,0 +1,209 @@
+"""Counting words in a child process: what runs there, what it is told meanwhile, and how the result travels back.
+
+The result comes in blocks of long byte strings, because taking in millions of small objects, or one very long string,
+would stall the window. This module is imported by the child, which has no window: it must not import Qt.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from wordpiece_studio.corpus.corpus_file import CorpusFile
+from wordpiece_studio.corpus.counting.counting_progress import CountingProgress
+from wordpiece_studio.corpus.counts import CorpusStatistics, SkippedWord
+from wordpiece_studio.session.child_process import lower_priority
+from wordpiece_studio.session.counts_with_figures import CorpusFigures, CountsWithFigures, corpus_figures
+from wordpiece_studio.session.file_rows import written_file
+from wordpiece_studio.text import normalizers, pre_tokenizers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from multiprocessing.connection import Connection
+
+    from numpy.typing import NDArray
+
+    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.text.normalizers import Normalizer
+    from wordpiece_studio.text.pre_tokenizers import PreTokenizer
+
+PROGRESS_INTERVAL_SECONDS = 0.05
+TEXT_PIECE = 1 << 20  # characters
+PAUSE, GO_ON, KEEP = b"p", b"r", b"k"
+"""What the window says while a counting runs: hold, go on, and stop but keep what was counted."""
+TEXT = b"t"
+"""What a piece of the text begins with; an empty piece ends the text."""
+
+_BLOCK = 1 << 15  # words
+
+
+def count_in_child(connection: Connection, order: str) -> None:
+    """Count what `order`, see `written_order`, asks for, and send the blocks of the result.
+
+    Kinds of messages: ``?`` ready for the text, ``p`` progress, ``w`` words of a block, ``l`` their lengths, ``c``
+    their counts, ``s`` statistics and the rest.
+    """
+    from wordpiece_studio.corpus.counting.counting import count_texts, count_words
+
+    wanted = json.loads(order)
+    normalizer = normalizers.from_spec(wanted["normalizer"])
+    pre_tokenizer = pre_tokenizers.from_spec(wanted["pre_tokenizer"])
+    lower_priority()  # the window comes first
+    progress, commands = _Progress(connection), _Commands(connection)
+    commands.start()
+    if wanted["files"] is None:
+        connection.send_bytes(b"?")
+        text = commands.text()
+        counts = count_texts(
+            [text], normalizer, pre_tokenizer, max_word_length=wanted["max_word_length"], progress=progress,
+            should_stop=commands.should_stop,
+        )  # fmt: skip
+    else:
+        files = [CorpusFile(**file) for file in wanted["files"]]
+        counts = count_words(
+            files, normalizer, pre_tokenizer, max_word_length=wanted["max_word_length"], processes=None,
+            progress=progress, should_stop=commands.should_stop, keeps_when_stopped=True,
+        )  # fmt: skip
+    for kind, content in parts_of(counts):
+        connection.send_bytes(kind + content)
+
+
+def written_order(
+    normalizer: Normalizer, pre_tokenizer: PreTokenizer, files: Sequence[CorpusFile] | None, max_word_length: int
+) -> str:
+    """Return an order as JSON; without files the text is sent once the child is ready.
+
+    Raises
+    ------
+    StudioError
+        If the pipeline is not built in and so cannot be described.
+    """
+    return json.dumps(
+        {
+            "normalizer": normalizers.to_spec(normalizer),
+            "pre_tokenizer": pre_tokenizers.to_spec(pre_tokenizer),
+            "files": None if files is None else [written_file(file) for file in files],
+            "max_word_length": max_word_length,
+        }
+    )
+
+
+def parts_of(counts: WordCounts) -> Iterator[tuple[bytes, bytes]]:
+    """Yield word counts as (kind, content): for each block its words joined, their lengths in characters, their counts.
+
+    The rest, at the end, has the figures, so that nobody need go through the words for them again.
+    """
+    for start in range(0, len(counts), _BLOCK):
+        block = counts.words[start : start + _BLOCK]
+        yield b"w", "".join(block).encode("utf-8", "surrogatepass")
+        yield b"l", np.fromiter(map(len, block), dtype="<i4", count=len(block)).tobytes()
+        yield b"c", counts.counts[start : start + _BLOCK].astype("<i8").tobytes()
+    rest = {
+        "statistics": dataclasses.asdict(counts.statistics),
+        "skipped": [dataclasses.asdict(word) for word in counts.skipped],
+        "figures": dataclasses.asdict(corpus_figures(counts, with_digest=True)),
+    }
+    yield b"s", json.dumps(rest).encode()
+
+
+class PartsReader:
+    """Puts word counts together again, block after block, as `parts_of` took them apart."""
+
+    def __init__(self, normalizer: Normalizer, pre_tokenizer: PreTokenizer) -> None:
+        self._normalizer = normalizer
+        self._pre_tokenizer = pre_tokenizer
+        self._words: list[str] = []
+        self._counts: list[NDArray[np.int64]] = []
+        self._text = ""
+        self._rest: dict[str, Any] = {}
+
+    def take(self, kind: bytes, content: bytes) -> None:
+        """Take the next part."""
+        if kind == b"w":
+            self._text = content.decode("utf-8", "surrogatepass")
+        elif kind == b"l":
+            start = 0
+            # A loop and no single call: it lets other threads have their turn.
+            for length in np.frombuffer(content, dtype="<i4").tolist():
+                self._words.append(self._text[start : start + length])
+                start += length
+        elif kind == b"c":
+            self._counts.append(np.frombuffer(content, dtype="<i8").astype(np.int64))
+        elif kind == b"s":
+            self._rest = json.loads(content)
+
+    def counts(self) -> CountsWithFigures:
+        """Return the counts, when all parts are there."""
+        statistics = CorpusStatistics.from_dict(self._rest["statistics"])
+        skipped = [SkippedWord(**word) for word in self._rest["skipped"]]
+        numbers = np.concatenate(self._counts) if self._counts else np.empty(0, dtype=np.int64)
+        result = CountsWithFigures(self._words, numbers, self._normalizer, self._pre_tokenizer, statistics, skipped)
+        result.figures = CorpusFigures(**self._rest["figures"])
+        return result
+
+
+def read_progress(content: bytes) -> CountingProgress:
+    """Return what a message of the kind ``p`` says."""
+    return CountingProgress(**json.loads(content))
+
+
+class _Commands(threading.Thread):
+    """Hears what the window says: the text to count, and to hold, to go on, or to end and keep what there is."""
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(daemon=True)
+        self._connection = connection
+        self._text: list[str] = []
+        self._text_is_there = threading.Event()
+        self._may_go_on = threading.Event()
+        self._may_go_on.set()
+        self._is_over = False
+
+    def run(self) -> None:
+        """Listen until the window is gone."""
+        while True:
+            try:
+                message = self._connection.recv_bytes()
+            except (EOFError, OSError):
+                return
+            self._obey(message[:1], message[1:])
+
+    def text(self) -> str:
+        """Wait for the text and return it."""
+        self._text_is_there.wait()
+        return "".join(self._text)
+
+    def should_stop(self) -> bool:
+        """Return whether to stop now; while the counting is held, do not return."""
+        self._may_go_on.wait()
+        return self._is_over
+
+    def _obey(self, command: bytes, content: bytes) -> None:
+        if command == TEXT and content:
+            self._text.append(content.decode("utf-8", "surrogatepass"))
+        elif command == TEXT:
+            self._text_is_there.set()
+        elif command == PAUSE:
+            self._may_go_on.clear()
+        else:
+            self._is_over = self._is_over or command == KEEP
+            self._may_go_on.set()
+
+
+class _Progress:
+    """Tells the parent how far the counting is, at most 20 times a second."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._next = 0.0
+
+    def __call__(self, progress: CountingProgress) -> None:
+        now = time.monotonic()
+        if now >= self._next or progress.bytes_done >= progress.bytes_total:
+            self._next = now + PROGRESS_INTERVAL_SECONDS
+            self._connection.send_bytes(b"p" + json.dumps(dataclasses.asdict(progress)).encode())

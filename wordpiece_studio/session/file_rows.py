@@ -1,0 +1,184 @@
+"""A file of the corpus as the window knows it: how it is read, what is known of it, how far its counting is.
+
+Plain records; the list of them is `file_table`, and what is done to the list `corpus_files`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Literal
+
+from wordpiece_studio.corpus.corpus_file import CorpusFile
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.system.printable import display_name
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from wordpiece_studio.corpus.corpus_file import FileKind
+    from wordpiece_studio.corpus.counts import CorpusStatistics, FileStatistics
+    from wordpiece_studio.corpus.decoding import ErrorHandling
+
+_FIELDS = tuple(field.name for field in dataclasses.fields(CorpusFile))
+
+EncodingKnown = Literal["", "byte order mark", "valid", "guess", "mixed", "chosen"]
+
+
+class FileState(Enum):
+    """How far a file is.
+
+    `PARTLY` is one in which the counting was stopped and kept, `CHANGED` one that is another since it was counted.
+    """
+
+    WAITING = "waiting"
+    COUNTING = "counting"
+    DONE = "done"
+    PARTLY = "partly"
+    CHANGED = "changed"
+    FAULT = "fault"
+
+
+@dataclass(frozen=True, slots=True)
+class FileRow:
+    """A file of the corpus.
+
+    Attributes
+    ----------
+    file
+        The file and how it is to be read.
+    size
+        Bytes on the disk.
+    compression
+        ``"gz"`` and so on; empty if it is not compressed.
+    encoding, known
+        The encoding that it is read in, and how that is known: ``"guess"`` only by what it looks like, ``"chosen"`` by
+        the user; empty if it is of no interest, as in parquet.
+    is_kind_guess
+        Whether the file is read as words and their counts only because it looks like it.
+    columns
+        What may be chosen as the column or field with the text.
+    state, statistics, error
+        How far the counting is, what it found, and what is wrong.
+    """
+
+    file: CorpusFile
+    size: int = 0
+    compression: str = ""
+    encoding: str = "utf-8"
+    known: EncodingKnown = ""
+    columns: tuple[str, ...] = ()
+    is_kind_guess: bool = False
+    state: FileState = FileState.WAITING
+    statistics: FileStatistics | None = None
+    error: StudioError | None = None
+
+    @property
+    def name(self) -> str:
+        """The file's path as messages name it."""
+        return display_name(self.file.path)
+
+    @property
+    def kinds(self) -> tuple[FileKind, ...]:
+        """The kinds of file that it can be read as."""
+        if self.file.kind == "parquet" or self.file.path.lower().endswith(".parquet"):
+            return ("parquet", "word-counts")
+        return ("text", "jsonl", "csv", "tsv", "word-counts")
+
+    def read_as(
+        self,
+        encoding: str | None = None,
+        column: str | None = None,
+        errors: ErrorHandling | None = None,
+        kind: FileKind | None = None,
+    ) -> FileRow:
+        """Return the row with another way of reading it; what is None, or a kind that it cannot be, stays as it is."""
+        file, known, shown = self.file, self.known, self.encoding
+        is_kind_guess = self.is_kind_guess and kind is None
+        if kind in self.kinds and kind != file.kind:
+            file = replace(file, kind=kind, column=None)  # which is found anew
+        if encoding is not None:
+            file, known, shown = replace(file, encoding=encoding), "chosen", encoding
+        if column is not None:
+            file = replace(file, column=column)
+        if errors is not None:
+            file = replace(file, errors=errors)
+        return replace(self, file=file, encoding=shown, known=known, is_kind_guess=is_kind_guess).uncounted()
+
+    def uncounted(self) -> FileRow:
+        """Return the row as it is before a counting."""
+        return replace(self, state=FileState.WAITING, statistics=None, error=None)
+
+
+def counted_rows(rows: Sequence[FileRow], statistics: CorpusStatistics) -> list[FileRow]:
+    """Return the rows with what a counting found of each file; of a partial one, the last has its first part only."""
+    found = statistics.files
+    counted = [
+        replace(row, state=FileState.DONE, statistics=of_file, error=None)
+        for row, of_file in zip(rows, found, strict=False)
+    ]
+    if statistics.is_partial and counted:
+        counted[-1] = replace(counted[-1], state=FileState.PARTLY)
+    return counted + [row.uncounted() for row in rows[len(found) :]]
+
+
+def row_at_fault(rows: Sequence[FileRow], error: StudioError) -> int | None:
+    """Return the index of the file that an error names; None if it names none of them.
+
+    Of several with one name it is the first that is not done.
+    """
+    named = {str(value) for key, value in error.values.items() if key in ("path", "source", "name", "file")}
+    found = [index for index, row in enumerate(rows) if row.name in named]
+    return next((index for index in found if rows[index].state is not FileState.DONE), found[0] if found else None)
+
+
+def written_file(file: CorpusFile) -> dict[str, Any]:
+    """Return a file as plain data; `dataclasses.asdict` takes ten times as long, and there may be thousands."""
+    return {name: getattr(file, name) for name in _FIELDS}
+
+
+def written_row(row: FileRow) -> dict[str, Any]:
+    """Return a row that is not counted yet as plain data for a message of a child process."""
+    error = row.error
+    return {
+        "file": written_file(row.file),
+        "size": row.size,
+        "compression": row.compression,
+        "encoding": row.encoding,
+        "known": row.known,
+        "columns": list(row.columns),
+        "is_kind_guess": row.is_kind_guess,
+        "error": None if error is None else [error.what_template, error.advice_template, _plain(error.values)],
+    }
+
+
+def read_row(values: dict[str, Any]) -> FileRow:
+    """Return the row that `written_row` wrote."""
+    error = values["error"]
+    return FileRow(
+        CorpusFile(**values["file"]),
+        values["size"],
+        values["compression"],
+        values["encoding"],
+        values["known"],
+        tuple(values["columns"]),
+        values["is_kind_guess"],
+        FileState.WAITING if error is None else FileState.FAULT,
+        error=None if error is None else StudioError(error[0], error[1], **error[2]),
+    )
+
+
+def written_rows(rows: Sequence[FileRow]) -> bytes:
+    """Return rows as JSON."""
+    return json.dumps([written_row(row) for row in rows]).encode()
+
+
+def read_rows(content: bytes) -> list[FileRow]:
+    """Return the rows that `written_rows` wrote."""
+    return [read_row(values) for values in json.loads(content)]
+
+
+def _plain(values: dict[str, object]) -> dict[str, object]:
+    return {name: value if isinstance(value, (int, float)) else str(value) for name, value in values.items()}

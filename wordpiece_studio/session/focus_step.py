@@ -1,0 +1,58 @@
+"""The step at which what all panes look at came to be. Plain Python."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from wordpiece_studio.session.breakpoint_search import BreakpointSearch
+from wordpiece_studio.session.breakpoints import Breakpoint
+
+if TYPE_CHECKING:
+    from wordpiece_studio.session.records import Focus
+    from wordpiece_studio.training.history import MergeHistory
+
+
+class FocusStep:
+    """Finds the step; asked again of the same focus, while a training goes on, it looks only for what is missing."""
+
+    def __init__(self) -> None:
+        self._asked: tuple[Focus | None, MergeHistory | None] = (None, None)
+        self._found: int | None = None
+        self._word: BreakpointSearch | None = None
+
+    def find(self, focus: Focus | None, history: MergeHistory | None, merges: int) -> int | None:
+        """Return the step, up to `merges`, at which the focus came to be; None if it did not.
+
+        For a token it is the step of its birth, 0 for the alphabet; for a pair the first step that merged it; for a
+        word the step from which on it is one token.
+        """
+        if focus is None or history is None:
+            return None
+        if focus != self._asked[0] or history is not self._asked[1]:
+            self._asked, self._found, self._word = (focus, history), None, None
+        if self._found is None:
+            self._found = self._look(focus, history, merges)
+        return self._found if self._found is not None and self._found <= merges else None
+
+    def _look(self, focus: Focus, history: MergeHistory, merges: int) -> int | None:
+        if focus.kind == "word":
+            return self._whole(focus.text, history, merges)
+        vocabulary = history.vocabulary(merges)
+        if focus.kind == "token":
+            token_id = vocabulary.id_of(focus.text)
+            return None if token_id is None else history.birth_step(token_id)
+        left, right = vocabulary.id_of(focus.left), vocabulary.id_of(focus.right)
+        if left is None or right is None:
+            return None
+        is_merge = (history.column("left_id")[:merges] == left) & (history.column("right_id")[:merges] == right)
+        return int(np.argmax(is_merge)) + 1 if is_merge.any() else None
+
+    def _whole(self, word: str, history: MergeHistory, merges: int) -> int | None:
+        if self._word is None:
+            if not word:
+                return None
+            self._word = BreakpointSearch(Breakpoint("word", word), history)
+        self._word.advance(merges)
+        return int(self._word.steps[0]) if len(self._word.steps) else None

@@ -1,0 +1,320 @@
+"""The merges as a table for Qt's views: a thin adapter over the columns of the history.
+
+Sorting and filtering are index arrays (`history_rows.py`); no row is an object. Colours and fonts are the view's.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from PySide6.QtCore import QAbstractTableModel, QLocale, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer, Signal
+
+from wordpiece_studio.session.history_cells import HistoryCells, HistoryWords
+from wordpiece_studio.session.history_ordering import HistoryOrdering
+from wordpiece_studio.session.history_rows import (
+    TOKEN_COLUMNS,
+    HistoryColumn,
+    HistoryFilter,
+    HistoryRows,
+    RowsWanted,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from wordpiece_studio.session.history_ordering import RowsFound
+    from wordpiece_studio.session.trainer_model import TrainerModel
+
+    Index = QModelIndex | QPersistentModelIndex
+
+RAW_ROLE = int(Qt.ItemDataRole.UserRole)
+"""The value itself: a token, an int or a float."""
+
+STEP_ROLE = RAW_ROLE + 1
+"""The step of the row, from 1."""
+
+IS_MOMENT_ROLE = RAW_ROLE + 2
+"""True for the row of the last merge of the moment shown."""
+
+IS_FUTURE_ROLE = RAW_ROLE + 3
+"""True for merges that the moment shown has not seen yet."""
+
+_REARRANGE_INTERVAL_MS = 250
+_NO_INDEX = QModelIndex()
+_ROWS_ONLY = QAbstractTableModel.LayoutChangeHint.VerticalSortHint
+"""Without it Qt remembers a selection cell by cell, and its header tries out widths of columns."""
+_HINTED = "QList<QPersistentModelIndex>,QAbstractItemModel::LayoutChangeHint"
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+
+
+class HistoryTableModel(QAbstractTableModel):
+    """One row a merge; the columns are those of `HistoryColumn`.
+
+    `DisplayRole` is text for reading (four significant digits), `RAW_ROLE` the value; see the other roles above. While
+    training, rows come in batches; where they are sorted or filtered they fall into place a few times a second.
+    The rows of a long history are put in order in a thread, and appear in it a moment later.
+
+    Signals
+    -------
+    filter_failed(StudioError)
+        The expression of the filter is invalid or takes too long; the rows stay what they were.
+    busy_changed(bool)
+        Whether another order is being looked for.
+    rearranging()
+        The rows are about to change places, each selected one for itself.
+    """
+
+    rearranging = Signal()
+    filter_failed = Signal(object)
+    busy_changed = Signal(object)
+
+    def __init__(self, model: TrainerModel, parent: QObject | None = None, *, locale: QLocale | None = None) -> None:
+        super().__init__(parent)
+        self._model = model
+        self._locale = locale if locale is not None else QLocale()
+        self._words = HistoryWords(self)
+        self._take_history()
+        self._known = model.merge_count  # merges that the rows are made of
+        self._moment = model.moment
+        self._filter = HistoryFilter()
+        self._column = HistoryColumn.STEP
+        self._descending = False
+        self._watched = np.empty(0, dtype=np.int64)
+        self._shown = RowsWanted(0)  # what the rows are the answer to
+        self._ordering = HistoryOrdering(self)
+        self._ordering.found.connect(self._on_ordering_found)
+        self._ordering.failed.connect(self.filter_failed)
+        self._ordering.busy_changed.connect(self.busy_changed)
+        # Merge index by row, int64; None stands for 0, 1, 2, …, to which rows are added for nothing.
+        self._order: NDArray[np.int64] | None = None
+        self._row_of_merge: NDArray[np.int64] | None = None  # the inverse of `_order`, made when asked for
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_REARRANGE_INTERVAL_MS)
+        self._timer.timeout.connect(self._on_timer_timeout)
+        model.run_reset.connect(self._on_model_run_reset)
+        model.merges_appended.connect(self._on_model_merges_appended)
+        model.moment_changed.connect(self._on_model_moment_changed)
+
+    # Rows and steps.
+
+    def step_of_row(self, row: int) -> int:
+        """Return the step, from 1, that stands in `row`."""
+        return (row if self._order is None else int(self._order[row])) + 1
+
+    def row_of_step(self, step: int) -> int:
+        """Return the row of a step, from 1; -1 if it is not shown."""
+        if not 1 <= step <= self._known:
+            return -1
+        if self._order is None:
+            return step - 1
+        if self._row_of_merge is None:
+            self._row_of_merge = np.full(self._known, -1, dtype=np.int64)
+            self._row_of_merge[self._order] = np.arange(len(self._order))
+        return int(self._row_of_merge[step - 1])
+
+    def shown_merges(self) -> NDArray[np.int64]:
+        """Return the indices, from 0, of the merges in the rows, from top to bottom: int64, shape (n_rows,)."""
+        return np.arange(self._known) if self._order is None else self._order
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether all merges are shown in the order of their steps."""
+        return self._order is None
+
+    @property
+    def hidden_count(self) -> int:
+        """Number of merges that the filter hides."""
+        return self._known - self.rowCount()
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether another order is being looked for."""
+        return self._ordering.is_busy
+
+    def close(self) -> None:
+        """Wait for the thread, if there is one, to end."""
+        self._timer.stop()
+        self._ordering.close()
+
+    @property
+    def filter(self) -> HistoryFilter:
+        """Which merges are shown."""
+        return self._filter
+
+    def extremes(self) -> dict[HistoryColumn, tuple[float, float]]:
+        """Return the smallest and the largest number of each column of numbers; empty if there is no row."""
+        if self._cells is None or self._history is not self._model.history:
+            return {}
+        return self._cells.extremes(self._model.merge_count)  # rows that are sorted come in later
+
+    def set_filter(self, wanted: HistoryFilter) -> None:
+        """Show only the merges that `wanted` lets through."""
+        if wanted != self._filter:
+            self._filter = wanted
+            self._ask()
+
+    def set_watched(self, steps: NDArray[np.int64]) -> None:
+        """Take the steps, from 1 and ascending, that changed the watched text; int64, shape (n,)."""
+        self._watched = steps
+        if self._filter.only_watched:
+            self._ask()
+
+    # What Qt asks.
+
+    def rowCount(self, parent: Index = _NO_INDEX) -> int:  # Qt's name
+        """Return the number of merges shown."""
+        if parent.isValid():
+            return 0
+        return self._known if self._order is None else len(self._order)
+
+    def columnCount(self, parent: Index = _NO_INDEX) -> int:  # Qt's name
+        """Return the number of columns."""
+        return 0 if parent.isValid() else len(HistoryColumn)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Return what a cell says for `role`."""
+        if not index.isValid() or self._cells is None:
+            return None
+        column = HistoryColumn(index.column())
+        step = self.step_of_row(index.row())
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self._words.text(self._cells.value(step, column), self._locale)
+        if role == RAW_ROLE:
+            return self._cells.value(step, column)
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _LEFT if column in TOKEN_COLUMNS else _RIGHT
+        if role == IS_FUTURE_ROLE:
+            return step > self._moment
+        if role == IS_MOMENT_ROLE:
+            return step == self._moment
+        return step if role == STEP_ROLE else None
+
+    def headerData(  # Qt's name
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        """Return the title of a column, or how it is aligned."""
+        if orientation is not Qt.Orientation.Horizontal or not 0 <= section < len(HistoryColumn):
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self._words.titles(self._model.config)[section]
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return self._words.explanations()[section]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _LEFT if HistoryColumn(section) in TOKEN_COLUMNS else _RIGHT
+        return None
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        """Sort by a column; -1 is the order of the steps."""
+        self._column = HistoryColumn(column) if column >= 0 else HistoryColumn.STEP
+        self._descending = column >= 0 and order == Qt.SortOrder.DescendingOrder
+        self._ask()
+
+    # What the trainer says.
+
+    def _take_history(self) -> None:
+        self._history = history = self._model.history
+        self._rows = HistoryRows(history) if history is not None else None
+        self._cells = HistoryCells(history) if history is not None else None
+
+    def _on_model_run_reset(self) -> None:
+        self.beginResetModel()
+        self._timer.stop()
+        self._ordering.drop()
+        self._take_history()
+        self._known = self._moment = 0
+        wanted = RowsWanted(0, self._filter, self._column, self._descending, self._watched)
+        self._shown = wanted
+        self._set_order(None if wanted.is_plain else np.empty(0, dtype=np.int64))
+        self.endResetModel()
+
+    def _on_model_merges_appended(self, first: int, last: int) -> None:
+        if self._order is not None:
+            if not self._timer.isActive():
+                self._timer.start()
+        elif last >= self._known:
+            self.beginInsertRows(QModelIndex(), self._known, last)
+            self._known = last + 1
+            self.endInsertRows()
+
+    def _on_model_moment_changed(self, moment: int) -> None:
+        before, self._moment = self._moment, moment
+        last = self.rowCount() - 1
+        if last < 0:
+            return
+        if self._order is None:
+            first, last = max(0, min(before, moment) - 1), min(last, max(before, moment) - 1)
+        else:
+            first = 0
+        if first <= last:
+            changed = [IS_MOMENT_ROLE, IS_FUTURE_ROLE]
+            self.dataChanged.emit(self.index(first, 0), self.index(last, len(HistoryColumn) - 1), changed)
+
+    def _on_timer_timeout(self) -> None:
+        if self._ordering.is_busy:
+            self._timer.start()
+        else:
+            self._ask()
+
+    # Order.
+
+    def _ask(self) -> None:
+        """Ask for the rows that are wanted now."""
+        if self._rows is not None:
+            count = self._model.merge_count
+            self._ordering.ask(
+                self._rows, RowsWanted(count, self._filter, self._column, self._descending, self._watched)
+            )
+
+    def _on_ordering_found(self, found: RowsFound) -> None:
+        """Show what was found, as far as it can be taken for the present rows added to and put in order."""
+        wanted, before = found.wanted, self._shown
+        self._shown = wanted
+        is_other_text = wanted.filter.only_watched and wanted.watched is not before.watched
+        if wanted.filter != before.filter or is_other_text or wanted.count < self._known:
+            self.beginResetModel()
+            self._known = wanted.count
+            self._set_order(found.order)
+            self.endResetModel()
+        elif found.order is not None or self._order is not None:
+            self._take_up_new(found)
+            self._rearrange(found.order)
+        # A long history takes longer: never spend more than a twentieth of the time on it.
+        self._timer.setInterval(max(_REARRANGE_INTERVAL_MS, round(20_000 * found.seconds)))
+        if self._known < self._model.merge_count:
+            self._timer.start()
+
+    def _take_up_new(self, found: RowsFound) -> None:
+        """Append the merges that were learned meanwhile at the end, as far as they are to be shown."""
+        known, count = self._known, found.wanted.count
+        if count <= known:
+            return
+        new = np.arange(known, count) if found.order is None else np.sort(found.order[found.order >= known])
+        first = self.rowCount()
+        if len(new):
+            self.beginInsertRows(QModelIndex(), first, first + len(new) - 1)
+        self._known = count
+        self._set_order(np.concatenate((np.arange(known) if self._order is None else self._order, new)))
+        if len(new):
+            self.endInsertRows()
+
+    def _rearrange(self, wanted: NDArray[np.int64] | None) -> None:
+        """Put the rows in order; selected and current rows stay on their merges."""
+        if wanted is not None and self._order is not None and np.array_equal(wanted, self._order):
+            return
+        self.rearranging.emit()
+        begins: Any = self.layoutAboutToBeChanged  # the stubs know no signal of several forms
+        ends: Any = self.layoutChanged
+        begins[_HINTED].emit([], _ROWS_ONLY)
+        before = self.persistentIndexList()
+        steps = [self.step_of_row(index.row()) for index in before]
+        self._set_order(wanted)
+        after = [self.index(self.row_of_step(step), old.column()) for step, old in zip(steps, before, strict=True)]
+        self.changePersistentIndexList(before, after)
+        ends[_HINTED].emit([], _ROWS_ONLY)
+
+    def _set_order(self, order: NDArray[np.int64] | None) -> None:
+        self._order = order
+        self._row_of_merge = None

@@ -1,0 +1,78 @@
+"""Compiling the kernels in child processes, so that neither the window nor its threads are held up by it.
+
+Each package of kernels has a child of its own, at the same time as the other. They leave them in the user's cache.
+Loading them from there is quick and is the caller's affair. Who asks while they are being compiled waits for that.
+"""
+
+from __future__ import annotations
+
+import gc
+import threading
+from typing import TYPE_CHECKING
+
+from wordpiece_studio.session.child_process import POLL_SECONDS, ChildProcess
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+    from wordpiece_studio.compiled.kernel_cache import KernelPackage
+    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.training.config import TrainingConfig
+
+
+_compiling = threading.Lock()
+
+
+def compile_in_child(connection: Connection, package: KernelPackage) -> None:
+    """Compile a package of kernels into the cache; runs in the child."""
+    from wordpiece_studio.compiled.kernel_cache import load_kernels
+
+    gc.disable()  # numba makes millions of objects, and the child ends soon
+    load_kernels(package)
+
+
+def compile_kernels(stop: threading.Event) -> None:
+    """Compile the kernels that are not in the cache, in child processes; leaves off early if `stop` is set.
+
+    One caller at a time compiles: the others wait, and then compile only what is still missing.
+
+    Raises
+    ------
+    StudioError
+        If a child fails or dies.
+    """
+    while not _compiling.acquire(timeout=POLL_SECONDS):
+        if stop.is_set():
+            return
+    try:
+        _compile_missing(stop)
+    finally:
+        _compiling.release()
+
+
+def _compile_missing(stop: threading.Event) -> None:
+    from wordpiece_studio.compiled.kernel_cache import KERNEL_PACKAGES, kernels_are_cached
+
+    children: list[ChildProcess] = []
+    try:
+        for package in KERNEL_PACKAGES:
+            if not kernels_are_cached(package):
+                children.append(ChildProcess(compile_in_child, package, name="The preparation of the fast engine"))
+        for child in children:
+            for _ in child.messages(stop):
+                pass
+    finally:
+        for child in children:
+            child.end()
+
+
+def must_compile_first(counts: WordCounts, config: TrainingConfig) -> bool:
+    """Return whether a training would have to compile the kernels; a guess that rather says yes."""
+    from wordpiece_studio.compiled.kernel_cache import kernels_are_cached
+    from wordpiece_studio.training.trainer import PLAIN_WORK
+
+    if kernels_are_cached("training"):
+        return False
+    cells = sum(map(len, counts.words)) + 2 * len(counts.words) + 1
+    limits = (limit for limit in (config.vocab_size, config.max_merges) if limit is not None)
+    return cells * max(1, min(limits, default=cells)) > PLAIN_WORK

@@ -1,0 +1,138 @@
+"""Gets the compiled kernels ready while the window is already up.
+
+The first time on a machine they must be compiled, which takes long and would stall the window from a thread: child
+processes do it and leave them in the cache. Then, and whenever the cache is warm, a thread of this process loads
+them. Until then small corpora are trained without them.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+
+from PySide6.QtCore import QCoreApplication, QObject, QThread, Signal
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session.kernel_child import compile_kernels
+
+_log = logging.getLogger(__name__)
+
+
+class KernelWarmup(QObject):
+    """Loads the kernels once.
+
+    Signals
+    -------
+    ready(float)
+        They are loaded; the seconds it took.
+    failed(StudioError)
+        They cannot be had; large corpora cannot be trained.
+    status_changed(str)
+        "idle", "compiling", "loading", "ready" or "failed".
+    """
+
+    ready = Signal(object)
+    failed = Signal(object)
+    status_changed = Signal(object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._status = "idle"
+        self._thread: _WarmupThread | None = None
+        self.pace = 1.0
+        """How many times as long a training takes here as where the forecast of its time was made."""
+
+    @property
+    def status(self) -> str:
+        """What it is at, as in `status_changed`."""
+        return self._status
+
+    def start(self) -> None:
+        """Begin; call it after the first paint."""
+        if self._thread is not None:
+            return
+        self._thread = _WarmupThread()
+        self._thread.stage_reached.connect(self._on_thread_stage_reached)
+        self._thread.ended.connect(self._on_thread_ended)
+        application = QCoreApplication.instance()
+        if application is not None:
+            application.aboutToQuit.connect(self.close)
+        self._thread.start(QThread.Priority.LowPriority)
+
+    def close(self) -> None:
+        """Leave off, and wait for what cannot be left off."""
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            thread.stop.set()
+            thread.wait()
+
+    def _on_thread_stage_reached(self, stage: str) -> None:
+        self._set_status(stage)
+
+    def _on_thread_ended(self, outcome: float | StudioError | None) -> None:
+        if isinstance(outcome, StudioError):
+            self._set_status("failed")
+            self.failed.emit(outcome)
+        elif outcome is not None:
+            self.pace = self._thread.pace if self._thread is not None else 1.0
+            self._set_status("ready")
+            self.ready.emit(outcome)
+
+    def _set_status(self, status: str) -> None:
+        if status != self._status:
+            self._status = status
+            self.status_changed.emit(status)
+
+
+class _WarmupThread(QThread):
+    """Does the work; the object itself lives in the window's thread, so its signals arrive there."""
+
+    stage_reached = Signal(object)
+    ended = Signal(object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("warm-up")
+        self.stop = threading.Event()
+        self.pace = 1.0
+
+    def run(self) -> None:
+        """Compile in children if need be, then load; Qt calls this in the thread."""
+        try:
+            self.ended.emit(self._warm_up())
+        except StudioError as error:
+            self.ended.emit(error)
+        except Exception as error:
+            _log.exception("The compiled kernels cannot be loaded")
+            self.ended.emit(
+                StudioError(
+                    "The fast engine cannot be loaded: {kind}: {message}",
+                    "Small corpora can be trained without it; the log holds the details.",
+                    kind=type(error).__name__,
+                    message=error,
+                )
+            )
+
+    def _warm_up(self) -> float | None:
+        """Return the seconds it took; None if stopped."""
+        from wordpiece_studio.compiled.kernel_cache import KERNEL_PACKAGES, kernels_are_cached, load_kernels
+
+        began = time.perf_counter()
+        if not kernels_are_cached():
+            self.stage_reached.emit("compiling")
+            compile_kernels(self.stop)
+        if self.stop.is_set():
+            return None
+        self.stage_reached.emit("loading")
+        for package in KERNEL_PACKAGES:
+            if self.stop.is_set():
+                return None
+            load_kernels(package)
+        seconds = time.perf_counter() - began
+        if self.stop.is_set():
+            return None
+        from wordpiece_studio.training.time_forecast import measured_pace
+
+        self.pace = measured_pace()
+        return seconds

@@ -1,0 +1,110 @@
+"""The two markers A and B on steps of the run that is shown, and what lies between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from PySide6.QtCore import QObject, Signal
+
+from wordpiece_studio.session.records import TrainerState
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from wordpiece_studio.session.trainer_model import TrainerModel
+
+MarkerName = Literal["A", "B"]
+
+
+@dataclass(frozen=True, slots=True)
+class Distance:
+    """What changes from one step to another, the second minus the first.
+
+    Attributes
+    ----------
+    merges
+        Number of merges.
+    tokens
+        Tokens in the vocabulary.
+    symbols
+        Symbols that the corpus is made of, weighted.
+    """
+
+    merges: int
+    tokens: int
+    symbols: int
+
+
+class Markers(QObject):
+    """The steps that are marked.
+
+    They belong to the run. Where another one takes its place, as the corpus is typed, they stay if it has such a step;
+    with a run that is begun afresh they go.
+
+    Signals
+    -------
+    changed()
+        `a` or `b` is another one.
+    """
+
+    changed = Signal()
+
+    def __init__(self, model: TrainerModel, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._model = model
+        self._steps: dict[MarkerName, int] = {}
+        model.run_reset.connect(self._on_model_run_reset)
+
+    @property
+    def a(self) -> int | None:
+        """The step marked A."""
+        return self._steps.get("A")
+
+    @property
+    def b(self) -> int | None:
+        """The step marked B."""
+        return self._steps.get("B")
+
+    def step(self, name: MarkerName) -> int | None:
+        """Return the step that is marked so."""
+        return self._steps.get(name)
+
+    def set_step(self, name: MarkerName, step: int | None) -> None:
+        """Mark a step of the run, the nearest there is; None takes the marker away."""
+        if step is None or self._model.history is None:
+            self._steps.pop(name, None)
+        else:
+            self._steps[name] = max(0, min(step, self._model.merge_count))
+        self.changed.emit()
+
+    def set_steps(self, steps: Mapping[MarkerName, int]) -> None:
+        """Mark these steps of the run, and no others; those that it does not have are left out."""
+        last = self._model.merge_count if self._model.history is not None else -1
+        self._steps = {name: step for name, step in steps.items() if 0 <= step <= last}
+        self.changed.emit()
+
+    def toggle(self, name: MarkerName) -> None:
+        """Mark the moment; if it is marked so already, take the marker away."""
+        moment = self._model.moment
+        self.set_step(name, None if self._steps.get(name) == moment else moment)
+
+    def distance(self) -> Distance | None:
+        """Return what changes from A to B; None without both."""
+        history, a, b = self._model.history, self.a, self.b
+        if history is None or a is None or b is None or max(a, b) > self._model.merge_count:
+            return None
+        return Distance(
+            b - a,
+            history.vocabulary_size(b) - history.vocabulary_size(a),
+            history.symbols_after(b) - history.symbols_after(a),
+        )
+
+    def _on_model_run_reset(self) -> None:
+        history = self._model.history
+        # A run that is begun trains at first; one that takes the place of another one is whole.
+        last = len(history) if history is not None and self._model.state is TrainerState.FINISHED else -1
+        kept: dict[MarkerName, int] = {name: step for name, step in self._steps.items() if step <= last}
+        if kept != self._steps:
+            self._steps = kept
+            self.changed.emit()

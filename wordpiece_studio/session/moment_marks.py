@@ -1,0 +1,62 @@
+"""All that a user marks on the steps of a training: breakpoints, markers and the notebook, made once for the window."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+
+from wordpiece_studio.session.breakpoint_run import BreakpointRun
+from wordpiece_studio.session.breakpoint_watch import BreakpointWatch
+from wordpiece_studio.session.breakpoints import Breakpoint, Breakpoints
+from wordpiece_studio.session.markers import Markers
+from wordpiece_studio.session.notebook import Note, Notebook, one_line
+
+if TYPE_CHECKING:
+    from wordpiece_studio.session.trainer_model import TrainerModel
+    from wordpiece_studio.storage.project.contents import ProjectView
+
+
+class MomentMarks(QObject):
+    """The marks as attributes.
+
+    Attributes
+    ----------
+    breakpoints, watch, run
+        What is waited for, at which steps it happens, and going there.
+    markers
+        A and B.
+    notebook
+        Moments that were kept.
+    """
+
+    def __init__(self, model: TrainerModel, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.breakpoints = Breakpoints(self)
+        self.watch = BreakpointWatch(model, self.breakpoints, self)
+        self.run = BreakpointRun(model, self.watch, self)
+        self.markers = Markers(model, self)
+        self.notebook = Notebook(model, self)
+
+    def restore(self, view: ProjectView) -> None:
+        """Have the marks that a project holds, and no others; the run that they belong to is shown already.
+
+        Raises
+        ------
+        StudioError
+            If a breakpoint makes no sense, see `breakpoints_of`.
+        """
+        self.breakpoints.set_all(breakpoints_of(view))
+        self.notebook.set_notes(Note(note.step, one_line(note.text), note.token) for note in view.notes)
+        self.markers.set_steps(view.markers)
+
+
+def breakpoints_of(view: ProjectView) -> list[Breakpoint]:
+    """Return the breakpoints that a project holds.
+
+    Raises
+    ------
+    StudioError
+        If one makes no sense.
+    """
+    return [Breakpoint(each.kind, each.text, each.number, each.is_enabled) for each in view.breakpoints]

@@ -1,0 +1,166 @@
+"""The notebook: moments that are worth coming back to, each with a line of text, as a table for Qt's views.
+
+Nothing that was typed is dropped with a run: a note tells which merge it was made at, so that everyone sees whether the
+run that is shown has the same one there.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QAbstractTableModel, QLocale, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from wordpiece_studio.session.trainer_model import TrainerModel
+
+    Index = QModelIndex | QPersistentModelIndex
+
+IS_OF_RUN_ROLE = int(Qt.ItemDataRole.UserRole)
+"""True for a note whose merge is one of the run that is shown."""
+
+_NO_INDEX = QModelIndex()
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A moment that was kept.
+
+    Attributes
+    ----------
+    step
+        After so many merges.
+    text
+        One line.
+    token
+        The token that the merge of the step made; empty before the first merge.
+    """
+
+    step: int
+    text: str
+    token: str = ""
+
+
+class Notebook(QAbstractTableModel):
+    """The notes in the order of their steps; two columns, step and text, of which the text can be edited.
+
+    Signals
+    -------
+    changed()
+        `notes`, or which of them are of the run that is shown, is another one.
+    """
+
+    changed = Signal()
+
+    def __init__(self, model: TrainerModel, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._model = model
+        self._notes: list[Note] = []
+        model.run_reset.connect(self._on_run_changed)
+        model.merges_appended.connect(self._on_model_merges_appended)
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """All notes."""
+        return tuple(self._notes)
+
+    def set_notes(self, notes: Iterable[Note]) -> None:
+        """Have these and no others."""
+        self.beginResetModel()
+        self._notes = sorted(notes, key=lambda note: note.step)
+        self.endResetModel()
+        self.changed.emit()
+
+    def keep(self, text: str, moment: int | None = None) -> int:
+        """Keep a moment, the one that is shown if it is None, with this line; return its row."""
+        history = self._model.history
+        moment = self._model.moment if moment is None else moment
+        token = history[moment - 1].token if history is not None and moment else ""
+        row = bisect_right([note.step for note in self._notes], moment)
+        self.beginInsertRows(QModelIndex(), row, row)
+        self._notes.insert(row, Note(moment, one_line(text), token))
+        self.endInsertRows()
+        self.changed.emit()
+        return row
+
+    def set_text(self, row: int, text: str) -> None:
+        """Give the note in `row` another line."""
+        self._notes[row] = replace(self._notes[row], text=one_line(text))
+        self.dataChanged.emit(self.index(row, 0), self.index(row, 1))
+        self.changed.emit()
+
+    def remove(self, row: int) -> None:
+        """Take away the note in `row`."""
+        self.beginRemoveRows(QModelIndex(), row, row)
+        del self._notes[row]
+        self.endRemoveRows()
+        self.changed.emit()
+
+    def is_of_run(self, note: Note) -> bool:
+        """Return whether the run that is shown has the note's merge at its step."""
+        history, step = self._model.history, note.step
+        if history is None or step > self._model.merge_count:
+            return False
+        return (history[step - 1].token if step else "") == note.token
+
+    def steps(self) -> list[int]:
+        """Return the steps of the notes that are of the run, ascending."""
+        return [note.step for note in self._notes if self.is_of_run(note)]
+
+    # What Qt asks.
+
+    def rowCount(self, parent: Index = _NO_INDEX) -> int:  # Qt's name
+        """Return the number of notes."""
+        return 0 if parent.isValid() else len(self._notes)
+
+    def columnCount(self, parent: Index = _NO_INDEX) -> int:  # Qt's name
+        """Return the number of columns."""
+        return 0 if parent.isValid() else 2
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Return what a cell says for `role`."""
+        if not index.isValid():
+            return None
+        note = self._notes[index.row()]
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.EditRole):
+            return note.text if index.column() else f"{note.step:,}".replace(",", QLocale().groupSeparator())
+        return self.is_of_run(note) if role == IS_OF_RUN_ROLE else None
+
+    def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:  # Qt's name
+        """Change the line of a note."""
+        if role != Qt.ItemDataRole.EditRole or not index.isValid() or index.column() != 1:
+            return False
+        self.set_text(index.row(), str(value))
+        return True
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        """Return what can be done to a cell."""
+        editable = index.isValid() and index.column() == 1
+        return super().flags(index) | (Qt.ItemFlag.ItemIsEditable if editable else Qt.ItemFlag.NoItemFlags)
+
+    def headerData(  # Qt's name
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        """Return the title of a column."""
+        if orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole and 0 <= section < 2:
+            return (self.tr("step"), self.tr("what is worth seeing"))[section]
+        return None
+
+    # What the trainer says.
+
+    def _on_run_changed(self) -> None:
+        if self._notes:
+            self.dataChanged.emit(self.index(0, 0), self.index(len(self._notes) - 1, 1), [IS_OF_RUN_ROLE])
+            self.changed.emit()
+
+    def _on_model_merges_appended(self, first: int, last: int) -> None:
+        if any(first < note.step <= last + 1 for note in self._notes):
+            self._on_run_changed()
+
+
+def one_line(text: str) -> str:
+    """Return `text` without line ends and blanks around it."""
+    return " ".join(text.split())

@@ -1,0 +1,80 @@
+"""Parts of a file to look at, read in a child process that stays for the next part."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session.background_job import BackgroundJob
+from wordpiece_studio.session.child_process import ChildProcess
+from wordpiece_studio.session.corpus_child import preview_in_child, read_preview, written_preview_order
+
+if TYPE_CHECKING:
+    import threading
+
+    from PySide6.QtCore import QObject
+
+    from wordpiece_studio.corpus.corpus_file import CorpusFile
+    from wordpiece_studio.corpus.preview import Preview
+    from wordpiece_studio.session.background_job import Report
+
+PREVIEW_BYTES = 32_768
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewOrder:
+    """The part of `file` that begins at the line which holds byte `at`; of parquet, at row `at`."""
+
+    file: CorpusFile
+    at: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPart:
+    """The part that was ordered."""
+
+    order: PreviewOrder
+    part: Preview
+
+
+class PreviewJob(BackgroundJob):
+    """Reads parts of files; `finished` comes with a :class:`ShownPart`."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(self._read, "The preview", parent)
+        self._child: ChildProcess | None = None  # of the thread
+
+    def close(self) -> None:
+        """Give up what is under way and wait for thread and child to end."""
+        super().close()
+        self._end_child()
+
+    def _read(self, order: PreviewOrder, stop: threading.Event, _report: Report) -> ShownPart | None:
+        if self._child is None:
+            self._child = ChildProcess(preview_in_child, name="The preview")
+        child = self._child
+        try:
+            child.send(written_preview_order(order.file, order.at, PREVIEW_BYTES))
+            for kind, content in child.messages(stop):
+                if kind == b"x":
+                    what, advice, values = json.loads(bytes(content))
+                    raise _Told(what, advice, **values)
+                return ShownPart(order, read_preview(bytes(content)))
+        except _Told:
+            raise
+        except StudioError:
+            self._end_child()
+            raise
+        self._end_child()  # it may be at it for long, for a part that nobody wants any more
+        return None
+
+    def _end_child(self) -> None:
+        child, self._child = self._child, None
+        if child is not None:
+            child.end()
+
+
+class _Told(StudioError):
+    """What the child reports about a file; it lives on."""

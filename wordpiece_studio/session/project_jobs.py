@@ -1,0 +1,60 @@
+"""Opening and saving a project beside the window: what the thread is given, and what it gives back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from wordpiece_studio.errors import StudioError
+
+if TYPE_CHECKING:
+    import threading
+    from pathlib import Path
+
+    from wordpiece_studio.session.background_job import Report
+    from wordpiece_studio.storage.project.contents import Project
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectFile:
+    """A project and its file: to be written, written, or read."""
+
+    path: Path
+    project: Project
+
+
+def save_work(order: ProjectFile, stop: threading.Event, report: Report) -> ProjectFile:
+    """Write the project; reports are pairs: how much is done, and of how much.
+
+    Raises
+    ------
+    StudioError
+        If it cannot be written; what was there before is unchanged.
+    """
+    from wordpiece_studio.storage.project.project_file import save_project
+
+    def tell(done: int, total: int) -> None:
+        report((done, total))
+
+    save_project(order.path, order.project, report=tell, should_stop=stop.is_set)
+    return order
+
+
+def open_work(path: Path, _stop: threading.Event, _report: Report) -> ProjectFile:
+    """Read the project at `path` as far as it is shown at once. What is returned can be shown.
+
+    Raises
+    ------
+    StudioError
+        If it is none, or damaged.
+    """
+    from wordpiece_studio.session.moment_marks import breakpoints_of
+    from wordpiece_studio.storage.project.layout import damaged
+    from wordpiece_studio.storage.project.project_file import open_project
+
+    project = open_project(path)
+    try:
+        breakpoints_of(project.view)
+    except StudioError as error:
+        raise damaged(path, "its breakpoints", error.what) from error
+    return ProjectFile(path, project)

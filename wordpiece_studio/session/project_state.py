@@ -1,0 +1,325 @@
+"""All that a project holds, as the window has it now: taken down for a file, and put back from one.
+
+Models are read and written here directly; what only fields of the window know comes through `ProjectFields`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from PySide6.QtCore import QObject, Signal
+
+from wordpiece_studio.corpus.corpus_file import CorpusFile
+from wordpiece_studio.session.project_fields import ProjectFields, RunOrigin
+from wordpiece_studio.session.project_reading import ProjectReading, ReadRest
+from wordpiece_studio.session.records import Focus
+from wordpiece_studio.session.text_file import TextFile
+from wordpiece_studio.storage.project.contents import (
+    Project,
+    ProjectBreakpoint,
+    ProjectCorpus,
+    ProjectFocus,
+    ProjectNote,
+    ProjectRun,
+    ProjectSettings,
+    ProjectView,
+)
+
+if TYPE_CHECKING:
+    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.session.corpus_references import CorpusReferences
+    from wordpiece_studio.session.document import Document
+    from wordpiece_studio.session.markers import MarkerName
+    from wordpiece_studio.session.moment_marks import MomentMarks
+    from wordpiece_studio.session.trainer_model import TrainerModel
+    from wordpiece_studio.storage.project.contents import CorpusReference, UnknownContents
+
+
+class ProjectContent(NamedTuple):
+    """What of a project is worth a question before it is lost; two are compared part by part.
+
+    A run that nobody asked for is not: the Studio trains it again. Nor is where in time the window stands.
+    """
+
+    settings: ProjectSettings
+    corpus: tuple[object, ...]
+    run: tuple[object, ...] | None
+    notes: tuple[ProjectNote, ...]
+    marks: tuple[object, ...]
+    watched_text: str
+
+
+class ProjectState(QObject):
+    """The contents of the project that the window shows, and where it was saved.
+
+    Signals
+    -------
+    changed()
+        Something that a project holds is another now.
+    path_changed(Path | None)
+        The project has another file, or none.
+    saved()
+        What is there now was saved, or given up: nothing has to be recovered.
+    restored(Project)
+        The window shows this project now.
+    failed(StudioError)
+        Words or places of the project that was restored cannot be read: it is shown without them.
+    """
+
+    changed = Signal()
+    path_changed = Signal(object)
+    saved = Signal()
+    restored = Signal(object)
+    failed = Signal(object)
+
+    def __init__(
+        self, document: Document, model: TrainerModel, marks: MomentMarks, fields: ProjectFields,
+        references: CorpusReferences, parent: QObject | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(parent)
+        self._document = document
+        self._model = model
+        self._marks = marks
+        self._fields = fields
+        self._references = references
+        self._path: Path | None = None
+        self._saved: ProjectContent | None = None
+        self._left: ProjectContent | None = None
+        self._serial = 0
+        self._unknown: UnknownContents | None = None
+        self._watched = ("", "")  # of the project restored: as the field shows it, which has a limit, and whole
+        self._expected: WordCounts | None = None  # of the corpus, on their way to the fields
+        self._reading = ProjectReading(self)
+        self._reading.rest_read.connect(self._on_reading_rest_read)
+        self._connect()
+
+    @property
+    def path(self) -> Path | None:
+        """The file of the project; None as long as it has none."""
+        return self._path
+
+    @property
+    def saved_content(self) -> ProjectContent | None:
+        """What the file of the project holds; None without a file."""
+        return self._saved
+
+    @property
+    def left_content(self) -> ProjectContent | None:
+        """What is in the file of the project that was left with `detach`, of which run and notes are shown still."""
+        return self._left
+
+    @property
+    def serial(self) -> int:
+        """A number that is another one when another project is shown, one without a file included."""
+        return self._serial
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether words and merges of a project that was restored are still being read."""
+        return self._reading.is_running
+
+    def close(self) -> None:
+        """Give up what is being read and wait for it to end."""
+        self._reading.close()
+
+    def set_path(self, path: Path | None) -> None:
+        """Say which file the project has; all that is there now counts as not saved in it."""
+        self._saved = self._left = None
+        if path is None:
+            self._unknown, self._watched = None, ("", "")
+        if path != self._path:
+            self._path = path
+            self.path_changed.emit(path)
+
+    def note_saved(self, path: Path, project: Project) -> None:
+        """Say that `project`, which was captured, is in the file `path` now."""
+        self.set_path(path)
+        self._saved = content_of(project)
+        self.saved.emit()
+
+    def detach(self) -> None:
+        """Say that another corpus is shown, which begins another project, one without a file.
+
+        What was learned stays to be looked at, with its notes, until something else is trained. The file that there was
+        is what it was when it was saved, and nothing is written to it any more: to save asks for a name.
+        """
+        saved = self._saved
+        self._serial += 1
+        if self._path is not None:
+            self.set_path(None)
+            self._left = saved
+
+    # Taking down.
+
+    def capture(self) -> Project:
+        """Return all of it. Nothing large is copied: the history of a training that runs goes on growing."""
+        run = self._captured_run()
+        counts = None
+        if run is None or not run.is_of_corpus:
+            counts = self._expected if self._fields.expects_counts else self._fields.counts()
+        return Project(
+            settings=self._fields.settings(), corpus=self._corpus(), view=self._view(), run=run, counts=counts,
+            unknown=self._unknown,
+        )  # fmt: skip
+
+    def content(self) -> ProjectContent:
+        """Return what is worth a question now."""
+        return content_of(self.capture())
+
+    def _corpus(self) -> ProjectCorpus:
+        document, references = self._document, self._references
+        if document.is_files:
+            files = tuple(map(references.of, document.files.files))
+            return ProjectCorpus(name=self._fields.given_name, text=None, files=files)
+        file, path = document.file, document.path
+        origin: CorpusReference | None = None
+        # A file that holds more than could be read of it must never be written over: it is forgotten.
+        if path is not None and not file.is_lossy:
+            origin = references.of(CorpusFile(str(path), encoding=file.encoding))
+        return ProjectCorpus(
+            name=self._fields.given_name if path is None else path.name, text=document.text, encoding=file.encoding,
+            mark=file.mark, is_edited=document.is_modified or file.is_lossy, origin=origin,
+        )  # fmt: skip
+
+    def _view(self) -> ProjectView:
+        marks, focus = self._marks, self._model.focus
+        names: tuple[MarkerName, ...] = ("A", "B")
+        steps = {name: marks.markers.step(name) for name in names}
+        return ProjectView(
+            moment=self._model.moment,
+            focus=None if focus is None else ProjectFocus(focus.kind, focus.left, focus.right, focus.text),
+            watched_text=self._watched_text(),
+            markers={name: step for name, step in steps.items() if step is not None},
+            notes=tuple(ProjectNote(note.step, note.text, note.token) for note in marks.notebook.notes),
+            breakpoints=tuple(
+                ProjectBreakpoint(each.kind, each.text, float(each.number), each.is_enabled)
+                for each in marks.breakpoints.all
+            ),
+        )
+
+    def _watched_text(self) -> str:
+        """Return the watched text; one that was longer than is shown stays whole in its project until it is edited."""
+        (shown, whole), now = self._watched, self._fields.watched_text
+        return whole if now == shown else now
+
+    def _captured_run(self) -> ProjectRun | None:
+        model = self._model
+        history, counts, config = model.history, model.counts, model.config
+        if history is None or counts is None or config is None:
+            return None
+        origin = self._fields.origin()
+        return ProjectRun(
+            counts=counts, config=config, history=history, stop_reason=model.stop_reason,
+            corpus_name=origin.corpus_name, is_of_corpus=origin.is_of_corpus, is_wanted=origin.is_wanted,
+            merges=len(history),
+        )  # fmt: skip
+
+    # Putting back.
+
+    def restore(self, project: Project) -> None:
+        """Show `project` in the place of all that there is; it has no file then, see `set_path`.
+
+        What is large of it is read beside the window a little later.
+        """
+        self._reading.stop()
+        self._serial += 1
+        self.set_path(None)
+        self._fields.show_settings(project.settings)
+        self._restore_corpus(project.corpus)
+        self._restore_run(project)
+        self._expected = project.counts
+        if project.counts is not None or (project.run is not None and project.run.is_of_corpus):
+            self._fields.expect_counts()
+        if project.counts is not None or project.run is not None:
+            self._reading.begin(project)
+        self._restore_view(project.view)
+        self._watched = (self._fields.watched_text, project.view.watched_text)
+        self._unknown = project.unknown
+        self.restored.emit(project)
+        self.changed.emit()
+
+    def clear(self) -> None:
+        """Forget run, marks and file of the project; the corpus is another already."""
+        self._reading.stop()
+        self._serial += 1
+        self.set_path(None)
+        self._fields.begin_run(RunOrigin())
+        self._model.forget()
+        self._restore_view(ProjectView(watched_text=self._fields.watched_text))
+        self.saved.emit()
+
+    def _restore_corpus(self, corpus: ProjectCorpus) -> None:
+        document = self._document
+        if corpus.text is None:
+            document.take_files()
+            document.files.take_references(corpus.files)
+            self._references.take(corpus.files)
+        else:
+            path = None if corpus.origin is None else Path(corpus.origin.file.path)
+            file = TextFile(corpus.text, corpus.encoding, corpus.mark)
+            document.take_text(file, path, is_modified=corpus.is_edited)
+            self._references.take(() if corpus.origin is None else (corpus.origin,))
+        self._fields.take_corpus(corpus.name)
+
+    def _restore_run(self, project: Project) -> None:
+        run = project.run
+        if run is None:
+            self._fields.begin_run(RunOrigin())
+            self._model.forget()
+            return
+        self._fields.begin_run(RunOrigin(run.corpus_name, run.is_of_corpus, run.is_wanted))
+        self._model.open_run(run.counts, run.config, run.history, run.stop_reason, project.view.moment)
+
+    def _restore_view(self, view: ProjectView) -> None:
+        marks, model, focus = self._marks, self._model, view.focus
+        marks.restore(view)
+        model.seek(view.moment)
+        model.set_focus(None if focus is None else Focus(focus.kind, focus.left, focus.right, focus.text))
+        self._fields.watch(view.watched_text)
+
+    def _on_reading_rest_read(self, rest: ReadRest) -> None:
+        self._expected = None
+        self._fields.take_counts(rest.counts)
+        self._model.look_again()
+        if rest.error is not None:
+            self.failed.emit(rest.error)
+
+    # What may change.
+
+    def _connect(self) -> None:
+        document, model, marks = self._document, self._model, self._marks
+        for plain in (
+            document.text_changed, model.run_reset, marks.breakpoints.changed, marks.markers.changed,
+            marks.notebook.changed, self._fields.changed,
+        ):  # fmt: skip
+            plain.connect(self.changed)
+        for signal in (
+            document.path_changed, document.modified_changed, model.moment_changed, model.focus_changed,
+            model.state_changed,
+        ):  # fmt: skip
+            signal.connect(self._on_changed)
+        model.merges_appended.connect(self._on_model_merges_appended)
+
+    def _on_changed(self, _what: object) -> None:
+        self.changed.emit()
+
+    def _on_model_merges_appended(self, _first: object, _last: object) -> None:
+        self.changed.emit()
+
+
+def content_of(project: Project) -> ProjectContent:
+    """Return what of `project` is worth a question before it is lost."""
+    corpus, view, run = project.corpus, project.view, project.run
+    learned = None
+    if run is not None and run.is_wanted:
+        merges = len(run.history) if run.merges is None else run.merges
+        learned = (run.config, merges, run.history.symbols_after(merges), run.counts.total, len(run.counts.counts))
+    return ProjectContent(
+        project.settings,
+        (corpus.text, corpus.encoding, corpus.mark, tuple(each.file for each in corpus.files)),
+        learned,
+        view.notes,
+        (view.markers, view.breakpoints),
+        view.watched_text,
+    )

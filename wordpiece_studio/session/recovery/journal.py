@@ -1,0 +1,129 @@
+"""The journal: what was changed since the text was last written whole, record after record, each forced to the disk.
+
+A record is its kind (one byte), the number of its bytes (four), a checksum of all of it (eight) and its bytes. What a
+kill or a power cut leaves of the last one is not a whole record, and reading ends before it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import struct
+from typing import TYPE_CHECKING
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.system.printable import display_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from wordpiece_studio.session.commands import Edit
+
+    Record = tuple[bytes, bytes]
+
+MAGIC = b"WPSJ\x01\x00"
+EDIT, SETTINGS, VIEW, WATCHED, ABOUT = b"e", b"s", b"v", b"w", b"a"
+
+_HEAD = struct.Struct("<cI8s")
+_EDIT = struct.Struct("<QQQ")
+
+
+class JournalWriter:
+    """Appends to the journal at `path`, which is made anew.
+
+    Raises
+    ------
+    OSError
+        From any of the methods, if the journal cannot be written: nothing more must be appended to it then.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+        self._file = os.fdopen(os.open(path, flags, 0o600), "wb")
+        self.size = 0
+        """Bytes written so far."""
+        try:
+            self._write(MAGIC)
+        except OSError:
+            self.close()
+            raise
+
+    def append(self, records: Sequence[Record]) -> None:
+        """Append records; they are on the disk when it returns."""
+        self._write(b"".join(map(written_record, records)))
+
+    def close(self) -> None:
+        """Close the file. What could not be written is not tried again."""
+        with contextlib.suppress(OSError):
+            self._file.close()
+
+    def _write(self, data: bytes) -> None:
+        self._file.write(data)
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        os.stat(self._path)  # what is written to a file that somebody has deleted is kept nowhere
+        self.size += len(data)
+
+
+def written_record(record: Record) -> bytes:
+    """Return a record as it stands in the journal."""
+    kind, content = record
+    return _HEAD.pack(kind, len(content), _checksum(kind, content)) + content
+
+
+def read_journal(path: Path) -> Iterator[Record]:
+    """Yield the records of a journal, up to the first that is not whole.
+
+    Raises
+    ------
+    StudioError
+        If it cannot be read, is no journal that this version knows, or does not end with a whole record: then after
+        those that are whole.
+    """
+    try:
+        with path.open("rb") as file:
+            size, done = os.fstat(file.fileno()).st_size, len(MAGIC)
+            if file.read(len(MAGIC)) != MAGIC:
+                raise StudioError("{path} is damaged at its beginning", path=display_name(path))
+            while len(head := file.read(_HEAD.size)) == _HEAD.size:
+                kind, length, checksum = _HEAD.unpack(head)
+                if done + _HEAD.size + length > size:
+                    break
+                content = file.read(length)
+                if len(content) < length or _checksum(kind, content) != checksum:
+                    break
+                yield kind, content
+                done += _HEAD.size + length
+            if done < size:
+                raise StudioError("{path} is damaged from byte {byte:,} on", path=display_name(path), byte=done)
+    except OSError as error:
+        raise StudioError(
+            "{path} cannot be read: {reason}", path=display_name(path), reason=error.strerror or error
+        ) from error
+
+
+def edit_record(edit: Edit, length: int) -> Record:
+    """Return the record of an edit after which the text has `length` code points."""
+    inserted = edit.inserted.encode("utf-8", "surrogatepass")
+    return EDIT, _EDIT.pack(edit.position, len(edit.removed), length) + inserted
+
+
+def text_after(text: str, content: bytes) -> str | None:
+    """Return `text` after the edit of which `content` is the record's; None if that is no edit of this text."""
+    try:
+        position, removed, length = _EDIT.unpack_from(content)
+        inserted = content[_EDIT.size :].decode("utf-8", "surrogatepass")
+    except (struct.error, UnicodeDecodeError):
+        return None
+    if position + removed > len(text) or len(text) - removed + len(inserted) != length:
+        return None
+    return text[:position] + inserted + text[position + removed :]
+
+
+def _checksum(kind: bytes, content: bytes) -> bytes:
+    digest = hashlib.blake2b(kind + len(content).to_bytes(4, "little"), digest_size=8)
+    digest.update(content)
+    return digest.digest()

@@ -1,0 +1,335 @@
+"""Keeps unsaved work beside the window: edits within a second, the training within half a minute.
+
+It listens to the document and to the state of the project, and hands on what has changed to two threads: one for text
+and settings, which is quick, and one for the training, which may be long. What is written is `store`'s affair, and what
+becomes of it `leftovers`'.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session.background_job import BackgroundJob
+from wordpiece_studio.session.project_state import content_of
+from wordpiece_studio.session.recovery.about import About, is_worth_keeping
+from wordpiece_studio.session.recovery.changes import changed_parts, follows
+from wordpiece_studio.session.recovery.store import Order
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from wordpiece_studio.session.commands import Edit
+    from wordpiece_studio.session.document import Document
+    from wordpiece_studio.session.project_state import ProjectContent, ProjectState
+    from wordpiece_studio.session.recovery.leftovers import Leftover, Recovered
+    from wordpiece_studio.session.recovery.store import RecoveryStore
+    from wordpiece_studio.storage.project.contents import Project, ProjectRun
+    from wordpiece_studio.training.history import MergeHistory
+
+EDIT_DELAY_MS = 250
+CHANGE_DELAY_MS = 1000
+RETRY_MS = (5_000, 15_000, 60_000)
+RUN_SECONDS = (10.0, 25.0)
+"""How long the training is left alone after it was kept: ten times as long as that took, but within these."""
+FIRST_RUN_SECONDS = 2.0
+LARGEST_JOURNAL = 16_000_000
+MOST_COPIED = 1_000_000_000
+"""Code points that reading a journal again may have to copy, edits times text: about a second."""
+_UNKNOWN_STAMP = (-1, -1)
+
+
+@dataclass(frozen=True, slots=True)
+class _RunOrder:
+    number: int
+    project: Project
+
+
+@dataclass(frozen=True, slots=True)
+class _Wipe:
+    """Keep nothing any more."""
+
+
+class RecoveryKeeper(QObject):
+    """Keeps what `state` holds in `store`, from the first thing on that somebody has made.
+
+    Signals
+    -------
+    failed(StudioError)
+        It cannot be kept. Said once; it is tried again, and what one does goes on.
+    """
+
+    failed = Signal(object)
+
+    def __init__(
+        self, state: ProjectState, document: Document, store: RecoveryStore, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._state = state
+        self._document = document
+        self._store = store
+        self._saved: ProjectContent | None = None  # this is in a file of the user's, or was given up
+        self._is_kept = self._is_begun = self._needs_base = self._has_changed = self._is_told = False
+        self._is_closed = False
+        self._text = ""  # after the edits that were taken note of
+        self._edits: list[tuple[Edit, int]] = []
+        self._edit_count = self._journal_size = self._journal_edits = self._failures = 0
+        self._written: Project | None = None  # what base and journal hold
+        self._run_number = self._run_merges = self._run_counts = self._kept_merges = 0
+        self._run_history: MergeHistory | None = None
+        self._run_due = 0.0
+        self._project_stamp = _UNKNOWN_STAMP
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self._on_timer_timeout)
+        self._run_timer = QTimer(self)
+        self._run_timer.setSingleShot(True)
+        self._run_timer.timeout.connect(self._on_state_changed)
+        self._job = BackgroundJob(self._write, "Keeping unsaved work", self)
+        self._job.finished.connect(self._on_job_finished)
+        self._job.failed.connect(self._on_job_failed)
+        self._run_job = BackgroundJob(self._write_run, "Keeping the training", self)
+        self._run_job.finished.connect(self._on_run_job_finished)
+        self._run_job.failed.connect(self._on_run_job_failed)
+        document.edited.connect(self._on_document_edited)
+        document.reset.connect(self._on_document_reset)
+        state.saved.connect(self._on_state_saved)
+        state.changed.connect(self._on_state_changed)
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether anything is kept now that a start after a crash would offer."""
+        return self._is_kept
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether all that has changed is on the disk, but for the training."""
+        return not (self._has_changed or self._edits or self._job.is_running)
+
+    @property
+    def is_run_kept(self) -> bool:
+        """Whether nothing is being done, or waited with, to keep the training."""
+        return not (self._run_job.is_running or self._run_timer.isActive())
+
+    def forget(self) -> None:
+        """What there is now is saved, or wanted no more: keep nothing until something else is made."""
+        if self._is_closed:
+            return
+        self._forget(content_of(self._state.capture()))
+
+    def _forget(self, saved: ProjectContent) -> None:
+        self._saved = saved
+        self._edit_count = 0
+        self._run_job.stop()
+        self._run_history, self._run_counts, self._kept_merges = None, 0, 0
+        if self._is_begun:
+            self._has_changed = True
+            self._on_timer_timeout()
+
+    def adopt(self, leftover: Leftover, recovered: Recovered) -> None:
+        """Keep on in the folder that was left, now that what it held is restored."""
+        about = recovered.about
+        self._store.adopt(leftover.folder, leftover.lock, leftover.number, about.run)
+        self._saved = None
+        if self._state.path is not None:
+            self._project_stamp = about.project_size, about.project_modified_ns
+        self._is_kept = self._is_begun = self._needs_base = True
+        self._edit_count = about.edits
+        self._run_number = self._run_counts = about.run
+        run = recovered.project.run
+        self._run_history, self._run_merges = (run.history, len(run.history)) if run is not None else (None, 0)
+        self._kept_merges = self._run_merges
+        self._on_state_changed()
+
+    def close(self) -> None:
+        """End. What is not forgotten by then is kept, and the next start offers it."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        self._timer.stop()
+        self._run_timer.stop()
+        was_busy = not self.is_idle
+        self._job.close()
+        self._run_job.close()
+        if was_busy:
+            self._keep_the_last()
+        self._store.close(keeps=self._is_kept)
+
+    # What is told.
+
+    def _on_document_edited(self, edit: Edit) -> None:
+        self._text = self._document.text
+        self._edits.append((edit, len(self._text)))
+        self._edit_count += 1
+        self._hurry(EDIT_DELAY_MS)
+
+    def _on_state_saved(self) -> None:
+        if self._is_closed:
+            return
+        path = self._state.path
+        self._project_stamp = _stamp(path)
+        # What was typed while it was being saved is in no file yet.
+        self._forget(self._state.saved_content or content_of(self._state.capture()))
+
+    def _on_document_reset(self) -> None:
+        self._needs_base = True  # the text may be another one
+
+    def _on_state_changed(self) -> None:
+        self._has_changed = True
+        self._hurry(CHANGE_DELAY_MS)
+
+    def _hurry(self, delay_ms: int) -> None:
+        if self._is_closed:
+            return
+        if self._failures:
+            delay_ms = RETRY_MS[min(self._failures, len(RETRY_MS)) - 1]
+            if self._timer.isActive():
+                return
+        if not self._timer.isActive() or self._timer.remainingTime() > delay_ms:
+            self._timer.start(delay_ms)
+
+    # What is done about it.
+
+    def _on_timer_timeout(self) -> None:
+        if self._job.is_running:
+            return  # its end begins the next
+        project = self._state.capture()
+        self._has_changed = False
+        if not self._is_to_be_kept(project):
+            self._edits.clear()
+            if self._is_begun:
+                self._is_begun, self._written = False, None
+                self._job.begin(_Wipe())
+            return
+        self._is_begun = True
+        self._job.begin(self._order(project))
+        self._think_of_run(project)
+
+    def _is_to_be_kept(self, project: Project) -> bool:
+        if self._saved is not None:
+            if content_of(project) == self._saved:
+                return False
+            self._saved = None  # and a large text with it
+        return self._state.path is not None or is_worth_keeping(project)
+
+    def _order(self, project: Project) -> Order:
+        """Return what has to be written so that what is kept is `project`."""
+        run, text = project.run, project.corpus.text
+        path = self._state.path
+        size, modified_ns = self._project_stamp if path is not None else _UNKNOWN_STAMP
+        about = About(
+            name=project.corpus.name or (path.stem if path is not None else ""), project_path=str(path or ""),
+            project_size=size, project_modified_ns=modified_ns, time=time.time(), edits=self._edit_count,
+            merges=self._kept_merges if run is not None else 0, run=self._run_counts if run is not None else 0,
+            is_edited=project.corpus.is_edited,
+        )  # fmt: skip
+        edits, self._edits = self._edits, []
+        before, self._written = self._written, project
+        self._journal_edits += len(edits)
+        is_long = self._journal_size > LARGEST_JOURNAL or self._journal_edits * len(text or "") > MOST_COPIED
+        if (
+            before is None or self._needs_base or is_long
+            or not follows(before.corpus, project.corpus, self._text if edits else before.corpus.text)
+        ):  # fmt: skip
+            self._needs_base, self._journal_edits = False, 0
+            return Order(about, base=project)
+        return Order(about, edits=tuple(edits), parts=changed_parts(before, project))
+
+    def _think_of_run(self, project: Project) -> None:
+        """Begin to keep the training if it has changed and was not kept just now."""
+        run = project.run
+        if run is None or not len(run.history) or self._run_job.is_running or self._has_run(run):
+            return
+        now = time.monotonic()
+        if self._run_history is not run.history and self._run_due < now:
+            self._run_history, self._run_merges = run.history, 0
+            self._run_due = now + FIRST_RUN_SECONDS  # one that is trained anew at every key is left alone
+        if now < self._run_due:
+            self._run_timer.start(int(1000 * (self._run_due - now)) + 1)
+            return
+        self._run_history, self._run_merges = run.history, len(run.history)
+        self._run_number += 1
+        self._run_job.begin(_RunOrder(self._run_number, project))
+
+    def _has_run(self, run: ProjectRun) -> bool:
+        return self._run_history is run.history and self._run_merges == len(run.history)
+
+    # In the threads.
+
+    def _write(self, order: object, _stop: threading.Event, _report: Callable[[object], None]) -> object:
+        if isinstance(order, Order):
+            return self._store.write(order)
+        self._store.wipe()
+        return 0
+
+    def _write_run(self, order: object, stop: threading.Event, _report: Callable[[object], None]) -> object:
+        wanted = cast("_RunOrder", order)
+        began = time.monotonic()
+        self._store.write_run(wanted.number, wanted.project, stop.is_set)
+        return wanted.number, time.monotonic() - began
+
+    # What came of it.
+
+    def _on_job_finished(self, size: object) -> None:
+        self._failures = 0
+        self._journal_size = cast("int", size)
+        self._is_kept = self._is_begun
+        self._go_on()
+
+    def _on_job_failed(self, error: StudioError) -> None:
+        self._needs_base = self._has_changed = True
+        self._failures += 1
+        self._tell(error)
+        self._go_on()
+
+    def _on_run_job_finished(self, result: object) -> None:
+        number, seconds = cast("tuple[int, float]", result)
+        self._run_counts, self._kept_merges = number, self._run_merges
+        self._run_due = time.monotonic() + max(RUN_SECONDS[0], min(10 * seconds, RUN_SECONDS[1]))
+        self._on_state_changed()  # the journal has to say that this one counts
+
+    def _on_run_job_failed(self, error: StudioError) -> None:
+        self._run_merges = 0
+        self._run_due = time.monotonic() + RUN_SECONDS[1]
+        self._tell(error)
+        self._on_state_changed()
+
+    def _go_on(self) -> None:
+        if self._edits:
+            self._hurry(EDIT_DELAY_MS)
+        elif self._has_changed:
+            self._hurry(CHANGE_DELAY_MS)
+
+    def _tell(self, error: StudioError) -> None:
+        if not self._is_told:
+            self._is_told = True
+            self.failed.emit(error)
+
+    def _keep_the_last(self) -> None:
+        """Write what was not written yet, in this thread: the program ends."""
+        project = self._state.capture()
+        self._needs_base = True  # nobody knows how far the thread has come
+        try:
+            if self._is_to_be_kept(project):
+                self._store.write(self._order(project))
+                self._is_kept = True
+            else:
+                self._is_kept = False
+        except StudioError as error:
+            self._tell(error)
+
+
+def _stamp(path: Path | None) -> tuple[int, int]:
+    """Return the bytes of a file and when it was changed last, in nanoseconds; -1 for both if that is not known."""
+    if path is not None:
+        with contextlib.suppress(OSError):
+            status = path.stat()
+            return status.st_size, status.st_mtime_ns
+    return _UNKNOWN_STAMP

@@ -1,0 +1,303 @@
+"""The folder in which a running Studio keeps its unsaved work. What is read back of it: `leftovers`.
+
+In the recovery folder of the user each running Studio has a folder of its own, with these files:
+
+``lock``                     held as long as the Studio runs (`folder_lock`)
+``base-<n>.wpstudio``        everything but the training, whole; a project file
+``journal-<n>``              what was changed since (`journal`)
+``run-<m>.wpstudio``         everything, with the training; the journal says which one counts
+
+A new base takes the place of base and journal: its journal is begun first, so that where there is a base there is its
+journal too, and the old ones go last. Nothing here is done in the window's thread but `close` and `adopt`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import secrets
+import shutil
+import threading
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session.recovery.about import to_json
+from wordpiece_studio.session.recovery.folder_lock import FILE_NAME as LOCK_FILE
+from wordpiece_studio.session.recovery.folder_lock import FolderLock
+from wordpiece_studio.session.recovery.journal import ABOUT, JournalWriter, edit_record
+from wordpiece_studio.storage.project.layout import SUFFIX
+from wordpiece_studio.system.printable import display_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from wordpiece_studio.session.commands import Edit
+    from wordpiece_studio.session.recovery.about import About
+    from wordpiece_studio.session.recovery.journal import Record
+    from wordpiece_studio.storage.project.contents import Project
+
+    SaveProject = Callable[..., None]
+
+LEAST_FREE = 200_000_000
+"""Bytes that are left free on the disk: a training is not kept for worse times at the cost of these."""
+_NUMBERED = re.compile(r"(base|journal|run)-(\d{1,9})(\.wpstudio)?")
+_FOLDER = re.compile(r"[0-9a-f]{16}")
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What is to be kept next.
+
+    Attributes
+    ----------
+    about
+        What is so with it.
+    base
+        Everything, if a new base has to be written; without its training.
+    edits
+        Otherwise the edits since the last order, each with the number of code points of the text after it.
+    parts
+        What else has changed since, as records.
+    """
+
+    about: About
+    base: Project | None = None
+    edits: tuple[tuple[Edit, int], ...] = ()
+    parts: tuple[Record, ...] = ()
+
+
+class RecoveryStore:
+    """Writes into a folder within `folder`, which is made when there is something to write.
+
+    Parameters
+    ----------
+    folder
+        The recovery folder of the user.
+    save
+        Writes a project file; None for `save_project`.
+    """
+
+    def __init__(self, folder: Path, save: SaveProject | None = None) -> None:
+        self._root = folder
+        self._save = save
+        self._making = threading.Lock()
+        self._writing = threading.RLock()  # `adopt` may be called while the thread writes
+        self._own: Path | None = None
+        self._lock: FolderLock | None = None
+        self._journal: JournalWriter | None = None
+        self._number = 0
+        self._held: set[str] = set()  # files of which parts may yet be read
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder of this Studio; None as long as nothing was kept."""
+        return self._own
+
+    @property
+    def journal_size(self) -> int:
+        """The bytes of the journal."""
+        return self._journal.size if self._journal is not None else 0
+
+    def write(self, order: Order) -> int:
+        """Keep what `order` says, and return the bytes of the journal. It is on the disk then.
+
+        Raises
+        ------
+        StudioError
+            If that cannot be written: the next order must bring a base. What was kept before is still there.
+        """
+        with self._writing:
+            try:
+                if order.base is not None or self._journal is None:
+                    self._write_base(order)
+                else:
+                    edits = [edit_record(edit, length) for edit, length in order.edits]
+                    self._journal.append([*edits, *order.parts, (ABOUT, to_json(order.about))])
+            except OSError as error:
+                self._drop_journal()
+                raise self._error(error.strerror or str(error)) from error
+            except StudioError as error:
+                self._drop_journal()
+                raise self._error(error.what) from error
+            self._remove_but(order.about.run)
+            return self.journal_size
+
+    def write_run(self, number: int, project: Project, should_stop: Callable[[], bool]) -> None:
+        """Keep a project with its training as number `number`; it counts once an order says so.
+
+        Raises
+        ------
+        StudioError
+            If it cannot be written, or would leave the disk too little room.
+        """
+        try:
+            path = self._folder() / f"run-{number}{SUFFIX}"
+            free = shutil.disk_usage(path.parent).free
+            if free >= LEAST_FREE:
+                self._save_project(path, project, should_stop=should_stop)
+        except OSError as error:
+            raise self._run_error(error.strerror or str(error)) from error
+        except StudioError as error:
+            raise self._run_error(error.what) from error
+        if free < LEAST_FREE:
+            raise self._run_error(f"only {free / 1e6:,.0f} MB are free on the disk")
+
+    def wipe(self) -> None:
+        """Keep nothing any more. What cannot be removed is not in the way."""
+        with self._writing:
+            self._drop_journal()
+            if self._own is not None:
+                for name, _, _ in self._files():
+                    if name.startswith("base"):  # first: without it the rest is nothing
+                        self._remove(name)
+                self._remove_but(0, 0)
+
+    def adopt(self, folder: Path, lock: FolderLock, number: int, run: int) -> None:
+        """Go on with what another Studio has left in `folder`, of which `lock` is held.
+
+        What was kept here before is removed, and so is all in the folder but the base and journal `number` and the
+        training `run`: what a kill has left half done, and what was never of a Studio.
+        """
+        with self._writing:
+            self.close(keeps=False)
+            self._own, self._lock = folder, lock
+            self._number = number
+            files = numbered_files(folder)
+            wanted = {files[key].name for key in (("base", number), ("journal", number), ("run", run)) if key in files}
+            for name in _names(folder) - wanted - {LOCK_FILE}:
+                self._remove(name)
+            self._number = max((number, *(other for _, _, other in self._files())))  # what could not be removed
+            self._held = {f"run-{run}{SUFFIX}"}
+
+    def close(self, *, keeps: bool) -> None:
+        """Give the folder back, and remove it unless the next start of the Studio shall offer what is in it."""
+        with self._writing:
+            self._drop_journal()
+            own, lock, self._own, self._lock = self._own, self._lock, None, None
+            self._held = set()
+        if lock is not None:
+            lock.give_back()
+        if own is not None and not keeps:
+            remove_folder(own)
+
+    def _write_base(self, order: Order) -> None:
+        if order.base is None:
+            raise StudioError("Without its beginning a journal is worth nothing")
+        self._drop_journal()
+        folder = self._folder()
+        self._number += 1
+        journal = JournalWriter(folder / f"journal-{self._number}")
+        try:
+            journal.append([*order.parts, (ABOUT, to_json(order.about))])
+            self._save_project(folder / f"base-{self._number}{SUFFIX}", replace(order.base, run=None, counts=None))
+        except BaseException:
+            journal.close()
+            raise
+        self._journal = journal
+
+    def _folder(self) -> Path:
+        """Return the folder of this Studio, which is made and locked if there is none."""
+        with self._making:  # two threads may be the first
+            if self._own is not None and not self._own.is_dir():  # somebody has cleaned up
+                if self._lock is not None:
+                    self._lock.give_back()
+                self._own = self._lock = None
+            while self._own is None:
+                self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
+                own = self._root / secrets.token_hex(8)
+                own.mkdir(mode=0o700)
+                lock = FolderLock(own)
+                if lock.take():
+                    self._own, self._lock = own, lock
+            return self._own
+
+    def _save_project(self, path: Path, project: Project, should_stop: Callable[[], bool] | None = None) -> None:
+        save = self._save or _project_saver()
+        save(path, project, should_stop=should_stop)
+        with contextlib.suppress(OSError):
+            path.chmod(0o600)
+
+    def _drop_journal(self) -> None:
+        if self._journal is not None:
+            self._journal.close()
+            self._journal = None
+
+    def _files(self) -> list[tuple[str, str, int]]:
+        """Return name, kind and number of each file that was kept."""
+        found = numbered_files(self._own) if self._own is not None else {}
+        return [(path.name, kind, number) for (kind, number), path in found.items()]
+
+    def _remove_but(self, run: int, newest: int | None = None) -> None:
+        """Remove what the newest base and the training `run` have made worthless; a training that is newer stays."""
+        base = self._number if newest is None else -1
+        for name, kind, number in self._files():
+            if (kind != "run" and number != base) or (kind == "run" and (number < run or newest is not None)):
+                self._remove(name)
+
+    def _remove(self, name: str) -> None:
+        if self._own is not None and name not in self._held:
+            with contextlib.suppress(OSError):
+                (self._own / name).unlink()
+
+    def _run_error(self, reason: object) -> StudioError:
+        return StudioError(
+            "The merges cannot be kept for a restart, in {path}: {reason}",
+            "Text and settings are kept. Save the project to keep the merges too.",
+            path=display_name(self._own or self._root),
+            reason=reason,
+        )
+
+    def _error(self, reason: object) -> StudioError:
+        return StudioError(
+            "Unsaved work cannot be kept for a restart, in {path}: {reason}",
+            "Save what you need yourself. It is tried again now and then.",
+            path=display_name(self._own or self._root),
+            reason=reason,
+        )
+
+
+def _project_saver() -> SaveProject:
+    """Return what writes project files; imported when it is needed, which is after the start."""
+    from wordpiece_studio.storage.project.project_file import save_project
+
+    return save_project
+
+
+def numbered_files(folder: Path) -> dict[tuple[str, int], Path]:
+    """Return the files of a folder by their kind, ``base``, ``journal`` or ``run``, and number.
+
+    Links, pipes and the like are none of them: nothing outside is read, and nothing waited for. Raises nothing: a
+    folder that cannot be read has none.
+    """
+    found: dict[tuple[str, int], Path] = {}
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            match = _NUMBERED.fullmatch(entry.name)
+            if match and entry.is_file(follow_symlinks=False):
+                found[match[1], int(match[2])] = folder / entry.name
+    return found
+
+
+def is_own_folder(folder: Path) -> bool:
+    """Tell whether this is a folder such as a Studio makes for itself, and not a link to one."""
+    here = os.path.join(os.path.realpath(folder.parent), folder.name)
+    return bool(_FOLDER.fullmatch(folder.name)) and folder.is_dir() and os.path.realpath(folder) == here
+
+
+def _names(folder: Path) -> set[str]:
+    try:
+        return set(os.listdir(folder))
+    except OSError:
+        return set()
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove a folder with all that is in it, its bases first; what cannot be removed stays."""
+    for (kind, _), path in numbered_files(folder).items():
+        if kind == "base":
+            with contextlib.suppress(OSError):
+                path.unlink()
+    shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,233 @@
+"""The run that the window shows: how far it is, the moment and the focus that all panes share, and what they may ask.
+
+It keeps the published part of the history, the *moment* (after so many merges) and the *focus*. Moving in time is a
+matter of numbers here: the history can say everything about any moment. How a run comes about, and what the engine is
+asked for, is the affair of `trainer_model.py`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QMetaMethod, QObject, Signal
+
+from wordpiece_studio.session.progress_meter import ProgressMeter
+from wordpiece_studio.session.records import Focus, Progress, TrainerState
+from wordpiece_studio.session.tokenizer_cache import TokenizerCache
+
+if TYPE_CHECKING:
+    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.session.training_messages import Started
+    from wordpiece_studio.tokenizer.tokenizer import Tokenizer
+    from wordpiece_studio.tokenizer.vocabulary import Vocabulary
+    from wordpiece_studio.training.config import TrainingConfig
+    from wordpiece_studio.training.history import MergeHistory
+    from wordpiece_studio.training.notices import Notice
+
+PROGRESS_INTERVAL_SECONDS = 0.05
+
+
+class ShownRun(QObject):
+    """What all panes look at.
+
+    Signals
+    -------
+    merged(Merge)
+        Once per merge, in strict order, while `merge_count` already counts it.
+    merges_appended(first, last)
+        Once per batch, after its `merged`: indices into `history`, from 0, both inclusive.
+    moment_changed(int)
+        The moment shown, "after k merges". After `merges_appended`, if the moment follows the head.
+    focus_changed(Focus | None), state_changed(TrainerState)
+        What is so now.
+    progress_changed(Progress)
+        At most 20 times a second while training, and once whenever it halts.
+    failed(StudioError)
+        The last command went wrong; after `state_changed`.
+    run_reset()
+        There is another history object; `merge_count` and `moment` are 0. `focus` is None, except after `replace`.
+        Panes start afresh.
+    rivals_changed(Rivals)
+        The answer to the latest `request_rivals`; none if the moment shown has changed since it was asked for.
+    """
+
+    merged = Signal(object)
+    merges_appended = Signal(object, object)
+    moment_changed = Signal(object)
+    focus_changed = Signal(object)
+    state_changed = Signal(object)
+    progress_changed = Signal(object)
+    failed = Signal(object)
+    run_reset = Signal()
+    rivals_changed = Signal(object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._state = TrainerState.IDLE
+        self._started: Started | None = None
+        self._config: TrainingConfig | None = None
+        self._stop_reason: str | None = None
+        self._moment = 0
+        self._is_held = False
+        self._published = 0
+        self._learned = 0  # known to be learned by the worker, not all of it published yet
+        self._focus: Focus | None = None
+        self._is_closed = False
+        self._merged_method = QMetaMethod.fromSignal(self.merged)
+        self._meter = ProgressMeter(PROGRESS_INTERVAL_SECONDS)
+        self._tokenizers = TokenizerCache()
+
+    # What is so.
+
+    @property
+    def state(self) -> TrainerState:
+        """What the trainer is doing."""
+        return self._state
+
+    @property
+    def history(self) -> MergeHistory | None:
+        """The merges; while training it may be longer than `merge_count`, which says how much was announced."""
+        return self._started.history if self._started is not None else None
+
+    @property
+    def merge_count(self) -> int:
+        """Number of merges announced: the head, the last moment there is."""
+        return self._published
+
+    @property
+    def moment(self) -> int:
+        """The moment shown: after so many merges, 0 to `merge_count`."""
+        return self._moment
+
+    @property
+    def is_at_head(self) -> bool:
+        """Whether the moment is the last one; while training such a moment follows."""
+        return self._moment == self._published
+
+    @property
+    def focus(self) -> Focus | None:
+        """What all panes look at."""
+        return self._focus
+
+    @property
+    def counts(self) -> WordCounts | None:
+        """The word counts that `history` was learned from."""
+        return self._started.counts if self._started is not None else None
+
+    @property
+    def config(self) -> TrainingConfig | None:
+        """The settings that `history` was learned with, limits raised by `train_further` included."""
+        return self._config
+
+    @property
+    def stop_reason(self) -> str | None:
+        """Why the training ended: a stop rule's name, or "user"; None while it has not."""
+        return self._stop_reason
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """What is unusual about the corpus of a run that was begun with `start`."""
+        return self._started.notices if self._started is not None else ()
+
+    @property
+    def progress(self) -> Progress:
+        """How far the training is."""
+        history = self.history
+        return self._meter.progress(
+            merges=self._published,
+            vocabulary_size=history.vocabulary_size(self._published) if history is not None else 0,
+            symbols=history.symbols_after(self._published) if history is not None else 0,
+            config=self._config,
+            sure_size=self._started.sure_size if self._started is not None else None,
+        )
+
+    def vocabulary_at(self, step: int) -> Vocabulary | None:
+        """Return the vocabulary after `step` merges; None if nothing was trained."""
+        return None if self.history is None else self.history.vocabulary(max(0, min(step, self._published)))
+
+    def tokenizer_at(self, step: int) -> Tokenizer | None:
+        """Return the tokenizer after `step` merges, with the pipeline of the counts; None if nothing was trained."""
+        if self.history is None or self.counts is None:
+            return None
+        return self._tokenizers.at(self.history, self.counts, max(0, min(step, self._published)))
+
+    # Moving in time, and looking.
+
+    def seek(self, step: int) -> None:
+        """Show the moment `step`, or the nearest there is."""
+        moment = self._nearest(step)
+        self._is_held = False
+        if moment != self._moment:
+            self._moment = moment
+            self.moment_changed.emit(moment)
+
+    def look_again(self) -> None:
+        """Have everybody look at the moment again: more is known of it now."""
+        self.moment_changed.emit(self._moment)
+
+    def hold(self) -> None:
+        """Do not follow the head of a training that runs, should the moment be there, until another one is sought."""
+        self._is_held = self._state is TrainerState.TRAINING
+
+    def previous_merge(self) -> None:
+        """Show the moment before."""
+        self.seek(self._moment - 1)
+
+    def first(self) -> None:
+        """Show the moment before the first merge."""
+        self.seek(0)
+
+    def last(self) -> None:
+        """Show the head; while training the moment follows it from then on."""
+        self.seek(self._published)
+
+    def set_focus(self, focus: Focus | None) -> None:
+        """Let all panes look at `focus`; at nothing, as long as nothing is trained."""
+        if self.history is None:
+            focus = None
+        if focus != self._focus:
+            self._focus = focus
+            self.focus_changed.emit(focus)
+
+    # For those who make the run.
+
+    def _nearest(self, step: int) -> int:
+        return max(0, min(int(step), self._published))
+
+    def _take_run(self, started: Started | None) -> None:
+        had_moment, had_focus, self._focus = self._moment, self._focus, None
+        self._set_run(started)
+        self.run_reset.emit()
+        if had_moment:
+            self.moment_changed.emit(0)
+        if had_focus is not None:
+            self.focus_changed.emit(None)
+
+    def _set_run(self, started: Started | None) -> None:
+        """Have the run that was started, or none, and nothing of it published."""
+        self._started = started
+        self._config = started.config if started is not None else None
+        self._published = self._learned = self._moment = 0
+        self._meter.begin_run()
+        self._tokenizers.clear()
+
+    def _publish(self, *, follows: bool = True) -> None:
+        """Announce what was learned and not announced yet; with `follows` a moment at the head stays there."""
+        history, first, end = self.history, self._published, self._learned
+        if history is None or end <= first:
+            return
+        self._published = end
+        if self.isSignalConnected(self._merged_method):
+            for index in range(first, end):
+                self.merged.emit(history[index])
+        if self._is_closed:  # by a listener
+            return
+        self.merges_appended.emit(first, end - 1)
+        if follows and self._moment == first and not self._is_held:
+            self.seek(end)
+
+    def _set_state(self, state: TrainerState) -> None:
+        if state is not self._state:
+            self._state = state
+            self._is_held = False
+            self.state_changed.emit(state)

@@ -1,0 +1,114 @@
+"""A text file read whole, with what is needed to write the same bytes again.
+
+Reading is strict, see `corpus.files`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from wordpiece_studio.errors import StudioError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from wordpiece_studio.corpus.decoding import ErrorHandling
+
+LARGEST_EDITED = 10_000_000
+"""Bytes; a larger file is read part by part and never into the editor."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextFile:
+    """What a file held.
+
+    Attributes
+    ----------
+    text
+        Its text, line breaks as they were, the byte order mark left out.
+    encoding
+        A Python codec that fits it.
+    mark
+        Its byte order mark; may be empty.
+    original
+        Its bytes, if encoding the text again would give others, as some East Asian encodings allow; else None.
+    replaced, skipped_lines
+        How many undecodable stretches were replaced, and how many lines left out for them: the text is not all that
+        the file held.
+    """
+
+    text: str
+    encoding: str = "utf-8"
+    mark: bytes = b""
+    original: bytes | None = None
+    replaced: int = 0
+    skipped_lines: int = 0
+
+    @property
+    def is_lossy(self) -> bool:
+        """Whether the text is not all that the file held."""
+        return bool(self.replaced or self.skipped_lines)
+
+
+def read_text_file(path: Path, encoding: str | None = None, errors: ErrorHandling = "strict") -> TextFile:
+    """Return the content of a text file; without an encoding it is UTF-8, or what its byte order mark says.
+
+    With `errors` other than strict something may be lost; it is then written as UTF-8.
+
+    Raises
+    ------
+    StudioError
+        If it cannot be read as text, naming the file and the place.
+    """
+    from wordpiece_studio.corpus import files
+
+    file = files.TextFile(path, encoding=encoding, errors=errors)
+    pieces = list(file.pieces())
+    if not pieces:
+        return TextFile("", encoding or "utf-8", mark=_head(path, file.size))
+    text = "".join(piece.text for piece in pieces)
+    codec = pieces[0].encoding
+    replaced, skipped = sum(piece.replaced for piece in pieces), sum(piece.skipped_lines for piece in pieces)
+    if replaced or skipped:
+        return TextFile(text, replaced=replaced, skipped_lines=skipped)
+    mark = _head(path, pieces[0].byte)
+    original = None
+    if not codec.startswith("utf-"):  # those are decoded strictly, which has only one inverse
+        data = path.read_bytes()
+        original = data if text.encode(codec) != data[len(mark) :] else None
+    return TextFile(text, codec, mark, original)
+
+
+def write_text_file(path: Path, text: str, like: TextFile) -> TextFile:
+    """Write `text` to `path`, encoded `like` a file; if it is the text of that file, to the very same bytes.
+
+    Raises
+    ------
+    StudioError
+        If the encoding has no such character, or the file cannot be written; an old file is then still whole.
+    """
+    from wordpiece_studio.system.atomic_write import atomic_write
+
+    if like.original is not None and text == like.text:
+        atomic_write(path, like.original)
+        return like
+    try:
+        data = text.encode(like.encoding)
+    except UnicodeEncodeError as error:
+        raise StudioError(
+            "The character {character!r} in line {line} cannot be written in the encoding {encoding}",
+            "Remove it, or save the text as UTF-8.",
+            character=text[error.start],
+            line=text.count("\n", 0, error.start) + 1,
+            encoding=like.encoding.upper(),
+        ) from error
+    atomic_write(path, like.mark + data)
+    return TextFile(text, like.encoding, like.mark)
+
+
+def _head(path: Path, length: int) -> bytes:
+    if not length:
+        return b""
+    with path.open("rb") as file:
+        return file.read(length)

@@ -1,0 +1,219 @@
+"""How often each token of the vocabulary is used on the corpus at the moment shown, found beside the window.
+
+It counts only while a pane that shows the figures is seen, and only once the moment rests. What is counted is in
+`evaluation/usage.py`; the words of one token are found by `token_details.py`.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from wordpiece_studio.evaluation.dead_tokens import DeadReason, DeadTokens, WordTexts
+from wordpiece_studio.evaluation.usage import Usage, count_usage
+from wordpiece_studio.session.background_job import BackgroundJob, Report
+from wordpiece_studio.session.token_details import TokenDetails
+from wordpiece_studio.tokenizer.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    import threading
+
+    from numpy.typing import NDArray
+
+    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.session.trainer_model import TrainerModel
+    from wordpiece_studio.training.history import MergeHistory
+
+_REST_MS = 150
+_FEW_WORDS = 2000
+"""So many are counted within a frame: there is no need to wait until the moment rests."""
+_KEPT = 8
+_NO_NUMBERS = np.empty(0, dtype=np.int64)
+_NO_MARKS = np.empty(0, dtype=np.bool_)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Order:
+    step: int
+    history: MergeHistory
+    counts: WordCounts
+    texts: WordTexts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Figures:
+    step: int
+    usage: Usage
+    dead: NDArray[np.bool_]
+    reasons: DeadTokens
+
+
+class TokenUsage(QObject):
+    """What longest match makes of the training corpus, token by token.
+
+    Attributes
+    ----------
+    details : TokenDetails
+        Finds the words of a token and the growth of a word.
+
+    Signals
+    -------
+    changed()
+        There are other figures, or none; or counting began or ended.
+    """
+
+    changed = Signal()
+
+    def __init__(self, model: TrainerModel, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._model = model
+        self.details = TokenDetails(model, self)
+        self._figures: _Figures | None = None
+        self._kept: OrderedDict[int, _Figures] = OrderedDict()
+        self._texts: WordTexts | None = None
+        self._wanting: set[QObject] = set()
+        self._job = BackgroundJob(_counted, "The counting of tokens", self)
+        self._job.finished.connect(self._on_job_finished)
+        self._job.failed.connect(self._on_job_failed)
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self._on_timer_timeout)
+        model.moment_changed.connect(self._on_model_moment_changed)
+        model.run_reset.connect(self._on_model_run_reset)
+
+    # What is known.
+
+    @property
+    def step(self) -> int | None:
+        """The moment that the figures are of; None if there are none. It may be another one than is shown."""
+        return self._figures.step if self._figures is not None else None
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the figures are those of the moment shown."""
+        return self._figures is not None and self._figures.step == self._model.moment
+
+    @property
+    def is_counting(self) -> bool:
+        """Whether figures for the moment shown are being found, or will be as soon as it rests."""
+        return self._job.is_running or self._timer.isActive()
+
+    @property
+    def frequencies(self) -> NDArray[np.int64]:
+        """How often longest match produces each token on the corpus: int64 by id, each word as often as it occurs."""
+        return self._figures.usage.frequencies if self._figures is not None else _NO_NUMBERS
+
+    @property
+    def word_counts(self) -> NDArray[np.int64]:
+        """In how many distinct words it produces each token: int64 by id."""
+        return self._figures.usage.word_counts if self._figures is not None else _NO_NUMBERS
+
+    @property
+    def dead(self) -> NDArray[np.bool_]:
+        """Which tokens, learned or of the alphabet, it never produces: bool by id. Special tokens are never dead."""
+        return self._figures.dead if self._figures is not None else _NO_MARKS
+
+    @property
+    def unknown_words(self) -> tuple[int, int]:
+        """How many distinct words of the corpus are unknown, and how often they occur."""
+        usage = self._figures.usage if self._figures is not None else None
+        return (usage.unknown_words, usage.unknown_occurrences) if usage is not None else (0, 0)
+
+    @property
+    def reasons(self) -> DeadTokens | None:
+        """What tells why the dead tokens are dead."""
+        return self._figures.reasons if self._figures is not None else None
+
+    def reason(self, token_id: int) -> DeadReason | None:
+        """Return why a token is dead; None if it is not, or nothing is known."""
+        figures = self._figures
+        if figures is None or not 0 <= token_id < len(figures.dead) or not figures.dead[token_id]:
+            return None
+        return figures.reasons.reason(token_id)
+
+    # Who wants to know.
+
+    def set_wanted(self, widget: QObject, is_wanted: bool) -> None:
+        """Note that `widget` shows the figures and is seen, or is not."""
+        if is_wanted:
+            self._wanting.add(widget)
+            self._find()
+        else:
+            self._wanting.discard(widget)
+            if not self._wanting:
+                self._timer.stop()
+                self._job.stop()
+
+    def close(self) -> None:
+        """Stop what runs and wait for it."""
+        self._timer.stop()
+        self._job.close()
+        self.details.close()
+
+    # What happens.
+
+    def _find(self) -> None:
+        """Have the figures of the moment shown, from those that were kept or soon."""
+        counts, moment = self._model.counts, self._model.moment
+        kept = self._kept.get(moment)
+        if kept is not None:
+            self._timer.stop()
+            self._job.stop()
+            self._take(kept)
+        elif self._wanting and counts is not None:
+            self._timer.start(0 if len(counts) <= _FEW_WORDS else _REST_MS)
+
+    def _take(self, figures: _Figures) -> None:
+        self._kept[figures.step] = figures
+        self._kept.move_to_end(figures.step)
+        while len(self._kept) > _KEPT:
+            self._kept.popitem(last=False)
+        if figures is not self._figures:
+            self._figures = figures
+            self.changed.emit()
+
+    def _on_model_moment_changed(self, _moment: object) -> None:
+        self._find()
+
+    def _on_model_run_reset(self) -> None:
+        self._job.stop()
+        self._timer.stop()
+        self._kept.clear()
+        history = self._model.history
+        self._texts = WordTexts(history) if history is not None else None
+        self._figures = None
+        self.changed.emit()
+        self._find()
+
+    def _on_timer_timeout(self) -> None:
+        history, counts = self._model.history, self._model.counts
+        if history is not None and counts is not None:
+            if self._texts is None:
+                self._texts = WordTexts(history)
+            self._job.begin(_Order(self._model.moment, history, counts, self._texts))
+            self.changed.emit()
+
+    def _on_job_finished(self, figures: _Figures) -> None:
+        self._take(figures)
+
+    def _on_job_failed(self, _error: object) -> None:
+        self._figures = None  # the log tells; the window goes on without the figures
+        self.changed.emit()
+
+
+def _counted(order: _Order, stop: threading.Event, _report: Report) -> _Figures | None:
+    """Count for an order; None if it was given up."""
+    history, step, counts = order.history, order.step, order.counts
+    # One of its own: the window's remembers every word that it has cut.
+    tokenizer = Tokenizer(history.vocabulary(step), counts.normalizer, counts.pre_tokenizer)
+    usage = count_usage(tokenizer, counts, stop.is_set)
+    if usage is None:
+        return None
+    dead = usage.dead(len(history.config.special_tokens))
+    tokenizer = Tokenizer(history.vocabulary(step), counts.normalizer, counts.pre_tokenizer)
+    reasons = DeadTokens(history, step, dead, tokenizer, order.texts, stop.is_set)
+    return None if stop.is_set() else _Figures(step, usage, dead, reasons)

@@ -1,0 +1,388 @@
+"""The observable trainer: the only way in which the panes train, and what the worker says to it.
+
+It lives in the window's thread and owns the worker thread in which the engine lives (`training_job.py`). What is shown
+of a run is in `shown_run.py`; the engine itself is moved in time only when rivals are asked for, and never while it
+learns (`rivals_beside.py`). No algorithm and no widget is here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from PySide6.QtCore import QCoreApplication, QObject, QTimer
+
+from wordpiece_studio.session.records import Rivals, TrainerState
+from wordpiece_studio.session.replacement import Replacement
+from wordpiece_studio.session.rivals_beside import RivalsBeside, find_where_there_is_room
+from wordpiece_studio.session.shown_run import ShownRun
+from wordpiece_studio.session.training_job import default_trainer
+from wordpiece_studio.session.training_messages import (
+    Batch,
+    ContinueRequest,
+    Failure,
+    Halted,
+    NewLimits,
+    OpenRequest,
+    Replaced,
+    RivalsAnswer,
+    RunControl,
+    Started,
+    StartRequest,
+    StepRequest,
+)
+from wordpiece_studio.session.training_thread import TrainingThread
+
+if TYPE_CHECKING:
+    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.session.rivals_beside import RivalsFinder
+    from wordpiece_studio.session.training_job import TrainerFactory
+    from wordpiece_studio.training.config import TrainingConfig
+    from wordpiece_studio.training.history import MergeHistory
+
+PUBLISH_INTERVAL_MS = 16
+
+
+class TrainerModel(ShownRun):
+    """The training that the window shows, with the signals of `ShownRun`.
+
+    All commands return at once. One that makes no sense in the present state does nothing.
+    """
+
+    def __init__(
+        self,
+        parent: QObject | None = None,
+        *,
+        trainer_factory: TrainerFactory = default_trainer,
+        rivals_finder: RivalsFinder = find_where_there_is_room,
+    ) -> None:
+        super().__init__(parent)
+        self._run = self._last_run = 0
+        self._replacement = Replacement()
+        self._control = RunControl()
+        self._intent: Literal["train", "pause", "stop"] = "train"
+        self._steps_pending = 0
+        self._unreleased = 0
+        self._engine_lost = False
+        self._publish_timer = QTimer(self)
+        self._publish_timer.setSingleShot(True)
+        self._publish_timer.setInterval(PUBLISH_INTERVAL_MS)
+        self._publish_timer.timeout.connect(self._on_publish_timer_timeout)
+        self._thread = TrainingThread(trainer_factory, self)
+        worker = self._thread.worker
+        worker.started.connect(self._on_worker_started)
+        worker.abandoned.connect(self._on_worker_abandoned)
+        worker.replaced.connect(self._on_worker_replaced)
+        worker.batch_ready.connect(self._on_worker_batch_ready)
+        worker.halted.connect(self._on_worker_halted)
+        worker.failed.connect(self._on_worker_failed)
+        worker.rivals_ready.connect(self._on_worker_rivals_ready)
+        self._beside = RivalsBeside(rivals_finder, self)
+        self._beside.found.connect(self.rivals_changed)
+        application = QCoreApplication.instance()
+        if application is not None:
+            application.aboutToQuit.connect(self.close)
+
+    # Training.
+
+    def start(self, counts: WordCounts, config: TrainingConfig, *, paused: bool = False) -> None:
+        """Train afresh; a training that runs is given up. With `paused` it stands at moment 0 and learns nothing yet.
+
+        `history` stays the old one until `run_reset`, and for good if the new training cannot begin (`failed`).
+        """
+        if self._thread.is_closed:
+            return
+        self._end_run()
+        self._begin_stretch(paused=paused)
+        self._thread.start(StartRequest(self._run, counts, config, self._control))
+
+    def replace(self, counts: WordCounts, config: TrainingConfig) -> None:
+        """Train afresh beside the run there is, and put the new one in its place, whole, once it is there.
+
+        For a corpus that is trained in no time, as it is typed: nothing else changes until then, and all at once then:
+        `run_reset`, what was merged, `moment_changed`, `state_changed`, `progress_changed`. The moment stays the same
+        one, or the head if it was the head; the focus stays. The latest call wins; any command to learn makes it void.
+        If the training cannot begin, `failed` says so and the old run stays; if it would have to wait for kernels to be
+        compiled, it is given up with `progress_changed` alone. Not while a training runs or pauses.
+        """
+        if self._thread.is_closed or self.is_busy or self._state is TrainerState.PAUSED:
+            return
+        self._last_run += 1
+        self._thread.replace(self._replacement.begin(self._last_run, counts, config))
+
+    def open_run(
+        self,
+        counts: WordCounts,
+        config: TrainingConfig,
+        history: MergeHistory,
+        stop_reason: str | None,
+        moment: int = 0,
+    ) -> None:
+        """Show a run that was learned before, whole, at a moment; a training that runs is given up.
+
+        `stop_reason`: why it ended; None if it was paused and can be resumed. Signals: `run_reset`, what was merged,
+        `moment_changed`, `focus_changed`, `state_changed`, `progress_changed`.
+        """
+        if self._thread.is_closed:
+            return
+        self._end_run()
+        self._drop_rivals()
+        self._thread.open(OpenRequest(self._run, counts, config, history))
+        had_focus, self._focus = self._focus, None
+        self._state = TrainerState.PAUSED if stop_reason is None else TrainerState.FINISHED
+        self._stop_reason = stop_reason
+        run, last = self._run, len(history)
+        self._set_run(Started(run, counts, config, history, history.vocabulary_size(last)))
+        self._learned = last
+        self.run_reset.emit()
+        if self._run != run:
+            return  # a listener has begun another run
+        self._publish(follows=False)
+        self._moment = self._nearest(moment)
+        self.moment_changed.emit(self._moment)
+        if had_focus is not None:
+            self.focus_changed.emit(None)
+        self.state_changed.emit(self._state)
+        self.progress_changed.emit(self.progress)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether the worker learns: a training, or the one merge of `next_merge`."""
+        return self._state is TrainerState.TRAINING or self._steps_pending > 0
+
+    @property
+    def is_replacing(self) -> bool:
+        """Whether a run is being trained to take the place of this one."""
+        return self._replacement.is_under_way
+
+    def forget(self) -> None:
+        """Drop the run: nothing is trained then, as at the start. A training that runs is given up."""
+        if self._thread.is_closed:
+            return
+        self._end_run()
+        self._drop_rivals()
+        self._stop_reason = None
+        self._take_run(None)
+        self._set_state(TrainerState.IDLE)
+
+    def train_further(self, vocab_size: int | None = None, max_merges: int | None = None) -> None:
+        """Go on with the history there is, up to these limits in place of the old ones; None is no limit."""
+        if self._can_go_on():
+            self._go_on(NewLimits(vocab_size, max_merges))
+
+    def pause(self) -> None:
+        """Leave off after the present slice, ready to go on."""
+        if self._state is TrainerState.TRAINING and self._intent == "train":
+            self._intent = "pause"
+            self._control.pause.set()
+
+    def resume(self) -> None:
+        """Go on from the head after a pause."""
+        if self._state is TrainerState.TRAINING and self._intent == "pause":
+            self._intent = "train"  # should the worker have left off already, it is sent on when it says so
+            self._control.pause.clear()
+        elif self._state is TrainerState.PAUSED and self._can_go_on():
+            self._go_on()
+
+    def stop(self) -> None:
+        """End the training and keep what was learned."""
+        if self._state is TrainerState.TRAINING:
+            self._intent = "stop"
+            if self._control.give_up():
+                self._leave_off()
+        elif self._state is TrainerState.PAUSED:
+            self._stop_reason = "user"
+            self._set_state(TrainerState.FINISHED)
+
+    def close(self) -> None:
+        """Stop everything and wait for the worker thread to end. Nothing is emitted afterwards."""
+        self._end_run()
+        self._is_closed = True
+        self._beside.close()
+        self._thread.close()
+
+    # Moving in time.
+
+    def seek(self, step: int) -> None:
+        """Show the moment `step`, or the nearest there is."""
+        self._replacement.forget_moment()
+        if self._nearest(step) != self._moment:
+            self._drop_rivals()  # what was asked for at another moment would come late
+        super().seek(step)
+
+    def next_merge(self) -> None:
+        """Show the next moment. At the head, when nothing trains, the worker learns exactly one more merge first.
+
+        While that merge is being learned `is_busy` is true; at a stop rule that was met there is none.
+        """
+        if self._moment < self._published:
+            self.seek(self._moment + 1)
+        elif self.history is not None and self._can_go_on():
+            self._replacement.give_up()
+            self._steps_pending += 1
+            self._thread.step(StepRequest(self._run, self.history))
+
+    # Looking.
+
+    def request_rivals(self, limit: int = 20, moment: int | None = None) -> None:
+        """Ask for the best pairs at `moment`, the present one if None; `rivals_changed` answers, the latest wins.
+
+        The merge that made moment k was chosen among the rivals at k - 1.
+
+        While the engine learns, or where it is gone, they are found without it. If there is no run, its words cannot
+        be read, or there is not enough memory for that, the answer says that none are available.
+        """
+        self._drop_rivals()
+        wanted = self._moment if moment is None else max(0, min(moment, self._published))
+        history = self.history
+        if history is None or history.is_damaged or self._thread.is_closed:
+            self.rivals_changed.emit(Rivals(wanted, (), available=False))
+        elif self._state is TrainerState.TRAINING or self._engine_lost:
+            self._beside.find(history, wanted, limit)
+        else:
+            self._thread.find_rivals(self._run, history, wanted, limit)
+
+    # What the worker says. All of it arrives in the window's thread.
+
+    def _on_worker_started(self, started: Started) -> None:
+        if started.run == self._run:
+            self._take_run(started)
+
+    def _on_worker_replaced(self, replaced: Replaced) -> None:
+        started = replaced.started
+        if not self._replacement.taken(started.run):
+            return  # given up, or overtaken
+        wanted = self._replacement.wanted_moment(self._moment, is_head=self.is_at_head)
+        self._run = started.run
+        self._state, self._stop_reason = TrainerState.FINISHED, replaced.stop_reason
+        self._drop_rivals()
+        self._set_run(started)
+        self._learned = len(started.history)
+        self._meter.note(self._learned, replaced.seconds)
+        self.run_reset.emit()
+        if self._run != started.run:
+            return  # a listener has begun another run
+        self._publish(follows=False)
+        self._moment = self._replacement.moment(wanted, self._published)
+        self.moment_changed.emit(self._moment)
+        self.state_changed.emit(self._state)
+        self.progress_changed.emit(self.progress)
+
+    def _on_worker_abandoned(self, run: int) -> None:
+        if self._replacement.taken(run):
+            self.progress_changed.emit(self.progress)
+
+    def _leave_off(self) -> None:
+        """Be free at once: what was to begin will not, though the worker may take a moment to come away from it."""
+        self._publish_rest()
+        self._stop_reason = "user"
+        self._set_state(TrainerState.IDLE if self.history is None else TrainerState.FINISHED)
+
+    def _on_worker_batch_ready(self, batch: Batch) -> None:
+        if batch.run != self._run:
+            return  # of a run that was given up
+        self._learned = batch.merges
+        self._unreleased += 1
+        self._meter.note(batch.merges, batch.seconds)
+        # Not published here: Qt delivers queued signals until none are left, so a fast worker could keep the window
+        # from ever painting. The timer gives it a turn, and the gate keeps the worker from running ahead.
+        if not self._publish_timer.isActive():
+            self._publish_timer.start()
+
+    def _on_publish_timer_timeout(self) -> None:
+        control = self._control
+        self._publish()
+        if self._meter.take_turn():
+            self.progress_changed.emit(self.progress)
+        if control is self._control:
+            for _ in range(self._unreleased):
+                control.gate.release()
+            self._unreleased = 0
+
+    def _on_worker_halted(self, halted: Halted) -> None:
+        if halted.run != self._run:
+            return
+        self._learned = halted.merges
+        self._config = halted.config
+        self._meter.note(halted.merges, halted.seconds)
+        self._publish_timer.stop()
+        self._publish()
+        if halted.run == self._run:  # else a listener has begun another run
+            self._settle(halted)
+
+    def _on_worker_failed(self, failure: Failure) -> None:
+        if self._replacement.taken(failure.run):
+            self.failed.emit(failure.error)
+        if failure.run != self._run:
+            return
+        self._steps_pending = 0
+        self._engine_lost = self._engine_lost or failure.engine_lost
+        self._publish_rest()
+        self._set_state(TrainerState.FAILED)
+        self.failed.emit(failure.error)
+
+    def _on_worker_rivals_ready(self, answer: RivalsAnswer) -> None:
+        if answer.run == self._run and answer.serial == self._thread.newest_serial:
+            found = answer.candidates
+            self.rivals_changed.emit(Rivals(answer.moment, found or (), available=found is not None))
+
+    # How the model changes itself.
+
+    def _drop_rivals(self) -> None:
+        """Have nobody wait for rivals any more."""
+        self._thread.drop_rivals()
+        self._beside.drop()
+
+    def _set_run(self, started: Started | None) -> None:
+        super()._set_run(started)
+        self._engine_lost = False
+
+    def _can_go_on(self) -> bool:
+        return not self._thread.is_closed and self.history is not None and self._state is not TrainerState.TRAINING
+
+    def _begin_stretch(self, *, paused: bool = False) -> None:
+        """Get ready for a stretch of training; the flags of the last one stay with the last one."""
+        self._control, self._unreleased = RunControl(), 0
+        self._intent = "pause" if paused else "train"
+        if paused:
+            self._control.pause.set()
+        self._publish_timer.stop()
+        self._stop_reason = None
+        self._set_state(TrainerState.TRAINING)
+
+    def _end_run(self) -> None:
+        """Give up what runs; nothing more is heard of it."""
+        self._control.stop.set()
+        self._replacement.give_up()
+        self._publish_timer.stop()
+        self._last_run += 1
+        self._run = self._last_run
+        self._steps_pending = 0
+        self._replacement.forget_moment()
+        self._beside.drop()
+
+    def _go_on(self, limits: NewLimits | None = None) -> None:
+        if self.history is None:
+            return
+        self._replacement.give_up()
+        self._begin_stretch()
+        self._thread.carry_on(ContinueRequest(self._run, self.history, self._control, limits))
+
+    def _publish_rest(self) -> None:
+        """Announce all that is in the history; nothing writes to it any more."""
+        self._publish_timer.stop()
+        self._learned = len(self.history) if self.history is not None else 0
+        self._publish()
+
+    def _settle(self, halted: Halted) -> None:
+        """Take the state that follows from `halted` and from what the user wants by now."""
+        if halted.cause == "stepped":
+            self._steps_pending -= 1
+            if self._state is TrainerState.TRAINING:  # asked for after the step; its own end will be said
+                return
+        elif halted.cause == "paused" and self._intent == "train":
+            self._go_on()
+            return
+        stopped = halted.cause == "stopped" or (halted.cause == "paused" and self._intent == "stop")
+        self._stop_reason = "user" if stopped else halted.stop_reason
+        self._set_state(TrainerState.FINISHED if self._stop_reason is not None else TrainerState.PAUSED)
+        self.progress_changed.emit(self.progress)

@@ -1,0 +1,182 @@
+"""The text that is tokenized live, in lines, each tokenized when it is first asked for: only what is seen costs.
+
+How many words and tokens the whole text has is found in `watched_timeline.py`. Plain Python: no Qt and no widget.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import TYPE_CHECKING, overload
+
+from wordpiece_studio.session.line_stretches import LineCutter
+from wordpiece_studio.session.text_units import TextUnit, length_in
+
+if TYPE_CHECKING:
+    from wordpiece_studio.tokenizer.tokenizer import TokenizedWord, Tokenizer
+
+_MOST_KEPT = 5000
+"""Lines whose words are kept beyond those of the text: what was undone or deleted may come back."""
+
+_Words = tuple["TokenizedWord", ...]
+
+
+class WatchedLine:
+    """A line of the text, or a stretch of about a thousand characters of a longer one where the words allow it.
+
+    Attributes
+    ----------
+    text
+        The line with its line end.
+    start
+        Code points before it.
+    """
+
+    __slots__ = ("_source", "start", "text")
+
+    def __init__(self, text: str, start: int, source: WatchedLines) -> None:
+        self.text = text
+        self.start = start
+        self._source = source
+
+    @property
+    def words(self) -> _Words:
+        """Its words, tokenized now if they were not yet; the offsets of their pieces count from `start`.
+
+        Unchanged lines keep the very same tuple.
+        """
+        return self._source.words_of(self.text)
+
+
+class WatchedLines(Sequence[WatchedLine]):
+    """The lines of a text under one tokenizer, each made when it is asked for. They never become others.
+
+    Parameters
+    ----------
+    texts, starts
+        The text of each line, and the code points before it.
+    tokenizer
+        Finds the words of a line.
+    known
+        Words that were found before, by the text of the line; those of further lines are added.
+    """
+
+    def __init__(
+        self, texts: Sequence[str], starts: Sequence[int], tokenizer: Tokenizer | None, known: dict[str, _Words]
+    ) -> None:
+        self._texts = texts
+        self._starts = starts
+        self._tokenizer = tokenizer
+        self._known = known
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    @overload
+    def __getitem__(self, index: int) -> WatchedLine: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[WatchedLine]: ...
+    def __getitem__(self, index: int | slice) -> WatchedLine | list[WatchedLine]:
+        if isinstance(index, slice):
+            return [self[each] for each in range(*index.indices(len(self)))]
+        return WatchedLine(self._texts[index], self._starts[index], self)
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """The text of each line."""
+        return self._texts
+
+    def words_of(self, line: str) -> _Words:
+        """Return the words of a line of the text."""
+        words = self._known.get(line)
+        if words is None:
+            words = tuple(self._tokenizer.tokenize_words(line)) if self._tokenizer is not None else ()
+            if len(self._known) > _MOST_KEPT + len(self._texts):
+                self._known.clear()
+            self._known[line] = words
+        return words
+
+
+class WatchedText:
+    """A text and its tokens under one tokenizer at a time."""
+
+    def __init__(self, text: str = "") -> None:
+        self._text = text
+        self._tokenizer: Tokenizer | None = None
+        self._known: dict[str, _Words] = {}
+        self._lines: WatchedLines | None = None
+        self._texts: list[str] = []
+        self._starts: list[int] = []
+        self._cutter = LineCutter()
+        self._cut_text: str | None = None
+        self._unit_starts: tuple[TextUnit, list[int]] | None = None
+
+    @property
+    def text(self) -> str:
+        """The text."""
+        return self._text
+
+    @property
+    def tokenizer(self) -> Tokenizer | None:
+        """The tokenizer, or None while there is none: then there are no lines."""
+        return self._tokenizer
+
+    def set_text(self, text: str) -> None:
+        """Watch another text."""
+        if text != self._text:
+            self._text = text
+            self._lines = None
+
+    def set_tokenizer(self, tokenizer: Tokenizer | None) -> None:
+        """Tokenize with another tokenizer."""
+        if tokenizer is not self._tokenizer:
+            self._tokenizer = tokenizer
+            self._lines = None
+            self._known = {}  # a line takes less than a millisecond
+
+    @property
+    def lines(self) -> WatchedLines:
+        """The lines; the same object until text or tokenizer change."""
+        if self._lines is None:
+            self._split()
+            self._lines = WatchedLines(self._texts, self._starts, self._tokenizer, self._known)
+        return self._lines
+
+    @property
+    def line_texts(self) -> list[str]:
+        """The texts of the lines."""
+        return self._texts if self.lines else []
+
+    def line_at(self, position: int) -> int:
+        """Return the index of the line that holds the code point `position`; the last one for the end of the text."""
+        return max(min(bisect_right(self._starts, position) - 1, len(self.lines) - 1), 0)
+
+    def offsets_in(self, unit: TextUnit, line: WatchedLine, start: int, end: int) -> tuple[int, int]:
+        """Return where a stretch of a line, given in code points from its start, lies in the text in another unit."""
+        if unit == "characters":
+            return line.start + start, line.start + end
+        if self._unit_starts is None or self._unit_starts[0] != unit:
+            lengths = (length_in(unit, text) for text in self.line_texts)
+            self._unit_starts = (unit, list(accumulate(lengths, initial=0)))
+        before = self._unit_starts[1][self.line_at(line.start)] + length_in(unit, line.text[:start])
+        return before, before + length_in(unit, line.text[start:end])
+
+    def tokens(self) -> list[str]:
+        """Return all tokens in the order of the text; takes its time for a long one."""
+        return [piece.token for line in self.lines for word in line.words for piece in word.pieces]
+
+    def ids(self) -> list[int]:
+        """Return the ids of all tokens in the order of the text; takes its time for a long one."""
+        return [piece.id for line in self.lines for word in line.words for piece in word.pieces]
+
+    def _split(self) -> None:
+        if self._tokenizer is None:
+            self._texts, self._starts, self._cut_text = [], [], None
+            return
+        may_differ = self._cutter.set_tokenizer(self._tokenizer)
+        if self._text == self._cut_text and not may_differ:
+            return
+        self._texts = self._cutter.cut(self._text)
+        self._starts = list(accumulate(map(len, self._texts), initial=0))[:-1]
+        self._cut_text, self._unit_starts = self._text, None

@@ -1,0 +1,232 @@
+"""``vocab.json`` and ``merges.txt``: byte pair encoding as GPT-2 wrote it, and `tokenizers.models.BPE.from_file` reads.
+
+The first is an object of tokens and ids in one line, by id; the second has ``#version: 0.2`` in its first line and then
+a merge a line, two symbols with a blank between. How text becomes words neither of them says.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.peers.added_tokens import AddedToken
+from wordpiece_studio.peers.cutting import ByteLevel, line_cutters
+from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
+from wordpiece_studio.peers.models import BpeModel, BpeOptions
+from wordpiece_studio.peers.normalizing import byte_characters
+from wordpiece_studio.storage.files_together import with_card
+from wordpiece_studio.storage.huggingface.reading_json import LARGEST_FILE_BYTES, read_json
+from wordpiece_studio.storage.small_files import small_file_bytes, utf8_text
+from wordpiece_studio.system.atomic_write import atomic_write_all, make_folder
+from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.text import normalizers, pre_tokenizers
+from wordpiece_studio.text.normalizers import Unchanged, resolve_normalizer
+from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Sequence
+
+    from wordpiece_studio.storage.card import Card
+    from wordpiece_studio.text.normalizers import Normalizer
+    from wordpiece_studio.text.pre_tokenizers import PreTokenizer
+    from wordpiece_studio.training.config import TrainingConfig
+    from wordpiece_studio.training.history import MergeHistory
+
+VOCAB_JSON_FILE = "vocab.json"
+MERGES_FILE = "merges.txt"
+_VERSION = "#version"
+_FIRST_LINE = "#version: 0.2"
+_SUFFIX = "</w>"
+_UNKNOWN = ("[UNK]", "<unk>", "<|endoftext|>")
+
+
+def write_bpe_files(
+    folder: str | os.PathLike[str], history: MergeHistory, step: int | None = None, *, card: Card | None = None
+) -> None:
+    """Write the first merges of a training as byte pair encoding: both files or none.
+
+    Parameters
+    ----------
+    folder
+        Where to; it is made if it is not there.
+    history
+        A training with the objective ``"count"``, an empty prefix, and either no end-of-word suffix or one that is
+        attached to the last character.
+    step
+        After how many merges; None for all of them.
+    card
+        Written beside them; it says how text becomes words.
+
+    Notes
+    -----
+    With ``BPE.from_file(vocab, merges, unk_token=…, end_of_word_suffix=…)`` the `tokenizers` library then does to every
+    word of the corpus what the training did to it.
+
+    Raises
+    ------
+    StudioError
+        If the training was another, with the reason; a symbol cannot stand in ``merges.txt``; or a file cannot be
+        written. The folder then holds what it did before.
+    """
+    vocabulary, merges = bpe_files_bytes(history, step)
+    target = make_folder(folder)
+    files = {VOCAB_JSON_FILE: vocabulary, MERGES_FILE: merges}
+    if card is not None:
+        files = with_card(card, files)
+    atomic_write_all({target / name: data for name, data in files.items()})
+
+
+def bpe_files_bytes(history: MergeHistory, step: int | None = None) -> tuple[bytes, bytes]:
+    """Return the content of ``vocab.json`` and of ``merges.txt``; see `write_bpe_files`.
+
+    Raises
+    ------
+    StudioError
+        If the training was another, with the reason; or a symbol cannot stand in ``merges.txt``.
+    """
+    reason = why_no_bpe(history.config)
+    if reason is not None:
+        raise reason
+    count = len(history) if step is None else min(step, len(history))
+    tokens = history.vocabulary(count).tokens
+    left, right = (history.column(name)[:count].tolist() for name in ("left_id", "right_id"))
+    # A pair may come about again after it was merged; at its first place in the list it is merged then too.
+    pairs = list(dict.fromkeys(zip(map(history.token, left), map(history.token, right), strict=True)))
+    lines = [_FIRST_LINE, *(f"{first} {second}" for first, second in pairs)]
+    for line, pair in zip(lines[1:], pairs, strict=True):
+        symbol = next((symbol for symbol in pair if _breaks_line(symbol)), None)
+        if symbol is not None or line.startswith(_VERSION):
+            raise _no_line(pair[0] if symbol is None else symbol)
+    try:
+        vocabulary = msgspec.json.encode({token: number for number, token in enumerate(tokens)})
+        merges = "".join(f"{line}\n" for line in lines).encode("utf-8")
+    except UnicodeEncodeError:
+        raise StudioError(
+            "A token holds half a character, which no file in UTF-8 can hold",
+            "Leave out the lines of the corpus with such characters.",
+        ) from None
+    return vocabulary, merges
+
+
+def check_bpe_symbols(symbols: Iterable[str]) -> None:
+    """Check before a training that the symbols it begins with can stand in ``merges.txt``.
+
+    Raises
+    ------
+    StudioError
+        If one cannot; it would be told after the training otherwise, as soon as that symbol is merged.
+    """
+    symbol = next(filter(_breaks_line, symbols), None)
+    if symbol is not None:
+        raise _no_line(symbol)
+
+
+def why_no_bpe(config: TrainingConfig) -> StudioError | None:
+    """Return why a training cannot be written as byte pair encoding; None if it can, as far as its settings say."""
+    if config.objective != "count":
+        return _no_bpe("its objective was not count: byte pair encoding knows only the order of the merges")
+    if config.continuing_subword_prefix:
+        return _no_bpe("its symbols have a prefix inside words, which GPT-2's files do not know")
+    if config.end_of_word_suffix is not None and config.end_of_word != "attached":
+        return _no_bpe("the end of a word is a symbol of its own; there it is attached to the word's last character")
+    return None
+
+
+def read_bpe_files(
+    vocabulary_path: str | os.PathLike[str],
+    merges_path: str | os.PathLike[str],
+    normalizer: str | Normalizer | None = None,
+    pre_tokenizer: str | PreTokenizer | None = None,
+    *,
+    card: Card | None = None,
+) -> ImportedTokenizer:
+    """Return the tokenizer of a ``vocab.json`` and a ``merges.txt``.
+
+    The files do not say how text becomes words. If all 256 byte characters are in the vocabulary it is done as in
+    GPT-2, else as asked for, or by BERT's pre-tokenizer and unchanged. A vocabulary with tokens that end in ``</w>``
+    has that for its end-of-word suffix. Its unknown token is ``[UNK]``, ``<unk>`` or ``<|endoftext|>``, if one of them
+    is there.
+
+    Parameters
+    ----------
+    normalizer, pre_tokenizer
+        How text becomes words, if not as said.
+    card
+        The card beside them, which says that and more.
+
+    Raises
+    ------
+    StudioError
+        If a file cannot be read, is damaged, or the merges do not fit the vocabulary; the message names the line.
+    """
+    part = read_json(vocabulary_path)
+    vocab = part.ids()
+    if not vocab:
+        raise part.refused("it holds no tokens")
+    merges = _read_merges(merges_path, vocab)
+    unk_token = next((token for token in _UNKNOWN if token in vocab), None)
+    if card is not None:
+        unk_token = card.unk_token if card.unk_token in vocab else None
+        model = BpeModel(vocab, merges, BpeOptions(unk_token, end_of_word_suffix=card.end_of_word_suffix or ""))
+        special = [AddedToken(vocab[token], token, is_special=True) for token in card.special_tokens if token in vocab]
+        own = normalizers.from_spec(card.normalizer), pre_tokenizers.from_spec(card.pre_tokenizer)
+        cutters = line_cutters(resolve_pre_tokenizer(pre_tokenizer or own[1]))
+        return ImportedTokenizer(model, resolve_normalizer(normalizer or own[0]), cutters, special)
+    suffix = _SUFFIX if any(token.endswith(_SUFFIX) for token in vocab) else ""
+    model = BpeModel(vocab, merges, BpeOptions(unk_token, end_of_word_suffix=suffix))
+    is_byte_level = normalizer is None and pre_tokenizer is None and all(map(vocab.__contains__, byte_characters()))
+    if is_byte_level:
+        special = [AddedToken(vocab[token], token, is_special=True) for token in ("<|endoftext|>",) if token in vocab]
+        return ImportedTokenizer(model, Unchanged(), [ByteLevel(adds_blank=False, does_split=True)], special)
+    cutters = line_cutters(resolve_pre_tokenizer(pre_tokenizer or "bert"))
+    return ImportedTokenizer(model, resolve_normalizer(normalizer or "none"), cutters)
+
+
+def _read_merges(path: str | os.PathLike[str], vocab: dict[str, int]) -> Sequence[tuple[str, str]]:
+    name = display_name(path)
+    text = utf8_text(small_file_bytes(path, LARGEST_FILE_BYTES, "a list of merges"), path)
+    merges: list[tuple[str, str]] = []
+    lines = text.split("\n")
+    for number, line in enumerate(lines[:-1] if not lines[-1] else lines, start=1):
+        line = line.removesuffix("\r")
+        if line.startswith(_VERSION):
+            continue
+        left, blank, right = line.partition(" ")
+        if not blank or " " in right:
+            fault = "this is not two symbols with a blank between"
+        elif missing := [token for token in (left, right, left + right) if token not in vocab]:
+            fault = f"{missing[0][:50]!r} is not in the vocabulary"
+        else:
+            merges.append((left, right))
+            continue
+        raise StudioError(
+            "{path}, line {line}: {fault}",
+            "Take both files from the same place.",
+            path=name,
+            line=number,
+            fault=fault,
+        )
+    return merges
+
+
+def _breaks_line(symbol: str) -> bool:
+    return " " in symbol or "\n" in symbol or symbol.endswith("\r") or not symbol
+
+
+def _no_line(symbol: str) -> StudioError:
+    return StudioError(
+        "The symbol {token} cannot stand in merges.txt, which has a merge a line and a blank in the middle",
+        "Choose a pre-tokenizer that cuts words at such characters.",
+        token=repr(symbol),
+    )
+
+
+def _no_bpe(reason: str) -> StudioError:
+    return StudioError(
+        "This training cannot be written as vocab.json and merges.txt: {reason}",
+        "Write it as a tokenizer.json or vocab.txt, or train with the objective count and an empty prefix.",
+        reason=reason,
+    )

@@ -1,0 +1,309 @@
+"""The reproducibility card: how text is read, and all that is needed to make the exported files again.
+
+In a folder it is ``wordpiece-studio.json``. A file that stands alone has it beside it, ``merges.csv.card.json``.
+Not here: the vocabulary itself (`vocab_txt`), the files of other programs (`huggingface`), making them again
+(`storage.verification`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import platform
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+import numpy as np
+
+from wordpiece_studio import __version__
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.storage.corpus_record import CorpusRecord
+from wordpiece_studio.storage.published_paths import published_record, published_statistics
+from wordpiece_studio.storage.small_files import small_file_bytes
+from wordpiece_studio.system.decodable import decodable
+from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.text import normalizers, pre_tokenizers
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.text.normalizers import Normalizer
+    from wordpiece_studio.text.pre_tokenizers import PreTokenizer
+    from wordpiece_studio.tokenizer.vocabulary import Vocabulary
+    from wordpiece_studio.training.config import TrainingConfig
+
+CARD_FILE = "wordpiece-studio.json"
+SIDE_SUFFIX = ".card.json"
+FORMAT = 2
+"""1 knew neither the number of merges nor where the words came from; both are read."""
+_LARGEST_BYTES = 12 << 20  # it names up to `MOST_FILES` files
+_LARGEST_STEPS_BYTES = 1 << 20  # of a normalizer or pre-tokenizer, which may be any JSON as far as is known here
+_MOST_FIGURES = 1000  # files of which the card says how many lines and words they have
+
+CardKind = Literal["tokenizer", "vocabulary", "bpe", "merges", "word-counts", "ids"]
+
+
+class CardCorpus(CorpusRecord, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Where the words came from, and which they were."""
+
+    distinct_words: int
+    words: int
+    word_counts_sha256: str
+    # For people to read; nothing is built of it, so that it may be any JSON.
+    statistics: msgspec.Raw = msgspec.field(default_factory=lambda: msgspec.Raw(b"{}"))
+
+
+@decodable
+class Card(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What is known about exported files besides what stands in them.
+
+    Attributes
+    ----------
+    format, program
+        The version of this structure, and who wrote it.
+    kind, files
+        What was exported, and under which names; a tokenizer's folder needs no names.
+    file_sha256
+        The SHA-256, in hexadecimal, of the files that were written together with the card, by name; see
+        `files_together`. Empty where that is not noted.
+    normalizer, pre_tokenizer
+        What ``normalizers.to_spec`` and ``pre_tokenizers.to_spec`` give.
+    max_word_length
+        A word of more characters is unknown as a whole.
+    vocabulary_size, vocabulary_sha256
+        See `vocabulary_digest`; 0 and None where words were exported and nothing was trained.
+    training
+        ``TrainingConfig.to_dict``, if it is known how the vocabulary was made.
+    merges
+        After how many merges it was like this; None if that is not known.
+    parts
+        Which merges stand in a table of them: all, or some that were filtered or sorted.
+    corpus
+        Where the words came from.
+    versions
+        The versions of what took part, and the platform.
+    """
+
+    format: int
+    program: str
+    normalizer: dict[str, Any]
+    pre_tokenizer: dict[str, Any]
+    kind: CardKind = "tokenizer"
+    files: tuple[str, ...] = ()
+    file_sha256: dict[str, str] = {}
+    special_tokens: list[str] = []
+    continuing_subword_prefix: str = "##"
+    end_of_word_suffix: str | None = None
+    unk_token: str = "[UNK]"
+    max_word_length: int = 100
+    vocabulary_size: int = 0
+    vocabulary_sha256: str | None = None
+    # How it was made; not needed to tokenize.
+    training: dict[str, str | int | float | bool | list[str] | None] | None = None
+    merges: int | None = None
+    parts: Literal["all", "some"] = "all"
+    corpus: CardCorpus | None = None
+    versions: dict[str, str] = {}
+
+
+@decodable
+class _Head(msgspec.Struct, frozen=True):
+    """What every card begins with, of whatever version."""
+
+    format: int
+    program: str = "another program"
+    normalizer: msgspec.Raw = msgspec.field(default_factory=msgspec.Raw)
+    pre_tokenizer: msgspec.Raw = msgspec.field(default_factory=msgspec.Raw)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """How a vocabulary came about, besides settings and word counts.
+
+    Attributes
+    ----------
+    merges
+        After how many merges it was like this; None if that is not known.
+    corpus
+        Where the words came from.
+    """
+
+    merges: int | None = None
+    corpus: CorpusRecord = field(default_factory=CorpusRecord)
+
+
+def make_card(
+    vocabulary: Vocabulary,
+    normalizer: Normalizer,
+    pre_tokenizer: PreTokenizer,
+    *,
+    max_word_length: int = 100,
+    config: TrainingConfig | None = None,
+    counts: WordCounts | None = None,
+    origin: Origin | None = None,
+    kind: CardKind = "tokenizer",
+    files: Sequence[str] = (),
+    parts: Literal["all", "some"] = "all",
+    folder: str | os.PathLike[str] | None = None,
+) -> Card:
+    """Return the card of a vocabulary.
+
+    Parameters
+    ----------
+    vocabulary, normalizer, pre_tokenizer, max_word_length
+        The tokenizer.
+    config, counts, origin
+        How the vocabulary was trained and on what, as far as that is known.
+    kind, files, parts
+        What is exported, see `Card`.
+    folder
+        Where the card is to be: files of the corpus that are near are named from there, others by their name alone,
+        see `published_paths`.
+
+    Raises
+    ------
+    StudioError
+        If a normalizer or pre-tokenizer is not built in.
+    """
+    origin = origin or Origin()
+    return Card(
+        format=FORMAT,
+        program=f"wordpiece-studio {__version__}",
+        normalizer=normalizers.to_spec(normalizer),
+        pre_tokenizer=pre_tokenizers.to_spec(pre_tokenizer),
+        kind=kind,
+        files=tuple(files),
+        special_tokens=list(vocabulary.special_tokens),
+        continuing_subword_prefix=vocabulary.continuing_subword_prefix,
+        end_of_word_suffix=vocabulary.end_of_word_suffix,
+        unk_token=vocabulary.unk_token,
+        max_word_length=max_word_length,
+        vocabulary_size=len(vocabulary),
+        vocabulary_sha256=vocabulary_digest(vocabulary.tokens),
+        training=None if config is None else config.to_dict(),
+        merges=origin.merges,
+        parts=parts,
+        corpus=None if counts is None else _corpus(counts, origin.corpus, folder),
+        versions=present_versions(),
+    )
+
+
+def make_counts_card(
+    counts: WordCounts, corpus: CorpusRecord, files: Sequence[str], folder: str | os.PathLike[str] | None = None
+) -> Card:
+    """Return the card of a table of word counts; the arguments are those of `make_card`.
+
+    Raises
+    ------
+    StudioError
+        If a normalizer or pre-tokenizer is not built in.
+    """
+    return Card(
+        format=FORMAT,
+        program=f"wordpiece-studio {__version__}",
+        normalizer=normalizers.to_spec(counts.normalizer),
+        pre_tokenizer=pre_tokenizers.to_spec(counts.pre_tokenizer),
+        kind="word-counts",
+        files=tuple(files),
+        corpus=_corpus(counts, corpus, folder),
+        versions=present_versions(),
+    )
+
+
+def side_card(path: str | os.PathLike[str]) -> Path:
+    """Return where the card of a file that stands alone is.
+
+    >>> side_card("out/merges.csv").name
+    'merges.csv.card.json'
+    """
+    path = Path(path)
+    return path.with_name(path.name + SIDE_SUFFIX)
+
+
+@cache
+def present_versions() -> dict[str, str]:
+    """Return the versions of all that takes part in a training here."""
+    libraries = {name: importlib.metadata.version(name) for name in ("numba", "regex")}
+    return {
+        "wordpiece-studio": __version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        **libraries,
+        "platform": platform.platform(),
+    }
+
+
+def read_card(path: Path) -> Card:
+    """Return the card in a file.
+
+    Raises
+    ------
+    StudioError
+        If it cannot be read, is damaged, or a newer version wrote it.
+    """
+    name = display_name(path)
+    data = small_file_bytes(path, _LARGEST_BYTES, "a card", "Train again to write a new one.")
+    try:
+        head = msgspec.json.decode(data, type=_Head)
+        if head.format > FORMAT:
+            raise StudioError(
+                "{path} was written by {program}, in a format that this version does not know",
+                "Install a newer version.",
+                path=name,
+                program=head.program,
+            )
+        if max(len(bytes(head.normalizer)), len(bytes(head.pre_tokenizer))) > _LARGEST_STEPS_BYTES:
+            raise msgspec.ValidationError("normalizer or pre-tokenizer are too large")
+        card = msgspec.json.decode(data, type=Card)
+        if card.format < 1:
+            raise msgspec.ValidationError(f"there is no format {card.format}")
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise StudioError(
+            "{path} is damaged: {reason}",
+            "Train again to write a new one, or name vocab.txt in another folder.",
+            path=name,
+            reason=str(error),
+        ) from error
+    return card
+
+
+def card_bytes(card: Card) -> bytes:
+    """Return the content of the file of a card.
+
+    Raises
+    ------
+    StudioError
+        If it holds half a character.
+    """
+    try:
+        return msgspec.json.format(msgspec.json.encode(card), indent=2) + b"\n"
+    except UnicodeEncodeError as error:
+        raise StudioError(
+            "The settings hold half a character (U+{code:04X}), which cannot be written",
+            "Remove it from the special tokens, the prefix, the suffix and what is removed from the text.",
+            code=ord(error.object[error.start]),
+        ) from None
+
+
+def vocabulary_digest(tokens: Sequence[str]) -> str:
+    """Return the SHA-256, in hexadecimal, of the tokens as lines of a ``vocab.txt``."""
+    return hashlib.sha256("".join(f"{token}\n" for token in tokens).encode("utf-8")).hexdigest()
+
+
+def _corpus(counts: WordCounts, record: CorpusRecord, folder: str | os.PathLike[str] | None) -> CardCorpus:
+    record = published_record(record, folder)
+    statistics = msgspec.to_builtins(published_statistics(counts.statistics, folder))
+    if len(counts.statistics.files) > _MOST_FIGURES:
+        statistics["files"] = []
+    return CardCorpus(
+        **{name: getattr(record, name) for name in CorpusRecord.__struct_fields__},
+        distinct_words=len(counts),
+        words=counts.total,
+        word_counts_sha256=counts.digest(),
+        statistics=msgspec.Raw(msgspec.json.encode(statistics)),
+    )

@@ -1,0 +1,253 @@
+"""What a card says of the corpus: its files, how they were read, and the hash by which they are known again.
+
+A corpus of files has as its hash the SHA-256 of the SHA-256 digests (32 bytes each) of its files, in their order; a
+text that is in no file, the SHA-256 of its UTF-8 bytes. Files are hashed as they lie on the disk, compressed or not,
+and only while their size and time of change are those that they had before they were counted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import threading
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from wordpiece_studio.corpus.corpus_file import CorpusFile
+from wordpiece_studio.corpus.remote_files import is_url
+from wordpiece_studio.storage.project.contents import CorpusReference
+from wordpiece_studio.storage.published_paths import published_path
+from wordpiece_studio.system.decodable import decodable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from wordpiece_studio.storage.project.contents import Project
+
+ONLY_COUNTS = "only the word counts are known"
+STREAM = "it was read from standard input"
+PARTIAL = "counting was stopped, and only the beginning of the corpus was taken"
+OTHER_CORPUS = "the corpus was changed or replaced after it was counted"
+_CHANGED = "the file was changed after it was counted"
+_REMOTE = "the file is behind a URL"
+_UNKNOWN = "it is not known what the file was when it was counted"
+MOST_FILES = 10_000
+"""A card names no more files, or it would be too large to be read; its hash is that of all of them."""
+_PIECE_BYTES = 1 << 20  # hashed at a time; the interpreter is free for others meanwhile
+
+
+@decodable
+class RecordedFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A file of the corpus and how it was read, see `CorpusFile`.
+
+    Attributes
+    ----------
+    path
+        As it was named, in a card as `published_paths` says; bytes that are no text stand there as backslash escapes.
+    bytes
+        Its size when it was counted; None if that is not known.
+    sha256
+        Of all its bytes, in hexadecimal; None if it is not known.
+    sha256_missing
+        Why it is not known.
+    """
+
+    path: str
+    kind: Literal["text", "jsonl", "csv", "tsv", "parquet", "word-counts"] = "text"
+    column: str | None = None
+    encoding: str | None = None
+    errors: Literal["strict", "replace", "skip-line"] = "strict"
+    bytes: int | None = None
+    sha256: str | None = None
+    sha256_missing: str = ""
+
+    def file(self, path: str) -> CorpusFile:
+        """Return the file at `path`, to be read as this one was."""
+        return CorpusFile(path, self.kind, self.column, self.encoding, self.errors)
+
+
+@decodable
+class CorpusRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Where the words of a training came from.
+
+    Attributes
+    ----------
+    sha256
+        The corpus hash, in hexadecimal; None if it is not known.
+    sha256_of
+        What it is the hash of.
+    sha256_missing
+        Why it is not known.
+    files
+        The files, in the order in which they were read; none for a text, or if there are more than `MOST_FILES`.
+    max_word_length
+        How many characters a word might have to be counted; None if that is not known.
+    min_count
+        How often a word had to occur.
+    """
+
+    sha256: str | None = None
+    sha256_of: Literal["", "files", "text"] = ""
+    sha256_missing: str = ONLY_COUNTS
+    files: tuple[RecordedFile, ...] = ()
+    max_word_length: int | None = None
+    min_count: int = 1
+
+
+def noted_files(files: Iterable[CorpusFile]) -> list[CorpusReference]:
+    """Return files with their present size and time of change; to be called before they are counted."""
+    return [_noted(file) for file in files]
+
+
+def recorded_files(
+    references: Iterable[CorpusReference], should_stop: Callable[[], bool] = lambda: False
+) -> tuple[RecordedFile, ...]:
+    """Return what a card says of files, hashed now unless they have changed; no failure is raised, it is told there.
+
+    Parameters
+    ----------
+    references
+        The files as they were before they were counted; where the hash is given it is worked out again only if the
+        file looks changed.
+    should_stop
+        Asked now and then; the hashes that are missing then are not worked out.
+    """
+    return tuple(_recorded(reference, should_stop) for reference in references)
+
+
+def record_of_files(files: tuple[RecordedFile, ...], *, max_word_length: int, min_count: int = 1) -> CorpusRecord:
+    """Return the record of a corpus of files."""
+    missing = next((file for file in files if file.sha256 is None), None)
+    reason = "" if missing is None else f"{published_path(missing.path, None)}: {missing.sha256_missing}"
+    return CorpusRecord(
+        sha256=corpus_hash([file.sha256 for file in files if file.sha256]) if files and missing is None else None,
+        sha256_of="files",
+        sha256_missing=reason if files else ONLY_COUNTS,
+        files=files if len(files) <= MOST_FILES else (),
+        max_word_length=max_word_length,
+        min_count=min_count,
+    )
+
+
+def record_of_text(text: str, *, max_word_length: int) -> CorpusRecord:
+    """Return the record of a text that is in no file."""
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return CorpusRecord(sha256=digest, sha256_of="text", sha256_missing="", max_word_length=max_word_length)
+
+
+def record_of_project(project: Project, should_stop: Callable[[], bool] = lambda: False) -> CorpusRecord:
+    """Return the record of the corpus that a project's training was learned from, its files hashed where they must be.
+
+    Parameters
+    ----------
+    project
+        A project with a training.
+    should_stop
+        As for `recorded_files`.
+    """
+    corpus, longest = project.corpus, project.settings.max_word_length
+    if project.run is None or not project.run.is_of_corpus:
+        return CorpusRecord(sha256_missing=OTHER_CORPUS)
+    if project.run.counts.statistics.is_partial:
+        return CorpusRecord(sha256_missing=PARTIAL)
+    if corpus.text is not None and not corpus.files:
+        # A text that is just what a file holds is that file, as on the command line.
+        if corpus.origin is not None and not corpus.is_edited:
+            record = record_of_files(recorded_files([corpus.origin], should_stop), max_word_length=longest)
+            if record.sha256 is not None:
+                return record
+        return record_of_text(corpus.text, max_word_length=longest)
+    return record_of_files(recorded_files(corpus.files, should_stop), max_word_length=longest)
+
+
+def corpus_hash(digests: Iterable[str]) -> str:
+    """Return the hash of a corpus, in hexadecimal, from those of its files in order.
+
+    >>> corpus_hash([hashlib.sha256(b"a").hexdigest()]) == hashlib.sha256(hashlib.sha256(b"a").digest()).hexdigest()
+    True
+    """
+    return hashlib.sha256(b"".join(map(bytes.fromhex, digests))).hexdigest()
+
+
+class HashingBeside:
+    """Hashes files in a thread of its own, which costs the rest of the program hardly any time.
+
+    Parameters
+    ----------
+    references
+        See `recorded_files`.
+    """
+
+    def __init__(self, references: Iterable[CorpusReference]) -> None:
+        self._references = list(references)
+        self._files: tuple[RecordedFile, ...] = ()
+        # A daemon: a program that is told to stop need not wait for it.
+        self._thread = threading.Thread(target=self._work, name="corpus hash", daemon=True)
+        self._thread.start()
+
+    def files(self) -> tuple[RecordedFile, ...]:
+        """Wait for the last hash and return them all."""
+        self._thread.join()
+        return self._files
+
+    def _work(self) -> None:
+        self._files = recorded_files(self._references)
+
+
+def _noted(file: CorpusFile) -> CorpusReference:
+    if is_url(file.path):
+        return CorpusReference(file)
+    try:
+        status = os.stat(file.path)
+    except (OSError, ValueError):
+        return CorpusReference(file)
+    if not stat.S_ISREG(status.st_mode):  # reading a pipe might never end
+        return CorpusReference(file)
+    return CorpusReference(file, status.st_size, status.st_mtime_ns)
+
+
+def _recorded(reference: CorpusReference, should_stop: Callable[[], bool]) -> RecordedFile:
+    file = reference.file
+    digest, reason = _digest(reference, should_stop)
+    return RecordedFile(
+        path=os.fsencode(file.path).decode("utf-8", "backslashreplace"),
+        kind=file.kind,
+        column=file.column,
+        encoding=file.encoding,
+        errors=file.errors,
+        bytes=reference.size if reference.size >= 0 else None,
+        sha256=digest,
+        sha256_missing=reason,
+    )
+
+
+def _digest(reference: CorpusReference, should_stop: Callable[[], bool]) -> tuple[str | None, str]:
+    """Return the hash of a file and why there is none."""
+    if is_url(reference.file.path):
+        return None, _REMOTE
+    if reference.size < 0 or reference.modified_ns < 0:
+        return None, _UNKNOWN
+    noted = CorpusReference(reference.file, reference.size, reference.modified_ns)
+    try:
+        if _noted(reference.file) != noted:
+            return None, _CHANGED if os.path.exists(reference.file.path) else "the file is no longer there"
+        if reference.sha256:
+            return reference.sha256, ""
+        digest = _hashed(reference.file.path, should_stop)
+    except OSError as error:
+        return None, f"the file cannot be read: {error.strerror or error}"
+    if digest is None:
+        return None, "hashing was stopped"
+    return (digest, "") if _noted(reference.file) == noted else (None, _CHANGED)
+
+
+def _hashed(path: str, should_stop: Callable[[], bool]) -> str | None:
+    result, piece = hashlib.sha256(), memoryview(bytearray(_PIECE_BYTES))
+    with open(path, "rb", buffering=0) as file:
+        while size := file.readinto(piece):
+            if should_stop():
+                return None
+            result.update(piece[:size])
+    return result.hexdigest()

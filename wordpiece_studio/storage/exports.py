@@ -1,0 +1,239 @@
+"""What of a training can be exported, which files that makes, and writing them with their card.
+
+Not here: the table of merges (`merge_table`), and how each format is written.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Literal
+
+from wordpiece_studio.corpus.word_counts import write_word_counts
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.storage.bpe_files import MERGES_FILE, VOCAB_JSON_FILE, why_no_bpe, write_bpe_files
+from wordpiece_studio.storage.card import (
+    CARD_FILE,
+    Origin,
+    make_card,
+    make_counts_card,
+    side_card,
+)
+from wordpiece_studio.storage.files_together import with_card, with_side_card
+from wordpiece_studio.storage.huggingface.tokenizer_json import TOKENIZER_FILE, why_not_expressible
+from wordpiece_studio.storage.huggingface.transformers_directory import CONFIG_FILE
+from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES, save_directory
+from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE, vocabulary_bytes
+from wordpiece_studio.system.atomic_write import atomic_write_all
+from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.text import normalizers, pre_tokenizers
+from wordpiece_studio.tokenizer.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.storage.card import Card
+    from wordpiece_studio.tokenizer.vocabulary import Vocabulary
+    from wordpiece_studio.training.config import TrainingConfig
+    from wordpiece_studio.training.history import MergeHistory
+
+ExportKind = Literal["folder", "vocabulary", "bpe", "word-counts"]
+BPE_FILES = (VOCAB_JSON_FILE, MERGES_FILE)
+COUNTS_FILE = "word-counts.tsv"
+_COUNTS_CSV = "word-counts.csv"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Exported:
+    """What is exported: the state of a training after so many merges.
+
+    Attributes
+    ----------
+    counts, config, history
+        The training.
+    step
+        After so many merges.
+    origin
+        Where its words came from.
+    """
+
+    counts: WordCounts
+    config: TrainingConfig
+    history: MergeHistory
+    step: int
+    origin: Origin = field(default_factory=Origin)
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The vocabulary after that many merges."""
+        return self.history.vocabulary(self.step)
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The tokenizer after that many merges."""
+        return Tokenizer(self.vocabulary, self.counts.normalizer, self.counts.pre_tokenizer)
+
+
+def names_of(kind: ExportKind, name: str = "") -> tuple[str, ...]:
+    """Return the names of the files that an export makes, the card last.
+
+    Parameters
+    ----------
+    kind
+        What is exported.
+    name
+        How the user calls it; a folder holds the same files whatever it is called.
+
+    >>> names_of("vocabulary", "words.txt")
+    ('words.txt', 'words.txt.card.json')
+    """
+    if kind == "folder":
+        return (*TOKENIZER_FILES, CARD_FILE)
+    if kind == "bpe":
+        return (*BPE_FILES, CARD_FILE)
+    return (name, side_card(name).name)
+
+
+def default_name(kind: ExportKind, counts: WordCounts) -> str:
+    """Return what the file or folder may be called."""
+    if kind == "word-counts":
+        return counts_name(counts)
+    return VOCABULARY_FILE if kind == "vocabulary" else "bpe" if kind == "bpe" else "tokenizer"
+
+
+def counts_name(counts: WordCounts) -> str:
+    """Return the name of a table that can hold these words: lines with a tab, unless a word has one or a line break."""
+    text = "".join(counts.words)
+    is_plain = not any(character in text for character in "\t\n\0") and not text.startswith("\ufeff")
+    return COUNTS_FILE if is_plain else _COUNTS_CSV
+
+
+def why_not(kind: ExportKind, exported: Exported) -> StudioError | None:
+    """Return why something cannot be exported in a way; None if it probably can. Nothing is written."""
+    try:
+        if kind == "folder":
+            reason = why_not_expressible(exported.tokenizer)
+            if reason is not None:
+                return reason
+        if kind == "bpe":
+            reason = why_no_bpe(exported.config)
+            if reason is not None:
+                return reason
+        if kind == "vocabulary":
+            vocabulary_bytes(exported.vocabulary.tokens)
+        normalizers.to_spec(exported.counts.normalizer)  # the card names them
+        pre_tokenizers.to_spec(exported.counts.pre_tokenizer)
+    except StudioError as error:
+        return error
+    return None
+
+
+def why_no_vocab_txt(exported: Exported) -> StudioError | None:
+    """Return why a tokenizer's folder is written without its ``vocab.txt``; None if it is not."""
+    try:
+        vocabulary_bytes(exported.vocabulary.tokens)
+    except StudioError as error:
+        return error
+    return None
+
+
+def card_of(
+    kind: ExportKind | Literal["merges"],
+    exported: Exported,
+    name: str,
+    *,
+    parts: Literal["all", "some"] = "all",
+    folder: Path | None = None,
+) -> Card:
+    """Return the card of an export.
+
+    Parameters
+    ----------
+    kind, exported, name
+        What is exported, and what its file is called.
+    parts
+        Of a table of merges: whether it holds all of them.
+    folder
+        Where the card is to be, see `make_card`.
+
+    Raises
+    ------
+    StudioError
+        If a normalizer or pre-tokenizer is not built in.
+    """
+    if kind == "word-counts":
+        return make_counts_card(exported.counts, exported.origin.corpus, (name,), folder)
+    return make_card(
+        exported.vocabulary,
+        exported.counts.normalizer,
+        exported.counts.pre_tokenizer,
+        config=exported.config,
+        counts=exported.counts,
+        origin=exported.origin,
+        kind="tokenizer" if kind == "folder" else kind,
+        files=() if kind == "folder" else BPE_FILES if kind == "bpe" else (name,),
+        parts=parts,
+        folder=folder,
+    )
+
+
+def write_export(kind: ExportKind, exported: Exported, place: Path) -> None:
+    """Write an export with its card: all of its files or none.
+
+    Parameters
+    ----------
+    kind
+        What is exported.
+    exported
+        The training, and after how many merges.
+    place
+        The folder, or the file; a folder is made if it is not there.
+
+    Raises
+    ------
+    StudioError
+        If it cannot be expressed so, or a file cannot be written. What was there before is then unchanged.
+    """
+    counts = exported.counts
+    if kind == "folder":
+        save_directory(
+            place,
+            exported.vocabulary,
+            counts.normalizer,
+            counts.pre_tokenizer,
+            config=exported.config,
+            counts=counts,
+            origin=exported.origin,
+            only=None if why_no_vocab_txt(exported) is None else "tokenizer.json",
+        )
+        return
+    check_tokenizer_is_not_torn(kind, place)
+    card = card_of(kind, exported, place.name, folder=place if kind == "bpe" else place.parent)
+    if kind == "word-counts":
+        write_word_counts(place, counts, together=partial(with_side_card, card))
+    elif kind == "bpe":
+        write_bpe_files(place, exported.history, exported.step, card=card)
+    else:
+        files = with_card(card, {place.name: vocabulary_bytes(exported.vocabulary.tokens)}, side_card(place).name)
+        atomic_write_all({place.with_name(name): data for name, data in files.items()})
+
+
+def check_tokenizer_is_not_torn(kind: ExportKind, place: Path) -> None:
+    """Check that no file of a tokenizer's folder would be replaced while the others stay.
+
+    Raises
+    ------
+    StudioError
+        If one would.
+    """
+    folder = place if kind == "bpe" else place.parent
+    others = (TOKENIZER_FILE, CONFIG_FILE)
+    is_part = kind == "bpe" or place.name in TOKENIZER_FILES
+    if is_part and (found := next((name for name in others if (folder / name).exists()), None)):
+        raise StudioError(
+            "{path} holds a tokenizer with a {name} that would not belong to the new files",
+            "Choose another folder.",
+            path=display_name(folder),
+            name=found,
+        )

@@ -1,0 +1,213 @@
+"""JSON from outside, read strictly: nothing is built of what was not asked for, and no key may stand there twice.
+
+Memory stays in proportion to what is wanted of the file; what is nested too deeply is refused.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.storage.small_files import small_file_bytes
+from wordpiece_studio.system.printable import display_name, printable
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Sequence
+    from typing import NoReturn
+
+_T = TypeVar("_T")
+
+LARGEST_FILE_BYTES = 128 << 20
+LARGEST_VALUE_BYTES = 1 << 20  # of all that is neither a vocabulary nor a list of merges
+_DEEPEST = 50
+_KEY = re.compile(rb'[\s,{]*("(?:[^"\\]|\\.)*")\s*:\s*', re.DOTALL)
+_PLACE = re.compile(r" - at `(?P<key>key in )?\$(?P<place>[^`]*)`$")
+_BYTE = re.compile(r" \(byte (\d+)\)$")
+_OBJECTS = msgspec.json.Decoder(dict[str, msgspec.Raw])
+
+_ADVICE = "Save it again with the program that it is from."
+
+
+class JsonPart:
+    """A value in a JSON file.
+
+    Attributes
+    ----------
+    data
+        The value as it stands there.
+    file
+        What messages call the file.
+    place
+        Where the value stands, as ``model.vocab``; empty for all of the file.
+    """
+
+    __slots__ = ("data", "file", "place")
+
+    def __init__(self, data: bytes, file: str, place: str = "") -> None:
+        self.data = data
+        self.file = file
+        self.place = place
+
+    def refused(self, reason: str, place: str = "", advice: str = "", /, **values: object) -> StudioError:
+        """Return the error that says why the value, or what stands at `place` in it, is not taken.
+
+        Parameters
+        ----------
+        reason
+            One clause, a template for `values`.
+        """
+        where = printable(self.place + place).lstrip(".")[:300]
+        what = "{path}, {place}: " + reason if where else "{path}: " + reason
+        return StudioError(what, advice or _ADVICE, path=self.file, place=where, **values)
+
+    def members(self) -> dict[str, JsonPart]:
+        """Return the values in an object by their keys.
+
+        Raises
+        ------
+        StudioError
+            If it is no object, or holds a key twice.
+        """
+        found = self._decoded(_OBJECTS)
+        position, seen = 0, 0
+        view = memoryview(self.data)
+        values = list(found.items())
+        # Of a key that stands there twice only the last value is found, so the values do not fill the object.
+        while (match := _KEY.match(self.data, position)) is not None:
+            key = msgspec.json.decode(match[1], type=str)
+            value = memoryview(values[seen][1]) if seen < len(values) else None
+            if value is None or values[seen][0] != key or view[match.end() : match.end() + len(value)] != value:
+                raise self.refused("the key {key} stands there twice", key=printable(repr(key[:50])))
+            position, seen = match.end() + len(value), seen + 1
+        return {key: JsonPart(bytes(value), self.file, f"{self.place}.{key[:50]}") for key, value in values}
+
+    def typed(self, type_: type[_T]) -> _T:
+        """Return the value if it is of a type.
+
+        Raises
+        ------
+        StudioError
+            If it is not; the message names the place in it.
+        """
+        return self._decoded(msgspec.json.Decoder(type_))
+
+    def value(self, most_bytes: int = LARGEST_VALUE_BYTES) -> Any:
+        """Return a small value, whatever it is.
+
+        Raises
+        ------
+        StudioError
+            If it is not small, nested deeply, or holds a key twice.
+        """
+        if len(self.data) > most_bytes:
+            raise self.refused("{n:,} bytes are more than anything sensible needs", n=len(self.data))
+        if _depth(self.data) > _DEEPEST:
+            raise self.refused("it is nested too deeply")
+        self._decoded(msgspec.json.Decoder(msgspec.Raw))
+        try:
+            return json.loads(self.data, object_pairs_hook=_without_doubles, parse_constant=_refuse)
+        except (ValueError, RecursionError) as error:
+            raise self.refused("{reason}", reason=printable(str(error)[:200])) from None
+
+    def ids(self, most: int = (1 << 32) - 1) -> dict[str, int]:
+        """Return an object whose values are ids: whole numbers from 0, all different.
+
+        Raises
+        ------
+        StudioError
+            If it is something else; the message names a key that stands there twice, or two keys with one id.
+        """
+        found = self.typed(dict[str, int])
+        if self.data.replace(rb"\\", b"").replace(rb"\"", b"").count(b'"') // 2 != len(found):
+            raise self.refused("the key {key} stands there twice", key=repr(_first_double(_keys(self.data))[:50]))
+        numbers = list(found.values())
+        if numbers and not (0 <= min(numbers) and max(numbers) <= most):
+            token = next(token for token, number in found.items() if not 0 <= number <= most)
+            raise self.refused("{token} has the id {id}", token=repr(token[:50]), id=str(found[token])[:30])
+        if len(set(numbers)) < len(numbers):
+            twice = _first_double(numbers)
+            tokens = [repr(token[:50]) for token, number in found.items() if number == twice][:2]
+            raise self.refused("{tokens} have the same id, {id}", tokens=" and ".join(tokens), id=twice)
+        return found
+
+    def _decoded(self, decoder: msgspec.json.Decoder[_T]) -> _T:
+        try:
+            return decoder.decode(self.data)
+        except msgspec.ValidationError as error:
+            reason, place = _told(str(error))
+            raise self.refused("{reason}", place, reason=reason) from None
+        except msgspec.DecodeError as error:
+            raise self._malformed(str(error)) from None
+        except UnicodeDecodeError:
+            raise self.refused("it is not UTF-8", "", "Save the file as UTF-8.") from None
+        except (RecursionError, MemoryError):
+            raise self.refused("it is nested too deeply") from None
+
+    def _malformed(self, message: str) -> StudioError:
+        found = _BYTE.search(message)
+        byte = min(int(found[1]), len(self.data)) if found else len(self.data)
+        reason = _BYTE.sub("", message).removeprefix("JSON is malformed: ")
+        return StudioError(
+            "{path}, line {line}, column {column}: this is no JSON: {reason}",
+            "Get the file once more; it may be cut off or no tokenizer at all.",
+            path=self.file,
+            line=self.data.count(b"\n", 0, byte) + 1,
+            column=byte - self.data.rfind(b"\n", 0, byte),
+            reason="the file ends too early" if "truncated" in reason else reason,
+        )
+
+
+def read_json(path: str | os.PathLike[str]) -> JsonPart:
+    """Return all of a JSON file.
+
+    Raises
+    ------
+    StudioError
+        If it cannot be read or is too large.
+    """
+    data = small_file_bytes(path, LARGEST_FILE_BYTES, "a tokenizer")
+    return JsonPart(data.removeprefix(b"\xef\xbb\xbf"), display_name(path))
+
+
+def _told(message: str) -> tuple[str, str]:
+    """Return what msgspec says about a value of the wrong type, and where in the value that is."""
+    found = _PLACE.search(message)
+    reason = (message if found is None else message[: found.start()]).replace("`", "")
+    place = "" if found is None or found["key"] else found["place"].replace("[...]", "")
+    return reason[:1].lower() + reason[1:], place
+
+
+def _depth(data: bytes) -> int:
+    """Return how deeply a value is nested; brackets in texts count too, which small values can bear."""
+    deepest = depth = 0
+    for bracket in re.findall(rb"[\[\]{}]", data):
+        depth += 1 if bracket in b"[{" else -1
+        deepest = max(deepest, depth)
+    return deepest
+
+
+def _keys(data: bytes) -> list[str]:
+    pairs: list[tuple[str, Any]] = json.loads(data, object_pairs_hook=lambda pairs: pairs)
+    return [key for key, _ in pairs]
+
+
+def _first_double(values: Iterable[_T]) -> _T:
+    """Return the first of some values, two of which are equal, that came before."""
+    seen: set[_T] = set()
+    return next(value for value in values if value in seen or seen.add(value))  # type: ignore[func-returns-value]
+
+
+def _without_doubles(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        raise ValueError(f"the key {_first_double(key for key, _ in pairs)[:50]!r} stands there twice")
+    return value
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no JSON")

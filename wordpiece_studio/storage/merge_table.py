@@ -1,0 +1,302 @@
+r"""The merges of a training as a table: csv, jsonl or parquet, by the file's ending. Written in slices, read whole.
+
+The columns are those of `MERGE_COLUMNS`. Jsonl and parquet hold the tokens as they are. Csv is what people open in a
+spreadsheet, which would obey a token such as ``=A1``: there it begins with a byte order mark, and a token that begins
+with ``=``, ``+``, ``-``, ``@``, a tab, a line end, a wide form of these signs or an apostrophe has an apostrophe before
+it. `read_merge_table` takes it away again, so every file reads back exactly. Beside the table a card may say how it was
+made, see `card`.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from wordpiece_studio.corpus.parquet import load_pyarrow
+from wordpiece_studio.corpus.spreadsheet_cells import guarded, unguarded
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.storage.files_together import with_side_card
+from wordpiece_studio.system.atomic_write import atomic_write_all, check_folder
+from wordpiece_studio.system.in_slices import slices
+from wordpiece_studio.system.printable import display_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import BinaryIO
+
+    from numpy.typing import NDArray
+
+    from wordpiece_studio.storage.card import Card
+    from wordpiece_studio.training.history import MergeHistory
+
+    Place = str | os.PathLike[str]
+    Columns = dict[str, list[Any]]
+
+_TOKENS = {"left": "left_id", "right": "right_id", "token": "new_id"}
+_NUMBERS = ("pair_frequency", "left_frequency", "right_frequency", "value", "ties")
+MERGE_COLUMNS = ("step", *_TOKENS, *_NUMBERS, "vocabulary_size", "symbols_after", "words_touched", "is_new")
+"""As in :class:`~wordpiece_studio.training.records.Merge`; and after the merge the size of the vocabulary and the
+number of symbols in the corpus, and how many distinct words it changed."""
+KINDS = ("csv", "jsonl", "parquet")
+
+_ROWS = 256  # written together, so that no other thread waits long
+_GROUP_PARTS = 256  # of these rows stand together in a parquet file
+_ADVICE = "Read a table that was exported here."
+
+
+class NotWanted(Exception):
+    """The table is not wanted any more."""
+
+
+def merge_columns(
+    history: MergeHistory, steps: NDArray[np.int64], words_touched: NDArray[np.int64] | None = None
+) -> Columns:
+    """Return the columns of the table for some steps.
+
+    Parameters
+    ----------
+    steps
+        Steps from 1, shape (n_rows,), in the order wanted.
+    words_touched
+        How many distinct words each merge of the history changed, if that is known already: int64.
+    """
+    rows = steps - 1
+    columns: Columns = {"step": steps.tolist()}
+    for name, ids in _TOKENS.items():
+        columns[name] = [history.token(token_id) for token_id in history.column(ids)[rows].tolist()]
+    for name in _NUMBERS:
+        columns[name] = history.column(name)[rows].tolist()
+    columns["vocabulary_size"] = history.vocabulary_sizes()[rows].tolist()
+    columns["symbols_after"] = _symbols_after(history, steps).tolist()
+    if words_touched is None:
+        counts = [history.words_touched_counts(row, row + 1) for row in rows.tolist()]
+        columns["words_touched"] = [count.item() for count in counts]
+    else:
+        columns["words_touched"] = words_touched[rows].tolist()
+    columns["is_new"] = history.column("is_new")[rows].tolist()
+    return columns
+
+
+def merge_parts(
+    history: MergeHistory, steps: NDArray[np.int64], should_stop: Callable[[], bool] = lambda: False
+) -> Iterator[Columns]:
+    """Yield what `merge_columns` returns, some rows at a time, so that no other thread waits long.
+
+    Raises
+    ------
+    NotWanted
+        If `should_stop` says so.
+    """
+    words_touched = _words_touched(history, should_stop) if len(steps) > _ROWS else None
+    for start in range(0, len(steps), _ROWS):
+        if should_stop():
+            raise NotWanted
+        yield merge_columns(history, steps[start : start + _ROWS], words_touched)
+
+
+def write_merge_table(
+    path: Place,
+    history: MergeHistory,
+    steps: NDArray[np.int64] | None = None,
+    *,
+    card: Card | None = None,
+    report: Callable[[int, int], None] | None = None,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> bool:
+    """Write merges to a file; return whether it was written, which it is not if `should_stop` says so.
+
+    Parameters
+    ----------
+    steps
+        Which, from 1, in the order wanted: int64, shape (n_rows,); None for all in order.
+    card
+        How the merges came about, to be written beside the table; both files or none.
+    report
+        Is told how many rows are written, and of how many.
+
+    Raises
+    ------
+    StudioError
+        If the name ends in none of `KINDS`, pyarrow is needed and not there, or the file cannot be written. What was
+        there before is then unchanged, as when stopped.
+    """
+    name, kind = display_name(path), kind_of_merge_table(path)
+    wanted = np.arange(1, len(history) + 1) if steps is None else steps
+
+    def parts() -> Iterator[Columns]:
+        written = 0
+        for columns in merge_parts(history, wanted, should_stop):
+            yield columns
+            written += len(columns["step"])
+            if report is not None:
+                report(written, len(wanted))
+
+    write = {"csv": _write_csv, "jsonl": _write_jsonl, "parquet": _write_parquet}[kind]
+    if kind == "parquet":
+        load_pyarrow(name)
+
+    def write_parts(file: BinaryIO) -> None:
+        write(file, parts())
+
+    try:
+        atomic_write_all({path: write_parts} if card is None else with_side_card(card, path, write_parts))
+    except NotWanted:
+        return False
+    return True
+
+
+def read_merge_table(path: Place) -> dict[str, list[str] | NDArray[Any]]:
+    """Return the columns of a table that was written here, by name: tokens as a list, numbers as arrays.
+
+    Raises
+    ------
+    StudioError
+        If there is no such file, it cannot be read, or it is no such table.
+    """
+    name, kind = display_name(path), kind_of_merge_table(path)
+    try:
+        columns = {"csv": _read_csv, "jsonl": _read_jsonl, "parquet": _read_parquet}[kind](Path(path), name)
+        return {title: _typed(title, columns[title]) for title in MERGE_COLUMNS}
+    except OSError as error:
+        raise StudioError("{path} cannot be read: {reason}", path=name, reason=error.strerror or error) from error
+    except (ValueError, KeyError, TypeError, OverflowError, csv.Error) as error:
+        raise StudioError("{path} is no table of merges: {reason}", _ADVICE, path=name, reason=error) from error
+
+
+def kind_of_merge_table(path: Place) -> str:
+    """Return which of `KINDS` a file's name ends in.
+
+    Raises
+    ------
+    StudioError
+        If it is none of them.
+    """
+    kind = Path(path).suffix.lower().removeprefix(".")
+    if kind not in KINDS:
+        raise StudioError(
+            "{path} does not end in .csv, .jsonl or .parquet", "Choose one of these.", path=display_name(path)
+        )
+    return kind
+
+
+def check_merge_table_place(path: Place) -> None:
+    """Check that a table of merges can probably be written to `path`; nothing is written.
+
+    Raises
+    ------
+    StudioError
+        As `write_merge_table`, as far as it can be known before.
+    """
+    if kind_of_merge_table(path) == "parquet":
+        load_pyarrow(display_name(path))
+    folder = Path(path).parent
+    if not os.path.exists(folder):  # False too for a name that no system takes
+        raise StudioError("The folder {path} does not exist", "Make it first.", path=display_name(folder))
+    check_folder(folder)
+
+
+def _symbols_after(history: MergeHistory, steps: NDArray[np.int64]) -> NDArray[np.int64]:
+    before = history.column("symbols_before")
+    after = before[np.minimum(steps, len(before) - 1)]
+    after[steps >= len(before)] = history.symbols_after(len(before)) if len(before) else 0
+    return after
+
+
+def _words_touched(history: MergeHistory, should_stop: Callable[[], bool]) -> NDArray[np.int64]:
+    parts = [np.empty(0, dtype=np.int64)]
+    for part in slices(len(history)):
+        if should_stop():
+            raise NotWanted
+        parts.append(history.words_touched_counts(part.start, part.stop))
+    return np.concatenate(parts)
+
+
+# Writing.
+
+
+def _write_csv(file: BinaryIO, parts: Iterable[Columns]) -> None:
+    file.write(_csv_text([MERGE_COLUMNS]).encode("utf-8-sig"))
+    for columns in parts:
+        for name in _TOKENS:
+            columns[name] = [guarded(token) for token in columns[name]]
+        file.write(_csv_text(_rows(columns)).encode())
+
+
+def _csv_text(rows: Iterable[Sequence[Any]]) -> str:
+    text = io.StringIO(newline="")
+    csv.writer(text).writerows(rows)
+    return text.getvalue()
+
+
+def _write_jsonl(file: BinaryIO, parts: Iterable[Columns]) -> None:
+    encoder = msgspec.json.Encoder()
+    for columns in parts:
+        records = [dict(zip(MERGE_COLUMNS, row, strict=True)) for row in _rows(columns)]
+        file.write(encoder.encode_lines(records))
+
+
+def _write_parquet(file: BinaryIO, parts: Iterable[Columns]) -> None:
+    import pyarrow
+    from pyarrow import parquet
+
+    schema = _arrow_schema(pyarrow)
+    tables = (pyarrow.table(columns, schema=schema) for columns in parts)
+    with parquet.ParquetWriter(file, schema) as writer:
+        while group := list(islice(tables, _GROUP_PARTS)):
+            writer.write_table(pyarrow.concat_tables(group))
+
+
+def _arrow_schema(pyarrow: Any) -> Any:
+    kinds = dict.fromkeys(_TOKENS, pyarrow.string()) | {"value": pyarrow.float64(), "is_new": pyarrow.bool_()}
+    return pyarrow.schema([(name, kinds.get(name, pyarrow.int64())) for name in MERGE_COLUMNS])
+
+
+def _rows(columns: Columns) -> Iterator[tuple[Any, ...]]:
+    return zip(*(columns[name] for name in MERGE_COLUMNS), strict=True)
+
+
+# Reading.
+
+
+def _read_csv(path: Path, _name: str) -> Columns:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = csv.reader(file, strict=True)
+        titles = next(rows, [])
+        columns: Columns = {title: [] for title in titles}
+        for row in rows:
+            for title, cell in zip(titles, row, strict=True):
+                columns[title].append(cell)
+    for name in _TOKENS:
+        columns[name] = [unguarded(token) for token in columns[name]]
+    columns["is_new"] = [{"True": True, "False": False}[cell] for cell in columns["is_new"]]
+    return columns
+
+
+def _read_jsonl(path: Path, _name: str) -> Columns:
+    with path.open("rb") as file:
+        records = [json.loads(line) for line in file]
+    return {name: [record[name] for record in records] for name in MERGE_COLUMNS}
+
+
+def _read_parquet(path: Path, name: str) -> Columns:
+    load_pyarrow(name)
+    from pyarrow import parquet
+
+    columns: Columns = parquet.read_table(path).to_pydict()
+    return columns
+
+
+def _typed(name: str, cells: list[Any]) -> list[str] | NDArray[Any]:
+    if name in _TOKENS:
+        return cells
+    kinds: dict[str, Any] = {"value": np.float64, "is_new": np.bool_}
+    kind = kinds.get(name, np.int64)
+    return np.array([kind(cell) for cell in cells], dtype=kind)

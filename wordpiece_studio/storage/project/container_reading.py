@@ -1,0 +1,307 @@
+"""A project file opened for reading: who wrote it is not known, so nothing in it is believed before it is checked.
+
+Checked on opening: that it is a file, whole, in a format that this program knows; its tables, which must be ours to
+the letter; the database's own structure; the records and the list of parts against their hash; and what its parts
+would take in memory, before any is read. A part is checked when it is read. A journal that lies beside the file is
+not looked at: no project has one, and what a stranger's would change the hashes would show.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import sqlite3
+import threading
+import weakref
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import numpy as np
+import zstandard
+
+from wordpiece_studio.corpus.files import unreadable
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.storage.project.first_bytes import Head, head_of, read_head
+from wordpiece_studio.storage.project.layout import (
+    CODEC,
+    ITEM_BYTES,
+    MAJOR,
+    PROGRAM,
+    ROOT,
+    ROWS_PER_CHUNK,
+    SCHEMA,
+    TEXT,
+    TEXT_BYTES_PER_CHUNK,
+    Part,
+    SourceRow,
+    chunk_hash,
+    damaged,
+    part_hash,
+    root_hash,
+)
+from wordpiece_studio.system.printable import display_name, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+_LONGEST_VALUE = 64 << 20  # bytes of one text or blob in the database
+_STEPS_AT_ONCE, _MOST_CALLS, _BYTES_PER_CALL = 10_000, 1_000, 4096
+"""Of SQLite's machine: so many calls of so many steps, and one for every page. Honest files need few of them."""
+_SMALL = 128 << 20
+_MOST_EXPANSION = 100
+"""Parts may take so many bytes, and so many times the file's size; honest ones take less than ten times that."""
+_STRING_BYTES = 80  # what a short string takes in memory besides its text
+
+
+class Container:
+    """The records and parts of a project.
+
+    Parameters
+    ----------
+    path
+        Where it is.
+    image
+        What would be there, the hash at its end left out; None to read it from there.
+
+    Attributes
+    ----------
+    path : str
+        Where it is.
+    major, minor : int
+        The version of its format.
+    meta : dict[str, str]
+        The records as JSON, by name.
+    sources : list[SourceRow]
+        The files of the corpus.
+    parts : dict[str, Part]
+        The parts by name.
+
+    Raises
+    ------
+    StudioError
+        If the file cannot be read, is no project, was written by a newer program, or is damaged.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], image: bytes | None = None) -> None:
+        self.path = os.fspath(path)
+        head = read_head(path) if image is None else head_of(image)
+        self._size, self.major, self.minor = head.size, head.major, head.minor
+        if head.major > MAJOR:
+            raise self._too_new(head)
+        if not head.is_whole:
+            raise damaged(path, "its end", f"it has {head.size:,} bytes, which are not all that were saved")
+        self._lock = threading.Lock()
+        with self._connected(image), self._guarded("its tables"):
+            self._check_database()
+            self._read_lists(head.version)
+
+    def close(self) -> None:
+        """Let go of the file. Parts cannot be read any more."""
+        self._close()
+
+    # The database.
+
+    @contextlib.contextmanager
+    def _connected(self, image: bytes | None = None) -> Iterator[None]:
+        """Open the database; if what follows fails, close it."""
+        name = quote(os.fsencode(Path(self.path).absolute().as_posix()))
+        where = f"file://{'' if name.startswith('/') else '/'}{name}?mode=ro&immutable=1"
+        where = where if image is None else "file::memory:"
+        try:
+            self._database = sqlite3.connect(where, uri=True, isolation_level=None, check_same_thread=False)
+            if image is not None:
+                self._database.deserialize(image)
+        except sqlite3.Error as error:
+            raise unreadable(self.path, error) from error
+        self._close = weakref.finalize(self, self._database.close)
+        database, calls = self._database, itertools.count(1)  # not self, which could then never be let go of
+        most = _MOST_CALLS + self._size // _BYTES_PER_CALL
+        database.set_progress_handler(lambda: next(calls) > most, _STEPS_AT_ONCE)
+        database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
+        database.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+        try:
+            yield
+        except BaseException:
+            self.close()
+            raise
+
+    @contextlib.contextmanager
+    def _guarded(self, place: str) -> Iterator[None]:
+        """Say of everything that goes wrong that the file is damaged, and where."""
+        try:
+            yield
+        except StudioError:
+            raise
+        except (sqlite3.Error, zstandard.ZstdError, ValueError, TypeError, OverflowError) as error:
+            raise damaged(self.path, place) from error
+
+    def _check_database(self) -> None:
+        execute = self._database.execute
+        for pragma in ("trusted_schema = OFF", "cell_size_check = ON", "mmap_size = 0", "query_only = ON"):
+            execute(f"PRAGMA {pragma}").fetchall()
+        rows = execute("SELECT type, name, tbl_name, sql FROM sqlite_master LIMIT 5").fetchall()
+        if sorted(rows) != sorted(("table", name, name, sql) for name, sql in SCHEMA.items()):
+            raise damaged(self.path, "its tables", "they are not those of a project")
+        if execute("PRAGMA quick_check(1)").fetchall() != [("ok",)]:
+            raise damaged(self.path, "its tables")
+
+    def _read_lists(self, version: int) -> None:
+        self.meta = dict(self._rows("SELECT k, v FROM meta", (str, str)))
+        sources = self._rows("SELECT path, absolute, relative, about FROM source ORDER BY id", (str, bytes, None, str))
+        self.sources = [SourceRow(*row) for row in sources]
+        if not all(source.relative is None or isinstance(source.relative, bytes) for source in self.sources):
+            raise damaged(self.path, "its list of files")
+        types = (str, str, int, int, int, bytes)
+        rows = self._rows("SELECT name, kind, n, first, chunks, hash FROM part ORDER BY name", types)
+        self.parts = {row[0]: Part(*row) for row in rows}
+        if root_hash(version, self.meta, self.sources, self.parts.values()) != self.meta.get(ROOT):
+            raise damaged(self.path, "its records")
+        self._check_parts()
+
+    def _rows(self, query: str, types: tuple[type | None, ...], *values: str) -> Iterator[tuple[Any, ...]]:
+        for row in self._database.execute(query, values):
+            if not all(wanted is None or type(value) is wanted for value, wanted in zip(row, types, strict=True)):
+                raise damaged(self.path, "its records")
+            yield row
+
+    def _check_parts(self) -> None:
+        """Check that the parts share out the chunks among them, and how much memory they would take."""
+        next_chunk, needed = 1, 0
+        for part in sorted(self.parts.values(), key=lambda part: (part.first, part.chunks)):
+            most = TEXT_BYTES_PER_CHUNK if part.kind == TEXT else ROWS_PER_CHUNK
+            if part.first != next_chunk or not 0 <= part.n or not 0 <= part.chunks:
+                raise damaged(self.path, "the list of parts")
+            if part.kind in ITEM_BYTES:
+                if part.chunks != -(-part.n // most):
+                    raise damaged(self.path, "the list of parts")
+                needed += part.n * ITEM_BYTES[part.kind]
+            next_chunk += part.chunks
+        if self._database.execute("SELECT count(*) FROM chunk").fetchone() != (next_chunk - 1,):
+            raise damaged(self.path, "the list of parts")
+        self._check_memory("the list of parts", needed)
+
+    def _check_memory(self, place: str, needed: int) -> None:
+        if needed > _SMALL + _MOST_EXPANSION * self._size:
+            raise damaged(self.path, place, f"they would take {needed:,} bytes, more than any real ones")
+
+    def _too_new(self, head: Head) -> StudioError:
+        program = ""
+        with contextlib.suppress(sqlite3.Error, StudioError), self._connected():
+            rows = self._rows("SELECT v FROM meta WHERE k = ?", (str,), PROGRAM)
+            program = next(rows, ("",))[0]
+            self.close()
+        return StudioError(
+            "{path} was saved by {program}, in the format {format} that this version does not know",
+            "Install a newer version of WordPiece Studio to open it. The file was left as it is.",
+            path=display_name(self.path),
+            program=printable(program)[:60] or "a newer WordPiece Studio",
+            format=f"{head.major}.{head.minor}",
+        )
+
+    # Parts.
+
+    def array(self, name: str, kinds: str) -> NDArray[Any]:
+        """Return a part that is an array, of one of the `kinds` of NumPy: ``"i"``, ``"f"``, ``"b"``.
+
+        Raises
+        ------
+        StudioError
+            If there is none, or it is damaged.
+        """
+        part = self._part(name)
+        if part.kind not in ITEM_BYTES or part.kind == TEXT or np.dtype(part.kind).kind not in kinds:
+            raise damaged(self.path, name)
+        values = np.empty(part.n, dtype=part.kind)
+        target, start = values.data.cast("B") if part.n else memoryview(bytearray()), 0
+        for piece in self._pieces(part):
+            target[start : start + len(piece)] = piece
+            start += len(piece)
+        if part.kind == "|b1" and part.n and values.view(np.uint8).max() > 1:
+            raise damaged(self.path, name)
+        return values
+
+    def text(self, name: str) -> str:
+        """Return a part that is a text.
+
+        Raises
+        ------
+        StudioError
+            If there is none, or it is damaged.
+        """
+        part = self._part(name)
+        if part.kind != TEXT:
+            raise damaged(self.path, name)
+        with self._guarded(name):
+            return b"".join(self._pieces(part)).decode("utf-8", "surrogatepass")
+
+    def strings(self, name: str, n: int) -> list[str]:
+        """Return a list of `n` strings, see `strings_parts`.
+
+        Raises
+        ------
+        StudioError
+            If there is none, or it is damaged, or has another length.
+        """
+        self._check_memory(f"{name}/text", _STRING_BYTES * n)
+        text = self.text(f"{name}/text")
+        if f"{name}/lengths" not in self.parts:
+            if text.count("\n") != n or not text.endswith("\n"):
+                raise damaged(self.path, f"{name}/text", f"there are not {n:,} of them")
+            return text[:-1].split("\n")
+        lengths = self.array(f"{name}/lengths", "i").astype(np.int64)
+        if len(lengths) != n or (n and (lengths.min() < 0 or lengths.max() > len(text))):
+            raise damaged(self.path, f"{name}/lengths", f"there are not {n:,} of them")
+        ends = np.cumsum(lengths)
+        if (int(ends[-1]) if n else 0) != len(text):
+            raise damaged(self.path, f"{name}/lengths")
+        return [text[start:end] for start, end in zip((ends - lengths).tolist(), ends.tolist(), strict=True)]
+
+    def chunks(self, name: str) -> list[tuple[int, bytes]]:
+        """Return the chunks of a part as they are: how many entries, and these compressed."""
+        return list(self._checked_chunks(self._part(name)))
+
+    def _part(self, name: str) -> Part:
+        if name not in self.parts:
+            raise damaged(self.path, name, "it is not there")
+        return self.parts[name]
+
+    def _pieces(self, part: Part) -> Iterator[bytes]:
+        """Yield what the chunks of a part hold."""
+        most = TEXT_BYTES_PER_CHUNK if part.kind == TEXT else ROWS_PER_CHUNK
+        decompressor, total = zstandard.ZstdDecompressor(), 0
+        with self._guarded(part.name):
+            for n, data in self._checked_chunks(part):
+                expected = n * ITEM_BYTES[part.kind]
+                total += n
+                # What the data themselves say of their size is what would be allocated.
+                if not 1 <= n <= most or total > part.n or zstandard.frame_content_size(data) != expected:
+                    raise damaged(self.path, part.name)
+                yield decompressor.decompress(data, max_output_size=expected)
+            if total != part.n:
+                raise damaged(self.path, part.name)
+
+    def _checked_chunks(self, part: Part) -> Iterator[tuple[int, bytes]]:
+        hashes = []
+        for number in range(part.chunks):
+            row = self._chunk_row(part.first + number, part.name)
+            n, codec, own_hash, data = row
+            if [type(value) for value in row] != [int, str, bytes, bytes] or codec != CODEC:
+                raise damaged(self.path, part.name)
+            if chunk_hash(part.name, part.kind, number, n, data) != own_hash:
+                raise damaged(self.path, part.name)
+            hashes.append(own_hash)
+            yield n, data
+        if part_hash(part.name, part.kind, part.n, hashes) != part.hash:
+            raise damaged(self.path, part.name)
+
+    def _chunk_row(self, number: int, place: str) -> tuple[Any, ...]:
+        with self._lock, self._guarded(place):
+            query = "SELECT n, codec, hash, data FROM chunk WHERE id = ?"
+            row: tuple[Any, ...] | None = self._database.execute(query, (number,)).fetchone()
+        if row is None:
+            raise damaged(self.path, place)
+        return row

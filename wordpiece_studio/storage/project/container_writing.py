@@ -1,0 +1,190 @@
+"""A project file built in memory: records, parts cut into chunks and compressed, and the hashes of all of them.
+
+It is written by `atomic_write`, as every other file is: SQLite never writes to a disk itself. Not here: what the
+records and parts mean (`project_file`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import zstandard
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.storage.project.layout import (
+    APPLICATION_ID,
+    CODEC,
+    ITEM_BYTES,
+    MAJOR,
+    PAGE_BYTES,
+    ROOT,
+    ROWS_PER_CHUNK,
+    SCHEMA,
+    TEXT,
+    TEXT_BYTES_PER_CHUNK,
+    TRAILER_MAGIC,
+    Part,
+    SourceRow,
+    chunk_hash,
+    part_hash,
+    root_hash,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from wordpiece_studio.storage.project.contents import UnknownPart
+
+_LEVEL = 1  # higher ones take several times as long, and save a tenth
+
+
+class SavingStopped(StudioError):
+    """Raised when the caller's `should_stop` said so."""
+
+    def __init__(self) -> None:
+        super().__init__("Saving was stopped", "What was there before is unchanged.")
+
+
+@dataclass(frozen=True, slots=True)
+class PartContent:
+    """What a part holds: bytes of UTF-8, or an array of shape (n,)."""
+
+    name: str
+    kind: str
+    data: memoryview
+    n: int
+
+
+def text_part(name: str, text: str) -> PartContent:
+    """Return a part that is a text."""
+    data = text.encode("utf-8", "surrogatepass")
+    return PartContent(name, TEXT, memoryview(data), len(data))
+
+
+def array_part(name: str, values: NDArray[Any]) -> PartContent:
+    """Return a part that is an array, whole numbers in as few bytes each as hold them all."""
+    if values.dtype.kind in "iu":
+        values = values.astype(_narrowest(values), copy=False)
+    elif values.dtype.kind == "f":
+        values = values.astype("<f8", copy=False)
+    values = np.ascontiguousarray(values)
+    data = values.data.cast("B") if len(values) else memoryview(b"")
+    return PartContent(name, values.dtype.str, data, len(values))
+
+
+def _narrowest(values: NDArray[Any]) -> str:
+    least, most = (int(values.min()), int(values.max())) if len(values) else (0, 0)
+    return next(
+        kind for kind in ("|i1", "<i2", "<i4", "<i8") if np.iinfo(kind).min <= least and most <= np.iinfo(kind).max
+    )
+
+
+def strings_parts(name: str, strings: Sequence[str]) -> list[PartContent]:
+    """Return the parts of a list of strings: its text, a line end behind each, which is the quickest to take apart.
+
+    Where a string has line ends in it, there are none between them, and a second part has the lengths in characters.
+    """
+    text = "\n".join(strings)
+    if strings and text.count("\n") == len(strings) - 1:
+        return [text_part(f"{name}/text", text + "\n")]
+    lengths = np.fromiter(map(len, strings), dtype=np.int64, count=len(strings))
+    return [text_part(f"{name}/text", "".join(strings)), array_part(f"{name}/lengths", lengths)]
+
+
+class Image:
+    """A project file in memory.
+
+    Parameters
+    ----------
+    minor
+        The minor number of its version.
+    work
+        How many bytes there are to compress, for `report`.
+    report, should_stop
+        Told how many bytes are done, of how many; asked whether to give up. Both after every chunk.
+    """
+
+    def __init__(
+        self,
+        minor: int,
+        work: int = 0,
+        report: Callable[[int, int], None] | None = None,
+        should_stop: Callable[[], bool] | None = None,
+    ) -> None:
+        self._version = MAJOR * 1000 + minor
+        self._work, self._done = work, 0
+        self._report, self._should_stop = report, should_stop
+        self._compressor = zstandard.ZstdCompressor(level=_LEVEL)
+        self._parts: list[Part] = []
+        self._chunks = 0
+        self._database = sqlite3.connect(":memory:", isolation_level=None)
+        self._database.execute(f"PRAGMA page_size = {PAGE_BYTES}")
+        self._database.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        self._database.execute(f"PRAGMA user_version = {self._version}")
+        self._database.execute("BEGIN")
+        for statement in SCHEMA.values():
+            self._database.execute(statement)
+
+    def __enter__(self) -> Image:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._database.close()
+
+    def add(self, content: PartContent) -> None:
+        """Add a part.
+
+        Raises
+        ------
+        SavingStopped
+            If `should_stop` says so.
+        """
+        size = ITEM_BYTES[content.kind]
+        step = (TEXT_BYTES_PER_CHUNK if content.kind == TEXT else ROWS_PER_CHUNK) * size
+        pieces = (content.data[start : start + step] for start in range(0, len(content.data), step))
+        self._add_chunks(content.name, content.kind, content.n, self._compressed(pieces, size))
+
+    def add_unknown(self, part: UnknownPart) -> None:
+        """Add a part that a newer program wrote, as it is."""
+        self._add_chunks(part.name, part.kind, part.n, iter(part.chunks))
+
+    def _compressed(self, pieces: Iterator[memoryview], item_bytes: int) -> Iterator[tuple[int, bytes]]:
+        for piece in pieces:
+            if self._should_stop is not None and self._should_stop():
+                raise SavingStopped
+            yield len(piece) // item_bytes, self._compressor.compress(piece)
+            self._done += len(piece)
+            if self._report is not None:
+                self._report(self._done, max(self._work, self._done))
+
+    def _add_chunks(self, name: str, kind: str, n: int, chunks: Iterator[tuple[int, bytes]]) -> None:
+        first, hashes = self._chunks + 1, []
+        for number, (entries, data) in enumerate(chunks):
+            hashes.append(chunk_hash(name, kind, number, entries, data))
+            row = (first + number, entries, CODEC, hashes[-1], data)
+            self._database.execute("INSERT INTO chunk VALUES (?, ?, ?, ?, ?)", row)
+        self._chunks += len(hashes)
+        self._parts.append(Part(name, kind, n, first, len(hashes), part_hash(name, kind, n, hashes)))
+
+    def finished(self, meta: dict[str, str], sources: Sequence[SourceRow]) -> bytes:
+        """Return the database with the records, and the list of parts as the last that was added."""
+        meta = {**meta, ROOT: root_hash(self._version, meta, sources, self._parts)}
+        execute = self._database.executemany
+        execute("INSERT INTO meta VALUES (?, ?)", meta.items())
+        rows = ((source.path, source.absolute, source.relative, source.about) for source in sources)
+        execute("INSERT INTO source (path, absolute, relative, about) VALUES (?, ?, ?, ?)", rows)
+        parts = ((part.name, part.kind, part.n, part.first, part.chunks, part.hash) for part in self._parts)
+        execute("INSERT INTO part VALUES (?, ?, ?, ?, ?, ?)", parts)
+        self._database.execute("COMMIT")
+        return self._database.serialize()
+
+
+def trailer(image: bytes) -> bytes:
+    """Return what stands behind the database: a hash of every byte of it, also of those that SQLite does not use."""
+    return TRAILER_MAGIC + hashlib.sha256(image).digest()

@@ -1,0 +1,231 @@
+"""What a project holds, as plain records. Not here: how they are written and read (`project_file`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import msgspec
+
+from wordpiece_studio.system.decodable import decodable
+
+if TYPE_CHECKING:
+    from wordpiece_studio.corpus.corpus_file import CorpusFile
+    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.training.config import TrainingConfig
+    from wordpiece_studio.training.history import MergeHistory
+
+_Text = Annotated[str, msgspec.Meta(max_length=1_000_000)]
+_Step = Annotated[int, msgspec.Meta(ge=0, le=2**31)]
+
+
+@decodable
+class ProjectSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How the next training begins, as the training bar and the corpus pane say it.
+
+    Attributes
+    ----------
+    training
+        `TrainingConfig.to_dict`.
+    normalizer, pre_tokenizer
+        What ``normalizers.to_spec`` and ``pre_tokenizers.to_spec`` give.
+    max_word_length
+        How many characters a word may have to be counted.
+    """
+
+    training: dict[str, Any]
+    normalizer: dict[str, Any]
+    pre_tokenizer: dict[str, Any]
+    max_word_length: Annotated[int, msgspec.Meta(ge=1, le=2**31)] = 1000
+
+
+@decodable
+class ProjectFocus(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What all panes look at, see `wordpiece_studio.session.records.Focus`."""
+
+    kind: Literal["pair", "token", "word"]
+    left: _Text = ""
+    right: _Text = ""
+    text: _Text = ""
+
+
+@decodable
+class ProjectNote(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A line of the notebook: after `step` merges, of which the last made `token`."""
+
+    step: _Step
+    text: _Text
+    token: _Text = ""
+
+
+@decodable
+class ProjectBreakpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A breakpoint, see `wordpiece_studio.session.breakpoints.Breakpoint`."""
+
+    kind: Literal["token", "pattern", "word", "value", "tie", "size"]
+    text: _Text = ""
+    number: float = 0.0
+    is_enabled: bool = True
+
+
+@decodable
+class ProjectView(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the window shows of the project, whatever its layout is.
+
+    Attributes
+    ----------
+    moment
+        After so many merges.
+    watched_text
+        The text in the tokenization pane.
+    markers
+        The steps of A and B.
+    """
+
+    moment: _Step = 0
+    focus: ProjectFocus | None = None
+    watched_text: Annotated[str, msgspec.Meta(max_length=20_000_000)] = ""
+    markers: dict[Literal["A", "B"], _Step] = {}
+    notes: tuple[ProjectNote, ...] = ()
+    breakpoints: tuple[ProjectBreakpoint, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusReference:
+    """A file of the corpus as it was when it was read last.
+
+    Attributes
+    ----------
+    file
+        The file and how it is read.
+    size
+        Its bytes; -1 if that is not known.
+    modified_ns
+        When it was changed last, in nanoseconds since 1970; -1 if that is not known.
+    sha256
+        Of all its bytes, in hexadecimal; empty if it was not worked out.
+    """
+
+    file: CorpusFile
+    size: int = -1
+    modified_ns: int = -1
+    sha256: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectCorpus:
+    """The corpus: a text that is in the project itself, or files of which it holds the references.
+
+    Attributes
+    ----------
+    name
+        What the corpus is called where it has no file.
+    text
+        The text, line breaks as they are; None if the corpus is a list of files.
+    encoding, mark
+        How the text is written to a file: a Python codec, and a byte order mark that may be empty.
+    is_edited
+        Whether the text has edits that are in no other file than the project.
+    origin
+        The file that the text was opened from or saved to.
+    files
+        The files, in the order in which they are read.
+    """
+
+    name: str = ""
+    text: str | None = ""
+    encoding: str = "utf-8"
+    mark: bytes = b""
+    is_edited: bool = False
+    origin: CorpusReference | None = None
+    files: tuple[CorpusReference, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectRun:
+    """A training and what it was learned from.
+
+    Attributes
+    ----------
+    counts, config, history
+        The word counts, the settings, limits raised since included, and the merges.
+    stop_reason
+        Why it ended: a stop rule's name or ``"user"``; None if it was only paused.
+    corpus_name
+        What the corpus was called then.
+    is_of_corpus
+        Whether `counts` are those of the project's corpus as it is, so that it need not be counted again.
+    is_wanted
+        Whether the user asked for the training.
+    merges
+        How many merges of the history belong to it, which a training may be appending to; None: all that it has.
+    """
+
+    counts: WordCounts
+    config: TrainingConfig
+    history: MergeHistory
+    stop_reason: str | None = None
+    corpus_name: str = ""
+    is_of_corpus: bool = False
+    is_wanted: bool = True
+    merges: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownPart:
+    """A part that a newer program wrote: its name, its kind, how many entries, and its chunks as they are.
+
+    Attributes
+    ----------
+    chunks
+        For each how many entries it has, and these compressed.
+    """
+
+    name: str
+    kind: str
+    n: int
+    chunks: tuple[tuple[int, bytes], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownContents:
+    """What a project holds that this program does not know, because a newer one wrote it: kept, and saved again.
+
+    Attributes
+    ----------
+    minor
+        The minor number of the newer program's format.
+    records
+        Whole records as JSON, by name.
+    fields
+        Fields of records that are known: for each record, by name, what JSON gave.
+    parts
+        The parts.
+    """
+
+    minor: int
+    records: dict[str, str]
+    fields: dict[str, dict[str, Any]]
+    parts: tuple[UnknownPart, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    """All of it. A project that was opened reads words and places from its file when they are first asked for.
+
+    Attributes
+    ----------
+    settings, corpus, view, run
+        See there; no run if nothing was trained.
+    counts
+        The word counts of the corpus as it is, if they are known and are not those of the run.
+    unknown
+        What a newer program added. It must be passed on from the project that was opened to the one that is saved.
+    """
+
+    settings: ProjectSettings
+    corpus: ProjectCorpus
+    view: ProjectView
+    run: ProjectRun | None = None
+    counts: WordCounts | None = None
+    unknown: UnknownContents | None = None

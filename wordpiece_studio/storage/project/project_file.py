@@ -1,0 +1,276 @@
+"""Project files: a project saved, opened and checked.
+
+A file is always written as a new one that takes the old one's place (`atomic_write`); it is built and opened once in
+memory first, and read back from the disk before it does. Not here: how it is laid out (`layout`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from wordpiece_studio import __version__
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.storage.project.container_reading import Container
+from wordpiece_studio.storage.project.container_writing import Image, SavingStopped, text_part, trailer
+from wordpiece_studio.storage.project.contents import Project, ProjectNote, ProjectSettings, ProjectView
+from wordpiece_studio.storage.project.first_bytes import check_every_byte, read_head
+from wordpiece_studio.storage.project.layout import MINOR, PROGRAM, ROOT, SUFFIX, damaged
+from wordpiece_studio.storage.project.records import (
+    CorpusHead,
+    CountsHead,
+    RunHead,
+    checked_settings,
+    from_json,
+    read_corpus,
+    read_record,
+    to_json,
+    write_corpus,
+)
+from wordpiece_studio.storage.project.stored_run import NAMES, WrittenRun, check_head, read_run
+from wordpiece_studio.storage.project.stored_words import (
+    CORPUS_WORDS,
+    LaterReads,
+    head_of_counts,
+    part_names,
+    read_corpus_counts,
+    words_parts,
+    words_work,
+)
+from wordpiece_studio.storage.project.versions import migrated, unknown_contents
+from wordpiece_studio.system.atomic_write import atomic_write_all
+from wordpiece_studio.system.printable import display_name, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import BinaryIO
+
+    from wordpiece_studio.storage.project.container_writing import PartContent
+
+__all__ = ["SUFFIX", "SavingStopped", "check_project", "is_project", "open_project", "save_project"]
+
+_SETTINGS, _CORPUS, _VIEW, _RUN, _COUNTS = "settings", "corpus", "view", "run", "counts"
+_TEXT, _WATCHED, _NOTES = "corpus/text", "view/watched_text", "view/notes"
+_RECORDS = frozenset([PROGRAM, ROOT, _SETTINGS, _CORPUS, _VIEW, _RUN, _COUNTS])
+_PARTS = frozenset([_TEXT, _WATCHED, _NOTES]) | NAMES | part_names(CORPUS_WORDS)
+_READ_AT_ONCE = 1 << 20
+_FAULTS = (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError)
+"""What wrong values in a file may raise while they are turned into ours."""
+
+
+def save_project(
+    path: str | os.PathLike[str],
+    project: Project,
+    *,
+    report: Callable[[int, int], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> None:
+    """Write a project to the file at `path`, in one step that cannot be seen half done.
+
+    Words and places that were not read yet are now. A training may go on meanwhile; what it appends is left out.
+
+    Parameters
+    ----------
+    path
+        Where to; what is there is replaced.
+    project
+        The project.
+    report
+        Told now and then how many bytes are done, of about how many.
+    should_stop
+        Asked now and then whether to give up.
+
+    Raises
+    ------
+    SavingStopped
+        If `should_stop` said so.
+    StudioError
+        If the file cannot be written, or a part of the project cannot be; what was at `path` is then what it was.
+    """
+    image = _image(path, project, report, should_stop)
+    _check_opens(path, image)
+    end, result = trailer(image), hashlib.sha256(image)
+    result.update(end)
+
+    def write(file: BinaryIO) -> None:
+        file.write(image)
+        file.write(end)
+        file.flush()
+        _check_written(file, result.digest(), path)
+
+    if should_stop is not None and should_stop():
+        raise SavingStopped
+    atomic_write_all({path: write})
+
+
+def open_project(path: str | os.PathLike[str]) -> Project:
+    """Return the project in a file. Words and places of its run are read when they are first asked for.
+
+    Raises
+    ------
+    StudioError
+        If there is no such file, it is no project, was saved by a newer program, or is damaged. Also, later, when
+        words or places are asked for, if those are.
+    """
+    container = Container(path)
+    try:
+        project = _read(container)
+    except (StudioError, *_FAULTS) as error:
+        container.close()
+        if isinstance(error, StudioError):
+            raise _with_path(error, path) from error
+        raise damaged(path, "its records", _shown(error)) from error
+    if project.run is None and project.counts is None:
+        container.close()
+    return project
+
+
+def check_project(path: str | os.PathLike[str]) -> None:
+    """Check a whole project: every byte, every record and part, and that they fit together.
+
+    Raises
+    ------
+    StudioError
+        As `open_project`; if any byte is not what was saved.
+    """
+    project = open_project(path)  # says more of what is wrong than the bytes do
+    if project.counts is not None:
+        _ = project.counts.words
+    if project.run is not None:
+        _ = project.run.counts.words, project.run.history.places
+    check_every_byte(path)
+
+
+def is_project(path: str | os.PathLike[str]) -> bool:
+    """Return whether a file looks like a project, of whatever version, whole or not."""
+    try:
+        read_head(path)
+    except StudioError:
+        return False
+    return True
+
+
+# Saving.
+
+
+def _image(
+    path: str | os.PathLike[str],
+    project: Project,
+    report: Callable[[int, int], None] | None,
+    should_stop: Callable[[], bool] | None,
+) -> bytes:
+    unknown, counts = project.unknown, project.counts
+    run = WrittenRun(project.run) if project.run is not None else None
+    contents = list(_small_parts(project))
+    work = sum(len(part.data) for part in contents) + (run.work if run else 0)
+    work += 0 if counts is None else words_work(counts)
+    minor = max(MINOR, unknown.minor if unknown else 0)
+    with Image(minor, work, report, should_stop) as image:
+        for part in contents:
+            image.add(part)
+        for part in run.parts() if run else ():
+            image.add(part)
+        for part in () if counts is None else words_parts(CORPUS_WORDS, counts):
+            image.add(part)
+        for kept in unknown.parts if unknown else ():
+            image.add_unknown(kept)
+        records: dict[str, Any] = {
+            _SETTINGS: project.settings,
+            _VIEW: msgspec.structs.replace(project.view, watched_text="", notes=()),
+        }
+        folder = os.path.dirname(os.path.realpath(path))
+        records[_CORPUS], sources = write_corpus(project.corpus, folder)
+        if run:
+            records[_RUN] = run.head
+        if counts is not None:
+            records[_COUNTS] = head_of_counts(counts, project.corpus, project.settings)
+        fields = unknown.fields if unknown else {}
+        meta = {name: to_json(record, fields.get(name)) for name, record in records.items()}
+        program = {PROGRAM: f"WordPiece Studio {__version__}"}
+        return image.finished({**(unknown.records if unknown else {}), **meta, **program}, sources)
+
+
+def _small_parts(project: Project) -> Iterator[PartContent]:
+    if project.corpus.text is not None:
+        yield text_part(_TEXT, project.corpus.text)
+    yield text_part(_WATCHED, project.view.watched_text)
+    yield text_part(_NOTES, to_json(project.view.notes))
+
+
+def _check_written(file: BinaryIO, digest: bytes, path: str | os.PathLike[str]) -> None:
+    """Read back what was written: better now than when the old file is gone."""
+    result = hashlib.sha256()
+    file.seek(0)
+    while piece := file.read(_READ_AT_ONCE):
+        result.update(piece)
+    if result.digest() != digest:
+        raise StudioError(
+            "{path} cannot be written: what was written is not what is read back",
+            "What was there before is unchanged. Save in another place.",
+            path=display_name(path),
+        )
+
+
+def _check_opens(path: str | os.PathLike[str], image: bytes) -> None:
+    """Open what was built, so that nothing takes the old file's place that this program would refuse."""
+    try:
+        with contextlib.closing(Container(path, image)) as container:
+            _read(container, with_merges=False)  # which are numbers, and were copied
+    except (StudioError, *_FAULTS) as error:
+        reason = _shown(error)
+        if isinstance(error, StudioError):
+            reason = "{place}: {reason}".format(**error.values) if "place" in error.values else error.what
+        raise StudioError(
+            "{path} cannot be written: it could not be opened again ({reason})",
+            "What was there before is unchanged.",
+            path=display_name(path),
+            reason=reason,
+        ) from error
+
+
+# Opening.
+
+
+def _read(container: Container, *, with_merges: bool = True) -> Project:
+    records = migrated(container)
+    fields: dict[str, dict[str, Any]] = {name: {} for name in (_SETTINGS, _CORPUS, _VIEW, _RUN, _COUNTS)}
+    # Only a newer program adds fields; without one, a field too many is damage.
+    more = fields.get if container.minor > MINOR else lambda _name: None
+    settings = checked_settings(read_record(records[_SETTINGS], ProjectSettings, more(_SETTINGS)))
+    head = read_record(records[_CORPUS], CorpusHead, more(_CORPUS))
+    text = container.text(_TEXT) if head.has_text else None
+    view = read_record(records[_VIEW], ProjectView, more(_VIEW))
+    notes = msgspec.convert(from_json(container.text(_NOTES)), tuple[ProjectNote, ...])
+    folder = os.path.dirname(os.path.realpath(container.path))
+    corpus = read_corpus(head, container.sources, text, folder)
+    run, counts, later = None, None, LaterReads(container)
+    if _RUN in records:
+        run_head = read_record(records[_RUN], RunHead, more(_RUN))
+        if with_merges:
+            run = read_run(later, run_head)
+        else:
+            check_head(later, run_head)
+    if _COUNTS in records:
+        counts_head = read_record(records[_COUNTS], CountsHead, more(_COUNTS))
+        counts = read_corpus_counts(later, counts_head, corpus, settings)
+    return Project(
+        settings=settings,
+        corpus=corpus,
+        view=msgspec.structs.replace(view, watched_text=container.text(_WATCHED), notes=notes),
+        run=run,
+        counts=counts,
+        unknown=unknown_contents(container, records, fields, _RECORDS, _PARTS),
+    )
+
+
+def _with_path(error: StudioError, path: str | os.PathLike[str]) -> StudioError:
+    """Return an error that says which file is meant."""
+    return error if "path" in error.values else damaged(path, "its records", error.what)
+
+
+def _shown(error: Exception) -> str:
+    return printable(str(error))[:200]

@@ -1,0 +1,209 @@
+"""The records of a project as JSON, and back: settings, corpus, view and run. Not here: what is too large for them."""
+
+from __future__ import annotations
+
+import codecs
+import json
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+
+import msgspec
+
+from wordpiece_studio.corpus.corpus_file import CorpusFile, FileKind
+from wordpiece_studio.corpus.decoding import ErrorHandling  # noqa: TC001 - msgspec reads it
+from wordpiece_studio.corpus.encodings import known_encoding
+from wordpiece_studio.storage.project.contents import CorpusReference, ProjectCorpus
+from wordpiece_studio.storage.project.references import located, placed
+from wordpiece_studio.system.decodable import decodable
+from wordpiece_studio.text import normalizers, pre_tokenizers
+from wordpiece_studio.training.config import TrainingConfig
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from wordpiece_studio.storage.project.contents import ProjectSettings
+    from wordpiece_studio.storage.project.layout import SourceRow
+
+_Record = TypeVar("_Record", bound=msgspec.Struct)
+_Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+_Size = Annotated[int, msgspec.Meta(ge=-1, le=2**63 - 1)]
+
+_MARKS = {"", *(mark.hex() for mark in (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))}
+_MARKS |= {codecs.BOM_UTF32_LE.hex(), codecs.BOM_UTF32_BE.hex()}
+_MOST_MEMORY = 256 << 20
+_BRACE_BYTES, _BRACKET_BYTES, _COMMA_BYTES = 240, 64, 60  # what these cost at most, once they are Python's objects
+
+
+@decodable
+class CorpusHead(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A `ProjectCorpus` without its text and files. `mark`: in hexadecimal."""
+
+    name: str
+    has_text: bool
+    encoding: str = "utf-8"
+    mark: str = ""
+    is_edited: bool = False
+
+
+@decodable
+class SourceAbout(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A `CorpusReference` without its path. `role`: whether it is one of the files, or where the text came from."""
+
+    role: Literal["file", "origin"]
+    kind: FileKind = "text"
+    column: str | None = None
+    encoding: str | None = None
+    errors: ErrorHandling = "strict"
+    size: _Size = -1
+    modified_ns: Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)] = -1
+    sha256: Annotated[str, msgspec.Meta(pattern=r"^([0-9a-f]{64})?$")] = ""
+
+
+@decodable
+class RunHead(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A `ProjectRun` without words and merges, and the numbers of a `HistoryTable`.
+
+    Attributes
+    ----------
+    config, first_config
+        The settings with the limits raised since, and those that the training began with.
+    normalizer, pre_tokenizer
+        What made the words.
+    """
+
+    config: dict[str, Any]
+    first_config: dict[str, Any]
+    normalizer: dict[str, Any]
+    pre_tokenizer: dict[str, Any]
+    initial_size: _Count
+    symbols_after: _Count
+    word_count: _Count
+    total_words: _Count
+    stop_reason: Annotated[str, msgspec.Meta(max_length=100)] | None = None
+    corpus_name: str = ""
+    is_of_corpus: bool = False
+    is_wanted: bool = True
+
+
+@decodable
+class CountsHead(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Word counts of the corpus without the words; `corpus`: a hash of what they were counted from."""
+
+    normalizer: dict[str, Any]
+    pre_tokenizer: dict[str, Any]
+    corpus: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}$")]
+
+
+def to_json(record: Any, more: dict[str, Any] | None = None) -> str:
+    """Return a record, or several, as JSON in ASCII, so that halves of surrogate pairs pass; `more`: fields to add."""
+    values = msgspec.to_builtins(record)
+    return json.dumps({**values, **more} if more else values)
+
+
+def from_json(text: str) -> Any:
+    """Return what a JSON text holds.
+
+    Raises
+    ------
+    ValueError
+        If it is no JSON, or nested too deeply, or would take far more memory than a real one.
+    """
+    memory = _BRACE_BYTES * text.count("{") + _BRACKET_BYTES * text.count("[") + _COMMA_BYTES * text.count(",")
+    if memory + len(text) > _MOST_MEMORY:
+        raise ValueError(f"{len(text)} characters of JSON")
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def read_record(text: str, kind: type[_Record], unknown: dict[str, Any] | None = None) -> _Record:
+    """Return the record that a JSON text holds; fields that it cannot have go into `unknown`, if that is given.
+
+    Raises
+    ------
+    ValueError
+        If it is no such record.
+    """
+    values = from_json(text)
+    if unknown is not None and isinstance(values, dict):
+        known = {field.encode_name for field in msgspec.structs.fields(kind)}
+        unknown.update({name: values.pop(name) for name in values.keys() - known})
+    return msgspec.convert(values, kind)
+
+
+def checked_settings(settings: ProjectSettings) -> ProjectSettings:
+    """Return settings that came from a file if a training can begin with them.
+
+    Raises
+    ------
+    StudioError, TypeError
+        If not: a value is out of range, or not of the kind that stands there.
+    """
+    TrainingConfig.from_dict(settings.training)
+    normalizers.from_spec(settings.normalizer)
+    pre_tokenizers.from_spec(settings.pre_tokenizer)
+    return settings
+
+
+def write_corpus(corpus: ProjectCorpus, folder: str) -> tuple[CorpusHead, list[SourceRow]]:
+    """Return a corpus without its text, and the rows of its files; `folder`: where the project will be."""
+    record = CorpusHead(
+        name=corpus.name,
+        has_text=corpus.text is not None,
+        encoding=corpus.encoding,
+        mark=corpus.mark.hex(),
+        is_edited=corpus.is_edited,
+    )
+    rows = [placed(reference.file.path, folder, _about(reference, "file")) for reference in corpus.files]
+    if corpus.origin is not None:
+        rows.append(placed(corpus.origin.file.path, folder, _about(corpus.origin, "origin")))
+    return record, rows
+
+
+def _about(reference: CorpusReference, role: Literal["file", "origin"]) -> str:
+    file = reference.file
+    return to_json(
+        SourceAbout(
+            role=role,
+            kind=file.kind,
+            column=file.column,
+            encoding=file.encoding,
+            errors=file.errors,
+            size=reference.size,
+            modified_ns=reference.modified_ns,
+            sha256=reference.sha256,
+        )
+    )
+
+
+def read_corpus(record: CorpusHead, rows: Sequence[SourceRow], text: str | None, folder: str) -> ProjectCorpus:
+    """Return the corpus that `write_corpus` took apart; `folder`: where the project is now.
+
+    Raises
+    ------
+    ValueError
+        If a value cannot be.
+    StudioError
+        If there is no encoding of such a name.
+    """
+    origins: list[CorpusReference] = []
+    files: list[CorpusReference] = []
+    for row in rows:
+        about = read_record(row.about, SourceAbout)
+        if about.encoding is not None:
+            known_encoding(about.encoding)
+        file = CorpusFile(located(row, folder), about.kind, about.column, about.encoding, about.errors)
+        reference = CorpusReference(file, about.size, about.modified_ns, about.sha256)
+        (files if about.role == "file" else origins).append(reference)
+    if len(origins) > 1 or record.mark not in _MARKS:
+        raise ValueError(record.mark)
+    known_encoding(record.encoding)
+    return ProjectCorpus(
+        name=record.name,
+        text=text,
+        encoding=record.encoding,
+        mark=bytes.fromhex(record.mark),
+        is_edited=record.is_edited,
+        origin=origins[0] if origins else None,
+        files=tuple(files),
+    )

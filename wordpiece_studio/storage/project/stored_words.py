@@ -1,0 +1,167 @@
+"""Word counts in a project file: those that a training was learned from, and those of the corpus as it is.
+
+How often the words occur is read when a project is opened; the words themselves are when they are first asked for.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from wordpiece_studio.corpus.counts import LARGEST_COUNT, CorpusStatistics, SkippedWord
+from wordpiece_studio.corpus.stored_counts import StoredWordCounts
+from wordpiece_studio.storage.project.container_writing import array_part, strings_parts, text_part
+from wordpiece_studio.storage.project.layout import damaged
+from wordpiece_studio.storage.project.records import CountsHead, from_json
+from wordpiece_studio.text import normalizers, pre_tokenizers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.storage.project.container_reading import Container
+    from wordpiece_studio.storage.project.container_writing import PartContent
+    from wordpiece_studio.storage.project.contents import ProjectCorpus, ProjectSettings
+
+RUN_WORDS, CORPUS_WORDS = "words", "corpus/words"
+"""What the names of the parts begin with."""
+_COUNTS, _STATISTICS = "{}/counts", "{}/statistics"
+_BYTES_A_WORD = 12  # about, before they are compressed
+_SKIPPED = tuple(field.name for field in dataclasses.fields(SkippedWord))
+
+
+class LaterReads:
+    """What is read from a project's file after it was opened. The file is let go of when nothing is left."""
+
+    def __init__(self, container: Container) -> None:
+        self.container = container
+        self._awaited: set[str] = set()
+
+    def expect(self, what: str) -> None:
+        """Keep the file for this."""
+        self._awaited.add(what)
+
+    def note_read(self, what: str) -> None:
+        """Say that this was read."""
+        self._awaited.discard(what)
+        if not self._awaited:
+            self.container.close()
+
+
+def part_names(words: str) -> frozenset[str]:
+    """Return the names of all parts that these word counts may have: `RUN_WORDS` or `CORPUS_WORDS`."""
+    return frozenset([f"{words}/text", f"{words}/lengths", _COUNTS.format(words), _STATISTICS.format(words)])
+
+
+def words_work(counts: WordCounts) -> int:
+    """Return about how many bytes the parts have."""
+    return _BYTES_A_WORD * len(counts)
+
+
+def words_parts(words: str, counts: WordCounts) -> Iterator[PartContent]:
+    """Yield the parts of word counts, made when they are asked for."""
+    yield array_part(_COUNTS.format(words), counts.counts)
+    yield text_part(_STATISTICS.format(words), _statistics_json(counts))
+    yield from strings_parts(words, counts.words)
+
+
+def read_counts(later: LaterReads, words: str, normalizer: dict[str, Any], pre_tokenizer: dict[str, Any]) -> WordCounts:
+    """Return word counts of which the words are read when they are first asked for.
+
+    Raises
+    ------
+    StudioError
+        If they are damaged; when the words are asked for, if those are.
+    """
+    container = later.container
+    name = _COUNTS.format(words)
+    counts = container.array(name, "i").astype(np.int64)
+    if len(counts) and (counts.min() < 1 or not is_sum_small(counts)):
+        raise damaged(container.path, name)
+
+    def load() -> list[str]:
+        found = container.strings(words, len(counts))
+        later.note_read(words)
+        if not all(found):
+            raise damaged(container.path, words, "a word is empty")
+        return found
+
+    later.expect(words)
+    values = from_json(container.text(_STATISTICS.format(words)))
+    statistics = msgspec.convert(values["statistics"], CorpusStatistics)
+    skipped = [msgspec.convert(dict(zip(_SKIPPED, word, strict=True)), SkippedWord) for word in values["skipped"]]
+    if not _are_possible(statistics, skipped):
+        raise damaged(container.path, _STATISTICS.format(words), "they cannot be those of a corpus")
+    return StoredWordCounts(
+        load,
+        counts,
+        normalizers.from_spec(normalizer),
+        pre_tokenizers.from_spec(pre_tokenizer),
+        statistics,
+        skipped,
+    )
+
+
+def _are_possible(statistics: CorpusStatistics, skipped: list[SkippedWord]) -> bool:
+    """Tell whether this can have been read: no number is negative, and of words that were left out some are named."""
+    records: list[Any] = [statistics, *statistics.files, *skipped]
+    values = [getattr(record, field.name) for record in records for field in dataclasses.fields(record)]
+    numbers = [value for value in (*values, *statistics.spelled_out.values()) if isinstance(value, int)]
+    return bool(skipped or not statistics.skipped_words) and all(0 <= number <= LARGEST_COUNT for number in numbers)
+
+
+def head_of_counts(counts: WordCounts, corpus: ProjectCorpus, settings: ProjectSettings) -> CountsHead:
+    """Return the record of a corpus' word counts."""
+    return CountsHead(
+        normalizer=normalizers.to_spec(counts.normalizer),
+        pre_tokenizer=pre_tokenizers.to_spec(counts.pre_tokenizer),
+        corpus=_digest(corpus, settings.max_word_length),
+    )
+
+
+def read_corpus_counts(
+    later: LaterReads, head: CountsHead, corpus: ProjectCorpus, settings: ProjectSettings
+) -> WordCounts | None:
+    """Return the word counts of a corpus; None if they are those of another one, or were counted otherwise.
+
+    That is so where a program that does not know word counts kept them although it changed the corpus.
+
+    Raises
+    ------
+    StudioError
+        If they are damaged; when the words are asked for, if those are.
+    """
+    is_counted_so = (head.normalizer, head.pre_tokenizer) == (settings.normalizer, settings.pre_tokenizer)
+    if not is_counted_so or head.corpus != _digest(corpus, settings.max_word_length):
+        return None
+    return read_counts(later, CORPUS_WORDS, head.normalizer, head.pre_tokenizer)
+
+
+def _digest(corpus: ProjectCorpus, max_word_length: int) -> str:
+    """Return a hash of what a corpus is counted from: its text, or its files as they were when they were read last.
+
+    Where the files are does not matter: they may have been moved since.
+    """
+    result = hashlib.sha256(f"{max_word_length}\0".encode())
+    if corpus.text is not None:
+        result.update(b"text\0" + corpus.text.encode("utf-8", "surrogatepass"))
+    for reference in corpus.files:
+        file = reference.file
+        about = [file.kind, file.column, file.encoding, file.errors, reference.size, reference.modified_ns]
+        result.update(json.dumps(about).encode() + b"\0")
+    return result.hexdigest()
+
+
+def is_sum_small(numbers: np.ndarray[Any, Any]) -> bool:
+    """Return whether numbers add up to what fits in an int64."""
+    return float(numbers.sum(dtype=np.float64)) < LARGEST_COUNT / 2 or sum(numbers.tolist()) <= LARGEST_COUNT
+
+
+def _statistics_json(counts: WordCounts) -> str:
+    skipped = [dataclasses.astuple(word) for word in counts.skipped]
+    return json.dumps({"statistics": dataclasses.asdict(counts.statistics), "skipped": skipped})

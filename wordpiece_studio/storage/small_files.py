@@ -1,0 +1,72 @@
+"""Files that are read at once: no larger than sensible and, where they are text, UTF-8.
+
+Not here: a corpus, which is read piece by piece (`corpus.files`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from wordpiece_studio.corpus.files import regular_file_status, unreadable
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.system.printable import display_name
+
+if TYPE_CHECKING:
+    import os
+
+
+def small_file_bytes(
+    path: str | os.PathLike[str], most_bytes: int, what: str, advice: str = "Choose another file."
+) -> bytes:
+    """Return all bytes of a file.
+
+    Parameters
+    ----------
+    path
+        Where it is.
+    most_bytes
+        How many it may have.
+    what, advice
+        For the message about one that has more: what it should be, such as ``"a vocabulary"``, and what to do.
+
+    Raises
+    ------
+    StudioError
+        If it has more, cannot be read or is no regular file.
+    """
+    size = regular_file_status(path).st_size
+    if size <= most_bytes:
+        try:
+            with open(path, "rb") as file:
+                data = file.read(size + 1)  # for as many bytes as are asked for, memory is taken
+                if len(data) > size:  # it has grown, or is one that the system makes up as it is read
+                    data += file.read(most_bytes + 1 - len(data))
+        except OSError as error:
+            raise unreadable(path, error) from error
+        size = len(data)
+    if size > most_bytes:
+        raise StudioError(
+            "{path} has {n} MB, too many for {kind}", advice, path=display_name(path), n=size >> 20, kind=what
+        )
+    return data
+
+
+def utf8_text(data: bytes, path: str | os.PathLike[str]) -> str:
+    """Return the text that the file at `path` holds as `data`.
+
+    Raises
+    ------
+    StudioError
+        If it is not UTF-8, naming the line, and the byte, counted from 0.
+    """
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise StudioError(
+            "{path}, line {line}: the byte {value} at byte {byte} is not UTF-8",
+            "Save it as UTF-8.",
+            path=display_name(path),
+            line=data.count(b"\n", 0, error.start) + 1,
+            value=f"{data[error.start]:02X}",
+            byte=error.start,
+        ) from None

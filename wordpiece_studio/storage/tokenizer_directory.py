@@ -1,0 +1,217 @@
+"""A folder that holds a tokenizer, in all the files that other programs take.
+
+``vocab.txt``; ``tokenizer.json`` with what `transformers` wants beside it; and ``wordpiece-studio.json``, the card,
+which says how text is read and how the vocabulary was made. Not here: reading it (`tokenizer_loading`).
+"""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.storage.card import make_card
+from wordpiece_studio.storage.files_together import with_card
+from wordpiece_studio.storage.huggingface.tokenizer_json import (
+    TOKENIZER_FILE,
+    tokenizer_json_bytes,
+    why_not_expressible,
+)
+from wordpiece_studio.storage.huggingface.transformers_directory import (
+    CONFIG_FILE,
+    SPECIAL_TOKENS_FILE,
+    configuration_files,
+)
+from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE, vocabulary_bytes
+from wordpiece_studio.system.atomic_write import atomic_write_all, make_folder
+from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.tokenizer.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.storage.card import Origin
+    from wordpiece_studio.text.normalizers import Normalizer
+    from wordpiece_studio.text.pre_tokenizers import PreTokenizer
+    from wordpiece_studio.tokenizer.vocabulary import Vocabulary
+    from wordpiece_studio.training.config import TrainingConfig
+
+TOKENIZER_FILES = (VOCABULARY_FILE, TOKENIZER_FILE, CONFIG_FILE, SPECIAL_TOKENS_FILE)
+"""The files of a tokenizer, but for the card; a reader takes them together."""
+Only = Literal["vocab.txt", "tokenizer.json"]
+
+_READ_TOGETHER = {*TOKENIZER_FILES, "added_tokens.json"}
+"""What a reader would mix up with the files that are written."""
+
+
+def save_directory(
+    folder: str | os.PathLike[str],
+    vocabulary: Vocabulary,
+    normalizer: Normalizer,
+    pre_tokenizer: PreTokenizer,
+    *,
+    max_word_length: int = 100,
+    config: TrainingConfig | None = None,
+    counts: WordCounts | None = None,
+    origin: Origin | None = None,
+    only: Only | None = None,
+) -> None:
+    """Write a tokenizer into a folder, which is made if it is not there: all files or none.
+
+    Parameters
+    ----------
+    folder
+        Where to; files of other names in it are left alone.
+    vocabulary, normalizer, pre_tokenizer, max_word_length
+        The tokenizer; a word of more characters is unknown as a whole.
+    config, counts, origin
+        How the vocabulary was trained and on what, to be noted.
+    only
+        Leave out what cannot be written: ``"vocab.txt"``, all that goes with ``tokenizer.json``;
+        ``"tokenizer.json"``, the ``vocab.txt``. The card is always written.
+
+    Raises
+    ------
+    StudioError
+        If a file cannot hold the tokenizer exactly, naming the reason and what can be written instead; if what would
+        be written does not read back as the same; if a file stays in the folder that does not belong to these; or if
+        one cannot be written. The folder then holds what it did before.
+    """
+    tokenizer = Tokenizer(vocabulary, normalizer, pre_tokenizer, max_word_length=max_word_length)
+    files = tokenizer_files(tokenizer, checked_only(only))
+    card = make_card(
+        vocabulary,
+        normalizer,
+        pre_tokenizer,
+        max_word_length=max_word_length,
+        config=config,
+        counts=counts,
+        origin=origin,
+        folder=folder,
+    )
+    files = with_card(card, files)
+    _check_no_other_files(folder, files)
+    target = make_folder(folder)
+    atomic_write_all({target / name: data for name, data in files.items()})
+
+
+def checked_only(name: str | None) -> Only | None:
+    """Return which file is to be written alone, if one is.
+
+    Raises
+    ------
+    StudioError
+        If there is no such choice.
+    """
+    if name not in (None, *get_args(Only)):
+        raise StudioError("There is no file {name} to write alone", "Write vocab.txt or tokenizer.json.", name=name)
+    return cast("Only | None", name)
+
+
+def tokenizer_files(tokenizer: Tokenizer, only: Only | None = None) -> dict[str, bytes]:
+    """Return the contents of the files of a tokenizer by name, but for the card; each was read back and compared.
+
+    Raises
+    ------
+    StudioError
+        As for `save_directory`.
+    """
+    files = {}
+    if only != TOKENIZER_FILE:
+        files[VOCABULARY_FILE] = vocabulary_bytes(tokenizer.vocabulary.tokens)
+    if only != VOCABULARY_FILE:
+        files[TOKENIZER_FILE] = tokenizer_json_bytes(tokenizer)
+        files |= configuration_files(tokenizer)
+    _check_read_back(files, tokenizer.vocabulary)
+    return files
+
+
+def check_saving(tokenizer: Tokenizer, folder: str | os.PathLike[str], only: Only | None = None) -> None:
+    """Check before a training what would stand in the way of `save_directory` after it.
+
+    Parameters
+    ----------
+    tokenizer
+        Its vocabulary may be the one that the training begins with: a token that cannot stand in a ``vocab.txt`` ends
+        in a symbol that cannot either, or holds one.
+    folder, only
+        As for `save_directory`.
+
+    Raises
+    ------
+    StudioError
+        If something does.
+    """
+    if only != VOCABULARY_FILE:
+        reason = why_not_expressible(tokenizer)
+        if reason is not None:
+            raise reason
+    if only != TOKENIZER_FILE and len(tokenizer.vocabulary):
+        vocabulary_bytes(tokenizer.vocabulary.tokens)
+    _check_no_other_files(folder, written_names(only))
+
+
+def written_names(only: Only | None) -> set[str]:
+    """Return the names of the files that `tokenizer_files` gives."""
+    if only is None:
+        return {*TOKENIZER_FILES}
+    return {VOCABULARY_FILE} if only == VOCABULARY_FILE else {*TOKENIZER_FILES} - {VOCABULARY_FILE}
+
+
+def _check_no_other_files(folder: str | os.PathLike[str], written: Iterable[str]) -> None:
+    """Check that no file stays in a folder that a reader would take for a part of this tokenizer.
+
+    Raises
+    ------
+    StudioError
+        If one does, naming it.
+    """
+    for name in sorted(_READ_TOGETHER.difference(written)):
+        path = Path(folder) / name
+        if os.path.lexists(path):
+            raise StudioError(
+                "{path} would stay, and does not belong to what is to be written",
+                "Choose another folder, or move that file away.",
+                path=display_name(path),
+            )
+
+
+def _check_read_back(files: Mapping[str, bytes], vocabulary: Vocabulary) -> None:
+    """Check that other readers than those of this program find the same tokens under the same ids.
+
+    Raises
+    ------
+    StudioError
+        If not, naming the file.
+    """
+    tokens = vocabulary.tokens
+    if VOCABULARY_FILE in files:
+        with io.TextIOWrapper(io.BytesIO(files[VOCABULARY_FILE]), encoding="utf-8") as lines:
+            if [line.rstrip("\n") for line in lines] != tokens:
+                raise _not_the_same(VOCABULARY_FILE)
+    if TOKENIZER_FILE in files and _json_vocabulary(files[TOKENIZER_FILE]) != list(
+        zip(tokens, itertools.count(), strict=False)
+    ):
+        raise _not_the_same(TOKENIZER_FILE)
+
+
+def _json_vocabulary(data: bytes) -> object:
+    """Return what stands under ``model.vocab``, as pairs in their order; None if that cannot be found."""
+    try:
+        found: Any = json.loads(data, object_pairs_hook=list)
+        return dict(dict(found)["model"])["vocab"]
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def _not_the_same(name: str) -> StudioError:
+    return StudioError(
+        "What was to be written as {name} does not read back as the same vocabulary",
+        "Nothing was written, and what was there before is unchanged. This is a fault of the Studio: report it.",
+        name=name,
+    )

@@ -1,0 +1,321 @@
+"""A tokenizer from files: a folder or one of the files in it, ours or other programs'.
+
+What the files of a folder say must agree: where two of them contradict each other, neither is chosen. Not here: how
+the single files are read (`vocab_txt`, `bpe_files`, `card`, and those in `huggingface`).
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
+from wordpiece_studio.storage.bpe_files import MERGES_FILE, VOCAB_JSON_FILE, read_bpe_files
+from wordpiece_studio.storage.card import CARD_FILE, Card, read_card, side_card, vocabulary_digest
+from wordpiece_studio.storage.files_together import check_together
+from wordpiece_studio.storage.huggingface.reading_config import Configuration, read_configuration
+from wordpiece_studio.storage.huggingface.reading_tokenizer_json import read_tokenizer_json
+from wordpiece_studio.storage.huggingface.tokenizer_json import TOKENIZER_FILE
+from wordpiece_studio.storage.huggingface.transformers_directory import CONFIG_FILE
+from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES
+from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE, read_vocabulary
+from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.text import normalizers, pre_tokenizers
+from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
+from wordpiece_studio.tokenizer.tokenizer import Tokenizer
+from wordpiece_studio.tokenizer.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+    from wordpiece_studio.text.normalizers import Normalizer
+    from wordpiece_studio.text.pre_tokenizers import PreTokenizer
+
+    Steps = tuple[str | Normalizer | None, str | PreTokenizer | None]
+    """The normalizer and the pre-tokenizer that were asked for, or None."""
+
+KNOWN_FILES = (TOKENIZER_FILE, VOCABULARY_FILE, VOCAB_JSON_FILE)
+"""Any of these makes a folder one that a tokenizer can be loaded from."""
+
+_SPECIAL = re.compile(r"\[.+\]|<.+>", re.DOTALL)  # [unused1] too
+
+
+def load_tokenizer(
+    path: str | os.PathLike[str],
+    normalizer: str | Normalizer | None = None,
+    pre_tokenizer: str | PreTokenizer | None = None,
+) -> Tokenizer | ImportedTokenizer:
+    """Return the tokenizer of a folder, or of a file.
+
+    Parameters
+    ----------
+    path
+        A folder that the Studio or `transformers` wrote; or a ``tokenizer.json``, a ``wordpiece-studio.json``, a
+        ``vocab.json`` with its ``merges.txt`` beside it, or a file with one token a line. Beside a ``vocab.txt`` its
+        settings are found too. Without them it is guessed from the tokens whether text is read as cased or as uncased
+        BERT reads it, and `Tokenizer.is_normalizer_guessed` says so. (`transformers` does not guess: where nothing else
+        is said, its BertTokenizer lower-cases.)
+    normalizer, pre_tokenizer
+        What to use instead of the settings'; None means the settings'. ``"none"`` is the normalizer that changes
+        nothing.
+
+    Returns
+    -------
+    Tokenizer or ImportedTokenizer
+        The second for BPE, Unigram, and WordPiece with what the Studio's vocabularies do not have, such as holes
+        between the ids; it tokenizes as its own program does, and that is all.
+
+    Raises
+    ------
+    StudioError
+        If a file is missing, damaged or asks for what cannot be done here exactly, or two files contradict each other.
+    """
+    given, steps = Path(path), (normalizer, pre_tokenizer)
+    if given.is_dir():
+        return _from_folder(given, steps)
+    if given.name == CARD_FILE:
+        if not (given.parent / VOCABULARY_FILE).exists():
+            return _from_folder(given.parent, steps)
+        return _from_vocabulary(given.parent / VOCABULARY_FILE, steps, is_strict=True)
+    if given.name == VOCAB_JSON_FILE or given.name.endswith("-" + VOCAB_JSON_FILE):
+        return _from_bpe_files(given, steps)
+    if given.suffix == ".json":
+        return _with_steps(read_tokenizer_json(given), steps, display_name(given))
+    return _from_vocabulary(given, steps, is_strict=False)
+
+
+def load_wordpiece_tokenizer(
+    path: str | os.PathLike[str],
+    normalizer: str | Normalizer | None = None,
+    pre_tokenizer: str | PreTokenizer | None = None,
+) -> Tokenizer:
+    """Return what `load_tokenizer` returns if it is a WordPiece vocabulary of the kind that the Studio makes.
+
+    Raises
+    ------
+    StudioError
+        If it is not; and as `load_tokenizer`.
+    """
+    tokenizer = load_tokenizer(path, normalizer, pre_tokenizer)
+    if isinstance(tokenizer, Tokenizer):
+        return tokenizer
+    if tokenizer.kind == "WordPiece" and tokenizer.has_holes:
+        raise StudioError(
+            "{path} cannot be taken apart or written as a vocab.txt: its ids have holes, and the line of a vocab.txt "
+            "is the id",
+            "Tokenize with the tokenizer.json itself, which keeps the ids.",
+            path=display_name(path),
+        )
+    raise StudioError(
+        "{path} holds a {kind} model that can only be tokenized with and compared, not taken apart here",
+        "Use wordpiece-studio tokenize, or load_tokenizer of the library.",
+        path=display_name(path),
+        kind=tokenizer.kind,
+    )
+
+
+def _from_folder(folder: Path, steps: Steps) -> Tokenizer | ImportedTokenizer:
+    there = [name for name in KNOWN_FILES if (folder / name).exists()]
+    if TOKENIZER_FILE in there:
+        tokenizer = read_tokenizer_json(folder / TOKENIZER_FILE)
+        if VOCABULARY_FILE in there:
+            _check_same_vocabulary(folder, tokenizer)
+        configuration = _configuration(folder)
+        if configuration is not None:
+            configuration.check(tokenizer.normalizer, display_name(folder / TOKENIZER_FILE))
+        if (folder / CARD_FILE).exists():
+            _check_card(folder, tokenizer)
+            check_together(folder / CARD_FILE, read_card(folder / CARD_FILE), TOKENIZER_FILES)
+        return _with_steps(tokenizer, steps, display_name(folder / TOKENIZER_FILE))
+    if VOCABULARY_FILE in there:
+        return _from_vocabulary(folder / VOCABULARY_FILE, steps, is_strict=True)
+    if VOCAB_JSON_FILE in there:
+        return _from_bpe_files(folder / VOCAB_JSON_FILE, steps)
+    raise StudioError(
+        "There is no tokenizer in {path}: neither a tokenizer.json nor a vocab.txt nor a vocab.json",
+        "Choose the folder that a tokenizer was saved in.",
+        path=display_name(folder),
+    )
+
+
+def _from_vocabulary(path: Path, steps: Steps, *, is_strict: bool) -> Tokenizer:
+    """Return the tokenizer of a ``vocab.txt``; strictly, what stands beside it must belong to it."""
+    tokens = read_vocabulary(path)
+    own_card = side_card(path)  # of a file that was exported alone
+    card_path = own_card if own_card.is_file() else path.parent / CARD_FILE
+    card = read_card(card_path) if card_path.is_file() else None
+    if card is not None and card.vocabulary_sha256 != vocabulary_digest(tokens):
+        # One that is about this file says how text was read; reading it otherwise is for the user to decide.
+        is_about_it = card_path == own_card or (path.name == VOCABULARY_FILE and card.kind == "tokenizer")
+        if is_strict or (is_about_it and None in steps):
+            raise _foreign_card(card_path, display_name(path.name))
+        card = None
+    if card is not None:
+        if is_strict:
+            check_together(card_path, card, TOKENIZER_FILES)
+        return _of_card(tokens, card, steps)
+    configuration = _configuration(path.parent) if path.name == VOCABULARY_FILE else None
+    special = [token for token in BERT_SPECIAL_TOKENS if token in tokens]
+    is_guessed = configuration is None and steps[0] is None
+    normalizer: str | Normalizer = guessed_normalizer(tokens)
+    unk_token = "[UNK]"
+    if configuration is not None:
+        normalizer, unk_token = configuration.bert_normalizer(), configuration.unk_token or unk_token
+        special = [token for token in tokens if token in {*special, *configuration.special_tokens}]
+    vocabulary = Vocabulary(tokens, special, unk_token=unk_token)
+    return Tokenizer(vocabulary, steps[0] or normalizer, steps[1] or "bert", is_normalizer_guessed=is_guessed)
+
+
+def guessed_normalizer(tokens: Sequence[str]) -> str:
+    """Return the name of the normalizer that BERT's tokens were probably learned with.
+
+    Uncased if they have lower-case letters and no capitals, special tokens apart; and with accents kept if they have
+    any, or Hangul in whole syllables, which would never be found otherwise.
+
+    >>> guessed_normalizer(["[UNK]", "hug", "##s"]), guessed_normalizer(["[UNK]", "Hug", "##s"])
+    ('bert-uncased', 'bert-cased')
+    """
+    text = "\n".join(token for token in tokens if not _SPECIAL.fullmatch(token))
+    if not any(map(str.islower, text)) or normalizers.Lowercase().normalize(text) != text:
+        return "bert-cased"
+    without_accents = normalizers.resolve_normalizer("nfd+strip-accents").normalize(text)
+    return "bert-uncased" if without_accents == text else "bert-uncased:keep-accents"
+
+
+def _of_card(tokens: list[str], card: Card, steps: Steps) -> Tokenizer:
+    vocabulary = Vocabulary(
+        tokens, card.special_tokens, card.continuing_subword_prefix, card.end_of_word_suffix, card.unk_token
+    )
+    return Tokenizer(
+        vocabulary,
+        steps[0] or normalizers.from_spec(card.normalizer),
+        steps[1] or pre_tokenizers.from_spec(card.pre_tokenizer),
+        max_word_length=card.max_word_length,
+    )
+
+
+def _from_bpe_files(path: Path, steps: Steps) -> ImportedTokenizer:
+    merges = path.with_name(path.name.removesuffix(VOCAB_JSON_FILE) + MERGES_FILE)
+    card_path = path.parent / CARD_FILE
+    card = read_card(card_path) if path.name == VOCAB_JSON_FILE and card_path.is_file() else None
+    if card is not None and card.kind != "bpe":
+        card = None
+    tokenizer = read_bpe_files(path, merges, *steps, card=card)
+    vocab = tokenizer.model.vocab
+    if card is not None and card.vocabulary_sha256 != vocabulary_digest(sorted(vocab, key=vocab.__getitem__)):
+        raise _foreign_card(card_path, VOCAB_JSON_FILE)
+    if card is not None:
+        check_together(card_path, card, (VOCAB_JSON_FILE, MERGES_FILE))
+    return tokenizer
+
+
+def _with_steps(tokenizer: Tokenizer | ImportedTokenizer, steps: Steps, name: str) -> Tokenizer | ImportedTokenizer:
+    """Return a tokenizer with other steps before it, if other ones are asked for."""
+    normalizer, pre_tokenizer = steps
+    if normalizer is None and pre_tokenizer is None:
+        return tokenizer
+    if isinstance(tokenizer, ImportedTokenizer):
+        raise StudioError(
+            "{path} says itself how its text becomes words, which its {kind} model depends on",
+            "Leave the normalizer and the pre-tokenizer out.",
+            path=name,
+            kind=tokenizer.kind,
+        )
+    return Tokenizer(
+        tokenizer.vocabulary,
+        normalizer or tokenizer.normalizer,
+        pre_tokenizer or tokenizer.pre_tokenizer,
+        max_word_length=tokenizer.max_word_length,
+    )
+
+
+def _configuration(folder: Path) -> Configuration | None:
+    path = folder / CONFIG_FILE
+    return read_configuration(path) if path.exists() else None
+
+
+def _check_same_vocabulary(folder: Path, tokenizer: Tokenizer | ImportedTokenizer) -> None:
+    """Check that the ``vocab.txt`` has the tokens of the ``tokenizer.json``; added ones may follow there alone."""
+    lines = read_vocabulary(folder / VOCABULARY_FILE)
+    if isinstance(tokenizer, Tokenizer):
+        id_of, size = tokenizer.vocabulary.id_of, len(tokenizer.vocabulary) - len(tokenizer.vocabulary.special_tokens)
+    else:
+        id_of, size = tokenizer.id_of, len(tokenizer) - len(tokenizer.added_tokens)
+    for number, token in enumerate(lines):
+        if id_of(token) != number:
+            found = id_of(token)
+            raise StudioError(
+                "{vocabulary}, line {line}, contradicts {path} beside it: {token} has the id {id} here, {other} there",
+                "Put each into a folder of its own, or name the file to read.",
+                vocabulary=display_name(folder / VOCABULARY_FILE),
+                path=TOKENIZER_FILE,
+                line=number + 1,
+                token=repr(token[:50]),
+                id=number,
+                other="none" if found is None else found,
+            )
+    if len(lines) < size:
+        raise StudioError(
+            "{vocabulary} contradicts {path} beside it, which has more tokens: {n:,}, not {lines:,}",
+            "Put each into a folder of its own, or name the file to read.",
+            vocabulary=display_name(folder / VOCABULARY_FILE),
+            path=TOKENIZER_FILE,
+            n=size,
+            lines=len(lines),
+        )
+
+
+def _check_card(folder: Path, tokenizer: Tokenizer | ImportedTokenizer) -> None:
+    """Check that the card says of a ``tokenizer.json`` what that says itself."""
+    path = folder / CARD_FILE
+    card = read_card(path)
+    if not isinstance(tokenizer, Tokenizer) or card.vocabulary_sha256 != vocabulary_digest(tokenizer.vocabulary.tokens):
+        raise _foreign_card(path, TOKENIZER_FILE)
+    vocabulary = tokenizer.vocabulary
+    noted = _of_card(vocabulary.tokens, card, (None, None))
+    differing = [
+        name
+        for name, here, there in (
+            ("the normalizer", noted.normalizer, tokenizer.normalizer),
+            ("the pre-tokenizer", noted.pre_tokenizer, tokenizer.pre_tokenizer),
+            ("the special tokens", sorted(noted.vocabulary.special_tokens), sorted(vocabulary.special_tokens)),
+            ("the prefix", noted.vocabulary.continuing_subword_prefix, vocabulary.continuing_subword_prefix),
+            ("the unknown token", noted.vocabulary.unk_token, vocabulary.unk_token),
+            ("the longest word", noted.max_word_length, tokenizer.max_word_length),
+        )
+        if here != there and not _is_same_step(here, there)
+    ]
+    if differing:
+        raise StudioError(
+            "{path} and {other} beside it contradict each other: {parts}",
+            "Name the one to read, or delete the one that is wrong.",
+            path=display_name(path),
+            other=TOKENIZER_FILE,
+            parts=", ".join(differing),
+        )
+
+
+def _is_same_step(here: object, there: object) -> bool:
+    """Return whether two steps are written the same way in a ``tokenizer.json``: several of ours may be."""
+    from wordpiece_studio.storage.huggingface import pipeline_values
+
+    if isinstance(here, normalizers.Normalizer) and isinstance(there, normalizers.Normalizer):
+        return pipeline_values.normalizer_value(here) == pipeline_values.normalizer_value(there)
+    if isinstance(here, pre_tokenizers.PreTokenizer) and isinstance(there, pre_tokenizers.PreTokenizer):
+        unchanged = normalizers.Unchanged()
+        return pipeline_values.pre_tokenizer_value(here, unchanged) == pipeline_values.pre_tokenizer_value(
+            there, unchanged
+        )
+    return False
+
+
+def _foreign_card(path: Path, other: str) -> StudioError:
+    return StudioError(
+        "{path} belongs to another vocabulary than the {other} beside it",
+        "Train again; or name {other} itself, and the normalizer and pre-tokenizer to use with it.",
+        path=display_name(path),
+        other=other,
+    )

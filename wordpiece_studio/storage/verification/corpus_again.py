@@ -1,0 +1,215 @@
+"""The words from which a training is to be made again: out of a project, a table, or the files of the corpus."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wordpiece_studio.corpus.corpus_file import KIND_OF_SUFFIX, CorpusFile
+from wordpiece_studio.corpus.counting.counting import count_words
+from wordpiece_studio.corpus.listing import listed_files
+from wordpiece_studio.corpus.word_counts import read_word_counts
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.storage.card import SIDE_SUFFIX, read_card, side_card
+from wordpiece_studio.storage.corpus_record import (
+    CorpusRecord,
+    noted_files,
+    record_of_files,
+    record_of_project,
+    recorded_files,
+)
+from wordpiece_studio.storage.project.layout import SUFFIX
+from wordpiece_studio.storage.published_paths import places_of
+from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.text import normalizers, pre_tokenizers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from wordpiece_studio.corpus.counting.counting_progress import CountingProgress
+    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.storage.card import Card
+
+_LONGEST_WORD = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class WordsAgain:
+    """The words, where they were found, and what is known of the corpus behind them."""
+
+    counts: WordCounts
+    source: str
+    corpus: CorpusRecord = field(default_factory=CorpusRecord)
+
+
+def words_again(
+    folder: Path,
+    card: Card,
+    sources: Sequence[str],
+    *,
+    is_counts: bool = False,
+    processes: int | None = None,
+    progress: Callable[[CountingProgress], None] | None = None,
+) -> WordsAgain:
+    """Return the words that a card is about.
+
+    Parameters
+    ----------
+    folder
+        Where the card is.
+    sources
+        A project, tables of word counts, or the files of the corpus. None: a table that was exported into `folder`, or
+        else the files that the card names, if they are what they were.
+    is_counts
+        Whether `sources` are tables of words; otherwise only those with a card that says so.
+    processes, progress
+        As in `count_words`.
+
+    Raises
+    ------
+    StudioError
+        If there is nothing to train from, or it cannot be read.
+    """
+    if not sources:
+        table = _table_in(folder)
+        if table is not None:
+            words = _of_tables([str(table)], card)
+            return dataclasses.replace(words, corpus=_record_where_it_was(folder, card) or words.corpus)
+        files = _files_of(card, folder)
+        record = card.corpus or CorpusRecord()
+        hashed = recorded_files(noted_files(files))
+        changed = next(
+            (file for file, old in zip(hashed, record.files, strict=True) if file.sha256 != old.sha256), None
+        )
+        if changed is not None:
+            raise StudioError(
+                "{path} is not the file that was trained on: its SHA-256 is another one",
+                "Name the corpus, its word counts or the project after the folder.",
+                path=changed.path,
+            )
+        return _of_files(files, card, processes, progress)
+    if len(sources) == 1 and _is_project(sources[0]):
+        return _of_project(sources[0])
+    if is_counts or all(_is_exported_table(source) for source in sources):
+        return _of_tables(sources, card)
+    return _of_files(_as_recorded(listed_files(list(sources)), card), card, processes, progress)
+
+
+def _record_where_it_was(folder: Path, card: Card) -> CorpusRecord | None:
+    """Return the record of the files that a card names, hashed now; None if they are not all there."""
+    try:
+        files = _files_of(card, folder)
+    except StudioError:
+        return None
+    return record_of_files(recorded_files(noted_files(files)), max_word_length=_LONGEST_WORD)
+
+
+def _of_project(path: str) -> WordsAgain:
+    from wordpiece_studio.storage.project.project_file import open_project
+
+    project = open_project(Path(path))
+    if project.run is None:
+        raise StudioError(
+            "The project {path} holds no training", "Name the corpus or its word counts.", path=display_name(path)
+        )
+    return WordsAgain(project.run.counts, display_name(path), record_of_project(project))
+
+
+def _of_tables(paths: Sequence[str], card: Card) -> WordsAgain:
+    normalizer = normalizers.from_spec(card.normalizer)
+    counts = read_word_counts(list(paths), normalizer, pre_tokenizers.from_spec(card.pre_tokenizer))
+    names = ", ".join(map(display_name, paths))
+    record = card.corpus
+    if record is not None and record.files and all(file.kind == "word-counts" for file in record.files):
+        files = recorded_files(noted_files(listed_files(list(paths), kind="word-counts")))
+        return WordsAgain(counts, names, record_of_files(files, max_word_length=_LONGEST_WORD))
+    return WordsAgain(counts, names)
+
+
+def _of_files(
+    files: list[CorpusFile],
+    card: Card,
+    processes: int | None,
+    progress: Callable[[CountingProgress], None] | None,
+) -> WordsAgain:
+    record = card.corpus or CorpusRecord()
+    longest = _LONGEST_WORD if record.max_word_length is None else record.max_word_length
+    noted = noted_files(files)
+    counts = count_words(
+        files,
+        normalizers.from_spec(card.normalizer),
+        pre_tokenizers.from_spec(card.pre_tokenizer),
+        max_word_length=longest,
+        min_count=record.min_count,
+        processes=processes,
+        progress=progress,
+    )
+    names = display_name(files[0].path) if len(files) == 1 else f"{len(files):,} files"
+    hashed = recorded_files(noted)
+    return WordsAgain(counts, names, record_of_files(hashed, max_word_length=longest, min_count=record.min_count))
+
+
+def _table_in(folder: Path) -> Path | None:
+    """Return the table of words that was exported into a folder."""
+    for path in sorted(folder.glob(f"*{SIDE_SUFFIX}")):
+        table = path.with_name(path.name.removesuffix(SIDE_SUFFIX))
+        if table.is_file() and read_card(path).kind == "word-counts":
+            return table
+    return None
+
+
+def _files_of(card: Card, folder: Path) -> list[CorpusFile]:
+    """Return the files that a card names, wherever they are found.
+
+    Raises
+    ------
+    StudioError
+        If one is not there, or its hash is not known.
+    """
+    record = card.corpus
+    advice = "Name the corpus, its word counts or the project after the folder."
+    if record is None or not record.files:
+        raise StudioError("The card of {path} names no files that it was trained on", advice, path=display_name(folder))
+    files = []
+    for file in record.files:
+        there = [place for place in places_of(file, folder) if _is_file(place)]
+        # Where one of that name lies in several of these places, the size tells which may be meant.
+        place = next((place for place in there if os.path.getsize(place) == file.bytes), next(iter(there), None))
+        if place is None:
+            raise StudioError("{path}, a file that was trained on, is not there", advice, path=file.path)
+        if file.sha256 is None:
+            raise StudioError(
+                "It is not known what {path} was when it was trained on", advice, path=file.path
+            )  # fmt: skip
+        files.append(file.file(place))
+    return files
+
+
+def _is_file(place: str) -> bool:
+    try:
+        return os.path.isfile(place)
+    except (OSError, ValueError):  # a NUL in the path, a name that is too long
+        return False
+
+
+def _as_recorded(files: list[CorpusFile], card: Card) -> list[CorpusFile]:
+    """Return files to be read as those that the card names, if there are as many."""
+    recorded = card.corpus.files if card.corpus is not None else ()
+    if len(recorded) != len(files):
+        return files
+    return [old.file(file.path) for old, file in zip(recorded, files, strict=True)]
+
+
+def _is_project(source: str) -> bool:
+    from wordpiece_studio.storage.project.project_file import is_project
+
+    return source.lower().endswith(SUFFIX) or (Path(source).is_file() and is_project(Path(source)))
+
+
+def _is_exported_table(source: str) -> bool:
+    path = side_card(source) if Path(source).name else None
+    is_table = os.path.splitext(source.lower())[1] in KIND_OF_SUFFIX
+    return is_table and path is not None and path.is_file() and read_card(path).kind == "word-counts"

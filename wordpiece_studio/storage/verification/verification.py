@@ -1,0 +1,358 @@
+"""Trains again what was exported, and says of every file whether its bytes agree.
+
+Not here: where the words come from (`corpus_again`), and how the result is told (`cli.verify`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import hashlib
+import shutil
+import tempfile
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from wordpiece_studio.corpus.files import regular_file_status, unreadable
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.stopping import finished, undisturbed, undo_if_stopped
+from wordpiece_studio.storage.card import (
+    CARD_FILE,
+    SIDE_SUFFIX,
+    present_versions,
+    read_card,
+    side_card,
+    vocabulary_digest,
+)
+from wordpiece_studio.storage.exports import BPE_FILES
+from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES
+from wordpiece_studio.storage.verification.corpus_again import words_again
+from wordpiece_studio.storage.verification.files_again import write_again
+from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.training.trainer import Trainer
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from wordpiece_studio.corpus.counting.counting_progress import CountingProgress
+    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.storage.card import Card
+    from wordpiece_studio.storage.verification.corpus_again import WordsAgain
+
+Outcome = Literal["agrees", "differs", "unchecked"]
+_SLICE = 1000  # merges between two reports
+_MOST_OTHERS = 100
+_READ_BY_OTHERS = {*TOKENIZER_FILES, *BPE_FILES, "added_tokens.json"}
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What came of comparing one thing: a hash, or a file.
+
+    Attributes
+    ----------
+    name
+        What was compared.
+    outcome
+        Whether it is the same, or why not known.
+    detail
+        Where it differs first, or why it was not compared; may be empty.
+    """
+
+    name: str
+    outcome: Outcome
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What came of making a folder or file again.
+
+    Attributes
+    ----------
+    source
+        What it was trained from.
+    tokens, merges
+        How large the vocabulary became, after so many merges; 0 where only words were exported.
+    checks
+        All that was compared.
+    versions
+        What has another version now: its name, the version then, and now.
+    notes
+        What else one should know, sentences.
+    """
+
+    source: str
+    tokens: int
+    merges: int
+    checks: tuple[Check, ...]
+    versions: tuple[tuple[str, str, str], ...]
+    notes: tuple[str, ...]
+
+    @property
+    def agrees(self) -> bool:
+        """Whether nothing differs."""
+        return all(check.outcome != "differs" for check in self.checks)
+
+
+def verify(
+    place: str | os.PathLike[str],
+    sources: Sequence[str] = (),
+    *,
+    is_counts: bool = False,
+    processes: int | None = None,
+    counting: Callable[[CountingProgress], None] | None = None,
+    training: Callable[[int, int | None], None] = lambda _done, _all: None,
+) -> Verification:
+    """Train again with the settings of a card, and compare.
+
+    Parameters
+    ----------
+    place
+        A folder that was exported, or a file with its card beside it.
+    sources, is_counts, processes
+        See `words_again`.
+    counting, training
+        Are told how far it is.
+
+    Raises
+    ------
+    StudioError
+        If there is no card, nothing to train from, or something cannot be read.
+    """
+    folder, cards = _cards_of(Path(place))
+    main = next((card for _, card in cards if card.training is not None), cards[0][1])
+    words = words_again(folder, main, sources, is_counts=is_counts, processes=processes, progress=counting)
+    trainers: dict[str, Trainer] = {}
+    checks = _corpus_checks(main, words)
+    with _scratch_folder() as scratch:
+        for path, card in cards:
+            trainer = _trained(trainers, card, words.counts, path, training)
+            checks += _card_checks(path, card, trainer, words.counts, scratch)
+    last = next(iter(trainers.values()), None)
+    return Verification(
+        words.source,
+        len(last.vocabulary) if last is not None else 0,
+        last.moment if last is not None else 0,
+        tuple(checks + _foreign(folder, cards, checks)),
+        _other_versions(main),
+        _notes(main),
+    )
+
+
+@contextlib.contextmanager
+def _scratch_folder() -> Iterator[Path]:
+    """Make a temporary folder, which is removed however the program ends."""
+    with undisturbed():
+        folder = tempfile.TemporaryDirectory(prefix="wordpiece-studio-")
+        undo_if_stopped(folder, partial(shutil.rmtree, folder.name, ignore_errors=True))
+    try:
+        with folder as name:
+            yield Path(name)
+    finally:
+        finished(folder)
+
+
+def _cards_of(place: Path) -> tuple[Path, list[tuple[Path, Card]]]:
+    """Return the folder, and each card in question with its place."""
+    if place.is_dir():
+        paths = [path for path in (place / CARD_FILE, *sorted(place.glob(f"*{SIDE_SUFFIX}"))) if path.is_file()]
+        folder = place
+    else:
+        regular_file_status(place)
+        beside, folder = side_card(place), place.parent
+        paths = [path for path in (beside, folder / CARD_FILE) if path.is_file()][:1]
+    if not paths:
+        raise StudioError(
+            "{path} has no card that says how it was made",
+            "A tokenizer that is exported by this version has one, called {name}.",
+            path=display_name(place),
+            name=CARD_FILE,
+        )
+    return folder, [(path, read_card(path)) for path in paths]
+
+
+def _trained(
+    trainers: dict[str, Trainer],
+    card: Card,
+    counts: WordCounts,
+    path: Path,
+    report: Callable[[int, int | None], None],
+) -> Trainer | None:
+    """Return the training of a card, carried out once for all cards that say the same; None where there is none."""
+    if card.kind in ("word-counts", "ids"):
+        return None
+    config = _settings(card, path)
+    key = repr(config)
+    if key not in trainers:
+        trainer = Trainer(counts, config)
+        while trainer.run(_SLICE):
+            report(trainer.moment, card.merges)
+        trainers[key] = trainer
+    return trainers[key]
+
+
+def _settings(card: Card, path: Path) -> TrainingConfig:
+    """Return the settings for just the merges that the exported vocabulary came from."""
+    if card.training is None:
+        raise StudioError(
+            "{path} does not say how the vocabulary was trained", "Train it anew.", path=display_name(path)
+        )  # fmt: skip
+    try:
+        config = TrainingConfig.from_dict(card.training)
+    except TypeError as error:
+        raise StudioError("{path} is damaged: {reason}", path=display_name(path), reason=error) from error
+    if card.merges is not None:
+        return dataclasses.replace(
+            config, max_merges=card.merges, vocab_size=None, max_seconds=None, min_value=None
+        )  # fmt: skip
+    if config.max_seconds is not None:
+        return dataclasses.replace(config, max_seconds=None, vocab_size=card.vocabulary_size)
+    return config
+
+
+def _corpus_checks(card: Card, words: WordsAgain) -> list[Check]:
+    then, now = card.corpus, words.corpus
+    if then is None:
+        return [Check("word counts", "unchecked", "the card does not name their hash")]
+    is_same = then.word_counts_sha256 == words.counts.digest()
+    counts = Check("word counts", "agrees") if is_same else Check("word counts", "differs", f"those in {words.source}")
+    # A text of the editor that was saved meanwhile is a file with these bytes.
+    is_saved_text = then.sha256_of == "text" and now.sha256_of == "files" and len(now.files) == 1
+    digest = now.files[0].sha256 if is_saved_text else now.sha256
+    if then.sha256 is None:
+        corpus = Check("corpus", "unchecked", f"no hash was noted: {then.sha256_missing}")
+    elif digest is None or (then.sha256_of != now.sha256_of and not is_saved_text):
+        reason = now.sha256_missing or "it was trained on another kind of corpus"
+        corpus = Check("corpus", "unchecked", reason)
+    else:
+        corpus = Check("corpus", "agrees" if digest == then.sha256 else "differs", _other_files(then.files, now.files))
+    return [corpus, counts]
+
+
+def _other_files(then: Sequence[object], now: Sequence[object]) -> str:
+    """Return which files are others, if they can be told apart."""
+    pairs = zip(then, now, strict=False)
+    others = [getattr(new, "path", "") for old, new in pairs if getattr(old, "sha256", 0) != getattr(new, "sha256", 0)]
+    return ", ".join(others[:3]) + (", …" if len(others) > 3 else "")
+
+
+def _card_checks(path: Path, card: Card, trainer: Trainer | None, counts: WordCounts, scratch: Path) -> list[Check]:
+    """Return what came of comparing the files that a card is about."""
+    name, folder = path.name.removesuffix(SIDE_SUFFIX), path.parent
+    checks = []
+    if trainer is not None:
+        digest = vocabulary_digest(trainer.vocabulary.tokens)
+        is_same = digest == card.vocabulary_sha256
+        sizes = "" if is_same else f"{card.vocabulary_size:,} tokens then, {len(trainer.vocabulary):,} now"
+        title = "vocabulary" if path.name == CARD_FILE else f"vocabulary of {name}"
+        checks.append(Check(title, "agrees" if is_same else "differs", sizes))
+    if card.kind == "ids":
+        return [Check(name, "unchecked", "texts are not encoded again")]
+    if card.parts == "some":
+        return [*checks, Check(name, "unchecked", "it holds some of the merges only")]
+    target = scratch / (path.name + ".again")
+    target.mkdir()
+    try:
+        names = write_again(target, folder, name, card, trainer, counts)
+    except StudioError as error:
+        return [*checks, Check(name, "differs", f"it cannot be made again: {error}")]
+    others = _other_fields(card, trainer, counts, {file: target / file for file in names})
+    if others:
+        checks.append(Check(display_name(path.name), "differs", f"what it says is not so: {', '.join(others)}"))
+    return checks + [_compared(folder / file, target / file) for file in names]
+
+
+def _other_fields(card: Card, trainer: Trainer | None, counts: WordCounts, files: Mapping[str, Path]) -> list[str]:
+    """Return which parts of a card are others than those that are made again; what depends on the time is left out."""
+    pairs: list[tuple[str, object, object]] = []
+    if trainer is not None:
+        now = trainer.vocabulary
+        pairs += [
+            ("special_tokens", card.special_tokens, list(now.special_tokens)),
+            ("continuing_subword_prefix", card.continuing_subword_prefix, now.continuing_subword_prefix),
+            ("end_of_word_suffix", card.end_of_word_suffix, now.end_of_word_suffix),
+            ("unk_token", card.unk_token, now.unk_token),
+            ("vocabulary_size", card.vocabulary_size, len(now)),
+        ]
+    if card.corpus is not None:
+        pairs.append(("words", card.corpus.words, counts.total))
+        pairs.append(("distinct_words", card.corpus.distinct_words, len(counts)))
+    for name in card.file_sha256.keys() & files.keys():
+        digest = hashlib.sha256(files[name].read_bytes()).hexdigest()
+        pairs.append((f"file_sha256 of {name}", card.file_sha256[name], digest))
+    return sorted(name for name, then, now in pairs if then != now)
+
+
+def _compared(then: Path, now: Path) -> Check:
+    """Return whether two files have the same bytes."""
+    name = display_name(then.name)
+    if not then.is_file():
+        return Check(name, "differs", "it is not there")
+    size, new = then.stat().st_size, now.read_bytes()
+    try:
+        with then.open("rb") as file:  # of which there may be far more than was ever exported
+            old = file.read(len(new) + 1)
+    except OSError as error:
+        raise unreadable(then, error) from error
+    if old == new:
+        return Check(name, "agrees")
+    byte = first_difference(old, new)
+    if byte == min(len(old), len(new)):
+        which = "the file ends there" if len(old) < len(new) else "the file goes on there, the new one ends"
+        return Check(name, "differs", f"first difference at byte {byte:,} of {size:,}: {which}")
+    line = old.count(b"\n", 0, byte) + 1
+    where = f"byte {byte:,}" if b"\0" in old[:1024] else f"line {line:,}, byte {byte:,}"
+    return Check(name, "differs", f"first difference at {where}")
+
+
+def first_difference(old: bytes, new: bytes) -> int:
+    """Return the first place, from 0, where two sequences of bytes differ; the shorter one's end, if it is a beginning.
+
+    >>> first_difference(b"hug", b"hub"), first_difference(b"hug", b"hugs")
+    (2, 3)
+    """
+    low, high = 0, min(len(old), len(new))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if old[low:middle] == new[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _foreign(folder: Path, cards: Sequence[tuple[Path, Card]], compared: Sequence[Check]) -> list[Check]:
+    """Return what else is in a folder that was exported; a file that readers would take for a part of it differs."""
+    if all(path.name != CARD_FILE for path, _ in cards):
+        return []
+    known = {CARD_FILE, *(path.name for path, _ in cards), *(check.name for check in compared)}
+    names = sorted(path.name for path in folder.iterdir() if display_name(path.name) not in known)
+    read = [name for name in names if name in _READ_BY_OTHERS]
+    others = [name for name in names if name not in read]
+    checks = [Check(name, "differs", "it was not exported, and other programs read it") for name in read]
+    checks += [Check(display_name(name), "unchecked", "no card is about it") for name in others[:_MOST_OTHERS]]
+    if len(others) > _MOST_OTHERS:
+        checks.append(Check(f"{len(others) - _MOST_OTHERS:,} more files", "unchecked", "no card is about them"))
+    return checks
+
+
+def _other_versions(card: Card) -> tuple[tuple[str, str, str], ...]:
+    now = present_versions()
+    return tuple((name, then, now[name]) for name, then in card.versions.items() if name in now and now[name] != then)
+
+
+def _notes(card: Card) -> tuple[str, ...]:
+    training = card.training or {}
+    notes = []
+    if training.get("max_seconds") is not None:
+        seconds = f"The training ended after {training['max_seconds']} s at the latest, which depended on the machine: "
+        again = "the size of the vocabulary was" if card.merges is None else f"just its {card.merges:,} merges were"
+        notes.append(f"{seconds}{again} made again.")
+    if training.get("objective") == "likelihood":
+        notes.append("Logarithms differ in the last digit between mathematics libraries; that can decide a tie.")
+    return tuple(notes)

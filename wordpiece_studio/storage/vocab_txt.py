@@ -1,0 +1,190 @@
+"""``vocab.txt``: one token a line, the line's number less one is the id.
+
+Both ways are strict: what cannot be read back as it was is not written, and what other programs would read in
+another way is not read.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.storage.small_files import small_file_bytes, utf8_text
+from wordpiece_studio.system.atomic_write import atomic_write
+from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.text.character_tables import bert_tables
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+VOCABULARY_FILE = "vocab.txt"
+LARGEST_FILE_BYTES = 256 << 20
+MOST_TOKENS = 1 << 22  # TensorFlow's own limit, and a hundred times what any known vocabulary has
+LONGEST_TOKEN = 10_000
+_LONGEST_LINE = 4 * LONGEST_TOKEN + 2  # bytes, with the line end
+JSON_ALONE_ADVICE = (
+    "Save tokenizer.json without vocab.txt; or choose a normalizer that removes such characters from the corpus."
+)
+"""What can be done about tokens that cannot stand in a line of their own."""
+
+
+def read_vocabulary(path: str | os.PathLike[str]) -> list[str]:
+    """Return the tokens of a ``vocab.txt`` in id order.
+
+    A byte order mark at the start and CRLF line ends throughout are understood.
+
+    Raises
+    ------
+    StudioError
+        If the file cannot be read, is not UTF-8, or holds an empty line, a token twice, or a token that ends in
+        white space or holds a tab, a NUL character or a line break; the message names the line.
+    """
+    name = display_name(path)
+    data = _data(path, name)
+    _check_lines(data, name)
+    tokens = _lines(_texts(data, path))
+    if not tokens:
+        raise StudioError("{path} holds no tokens", "A vocabulary has one token a line.", path=name)
+    first_line: dict[str, int] = {}
+    for line, token in enumerate(tokens, start=1):
+        fault = _fault(token)
+        if fault:
+            raise StudioError(
+                "{path}, line {line}: {fault}", "A vocabulary has one token a line.", path=name, line=line, fault=fault
+            )
+        if token in first_line:
+            raise StudioError(
+                "{path}: {token} stands in line {first} and again in line {line}",
+                "Every token may stand there once; the line's number is its id.",
+                path=name,
+                token=repr(token),
+                first=first_line[token],
+                line=line,
+            )
+        first_line[token] = line
+    return tokens
+
+
+def write_vocabulary(path: str | os.PathLike[str], tokens: Sequence[str]) -> None:
+    """Write tokens as a ``vocab.txt``: UTF-8, LF after each.
+
+    Raises
+    ------
+    StudioError
+        If a token could not be read back as it is, there is none, or the file cannot be written. Then nothing is
+        written.
+    """
+    atomic_write(path, vocabulary_bytes(tokens))
+
+
+def vocabulary_bytes(tokens: Sequence[str]) -> bytes:
+    """Return the content of the ``vocab.txt`` that holds these tokens.
+
+    Raises
+    ------
+    StudioError
+        If a token could not be read back as it is, or there is none.
+    """
+    if not tokens:
+        raise StudioError("There are no tokens to write", "A vocabulary has at least one.")
+    faulty = [f"{token[:50]!r} ({fault})" for token in tokens if (fault := _fault(token) or _fault_for_others(token))]
+    if faulty:
+        raise StudioError(
+            "{n} of the tokens cannot stand in a vocab.txt: {list}",
+            JSON_ALONE_ADVICE,
+            n=len(faulty),
+            list=", ".join(faulty[:5]) + (", …" if len(faulty) > 5 else ""),
+        )
+    if len(tokens) > MOST_TOKENS:
+        raise StudioError(
+            "There are {n:,} tokens, more than a vocab.txt can hold",
+            "No program reads more than {most:,}.",
+            n=len(tokens),
+            most=MOST_TOKENS,
+        )
+    if len(set(tokens)) != len(tokens):
+        raise StudioError("A token stands in the vocabulary twice", "Every token may stand there once.")
+    if tokens[0].startswith("\ufeff"):
+        raise StudioError(
+            "The first token, {token}, cannot stand at the start of a vocab.txt: its U+FEFF would be taken for a byte "
+            "order mark",
+            JSON_ALONE_ADVICE,
+            token=repr(tokens[0][:50]),
+        )
+    return "".join(f"{token}\n" for token in tokens).encode("utf-8")
+
+
+def _data(path: str | os.PathLike[str], name: str) -> bytes:
+    data = small_file_bytes(path, LARGEST_FILE_BYTES, "a vocabulary")
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise StudioError("{path} is in UTF-16", "Save it as UTF-8.", path=name)
+    return data.removeprefix(b"\xef\xbb\xbf")
+
+
+def _check_lines(data: bytes, name: str) -> None:
+    """Check how many lines there are and how long they are, before anything is made of them."""
+    count = data.count(b"\n")
+    if count > MOST_TOKENS:
+        raise StudioError(
+            "{path} has {n:,} lines, too many for a vocabulary",
+            "Choose another file; at most {most:,} tokens are read.",
+            path=name,
+            n=count,
+            most=MOST_TOKENS,
+        )
+    start = 0
+    while len(data) - start > _LONGEST_LINE:
+        end = data.rfind(b"\n", start, start + _LONGEST_LINE)
+        if end < 0:
+            raise StudioError(
+                "{path}, line {line}: a token of more than {most:,} characters",
+                "A vocabulary has one token a line.",
+                path=name,
+                line=data.count(b"\n", 0, start) + 1,
+                most=LONGEST_TOKEN,
+            )
+        start = end + 1
+
+
+def _texts(data: bytes, path: str | os.PathLike[str]) -> list[str]:
+    """Return the lines, each with its line end."""
+    try:
+        return [line.decode("utf-8") for line in io.BytesIO(data)]
+    except UnicodeDecodeError:
+        return [utf8_text(data, path)]  # raises: it says where
+
+
+def _lines(texts: list[str]) -> list[str]:
+    lines = [text.removesuffix("\n") for text in texts]
+    # The last line need have no line end, so it need have no CR.
+    if lines and lines[0].endswith("\r") and all(line.endswith("\r") for line in lines[:-1]):
+        lines = [line.removesuffix("\r") for line in lines]
+    return lines
+
+
+def _fault(token: str) -> str | None:
+    """Return why a token cannot stand in a line of its own, or None if it can."""
+    if not token:
+        return "an empty token"
+    if ord(token[-1]) in bert_tables().whitespace:
+        return "white space at the end of a token, which other programs cut off"
+    for character, what in (("\t", "a tab, as in a table"), ("\0", "a NUL character"), ("\n", "a line break")):
+        if character in token:
+            return what
+    if "\r" in token:
+        return "a line break"
+    if len(token) > LONGEST_TOKEN:
+        return f"a token of {len(token)} characters"
+    try:
+        token.encode("utf-8")
+    except UnicodeEncodeError:
+        return "half a character"
+    return None
+
+
+def _fault_for_others(token: str) -> str | None:
+    """Return why other programs may not find a token again in a line that the Studio itself can read."""
+    # Python's own splitlines ends a line at more characters than LF and CR: U+2028 is one.
+    return "a line break" if len(token.splitlines()) > 1 else None

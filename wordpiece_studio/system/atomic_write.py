@@ -1,0 +1,366 @@
+"""Writing files so that each is either the new one, whole, or the old one, untouched; several together or none.
+
+Qt's QSaveFile is not used: on a full disk it replaces a good file by a truncated one and reports success.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+import time
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.stopping import finished, results_are_there, undisturbed, undo_if_stopped
+from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.system.temporary_files import remove_leftovers, temporary_path
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import BinaryIO
+
+    Content = bytes | Callable[[BinaryIO], None]
+    WrittenTogether = Callable[
+        [str | os.PathLike[str], Callable[[BinaryIO], object]], Mapping[str | os.PathLike[str], Content]
+    ]
+    """From a file's place and what writes it, all that is written with it, the file itself among it."""
+    Check = Callable[[str | os.PathLike[str]], None]
+
+_RETRY_SECONDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4)
+"""How long to wait before a replacement is tried again that another program stands in the way of."""
+_IN_USE_WINDOWS = {5, 32, 33}  # access denied, sharing violation, lock violation
+_UNCHANGED = "What was there before is unchanged."
+_ADVICE = {
+    errno.ENOSPC: f"{_UNCHANGED} Make room, or save in another place.",
+    getattr(errno, "EDQUOT", errno.ENOSPC): f"{_UNCHANGED} Make room, or save in another place.",
+    errno.EROFS: f"{_UNCHANGED} Save in another place.",
+    errno.EACCES: f"{_UNCHANGED} Save in another place.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Replacement:
+    """A file to be replaced: its new content is at `new` until then, its old one is kept at `old` meanwhile."""
+
+    name: str  # as it is shown
+    target: Path
+    new: Path
+    old: Path
+    mode: int | None  # the permissions of the file that is there; None if there is none
+
+
+@dataclass(slots=True)
+class _Pending:
+    """What is written and not yet in place: files, the folders made for them, and copies of what got lost."""
+
+    replacements: list[_Replacement] = field(default_factory=list)
+    folders: list[Path] = field(default_factory=list)
+    kept: list[Path] = field(default_factory=list)
+    check: Check | None = None
+
+
+_pending: ContextVar[_Pending | None] = ContextVar("pending", default=None)
+
+
+def atomic_write(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write `data` to the file at `path`, in one step that cannot be seen half done.
+
+    A new file is made beside the target, written, forced to the disk and put in the target's place. A symbolic link
+    stays, and what it points to is replaced; another hard link keeps the old content. The file keeps its permissions.
+
+    Raises
+    ------
+    StudioError
+        If that fails at any point, or the target is write-protected or no regular file; the target is then what it
+        was, and nothing else is left behind.
+    """
+    atomic_write_all({path: data})
+
+
+def atomic_write_all(files: Mapping[str | os.PathLike[str], Content]) -> None:
+    """Write files that belong together, as `atomic_write` writes one: all of them or none.
+
+    What is too large to be in memory is given as a function that writes it to the open file, and may read it back.
+    They are put in place only when each is on the disk, one straight after the other; if that fails for one, those
+    before it become what they were. Only a process killed between two of these renamings leaves a mixture. Among what
+    is `written_together` they are put in place at the end of that.
+
+    Raises
+    ------
+    StudioError
+        If that fails at any point, naming the file; all targets are then what they were. Should even that fail, it
+        names the copies of those that are not.
+    """
+    pending = _pending.get()
+    if pending is None:
+        with written_together() as pending:
+            _write(files, pending)
+    else:
+        _write(files, pending)
+
+
+@contextlib.contextmanager
+def written_together(*, are_results: bool = False, check: Check | None = None) -> Iterator[_Pending]:
+    """Have all that this thread writes in the block put in place at its end: all files, or none if anything is raised.
+
+    Parameters
+    ----------
+    are_results
+        Whether these are the results of the program, which is over then: no signal ends it any more.
+    check
+        Raises a `StudioError` if a file must not be replaced.
+
+    Raises
+    ------
+    StudioError
+        As `atomic_write_all`.
+    """
+    pending = _Pending(check=check)
+    token = _pending.set(pending)
+    try:
+        yield pending
+        with undisturbed():
+            _put_in_place(pending)
+            if are_results:
+                results_are_there()
+    finally:
+        _pending.reset(token)
+        for leftover in (path for each in pending.replacements for path in (each.new, each.old)):
+            if leftover not in pending.kept:
+                _remove(leftover)
+            finished(leftover)
+        for folder in pending.folders:
+            finished(folder)
+    for folder in {replacement.target.parent for replacement in pending.replacements}:
+        _force_folder_to_disk(folder)
+
+
+def _write(files: Mapping[str | os.PathLike[str], Content], pending: _Pending) -> None:
+    """Write new files beside those that they are to replace."""
+    if pending.check is not None:
+        for path in files:
+            pending.check(path)
+    for path, data in files.items():
+        name, folder = display_name(path), None
+        try:
+            try:
+                replacement = _prepared(path)
+            except ValueError as error:  # such as a NUL in the path
+                raise OSError(str(error)) from error
+            folder = replacement.target.parent
+            pending.replacements.append(replacement)
+            undo_if_stopped(replacement.new, partial(_remove, replacement.new))
+            _write_new_file(replacement.new, data, replacement.mode)
+        except OSError as error:
+            raise _not_written(name, folder, error) from error
+
+
+def _put_in_place(pending: _Pending) -> None:
+    """Put all that is written in the place of what is there."""
+    replacements, name = pending.replacements, ""
+    try:
+        for replacement in replacements[:-1]:
+            name = replacement.name
+            _keep_old_file(replacement)
+        try:
+            for replacement in replacements:
+                name = replacement.name
+                _move(replacement.new, replacement.target, name)
+        except BaseException:
+            lost = _put_back(replacements)
+            pending.kept = [replacement.old for replacement in lost if replacement.mode is not None]
+            if lost:
+                raise _not_put_back(lost, pending.kept) from None
+            raise
+    except OSError as error:
+        raise _not_written(name, replacements[-1].target.parent, error) from error
+
+
+def make_folder(path: str | os.PathLike[str]) -> Path:
+    """Make the folder at `path`, and those above it, unless they exist.
+
+    Raises
+    ------
+    StudioError
+        If that fails.
+    """
+    folder = Path(path)
+    try:
+        if (pending := _pending.get()) is not None:
+            for missing in reversed([place for place in (folder, *folder.parents) if not os.path.lexists(place)]):
+                pending.folders.append(missing)
+                undo_if_stopped(missing, missing.rmdir)
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise StudioError("{path} is a file, not a folder", "Choose another.", path=display_name(path)) from None
+    except (OSError, ValueError) as error:
+        reason = (isinstance(error, OSError) and error.strerror) or str(error)
+        raise StudioError(
+            "The folder {path} cannot be made: {reason}", path=display_name(path), reason=reason
+        ) from error
+    return folder
+
+
+def check_folder(path: str | os.PathLike[str]) -> None:
+    """Check that files can probably be written into the folder at `path`, which need not be there yet.
+
+    Raises
+    ------
+    StudioError
+        If it is a file or cannot be written to. Better now than after an hour of training.
+    """
+    folder = Path(path)
+    existing = next((place for place in (folder, *folder.absolute().parents) if os.path.lexists(place)), None)
+    if existing is None or not existing.is_dir():
+        raise StudioError("{path} is not a folder", "Choose another.", path=display_name(existing or folder))
+    if not os.access(existing, os.W_OK | os.X_OK):
+        raise StudioError("The folder {path} cannot be written to", "Choose another.", path=display_name(existing))
+
+
+def _not_written(name: str, folder: Path | None, error: OSError) -> StudioError:
+    """Return what to tell when the file called `name` could not be written into `folder`."""
+    if folder is not None and error.errno == errno.ENOENT and not folder.exists():
+        return StudioError(
+            "{path} cannot be written: the folder {folder} is not there",
+            "Save in another place.",
+            path=name,
+            folder=display_name(folder),
+        )
+    advice = _ADVICE.get(error.errno or 0, f"{_UNCHANGED} Try again, or save in another place.")
+    return StudioError("{path} cannot be written: {reason}", advice, path=name, reason=error.strerror or str(error))
+
+
+def _prepared(path: str | os.PathLike[str]) -> _Replacement:
+    target = Path(os.path.realpath(path))
+    mode = _mode_of_regular_file(target)
+    remove_leftovers(target)
+    return _Replacement(display_name(path), target, temporary_path(target), temporary_path(target), mode)
+
+
+def _mode_of_regular_file(target: Path) -> int | None:
+    """Return the permissions of the file that is there, or None."""
+    try:
+        mode = os.stat(target).st_mode
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(mode):
+        raise StudioError(
+            "{path} is not a regular file", "Choose another name to save under.", path=display_name(target)
+        )
+    if not os.access(target, os.W_OK):  # a new file could take its place all the same, which nobody would expect
+        raise StudioError("{path} is write-protected", "Choose another name to save under.", path=display_name(target))
+    return stat.S_IMODE(mode)
+
+
+def _write_new_file(path: Path, data: Content, mode: int | None) -> None:
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    # What replaces a file is for nobody else's eyes before it has that file's permissions.
+    descriptor = os.open(path, flags, 0o666 if mode is None else 0o600)
+    try:
+        file = os.fdopen(descriptor, "w+b")
+    except BaseException:
+        os.close(descriptor)
+        raise
+    with file:
+        if isinstance(data, bytes):
+            file.write(data)
+        else:
+            data(file)
+        file.flush()
+        if mode is not None and hasattr(os, "fchmod"):
+            os.fchmod(file.fileno(), mode)
+        os.fsync(file.fileno())
+
+
+def _remove(path: Path) -> None:
+    """Remove a file that may be there; what cannot be removed even at the second attempt goes with a later save."""
+    for _ in range(2):
+        try:
+            path.unlink()
+        except FileNotFoundError:
+            return
+        except OSError:
+            continue
+
+
+def _move(source: Path, target: Path, name: str) -> None:
+    """Put `source` in the place of `target`; wait a moment where another program holds that."""
+    for seconds in (*_RETRY_SECONDS, None):
+        try:
+            os.replace(source, target)
+        except OSError as error:
+            if not _is_in_use(error):
+                raise
+            if seconds is None:
+                raise StudioError(
+                    "{path} cannot be replaced: another program holds it open ({reason})",
+                    "Close it there, or save under another name. What was there before is unchanged.",
+                    path=name,
+                    reason=error.strerror or str(error),
+                ) from error
+            time.sleep(seconds)
+        else:
+            return
+
+
+def _is_in_use(error: OSError) -> bool:
+    """Return whether a virus scanner, a program that synchronizes folders, or a viewer may be what stands in the way.
+
+    Windows refuses then; POSIX replaces an open file, but for some network folders.
+    """
+    return getattr(error, "winerror", None) in _IN_USE_WINDOWS or error.errno == errno.EBUSY
+
+
+def _keep_old_file(replacement: _Replacement) -> None:
+    """Give the old file a second name; where there are no links, copy it."""
+    if replacement.mode is None:
+        return
+    try:
+        os.link(replacement.target, replacement.old)
+    except (OSError, NotImplementedError):
+        _write_new_file(replacement.old, replacement.target.read_bytes(), replacement.mode)
+
+
+def _put_back(replacements: Sequence[_Replacement]) -> list[_Replacement]:
+    """Put back the old files of those that were replaced, unless all were; return those for which that failed."""
+    lost: list[_Replacement] = []
+    replaced = [replacement for replacement in replacements if not os.path.lexists(replacement.new)]
+    for replacement in replaced if len(replaced) < len(replacements) else ():
+        try:
+            if replacement.mode is None:
+                replacement.target.unlink()
+            else:
+                _move(replacement.old, replacement.target, replacement.name)
+        except (OSError, StudioError):
+            lost.append(replacement)
+    return lost
+
+
+def _not_put_back(lost: Sequence[_Replacement], kept: Sequence[Path]) -> StudioError:
+    names = ", ".join(replacement.name for replacement in lost)
+    if not kept:
+        return StudioError("Not all files could be written, and {names} could not be removed again", names=names)
+    return StudioError(
+        "Not all files could be written, and {names} could not be put back as it was",
+        "What was there before is in {copies}.",
+        names=names,
+        copies=", ".join(map(display_name, kept)),
+    )
+
+
+def _force_folder_to_disk(folder: Path) -> None:
+    """Force the new name to the disk; the file is in its place already, so a failure changes nothing."""
+    if os.name != "posix":
+        return
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

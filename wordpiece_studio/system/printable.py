@@ -1,0 +1,60 @@
+"""Text from outside as it may be printed to a terminal.
+
+A token or a file name may hold characters that move the cursor, set the window's title or turn the reading direction
+of the rest of the line.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from functools import cache
+
+# Controls, line and paragraph separators, direction marks, zero-width characters, lone surrogates, unassigned tags.
+_UNPRINTABLE = (
+    r"\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff"
+    r"\U000e0000-\U000e007f"
+)
+
+
+@cache
+def _unprintable(kept: str) -> re.Pattern[str]:
+    return re.compile(f"(?![{re.escape(kept)}])[{_UNPRINTABLE}]" if kept else f"[{_UNPRINTABLE}]")
+
+
+def printable(text: str, keep: str = "") -> str:
+    r"""Return `text` with everything that a terminal might obey written as a Python escape.
+
+    `keep` lists characters that are left as they are.
+
+    >>> printable("a\x1b[31mb")
+    'a\\x1b[31mb'
+    """
+    return _unprintable(keep).sub(_escape, text)
+
+
+def printable_json(value: object) -> str:
+    r"""Return `value` as JSON in one line, with what a terminal might obey in JSON's own escapes.
+
+    >>> printable_json(["한", "\x9b"])
+    '["한", "\\u009b"]'
+    """
+    return _unprintable("").sub(_escape_in_json, json.dumps(value, ensure_ascii=False))
+
+
+def display_name(path: str | os.PathLike[str]) -> str:
+    r"""Return a path as it can be shown; line breaks and bytes that are no text appear as backslash escapes.
+
+    >>> display_name("two\nlines.txt")
+    'two\\nlines.txt'
+    """
+    return printable(os.fsdecode(os.fspath(path))) or '""'
+
+
+def _escape(match: re.Match[str]) -> str:
+    return match[0].encode("unicode_escape").decode("ascii")
+
+
+def _escape_in_json(match: re.Match[str]) -> str:
+    return json.dumps(match[0])[1:-1]

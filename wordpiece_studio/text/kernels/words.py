@@ -1,0 +1,135 @@
+"""Normalizing distinct chunks and cutting them into words, with a table of what becomes of each code point."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wordpiece_studio.compiled.kernels import BOOL, BYTES, I4, I8, INT, U1, kernel
+from wordpiece_studio.text.kernels.chunks import COUNT, LENGTH_BITS, SHAPE, TABLE, TOUCHED, Table
+from wordpiece_studio.text.kernels.lanes import LANE, lane, put_lane
+
+LONGEST_TEXT = 2 * LANE
+
+# What becomes of a code point; with UNKNOWN and HARD `cut` leaves the question to its driver.
+UNKNOWN, LETTERS, ALONE, BLANK, NOTHING, HARD = range(6)
+# An entry of `actions`: one of these, the length of the text in characters, in bytes, and where it stands in `texts`.
+KIND_BITS, CHARACTERS_SHIFT, BYTES_SHIFT, TEXT_SHIFT = 7, 3, 8, 16
+_SHORT_BITS = 31
+
+# Entries of `cursor`.
+(
+    ROW,  # the chunk in hand
+    POSITION,  # where in the chunks' store its word in hand begins
+    WORDS,  # how many words of the chunk are done
+    SPELLED,  # how many words stand in `spelled`
+    BASE,  # how many words there were before these
+    CODE_POINT,  # the one that is UNKNOWN
+    LENGTH,  # of the word that is LONG, in characters
+    CURSOR,
+) = range(8)
+# What `cut` answers, besides UNKNOWN and HARD.
+DONE, FULL, LONG = range(6, 9)
+
+
+@kernel(INT(TABLE, INT, I8, BYTES, INT, U1, I8, I8, I8, BOOL))
+def cut(
+    chunks: Table,
+    last: int,
+    actions: Any,
+    texts: Any,
+    longest: int,
+    spelled: Any,
+    ends: Any,
+    cursor: Any,
+    chunk_ends: Any,
+    is_dry: bool,
+) -> int:
+    """Spell out the words of `chunks` from the row of `cursor` to before row `last`, one after the other.
+
+    `ends` receives where each ends in `spelled`, and ``chunk_ends[row + 1]`` how many words there are by the end of the
+    chunk, the BASE ones before these included. Answers DONE; FULL if there is no room for the next word; LONG after a
+    word of more than `longest` characters, which is left out; UNKNOWN at a code point whose action must be found out;
+    HARD at a chunk whose next words depend on more than single characters: they are the driver's affair. If
+    `is_dry` nothing is spelled out, only the answers count.
+    """
+    source = chunks.store
+    row, begin, count = cursor[ROW], cursor[POSITION], cursor[SPELLED]
+    place = ends[count - 1] if count > 0 else 0
+    while row < last:
+        end = (chunks.entries[row + 1, SHAPE] >> LENGTH_BITS) - 1
+        position = begin
+        length = characters = 0
+        while position <= end:
+            code_point, width = source[position], 1
+            if code_point >= 0xF0:
+                high = (code_point & 7) << 18 | (source[position + 1] & 63) << 12
+                code_point, width = high | (source[position + 2] & 63) << 6 | source[position + 3] & 63, 4
+            elif code_point >= 0xE0:
+                high = (code_point & 15) << 12 | (source[position + 1] & 63) << 6
+                code_point, width = high | source[position + 2] & 63, 3
+            elif code_point >= 0x80:
+                code_point, width = (code_point & 31) << 6 | source[position + 1] & 63, 2
+            action = actions[code_point]
+            kind = action & KIND_BITS
+            if kind == LETTERS or (kind == ALONE and characters == 0):
+                if characters <= longest and not is_dry:
+                    if count >= ends.size or place + length + LONGEST_TEXT > spelled.size:
+                        cursor[ROW], cursor[POSITION], cursor[SPELLED] = row, begin, count
+                        return FULL
+                    text = action >> TEXT_SHIFT
+                    put_lane(spelled, place + length, lane(texts, text))
+                    size = action >> BYTES_SHIFT & _SHORT_BITS
+                    if size > LANE:
+                        put_lane(spelled, place + length + LANE, lane(texts, text + LANE))
+                    length += size
+                characters += action >> CHARACTERS_SHIFT & _SHORT_BITS
+                position += width
+            elif kind == NOTHING:
+                position += width
+            elif kind == BLANK and characters == 0:
+                position += width
+                begin = position
+            elif kind == UNKNOWN or kind == HARD:
+                cursor[ROW], cursor[POSITION], cursor[CODE_POINT], cursor[SPELLED] = row, begin, code_point, count
+                return kind
+            if (kind == ALONE or kind == BLANK) and characters > 0:
+                begin = position
+                cursor[WORDS] += 1
+                if characters > longest:
+                    cursor[ROW], cursor[POSITION], cursor[LENGTH], cursor[SPELLED] = row, begin, characters, count
+                    return LONG
+                if not is_dry:
+                    place += length
+                    ends[count] = place
+                    count += 1
+                length = characters = 0
+        row += 1
+        chunk_ends[row] = cursor[BASE] + count
+        begin = end + 1
+        cursor[WORDS] = 0
+    cursor[ROW], cursor[POSITION], cursor[SPELLED] = row, begin, count
+    return DONE
+
+
+@kernel(INT(TABLE, I4, I8, I4, I4, I8, INT))
+def tally(chunks: Table, words: Any, chunk_ends: Any, places: Any, rows: Any, counts: Any, size: int) -> int:
+    """Add the counts of the chunks that were touched to those of their words, and make them 0.
+
+    The words of chunk i are ``words[chunk_ends[i]:chunk_ends[i + 1]]``. Of the words that have a count, `rows` and
+    `counts` hold the first `size`, in order of first appearance, and ``places[word]`` where it stands among them, from
+    1. Returns how many there are now.
+    """
+    for index in range(chunks.scalars[TOUCHED]):
+        row = chunks.touched[index]
+        count = chunks.entries[row, COUNT]
+        chunks.entries[row, COUNT] = 0
+        for position in range(chunk_ends[row], chunk_ends[row + 1]):
+            word = words[position]
+            if places[word] == 0:
+                rows[size], counts[size] = word, count
+                size += 1
+                places[word] = size
+            else:
+                counts[places[word] - 1] += count
+    chunks.scalars[TOUCHED] = 0
+    return size

@@ -1,0 +1,207 @@
+"""The normalizers that are built in, by name and as plain data to write beside a vocabulary.
+
+Not here: cutting the text into words (`pre_tokenizers`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.text.alignment import AlignedText
+from wordpiece_studio.text.bert_normalizer import BertNormalizer
+from wordpiece_studio.text.character_normalizers import Lowercase, RemoveCharacters, StripAccents, Unchanged
+from wordpiece_studio.text.normalizer import Normalizer
+from wordpiece_studio.text.unicode_form import FORM_NAMES, UnicodeForm
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+__all__ = [
+    "BertNormalizer",
+    "Lowercase",
+    "Normalizer",
+    "RemoveCharacters",
+    "Sequence",
+    "StripAccents",
+    "Unchanged",
+    "UnicodeForm",
+    "from_spec",
+    "resolve_normalizer",
+    "to_spec",
+]
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Sequence(Normalizer):
+    """Several normalizers, one after the other.
+
+    Two such have a name of their own, `"language-friendly"`, and the same ``":keep-chinese"``: control characters are
+    removed, composed characters put together (NFC) and lower-cased, but accents and Hangul syllables stay whole.
+
+    >>> Sequence([UnicodeForm("nfc"), BertNormalizer(lowercase=True, strip_accents=False)]).name
+    'language-friendly'
+    """
+
+    normalizers: tuple[Normalizer, ...]
+
+    def __init__(self, normalizers: Iterable[Normalizer]) -> None:
+        object.__setattr__(self, "normalizers", tuple(normalizers))
+
+    @property
+    def name(self) -> str:
+        """The names, joined by ``+``, or the name of its own; ``"none"`` if there are none."""
+        for name, preset in _PRESETS.items():
+            if self == preset:
+                return name
+        return "+".join(normalizer.name for normalizer in self.normalizers) or "none"
+
+    @property
+    def is_local(self) -> bool:
+        """Whether all of them are."""
+        return all(normalizer.is_local for normalizer in self.normalizers)
+
+    @property
+    def is_by_character(self) -> bool:
+        """Whether all of them are."""
+        return all(normalizer.is_by_character for normalizer in self.normalizers)
+
+    @property
+    def growth(self) -> int:
+        """The largest of theirs: what one of them took apart is not taken apart again."""
+        return max((normalizer.growth for normalizer in self.normalizers), default=1)
+
+    def regards_neighbours(self, character: str) -> bool:
+        """Return whether what any of them makes of the character may depend on what stands around it."""
+        text = character
+        for normalizer in self.normalizers:
+            if any(map(normalizer.regards_neighbours, text)):
+                return True
+            text = normalizer.normalize(text)
+        return False
+
+    def normalize(self, text: str) -> str:
+        """Return what the last one makes of what the others made of `text`."""
+        for normalizer in self.normalizers:
+            text = normalizer.normalize(text)
+        return text
+
+    def align(self, text: str) -> AlignedText:
+        """Return the same, aligned with `text`."""
+        aligned = AlignedText.identity(text)
+        for normalizer in self.normalizers:
+            aligned = aligned.then(normalizer.align(aligned.text))
+        return aligned
+
+
+def resolve_normalizer(value: str | Normalizer | None) -> Normalizer:
+    """Return the normalizer that `value` is or names; None and ``"none"`` leave a text unchanged.
+
+    Raises
+    ------
+    StudioError
+        If there is no normalizer of that name; the message lists the names.
+
+    >>> resolve_normalizer("lowercase+remove:,.").normalize("Well, well.")
+    'well well'
+    """
+    if value is None:
+        return Unchanged()
+    if isinstance(value, Normalizer):
+        return value
+    parts = [_normalizer_named(name) for name in value.split("+")]
+    return parts[0] if len(parts) == 1 else Sequence(parts)
+
+
+def _normalizer_named(name: str) -> Normalizer:
+    if name in _NAMED:
+        return _NAMED[name]
+    if name.startswith("remove:") and name != "remove:":
+        return RemoveCharacters(name.removeprefix("remove:").replace("%2B", "+").replace("%25", "%"))
+    try:
+        return BertNormalizer.from_name(name)
+    except ValueError:
+        raise StudioError(
+            'There is no normalizer called "{name}"',
+            "The normalizers are bert-cased, bert-uncased, language-friendly, nfc, nfd, nfkc, nfkd, lowercase,"
+            " strip-accents, remove:CHARACTERS and none; several are joined by a plus sign.",
+            name=name,
+        ) from None
+
+
+def to_spec(normalizer: Normalizer) -> dict[str, Any]:
+    """Return a built-in normalizer as plain data that JSON can hold.
+
+    Raises
+    ------
+    StudioError
+        If it is not one of the built-in normalizers.
+    """
+    match normalizer:
+        case Sequence(normalizers=parts) if type(normalizer) is Sequence:
+            return {"type": "sequence", "normalizers": [to_spec(part) for part in parts]}
+        case UnicodeForm(form=form) if type(normalizer) is UnicodeForm:
+            return {"type": form}
+        case BertNormalizer() | Lowercase() | RemoveCharacters() | StripAccents() | Unchanged() if (
+            type(normalizer) in _TYPE_NAMES
+        ):
+            return {"type": _TYPE_NAMES[type(normalizer)]} | asdict(normalizer)
+    raise StudioError(
+        'The normalizer "{name}" is not built in, so it cannot be written to a file',
+        "Save the vocabulary alone, and give the normalizer again when you load it.",
+        name=normalizer.name,
+    )
+
+
+def from_spec(spec: Any) -> Normalizer:
+    """Return the normalizer that `to_spec` described.
+
+    Raises
+    ------
+    StudioError
+        If `spec` is not such a description.
+    """
+    match spec:
+        case {"type": str(name)} if len(spec) == 1 and name in _BY_TYPE:
+            return _BY_TYPE[name]
+        case {"type": "remove", "characters": str(characters)} if len(spec) == 2:
+            return RemoveCharacters(characters)
+        case {"type": "sequence", "normalizers": list(parts)} if len(spec) == 2:
+            return Sequence(from_spec(part) for part in parts)
+        case {"type": "bert"} if _are_bert_flags(flags := {key: spec[key] for key in spec if key != "type"}):
+            return BertNormalizer(**flags)
+    raise StudioError("{spec} does not describe a normalizer", spec=repr(spec)[:200])
+
+
+_TYPE_NAMES: Mapping[type[Normalizer], str] = {
+    BertNormalizer: "bert",
+    Lowercase: "lowercase",
+    RemoveCharacters: "remove",
+    StripAccents: "strip-accents",
+    Unchanged: "unchanged",
+}
+_FORMS: Mapping[str, Normalizer] = {form: UnicodeForm(form) for form in FORM_NAMES}
+_BY_TYPE: Mapping[str, Normalizer] = {
+    **_FORMS,
+    "lowercase": Lowercase(),
+    "strip-accents": StripAccents(),
+    "unchanged": Unchanged(),
+}
+_PRESETS: Mapping[str, Sequence] = {
+    name: Sequence([UnicodeForm("nfc"), BertNormalizer(True, is_isolating, strip_accents=False, lowercase=True)])
+    for name, is_isolating in (("language-friendly", True), ("language-friendly:keep-chinese", False))
+}
+_NAMED: Mapping[str, Normalizer] = {
+    **_PRESETS,
+    **_FORMS,
+    "lowercase": Lowercase(),
+    "none": Unchanged(),
+    "strip-accents": StripAccents(),
+}
+
+
+def _are_bert_flags(flags: Mapping[str, object]) -> bool:
+    if set(flags) != {"clean_text", "handle_chinese_chars", "strip_accents", "lowercase"}:
+        return False
+    return all(isinstance(value, bool) or (value is None and key == "strip_accents") for key, value in flags.items())

@@ -1,0 +1,254 @@
+"""The words of a table of chunks: what each chunk is cut into, as numbers, and how often each word was met.
+
+Each distinct chunk is normalized and cut once, however often it occurs: by compiled kernels if the pipeline goes by
+character, else by the pipeline itself. Importing this module loads the kernels, and with them numba; nothing imports
+it before it is needed. Not here: the chunks (`chunk_table`).
+"""
+
+from __future__ import annotations
+
+import itertools
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from wordpiece_studio.compiled.arrays import BEHIND_BLOCK, with_room
+from wordpiece_studio.text.character_actions import CharacterActions
+from wordpiece_studio.text.chunk_table import ChunkTable
+from wordpiece_studio.text.kernels import words as kernels
+from wordpiece_studio.text.word_numbers import PlainWordNumbers, WordNumbers, spelled_out
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from wordpiece_studio.text.pipeline import Pipeline
+
+_CHUNKS_AT_ONCE = 20_000
+_SPELLED_BYTES, _SPELLED_WORDS = 1 << 16, 1 << 13
+
+
+class WordTable(ABC):
+    """The words that a local pipeline makes of the chunks of a table.
+
+    Parameters
+    ----------
+    pipeline
+        What makes words of chunks; it must be local.
+    longest
+        Words of more characters than this are left out.
+
+    Attributes
+    ----------
+    rows
+        How many chunks are cut.
+    """
+
+    def __init__(self, pipeline: Pipeline, longest: int) -> None:
+        self._pipeline = pipeline
+        self._longest = longest
+        # Chunk i is cut into the words with the numbers ``_words[_chunk_ends[i]:_chunk_ends[i + 1]]``.
+        self._words = np.zeros(0, dtype=np.int32)
+        self._chunk_ends = np.zeros(1, dtype=np.int64)
+        self.rows = 0
+        # What is tallied: the numbers in order of first appearance, their counts, and where each number stands there.
+        self._tallied = 0
+        self._tallied_numbers = np.zeros(0, dtype=np.int32)
+        self._tallied_counts = np.zeros(0, dtype=np.int64)
+        self._places = np.zeros(0, dtype=np.int32)
+
+    @property
+    @abstractmethod
+    def numbers(self) -> WordNumbers:
+        """The words and their numbers."""
+
+    @abstractmethod
+    def long_words(self, chunks: ChunkTable, row: int) -> list[int]:
+        """Return the lengths of the words of a chunk that `cut` leaves out."""
+
+    def cut(self, chunks: ChunkTable, check_stop: Callable[[], None] | None = None) -> Iterator[int]:
+        """Cut the chunks, which must be UTF-8, that are not cut yet; yield the row of each word that is left out.
+
+        `check_stop` is called now and then.
+        """
+        self._chunk_ends = with_room(self._chunk_ends, len(chunks) + 1)
+        while self.rows < len(chunks):
+            if check_stop is not None:
+                check_stop()
+            first, self.rows = self.rows, min(self.rows + _CHUNKS_AT_ONCE, len(chunks))
+            yield from self._cut(chunks, first, self.rows)
+
+    def tally(self, chunks: ChunkTable) -> None:
+        """Count the words of the chunks that were counted since the last time; their counts become 0."""
+        size = len(self.numbers)
+        self._places = with_room(self._places, size)
+        self._tallied_numbers = with_room(self._tallied_numbers, size)
+        self._tallied_counts = with_room(self._tallied_counts, size)
+        tallied = (self._places, self._tallied_numbers, self._tallied_counts)
+        self._tallied = kernels.tally(chunks.arrays, self._words, self._chunk_ends, *tallied, self._tallied)
+
+    def take_tally(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Return the numbers of the words tallied, in order of first appearance, and their counts; begin anew."""
+        numbers = self._tallied_numbers[: self._tallied].copy()
+        counts = self._tallied_counts[: self._tallied].copy()
+        self._places[numbers] = 0
+        self._tallied = 0
+        return numbers, counts
+
+    def forget_chunks(self) -> None:
+        """Forget what chunks are cut into, for they will be others."""
+        self.rows = 0
+        self._begin_again()
+
+    @abstractmethod
+    def _begin_again(self) -> None:
+        """Forget how many words the chunks have."""
+
+    @abstractmethod
+    def _cut(self, chunks: ChunkTable, first: int, last: int) -> Iterator[int]:
+        """Do what `cut` does with the chunks from row `first` to before row `last`."""
+
+    def _words_of(self, chunk: bytes) -> Iterator[str]:
+        return self._pipeline.iterate(chunk.decode("utf-8", "surrogatepass"))
+
+
+class PlainWordTable(WordTable):
+    """For every local pipeline."""
+
+    def __init__(self, pipeline: Pipeline, longest: int) -> None:
+        super().__init__(pipeline, longest)
+        self._numbers = PlainWordNumbers()
+        self._used = 0
+
+    @property
+    def numbers(self) -> PlainWordNumbers:
+        """The words and their numbers."""
+        return self._numbers
+
+    def long_words(self, chunks: ChunkTable, row: int) -> list[int]:
+        """Return the lengths of the words that are too long."""
+        return [len(word) for word in self._words_of(chunks[row]) if len(word) > self._longest]
+
+    def _begin_again(self) -> None:
+        self._used = 0
+
+    def _cut(self, chunks: ChunkTable, first: int, last: int) -> Iterator[int]:
+        found: list[int] = []
+        for row in range(first, last):
+            for word in self._words_of(chunks[row]):
+                if len(word) <= self._longest:
+                    found.append(self._numbers.number(word))
+                else:
+                    yield row
+            self._chunk_ends[row + 1] = self._used + len(found)
+        self._words = with_room(self._words, self._used + len(found))
+        self._words[self._used : self._used + len(found)] = found
+        self._used += len(found)
+
+
+class TableWordNumbers(WordNumbers):
+    """The words in a table of the kernels; no word may hold a blank."""
+
+    def __init__(self, capacity: int) -> None:
+        self.table = ChunkTable(capacity=capacity)
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def words(self) -> list[str]:
+        """Return all words."""
+        return self.table.joined.tobytes().decode("utf-8", "surrogatepass").split(" ")[:-1]
+
+    def spelled(self, first: int) -> tuple[bytes, NDArray[np.int64]]:
+        """Return the words from number `first` on."""
+        begins = self.table.begins_from(first)
+        joined = self.table.joined[begins[0] :]
+        ends = np.diff(begins - np.arange(len(begins))).cumsum()
+        return joined[joined != ord(" ")].tobytes(), ends
+
+    def numbers_of(self, spelled: bytes, ends: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Return the numbers of words."""
+        return self.table.rows_of(np.frombuffer(spelled + bytes(BEHIND_BLOCK), dtype=np.uint8), ends)
+
+
+class CompiledWordTable(WordTable):
+    """For pipelines that go by character; `capacity` is for how many words there is room at first."""
+
+    def __init__(self, pipeline: Pipeline, longest: int, *, capacity: int = 1 << 12) -> None:
+        super().__init__(pipeline, longest)
+        self._numbers = TableWordNumbers(capacity)
+        self._actions = CharacterActions(pipeline)
+        self._spelled = np.zeros(_SPELLED_BYTES + BEHIND_BLOCK, dtype=np.uint8)
+        self._ends = np.zeros(_SPELLED_WORDS, dtype=np.int64)
+        self._cursor = np.zeros(kernels.CURSOR, dtype=np.int64)
+
+    @property
+    def numbers(self) -> TableWordNumbers:
+        """The words and their numbers."""
+        return self._numbers
+
+    def long_words(self, chunks: ChunkTable, row: int) -> list[int]:
+        """Return the lengths of the words that are too long."""
+        self._chunk_ends = with_room(self._chunk_ends, len(chunks) + 1)
+        cursor = np.zeros(kernels.CURSOR, dtype=np.int64)
+        return [length for _, length in self._answers(chunks, row, row + 1, cursor, is_dry=True)]
+
+    def _begin_again(self) -> None:
+        self._cursor[kernels.BASE] = 0
+
+    def _cut(self, chunks: ChunkTable, first: int, last: int) -> Iterator[int]:
+        yield from (row for row, _ in self._answers(chunks, first, last, self._cursor, is_dry=False))
+        self._enter()
+
+    def _answers(
+        self, chunks: ChunkTable, first: int, last: int, cursor: NDArray[np.int64], *, is_dry: bool
+    ) -> Iterator[tuple[int, int]]:
+        """Spell out the words of chunks, or, if `is_dry`, do not; yield (row, length) of those that are too long."""
+        cursor[[kernels.ROW, kernels.POSITION, kernels.WORDS]] = first, chunks.begin_of(first), 0
+        while (answer := self._go_on(chunks, last, is_dry, cursor)) != kernels.DONE:
+            if answer == kernels.FULL:
+                self._enter_or_enlarge()
+            elif answer == kernels.UNKNOWN:
+                self._actions.find_out(int(cursor[kernels.CODE_POINT]))
+            elif answer == kernels.LONG:
+                yield int(cursor[kernels.ROW]), int(cursor[kernels.LENGTH])
+            else:
+                yield from self._cut_by_hand(chunks, is_dry, cursor)
+
+    def _go_on(self, chunks: ChunkTable, last: int, is_dry: bool, cursor: NDArray[np.int64]) -> int:
+        rules = (self._actions.actions, self._actions.texts, self._longest)
+        room = (self._spelled[:-BEHIND_BLOCK], self._ends, cursor, self._chunk_ends)
+        return int(kernels.cut(chunks.arrays, last, *rules, *room, is_dry))
+
+    def _enter_or_enlarge(self) -> None:
+        if self._cursor[kernels.SPELLED]:
+            self._enter()
+        else:  # a single word is longer
+            self._spelled = with_room(self._spelled, 2 * len(self._spelled))
+
+    def _enter(self) -> None:
+        """Number the words that are spelled out."""
+        size, used = self._cursor[[kernels.SPELLED, kernels.BASE]].tolist()
+        self._words = with_room(self._words, used + size)
+        self._words[used : used + size] = self._numbers.table.rows_of(self._spelled, self._ends[:size])
+        self._cursor[[kernels.SPELLED, kernels.BASE]] = 0, used + size
+
+    def _cut_by_hand(self, chunks: ChunkTable, is_dry: bool, cursor: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+        """Do what `_answers` does with the chunk in hand, but for its words that are done."""
+        row, done = cursor[[kernels.ROW, kernels.WORDS]].tolist()
+        words: list[str] = []
+        for word in itertools.islice(self._words_of(chunks[row]), done, None):
+            if len(word) > self._longest:
+                yield row, len(word)
+            else:
+                words.append(word)
+        if not is_dry:
+            self._enter()
+            numbers = self._numbers.numbers_of(*spelled_out(words))
+            used = int(cursor[kernels.BASE])
+            self._words = with_room(self._words, used + len(words))
+            self._words[used : used + len(words)] = numbers
+            cursor[kernels.BASE] = self._chunk_ends[row + 1] = used + len(words)
+        cursor[[kernels.ROW, kernels.POSITION, kernels.WORDS]] = row + 1, chunks.begin_of(row + 1), 0

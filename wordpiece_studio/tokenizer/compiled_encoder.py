@@ -1,0 +1,157 @@
+"""Blocks of text to ids with compiled kernels; importing this module loads them, and nothing does so before it must.
+
+A block's chunks, its stretches between blanks and line ends, become rows of a table. Each new row is normalized, cut
+and matched once, and the block's ids are then put together from those of its rows. Not here: the plain way
+(`block_encoders`), which gives the same ids.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from wordpiece_studio.text.character_actions import CharacterActions
+from wordpiece_studio.text.chunk_table import ChunkTable
+from wordpiece_studio.text.kernels import longest_match, spelling
+from wordpiece_studio.text.kernels.lanes import LANE
+from wordpiece_studio.text.kernels.words import DONE, FULL, LONGEST_TEXT
+from wordpiece_studio.tokenizer.block_encoders import EncodedBlock
+from wordpiece_studio.tokenizer.compiled_tokens import TokenIndex
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from wordpiece_studio.tokenizer.tokenizer import Tokenizer
+
+
+class CompiledEncoder:
+    """Encodes blocks of text with a tokenizer, which must be local.
+
+    Parameters
+    ----------
+    tokenizer
+        What encodes.
+    most_chunk_bytes
+        When the distinct chunks take more than this they are forgotten: where there are no blanks, hardly one comes
+        twice.
+    capacity
+        For how many chunks there is room at first; tests make it tiny.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, *, most_chunk_bytes: int = 64 << 20, capacity: int = 1 << 12) -> None:
+        self._tokenizer = tokenizer
+        is_matched = tokenizer.pipeline.is_by_character and not tokenizer.vocabulary.end_of_word_suffix
+        self._matcher = _matcher_of(tokenizer) if is_matched else None
+        special = [re.escape(token.encode("utf-8", "surrogatepass")) for token in tokenizer.vocabulary.special_tokens]
+        self._special = re.compile(b"|".join(special)) if special else None
+        self._most_chunk_bytes = most_chunk_bytes
+        self._table = ChunkTable(capacity=capacity)
+        self._rows = self._used = 0
+        self._spans = np.empty((capacity, 2), np.int64)  # where a row's ids begin and end
+        self._ids = np.empty(capacity, np.int32)
+
+    def encode_lines(self, block: bytes) -> EncodedBlock:
+        """Return the ids of a block of UTF-8, each of whose lines, without its LF, is a text."""
+        if len(self._table.joined) > self._most_chunk_bytes:
+            self._table.clear()
+            self._rows = self._used = 0
+        record = self._table.add_recording(block)
+        self._encode_new_rows()
+        begins, ends = self._spans[: self._rows].T
+        ids = np.empty(int((ends - begins)[record].sum()), np.int32)
+        line_ends = np.empty(block.count(b"\n"), np.int64)
+        source = np.frombuffer(block + b" " * LANE, np.uint8)
+        longest_match.gather(source, record, self._spans, self._ids, ids, line_ends)
+        return EncodedBlock(ids, line_ends, not block.endswith(b"\n"))
+
+    def _encode_new_rows(self) -> None:
+        first, last = self._rows, len(self._table)
+        self._rows = last
+        self._spans = _with_room(self._spans, last)
+        begins = self._table.begins_from(first)
+        chunks = self._table.joined[begins[0] :]
+        begins = begins[:-1] - begins[0]
+        by_hand = np.ones(last - first, np.uint8)
+        if self._matcher is not None:
+            ids, ends = self._matcher.match(chunks, by_hand)
+            self._spans[first:last, 1] = self._used + ends
+            self._spans[first:last, 0] = self._used + np.append(0, ends)[:-1]
+            self._append(ids)
+        if self._special is not None:
+            places = [match.start() for match in self._special.finditer(chunks.data)]
+            by_hand[np.searchsorted(begins, places, side="right") - 1] = 1
+        for row in (np.flatnonzero(by_hand) + first).tolist():
+            text = self._table[row].decode("utf-8", "surrogatepass")
+            begin = self._used
+            self._append(np.array(self._tokenizer.ids(text), np.int32))
+            self._spans[row] = begin, self._used
+
+    def _append(self, ids: NDArray[np.int32]) -> None:
+        self._ids = _with_room(self._ids, self._used + len(ids))
+        self._ids[self._used : self._used + len(ids)] = ids
+        self._used += len(ids)
+
+
+class _Matcher:
+    """Longest match by kernel, for a tokenizer that goes by characters and has no suffix."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._actions = CharacterActions(tokenizer.pipeline)
+        self._index = TokenIndex(tokenizer.vocabulary, tokenizer.max_word_length)
+
+    def match(
+        self, chunks: NDArray[np.uint8], is_hard: NDArray[np.uint8]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Return the ids of chunks, and how many there are up to the end of each; wrong ones for those that are hard.
+
+        A blank stands behind each chunk. `is_hard` receives 1 for a chunk that must be encoded by hand, else 0.
+        """
+        is_hard[:] = 0
+        words, size = self._spelled(chunks, is_hard)
+        return self._index.match(words, size, len(is_hard))
+
+    def _spelled(self, chunks: NDArray[np.uint8], is_hard: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], int]:
+        """Return the words of chunks, and how many bytes of that count."""
+        words = np.empty(2 * len(chunks) + LONGEST_TEXT + 2, np.uint8)
+        cursor = np.zeros(spelling.CURSOR, np.int64)
+        table = self._actions
+        while True:
+            answer = spelling.spell(chunks, len(chunks), table.actions, table.texts, words, is_hard, cursor)
+            if answer == DONE:
+                return words, int(cursor[spelling.SPELLED])
+            if answer == FULL:
+                words = _with_room(words, 2 * len(words))
+            else:
+                table.find_out(int(cursor[spelling.CODE_POINT]))
+
+
+class _Prepared(threading.local):
+    """The matchers of tokenizers that are in use; each thread has its own, for they learn characters as they go."""
+
+    def __init__(self) -> None:
+        self.matchers: WeakKeyDictionary[Tokenizer, _Matcher] = WeakKeyDictionary()
+
+
+_prepared = _Prepared()
+
+
+def _matcher_of(tokenizer: Tokenizer) -> _Matcher:
+    matcher = _prepared.matchers.get(tokenizer)
+    if matcher is None:
+        matcher = _prepared.matchers[tokenizer] = _Matcher(tokenizer)
+    return matcher
+
+
+def _with_room(array: NDArray[Any], size: int) -> NDArray[Any]:
+    """Return an array that begins like `array` and has at least `size` entries."""
+    if size <= len(array):
+        return array
+    larger = np.empty((max(size, 2 * len(array)), *array.shape[1:]), array.dtype)
+    larger[: len(array)] = array
+    return larger

@@ -1,0 +1,361 @@
+"""Whole corpora to ids: one flat array, and where each text ends in it; exactly as text by text, only faster.
+
+Each line of a file is a text; it ends at LF, and what the line end itself is never matters to BERT. Not here: longest
+match (`encoder`), how blocks of text are encoded (`block_encoders`), reading (`corpus.blocks`).
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+
+from wordpiece_studio.corpus.blocks import BLOCK_BYTES, CorpusBlocks
+from wordpiece_studio.corpus.counts import CorpusStatistics
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.system.atomic_write import atomic_write_all, check_folder
+from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.tokenizer.block_encoders import EncodedBlock, PlainEncoder, encoded_blocks
+from wordpiece_studio.tokenizer.npy import write_npy
+from wordpiece_studio.tokenizer.tokenizer import NO_ID
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from io import BufferedIOBase
+    from typing import IO, BinaryIO
+
+    from numpy.typing import NDArray
+
+    from wordpiece_studio.corpus.corpus_file import CorpusFile
+    from wordpiece_studio.corpus.decoding import ErrorHandling
+    from wordpiece_studio.corpus.listing import Listing
+    from wordpiece_studio.corpus.rows import RowSource
+    from wordpiece_studio.corpus.streams import TextStream
+    from wordpiece_studio.system.atomic_write import Content, WrittenTogether
+    from wordpiece_studio.tokenizer.tokenizer import Tokenizer
+    from wordpiece_studio.tokenizer.vocabulary import Vocabulary
+
+    Path = str | os.PathLike[str]
+    Source = Path | CorpusFile | Iterable[Path | CorpusFile] | Listing | BufferedIOBase | TextStream | RowSource
+    Ids = NDArray[np.int32 | np.uint16]
+
+IdType = Literal["int32", "uint16"]
+CLASSIFIER, SEPARATOR = "[CLS]", "[SEP]"
+
+_MOST_HELD_BYTES = 16 << 20
+_MOST_SMALL_IDS = 1 << 16
+
+
+class EncodingStopped(StudioError):
+    """Raised when the caller's `should_stop` said so; nothing of the ids is kept."""
+
+    def __init__(self) -> None:
+        super().__init__("Encoding was stopped")
+
+
+@dataclass(frozen=True, slots=True)
+class EncodingStatistics:
+    """What a corpus came to.
+
+    Attributes
+    ----------
+    tokens, texts
+        How many there are.
+    unknown
+        How many of the tokens are the unknown token.
+    corpus
+        What was read.
+    """
+
+    tokens: int
+    texts: int
+    unknown: int
+    corpus: CorpusStatistics
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EncodedTexts:
+    """The ids of many texts; ``encoded[i]`` are those of text i.
+
+    Attributes
+    ----------
+    ids
+        The ids of all texts, one after the other: shape ``(n_tokens,)``, int32 or uint16.
+    offsets
+        Where each text begins in `ids`, and where the last one ends: shape ``(n_texts + 1,)``, int64.
+    statistics
+        What was read, and how much of it is unknown.
+    """
+
+    ids: Ids
+    offsets: NDArray[np.int64]
+    statistics: EncodingStatistics
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, text: int) -> Ids:
+        index = range(len(self))[text]
+        return self.ids[self.offsets[index] : self.offsets[index + 1]]
+
+
+def encode_texts(
+    tokenizer: Tokenizer, texts: Iterable[str], *, dtype: IdType = "int32", add_special_tokens: bool = False
+) -> EncodedTexts:
+    """Return the ids of texts.
+
+    Parameters
+    ----------
+    tokenizer
+        What encodes them; each text gets the ids that ``tokenizer.encode(text)`` gives it.
+    texts
+        The texts; they may hold line ends.
+    dtype
+        The type of the ids; ``"uint16"``, for a vocabulary of at most 65,536 tokens, is half as large.
+    add_special_tokens
+        Whether ``[CLS]`` is put before each text and ``[SEP]`` behind it, as BERT wants them.
+
+    Raises
+    ------
+    StudioError
+        If the vocabulary does not go with `dtype` or lacks a special token; or if `texts` is itself a text, or holds
+        something that is none.
+    """
+    if isinstance(texts, str):
+        raise StudioError("One text was given where several are expected", "Put it into a list.")
+    run = _Run(tokenizer, dtype, add_special_tokens)
+    checked = (_checked(text, number) for number, text in enumerate(texts, start=1))
+    if tokenizer.is_local:
+        return run.collected(encoded_blocks(tokenizer, _joined(checked)))
+    return run.collected(PlainEncoder(tokenizer).encode([text]) for text in checked)
+
+
+def encode_files(
+    tokenizer: Tokenizer,
+    source: Source,
+    *,
+    column: str | None = None,
+    encoding: str | None = None,
+    errors: ErrorHandling = "strict",
+    dtype: IdType = "int32",
+    add_special_tokens: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> EncodedTexts:
+    """Return the ids of files, each of whose lines is a text; they must fit into memory (see also `write_ids`).
+
+    Parameters
+    ----------
+    tokenizer
+        What encodes them.
+    source
+        The files, as `listing` takes them; or a stream of bytes such as ``sys.stdin.buffer``, or what
+        `opened_stream` made of one.
+    column, encoding, errors
+        As for :func:`~wordpiece_studio.count_words`. A line that ``errors="skip-line"`` leaves out is no text.
+    dtype, add_special_tokens
+        As for `encode_texts`.
+    progress
+        Called now and then with the bytes read so far and the bytes there are; not for a stream.
+    should_stop
+        Called now and then; if it returns True, `EncodingStopped` is raised.
+
+    Raises
+    ------
+    StudioError
+        If a file cannot be read or decoded, or the vocabulary does not go with the other arguments.
+    """
+    run = _Run(tokenizer, dtype, add_special_tokens, should_stop)
+    blocks = CorpusBlocks(
+        source,
+        column=column,
+        encoding=encoding,
+        errors=errors,
+        splits_at_blanks=tokenizer.is_local,
+        progress=progress,
+    )
+    return run.collected(encoded_blocks(tokenizer, blocks), blocks)
+
+
+def write_ids(
+    tokenizer: Tokenizer,
+    source: Source,
+    output: Path,
+    *,
+    offsets_output: Path | None = None,
+    column: str | None = None,
+    encoding: str | None = None,
+    errors: ErrorHandling = "strict",
+    dtype: IdType = "int32",
+    add_special_tokens: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+    together: WrittenTogether | None = None,
+) -> EncodingStatistics:
+    """Write the ids of files into a file that ``numpy.load`` reads, however large they are.
+
+    Takes and raises what `encode_files` does, and
+
+    Parameters
+    ----------
+    output
+        The file for the ids; what was there is replaced when all is written.
+    offsets_output
+        The file for the offsets of the texts, if they are wanted.
+    together
+        What is written with each of them, such as what encodes them; all files or none.
+    """
+    run = _Run(tokenizer, dtype, add_special_tokens, should_stop)
+    blocks = CorpusBlocks(
+        source,
+        column=column,
+        encoding=encoding,
+        errors=errors,
+        splits_at_blanks=tokenizer.is_local,
+        progress=progress,
+    )
+    _check_outputs([path for path in (output, offsets_output) if path is not None], blocks.paths)
+    with tempfile.SpooledTemporaryFile(max_size=_MOST_HELD_BYTES) as offsets:
+
+        def ids_alone() -> Iterator[Ids]:
+            for ids, ends in run.pieces(encoded_blocks(tokenizer, blocks)):
+                if offsets_output is not None:
+                    offsets.write(ends.tobytes())
+                yield ids
+
+        writers: dict[Path, Callable[[BinaryIO], None]] = {output: lambda file: write_npy(file, ids_alone(), dtype)}
+        if offsets_output is not None:
+            writers[offsets_output] = lambda file: write_npy(file, _offsets_in(offsets), np.int64)
+        contents: dict[str | os.PathLike[str], Content] = {}
+        for path, write in writers.items():
+            contents |= {path: write} if together is None else together(path, write)
+        atomic_write_all(contents)
+    return run.statistics(blocks)
+
+
+class _Run:
+    """An encoding in progress: what the arguments ask for beyond the ids of each text, and what was counted."""
+
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        dtype: IdType,
+        add_special_tokens: bool,
+        should_stop: Callable[[], bool] | None = None,
+    ) -> None:
+        vocabulary = tokenizer.vocabulary
+        unknown = vocabulary.id_of(vocabulary.unk_token)
+        self._unknown_id = NO_ID if unknown is None else unknown
+        self._dtype = _checked_type(dtype, vocabulary)
+        self._around = (
+            tuple(_id_of(token, vocabulary) for token in (SEPARATOR, CLASSIFIER)) if add_special_tokens else ()
+        )
+        self._is_inside_text = False
+        self._should_stop = should_stop
+        self._tokens = self._texts = self._unknown = 0
+
+    def pieces(self, blocks: Iterable[EncodedBlock]) -> Iterator[tuple[Ids, NDArray[np.int64]]]:
+        """Yield ids as they are wanted, and the ends of the texts that end among them, counted from the beginning."""
+        for block in blocks:
+            if self._should_stop is not None and self._should_stop():
+                raise EncodingStopped
+            self._unknown += int(np.count_nonzero(block.ids == self._unknown_id))
+            if self._around:
+                block = self._with_ids_around(block)
+            yield block.ids.astype(self._dtype, copy=False), block.ends + self._tokens
+            self._tokens += len(block.ids)
+            self._texts += len(block.ends)
+
+    def collected(self, encoded: Iterable[EncodedBlock], source: CorpusBlocks | None = None) -> EncodedTexts:
+        """Return all ids in one array."""
+        all_ids: list[Ids] = [np.empty(0, self._dtype)]
+        all_ends = [np.zeros(1, np.int64)]
+        for ids, ends in self.pieces(encoded):
+            all_ids.append(ids)
+            all_ends.append(ends)
+        return EncodedTexts(np.concatenate(all_ids), np.concatenate(all_ends), self.statistics(source))
+
+    def statistics(self, source: CorpusBlocks | None) -> EncodingStatistics:
+        """Return what was counted."""
+        corpus = CorpusStatistics(lines=self._texts) if source is None else source.statistics
+        return EncodingStatistics(self._tokens, self._texts, self._unknown, corpus)
+
+    def _with_ids_around(self, block: EncodedBlock) -> EncodedBlock:
+        was_inside, self._is_inside_text = self._is_inside_text, block.is_open
+        places = np.repeat(block.ends, 2)
+        added = np.tile(np.array(self._around, np.int32), len(block.ends))
+        if not block.is_open:  # the next text, if there is one, begins in the next block
+            places, added = places[:-1], added[:-1]
+        if not was_inside:
+            places, added = np.insert(places, 0, 0), np.insert(added, 0, self._around[1])
+        ends = block.ends + np.arange(1, 2 * len(block.ends), 2) + (not was_inside)
+        return EncodedBlock(np.insert(block.ids, places, added), ends, block.is_open)
+
+
+def _checked_type(name: str, vocabulary: Vocabulary) -> np.dtype[Any]:
+    if name not in get_args(IdType):
+        raise StudioError('There is no type of ids called "{name}"', "There are int32 and uint16.", name=name)
+    if name == "uint16" and len(vocabulary) > _MOST_SMALL_IDS:
+        raise StudioError("The ids of {size} tokens do not go into uint16", "Use int32.", size=f"{len(vocabulary):,}")
+    if name == "uint16" and vocabulary.unk_token not in vocabulary:
+        raise StudioError(
+            "The {token} of unknown words is not in the vocabulary, and {id} in its place does not go into uint16",
+            "Use int32.",
+            token=vocabulary.unk_token,
+            id=NO_ID,
+        )
+    return np.dtype(name)
+
+
+def _id_of(token: str, vocabulary: Vocabulary) -> int:
+    found = vocabulary.id_of(token)
+    if found is None:
+        raise StudioError(
+            "There is no {token} to add in the vocabulary", "Encode without adding special tokens.", token=token
+        )
+    return found
+
+
+def _checked(text: object, number: int) -> str:
+    if not isinstance(text, str):
+        raise StudioError("Text {number} is not a text but {entry}", number=number, entry=repr(text)[:100])
+    return text
+
+
+def _joined(texts: Iterable[str]) -> Iterator[bytes]:
+    """Yield blocks in which each line is a text."""
+    held: list[bytes] = []
+    size = 0
+    for text in texts:
+        line = text.replace("\n", " ") + "\n"  # a local tokenizer knows no difference
+        held.append(line.encode("utf-8", "surrogatepass"))
+        size += len(held[-1])
+        if size >= BLOCK_BYTES:
+            yield b"".join(held)
+            held, size = [], 0
+    if held:
+        yield b"".join(held)
+
+
+def _offsets_in(file: IO[bytes]) -> Iterator[NDArray[np.int64]]:
+    """Yield the offsets of all texts, whose ends are in a file."""
+    yield np.zeros(1, np.int64)
+    file.seek(0)
+    while data := file.read(_MOST_HELD_BYTES):
+        yield np.frombuffer(data, np.int64)
+
+
+def _check_outputs(outputs: Sequence[Path], read: Sequence[str]) -> None:
+    places = [os.path.realpath(path) for path in outputs]
+    for path, place in zip(outputs, places, strict=True):
+        if place in map(os.path.realpath, read):
+            raise StudioError("{path} is one of the files to encode", "Write to another one.", path=display_name(path))
+        folder = os.path.dirname(place)
+        check_folder(folder)
+        if not os.path.isdir(folder):
+            raise StudioError("There is no folder {path}", "Make it, or choose another.", path=display_name(folder))
+    if len(set(places)) < len(places):
+        raise StudioError("The ids and their offsets cannot both go to {path}", path=display_name(outputs[0]))

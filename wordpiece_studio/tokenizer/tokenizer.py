@@ -1,0 +1,393 @@
+"""Text to tokens and back with a given vocabulary: greedy longest match, and an account of how it went.
+
+The algorithm is the one of BERT's WordpieceTokenizer: at each position of a word take the longest token that fits;
+if none fits anywhere, the whole word is unknown.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from wordpiece_studio.text.normalizers import Normalizer, resolve_normalizer
+from wordpiece_studio.text.pipeline import Pipeline, Word
+from wordpiece_studio.text.pre_tokenizers import PreTokenizer, resolve_pre_tokenizer
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator, Sequence
+
+    from wordpiece_studio.storage.tokenizer_directory import Only
+    from wordpiece_studio.tokenizer.vocabulary import Vocabulary
+
+NO_ID = -1
+"""The id of the unknown token where the vocabulary holds none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """A tokenized text; all lists have one entry a token.
+
+    Attributes
+    ----------
+    tokens, ids
+        The tokens and their ids in the vocabulary; an unknown word has NO_ID if the vocabulary has no unknown token.
+    offsets
+        (start, end) of each token in the original text, in code points, end exclusive.
+    words
+        The index of the word that each token belongs to.
+    """
+
+    tokens: list[str]
+    ids: list[int]
+    offsets: list[tuple[int, int]]
+    words: list[int]
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A token of a word: its text, id, and (start, end) in the original text in code points."""
+
+    token: str
+    id: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownReason:
+    """Why a word became the unknown token.
+
+    `kind` is ``"symbol"`` if at character `position` of the word not even `symbol` (prefix included) is in the
+    vocabulary, or ``"too-long"`` if the word has more characters than the tokenizer accepts.
+    """
+
+    kind: Literal["symbol", "too-long"]
+    position: int
+    symbol: str
+
+
+@dataclass(frozen=True, slots=True)
+class TokenizedWord:
+    """A word of a text with its tokens; `word` is None for a special token written out in the text."""
+
+    word: Word | None
+    pieces: tuple[Piece, ...]
+    unknown: UnknownReason | None
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A candidate that was looked up, and whether it is in the vocabulary."""
+
+    candidate: str
+    matched: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PositionTrace:
+    """The candidates tried at character `start` of a word, longest first, and the token that fitted, if one did."""
+
+    start: int
+    tried: tuple[Trial, ...]
+    token: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class WordTrace:
+    """How longest match went through a word."""
+
+    word: str
+    positions: tuple[PositionTrace, ...]
+    tokens: tuple[str, ...]
+    unknown: UnknownReason | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Match:
+    """Tokens of a word with (start, end) in its characters; on failure one unknown token over the whole word."""
+
+    tokens: tuple[tuple[str, int, int], ...]
+    unknown: UnknownReason | None
+
+
+class Tokenizer:
+    """Tokenizes text with a vocabulary.
+
+    Parameters
+    ----------
+    vocabulary
+        The tokens.
+    normalizer, pre_tokenizer
+        How text becomes words; names or objects, as for :func:`~wordpiece_studio.count_words`.
+    max_word_length
+        A word of more characters is unknown as a whole, as in BERT.
+    is_normalizer_guessed
+        Whether the normalizer was only guessed from the tokens, nothing and nobody having said how text is read.
+
+    Special tokens that are written out in a text are found before anything else, as in Hugging Face.
+
+    >>> words = Vocabulary(["b", "h", "p", "##g", "##n", "##s", "##u", "##gs", "hu", "hug"])
+    >>> tokenizer = Tokenizer(words)
+    >>> tokenizer.encode("hugs bugs mug").tokens
+    ['hug', '##s', 'b', '##u', '##gs', '[UNK]']
+    """
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        normalizer: str | Normalizer | None = "bert-cased",
+        pre_tokenizer: str | PreTokenizer = "bert",
+        *,
+        max_word_length: int = 100,
+        is_normalizer_guessed: bool = False,
+    ) -> None:
+        self.vocabulary = vocabulary
+        self.is_normalizer_guessed = is_normalizer_guessed
+        self.normalizer = resolve_normalizer(normalizer)
+        self.pre_tokenizer = resolve_pre_tokenizer(pre_tokenizer)
+        self.max_word_length = max_word_length
+        self.pipeline = Pipeline(self.normalizer, self.pre_tokenizer)
+        self._matches: dict[str, _Match] = {}
+        special = sorted(vocabulary.special_tokens, key=len, reverse=True)
+        self._special = re.compile("|".join(map(re.escape, special))) if special else None
+
+    @property
+    def is_local(self) -> bool:
+        """Whether a text's tokens are those of its stretches between blanks and line ends, one after the other."""
+        special = "".join(self.vocabulary.special_tokens)
+        return self.pipeline.is_local and " " not in special and "\n" not in special
+
+    def encode(self, text: str) -> Encoding:
+        """Return the tokens of `text`."""
+        encoding = Encoding([], [], [], [])
+        for index, word in enumerate(self.tokenize_words(text)):
+            for piece in word.pieces:
+                encoding.tokens.append(piece.token)
+                encoding.ids.append(piece.id)
+                encoding.offsets.append((piece.start, piece.end))
+                encoding.words.append(index)
+        return encoding
+
+    def ids(self, text: str) -> list[int]:
+        """Return ``encode(text).ids``, faster. Whole corpora: `wordpiece_studio.encode_files`."""
+        ids: list[int] = []
+        for section, _, is_special in self._sections(text):
+            if is_special:
+                ids.append(self._id(section))
+            else:
+                for word in self.pipeline.words(section):
+                    ids += [self._id(token) for token, _, _ in self._match(word).tokens]
+        return ids
+
+    def tokenize_words(self, text: str) -> list[TokenizedWord]:
+        """Return the words of `text`, each with its tokens and, if it is unknown, the reason."""
+        words: list[TokenizedWord] = []
+        for section, offset, is_special in self._sections(text):
+            if is_special:
+                piece = Piece(section, self._id(section), offset, offset + len(section))
+                words.append(TokenizedWord(None, (piece,), None))
+            else:
+                words.extend(self._tokenize(word, offset) for word in self.pipeline.aligned_words(section))
+        return words
+
+    def spans(self, word: str) -> tuple[tuple[str, int, int], ...] | None:
+        """Return each token of `word`, taken as it is, with (start, end) in its characters; None if it is unknown.
+
+        An end-of-word suffix counts as one character behind the last.
+        """
+        match = self._match(word)
+        return match.tokens if match.unknown is None else None
+
+    def explain(self, word: str) -> WordTrace:
+        """Return every candidate tried for `word`, which is taken as it is: neither normalized nor split."""
+        units = self._units(word)
+        match = self._match(word)
+        positions = []
+        starts = [start for _, start, _ in match.tokens]
+        if match.unknown is not None:
+            starts = [] if match.unknown.kind == "too-long" else self._starts_until(units, match.unknown.position)
+        for start in starts:
+            tried = []
+            for end in range(len(units), start, -1):
+                candidate = self._candidate(units, start, end)
+                tried.append(Trial(candidate, candidate in self.vocabulary))
+                if tried[-1].matched:
+                    break
+            last = tried[-1]
+            positions.append(PositionTrace(start, tuple(tried), last.candidate if last.matched else None))
+        tokens = tuple(token for token, _, _ in match.tokens)
+        return WordTrace(word, tuple(positions), tokens, match.unknown)
+
+    def split(self, text: str) -> Iterator[tuple[str, bool]]:
+        """Yield each word of `text` after normalization, and whether it is a special token written out in the text."""
+        for section, _, is_special in self._sections(text):
+            if is_special:
+                yield section, True
+            else:
+                for word in self.pipeline.words(section):
+                    yield word, False
+
+    def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = True, cleanup: bool = True) -> str:
+        """Return the text that `ids` stand for, as far as it can be told; Hugging Face's WordPiece decoder.
+
+        `cleanup` removes the space before punctuation and English contractions.
+
+        Raises
+        ------
+        StudioError
+            If an id is not in the vocabulary.
+        """
+        tokens = [self.vocabulary[token_id] for token_id in ids]
+        if skip_special_tokens:
+            tokens = [token for token in tokens if token not in self.vocabulary.special_tokens]
+        suffix = self.vocabulary.end_of_word_suffix
+        prefix = self.vocabulary.continuing_subword_prefix
+        if suffix:
+            bare = (token.removeprefix(prefix) for token in tokens)
+            return "".join(bare).replace(suffix, " ").rstrip(" ")
+        return "".join(_spaced(token, prefix, index == 0, cleanup) for index, token in enumerate(tokens))
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        normalizer: str | Normalizer | None = None,
+        pre_tokenizer: str | PreTokenizer | None = None,
+    ) -> Tokenizer:
+        """Return the tokenizer of a folder or a file.
+
+        Parameters
+        ----------
+        path
+            A folder that the Studio or `transformers` wrote, a ``tokenizer.json``, or a ``vocab.txt``.
+        normalizer, pre_tokenizer
+            What to use instead of what the files say; None means that.
+
+        Raises
+        ------
+        StudioError
+            If a file is missing or damaged, asks for what cannot be done here exactly, contradicts another, or holds
+            no WordPiece vocabulary: those only :func:`~wordpiece_studio.load_tokenizer` takes.
+        """
+        from wordpiece_studio.storage.tokenizer_loading import load_wordpiece_tokenizer  # it needs this module
+
+        return load_wordpiece_tokenizer(path, normalizer, pre_tokenizer)
+
+    def save(self, directory: str | os.PathLike[str], *, only: Only | None = None) -> None:
+        """Write the tokenizer into a folder, as `tokenizers`, `transformers` and others read it.
+
+        Parameters
+        ----------
+        directory
+            It is made if it is not there. How the vocabulary was trained is noted by
+            :func:`~wordpiece_studio.save_directory` alone.
+        only
+            Leave out what cannot be written: ``"vocab.txt"`` or ``"tokenizer.json"`` is written alone.
+
+        Raises
+        ------
+        StudioError
+            If a file cannot hold the tokenizer exactly, naming the reason and what can be written instead; or cannot
+            be written. The folder then holds what it did before.
+        """
+        from wordpiece_studio.storage.tokenizer_directory import save_directory  # it needs this module
+
+        save_directory(
+            directory,
+            self.vocabulary,
+            self.normalizer,
+            self.pre_tokenizer,
+            max_word_length=self.max_word_length,
+            only=only,
+        )
+
+    def _sections(self, text: str) -> Iterator[tuple[str, int, bool]]:
+        """Yield (section, its offset, whether it is a special token)."""
+        done = 0
+        for found in self._special.finditer(text) if self._special else ():
+            yield text[done : found.start()], done, False
+            yield found.group(), found.start(), True
+            done = found.end()
+        yield text[done:], done, False
+
+    def _tokenize(self, word: Word, offset: int) -> TokenizedWord:
+        match = self._match(word.text)
+        starts = (*word.starts, word.ends[-1])  # an end-of-word suffix begins where the word ends
+        ends = (*word.ends, word.ends[-1])
+        pieces = tuple(
+            Piece(token, self._id(token), offset + starts[start], offset + ends[end - 1])
+            for token, start, end in match.tokens
+        )
+        return TokenizedWord(word, pieces, match.unknown)
+
+    def _match(self, word: str) -> _Match:
+        """Return the tokens of a word; each distinct word is worked out once."""
+        found = self._matches.get(word)
+        if found is None:
+            found = self._matches[word] = self._longest_match(word)
+        return found
+
+    def _longest_match(self, word: str) -> _Match:
+        if len(word) > self.max_word_length:
+            return self._unknown(word, UnknownReason("too-long", 0, ""))
+        units = self._units(word)
+        tokens: list[tuple[str, int, int]] = []
+        start = 0
+        while start < len(units):
+            for end in range(min(len(units), start + self.vocabulary.longest), start, -1):
+                candidate = self._candidate(units, start, end)
+                if candidate in self.vocabulary:
+                    tokens.append((candidate, start, end))
+                    start = end
+                    break
+            else:
+                symbol = self._candidate(units, start, start + 1)
+                return self._unknown(word, UnknownReason("symbol", start, symbol))
+        return _Match(tuple(tokens), None)
+
+    def _unknown(self, word: str, reason: UnknownReason) -> _Match:
+        return _Match(((self.vocabulary.unk_token, 0, len(word)),), reason)
+
+    def _units(self, word: str) -> list[str]:
+        """Return the characters of a word, and the end-of-word suffix if the vocabulary has one."""
+        suffix = self.vocabulary.end_of_word_suffix
+        return [*word, suffix] if suffix else list(word)
+
+    def _candidate(self, units: Sequence[str], start: int, end: int) -> str:
+        prefix = self.vocabulary.continuing_subword_prefix if start else ""
+        return prefix + "".join(units[start:end])
+
+    def _starts_until(self, units: Sequence[str], last: int) -> list[int]:
+        """Return where the tokens begin that fit before `last`, and `last` itself."""
+        starts = [0]
+        while starts[-1] < last:
+            start = starts[-1]
+            fits = (end for end in range(last, start, -1) if self._candidate(units, start, end) in self.vocabulary)
+            starts.append(next(fits))
+        return starts
+
+    def _id(self, token: str) -> int:
+        found = self.vocabulary.id_of(token)
+        return NO_ID if found is None else found
+
+
+_CLEANUP = (" .", " ?", " !", " ,", " n't", " 'm", " 's", " 've", " 're")
+
+
+def _spaced(token: str, prefix: str, is_first: bool, cleanup: bool) -> str:
+    """Return a token as it stands in decoded text, with the space before it where there is one."""
+    if is_first:
+        return token
+    if prefix and token.startswith(prefix):
+        return token.removeprefix(prefix)
+    spaced = " " + token
+    if cleanup:
+        # Hugging Face cleans up token by token, so its rules for " ' " and " do not" never apply.
+        for pattern in _CLEANUP:
+            spaced = spaced.replace(pattern, pattern[1:])
+    return spaced

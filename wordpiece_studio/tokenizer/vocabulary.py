@@ -1,0 +1,166 @@
+"""A vocabulary: tokens in id order, and what is needed to look them up."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+from wordpiece_studio.errors import StudioError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from wordpiece_studio.tokenizer.token_index import TokenIndex
+
+UNKNOWN_TOKEN = "[UNK]"
+_AT_ONCE = 20_000
+
+
+class TokenTable:
+    """Tokens in id order that may grow at the end. The vocabularies of all moments of a training share one."""
+
+    def __init__(self, tokens: Iterable[str] = ()) -> None:
+        self.tokens: list[str] = []
+        self.longest = 0  # characters, prefix included
+        self._ids: dict[str, int] | None = {}
+        self._index: TokenIndex | None = None  # as long as there are no ids
+        self._making = threading.Lock()
+        for token in tokens:
+            self.append(token)
+
+    @classmethod
+    def of(cls, tokens: list[str]) -> TokenTable:
+        """Return the table of a long list of tokens, which belongs to it from then on.
+
+        Raises
+        ------
+        StudioError
+            If a token is there twice.
+        """
+        from wordpiece_studio.tokenizer.token_index import TokenIndex
+
+        table = cls()
+        table.tokens, table._ids, table._index = tokens, None, TokenIndex(tokens)
+        table.longest = max(map(len, tokens), default=0)
+        return table
+
+    @property
+    def ids(self) -> dict[str, int]:
+        """The id of each token; of a long list it is made when it is first asked for, which takes its time."""
+        if self._ids is None:
+            with self._making:
+                if self._ids is None:
+                    ids: dict[str, int] = {}
+                    for start in range(0, len(self.tokens), _AT_ONCE):  # so that other threads have their turns
+                        part = self.tokens[start : start + _AT_ONCE]
+                        ids.update(zip(part, range(start, start + len(part)), strict=True))
+                    self._ids, self._index = ids, None
+        return self._ids
+
+    def id_of(self, token: str) -> int | None:
+        """Return the id of `token`, or None if it is not there."""
+        index = self._index
+        return self.ids.get(token) if index is None else index.id_of(token)
+
+    def append(self, token: str) -> None:
+        """Give `token` the next id.
+
+        Raises
+        ------
+        StudioError
+            If it is there already.
+        """
+        if token in self.ids:
+            raise StudioError("The vocabulary holds {token!r} twice", "Every token must be there once.", token=token)
+        self.longest = max(self.longest, len(token))
+        self.tokens.append(token)
+        self.ids[token] = len(self.tokens) - 1
+
+
+class Vocabulary:
+    """Tokens in id order.
+
+    Parameters
+    ----------
+    tokens
+        One string an id, all different; or a table, of which the vocabulary is a view.
+    special_tokens
+        Those among them that are no pieces of words, such as ``[CLS]``.
+    continuing_subword_prefix
+        Written before every token that does not begin a word.
+    end_of_word_suffix
+        The mark that closes every word, if the vocabulary was trained with one.
+    unk_token
+        What stands for a word that cannot be put together.
+    size
+        How many tokens of the table belong to the vocabulary; None for all that it has now.
+
+    Raises
+    ------
+    StudioError
+        If two tokens are the same, naming it.
+    """
+
+    def __init__(
+        self,
+        tokens: Sequence[str] | TokenTable,
+        special_tokens: Sequence[str] = (),
+        continuing_subword_prefix: str = "##",
+        end_of_word_suffix: str | None = None,
+        unk_token: str = UNKNOWN_TOKEN,
+        *,
+        size: int | None = None,
+    ) -> None:
+        self._table = tokens if isinstance(tokens, TokenTable) else TokenTable(tokens)
+        self._size = len(self._table.tokens) if size is None else size
+        self.special_tokens = tuple(special_tokens)
+        self.continuing_subword_prefix = continuing_subword_prefix
+        self.end_of_word_suffix = end_of_word_suffix
+        self.unk_token = unk_token
+        self.longest = self._table.longest
+
+    def first(self, size: int) -> Vocabulary:
+        """Return the vocabulary of the first `size` tokens. It shares the tokens, so it costs nothing."""
+        return Vocabulary(
+            self._table,
+            self.special_tokens,
+            self.continuing_subword_prefix,
+            self.end_of_word_suffix,
+            self.unk_token,
+            size=min(size, self._size),
+        )
+
+    @property
+    def tokens(self) -> list[str]:
+        """All tokens in id order."""
+        return self._table.tokens[: self._size]
+
+    def id_of(self, token: str) -> int | None:
+        """Return the id of `token`, or None if it is not in the vocabulary."""
+        found = self._table.id_of(token)
+        return found if found is not None and found < self._size else None
+
+    def __getitem__(self, token_id: int) -> str:
+        if not 0 <= token_id < self._size:
+            raise StudioError(
+                "There is no token with the id {id}", "The ids run from 0 to {last}.", id=token_id, last=self._size - 1
+            )
+        return self._table.tokens[token_id]
+
+    def __contains__(self, token: object) -> bool:
+        return isinstance(token, str) and self.id_of(token) is not None
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.tokens)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Vocabulary) and self.tokens == other.tokens
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.tokens))
+
+    def __repr__(self) -> str:
+        return f"<Vocabulary of {self._size:,} tokens>"

@@ -1,0 +1,209 @@
+"""What a training is told: the objective, when to stop, and how the vocabulary begins."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import sys
+import unicodedata
+from dataclasses import dataclass
+from operator import index
+from typing import Any, Literal, Self, SupportsIndex, cast, get_args
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
+
+Objective = Literal["score", "likelihood", "count"]
+Tie = Literal["first", "ids"]
+AlphabetLayout = Literal["seen", "huggingface"]
+AlphabetOverflow = Literal["unk", "remove"]
+EndOfWord = Literal["symbol", "attached"]
+
+LARGEST_VOCAB_SIZE = 100_000_000
+LIMITS = ("vocab_size", "max_merges", "max_seconds", "min_value")
+"""The settings that may be raised for a training to go on: a longer one begins with the same merges."""
+_LARGEST_NUMBER = 2**63 - 1  # that the engines can count to
+
+_CHOICES = {
+    "objective": get_args(Objective),
+    "tie": get_args(Tie),
+    "alphabet": get_args(AlphabetLayout),
+    "alphabet_overflow": get_args(AlphabetOverflow),
+    "end_of_word": get_args(EndOfWord),
+}
+_TEXT_LISTS = ("special_tokens", "initial_alphabet", "continuing_order")
+_COUNTS = {  # field: smallest value allowed
+    "vocab_size": 1,
+    "max_merges": 0,
+    "max_token_length": 1,
+    "alphabet_limit": 1,
+    "min_frequency": 0,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingConfig:
+    """The settings of a training. Equal word counts and equal settings give equal vocabularies.
+
+    Parameters
+    ----------
+    objective
+        Which pair is best: ``"score"``, n / (f(a) · f(b)), the WordPiece of the Hugging Face course;
+        ``"likelihood"``, n · ln(n · N / (f(a) · f(b))), the rule in words of Schuster & Nakajima, "Japanese and
+        Korean voice search" (2012); ``"count"``, n, which is byte pair encoding.
+    vocab_size
+        Stop at this many tokens, special tokens and alphabet included. None: no limit.
+    max_merges, max_seconds
+        Stop after so many merges or seconds. A limit in seconds makes the result depend on the machine.
+    min_frequency
+        A pair that occurs fewer times is no candidate. Without a floor, the score favours pairs seen once.
+    min_value
+        Stop when the best value falls below this floor.
+    max_token_length
+        In characters, the prefix not counted (a suffix is); a longer candidate is none.
+    tie
+        Among equal values, ``"first"`` takes the pair that occurs first in the corpus, ``"ids"`` the smallest
+        (vocabulary id of left, of right), as Hugging Face does.
+    alphabet
+        ``"seen"``: the sorted symbols that occur. ``"huggingface"``: all characters by code point, then the
+        continuing ones in order of first sight over the sorted words, or in `continuing_order`.
+    continuing_order
+        For ``"huggingface"``: the order of the decorated symbols. Those it does not name follow in order of sight.
+    initial_alphabet
+        Symbols, one character each with or without the prefix, that are in the vocabulary even if they do not occur.
+    alphabet_limit
+        At most so many characters: the rarest go first, among equals the later seen. The initial alphabet stays.
+    alphabet_overflow
+        What becomes of a word that holds a character beyond the limit: ``"unk"``, it is left out of the training;
+        ``"remove"``, the character disappears and its neighbours touch, as in Hugging Face.
+    special_tokens
+        They take the first ids, in this order.
+    continuing_subword_prefix
+        Written before every symbol that does not begin a word. Empty for plain byte pair encoding.
+    end_of_word_suffix, end_of_word
+        For byte pair encoding: a mark after every word, as a ``"symbol"`` of its own or ``"attached"`` to the last
+        character.
+
+    Raises
+    ------
+    StudioError
+        If a value is outside its range, naming the setting.
+    """
+
+    objective: Objective = "score"
+    vocab_size: int | None = None
+    max_merges: int | None = None
+    max_seconds: float | None = None
+    min_frequency: int = 0
+    min_value: float | None = None
+    max_token_length: int | None = None
+    tie: Tie = "first"
+    alphabet: AlphabetLayout = "seen"
+    continuing_order: tuple[str, ...] | None = None
+    initial_alphabet: tuple[str, ...] = ()
+    alphabet_limit: int | None = None
+    alphabet_overflow: AlphabetOverflow = "unk"
+    special_tokens: tuple[str, ...] = BERT_SPECIAL_TOKENS
+    continuing_subword_prefix: str = "##"
+    end_of_word_suffix: str | None = None
+    end_of_word: EndOfWord = "symbol"
+
+    def __post_init__(self) -> None:
+        for name in _TEXT_LISTS:
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, _text_tuple(name, value))
+        for name, choices in _CHOICES.items():
+            if getattr(self, name) not in choices:
+                raise _setting_error(name, "one of " + ", ".join(choices), getattr(self, name))
+        for name, smallest in _COUNTS.items():
+            object.__setattr__(self, name, _whole_number(name, getattr(self, name), smallest))
+        for name in ("max_seconds", "min_value"):
+            _check_number(name, getattr(self, name))
+        self._check_texts()
+
+    def _check_texts(self) -> None:
+        prefix, suffix = self.continuing_subword_prefix, self.end_of_word_suffix
+        if not isinstance(prefix, str) or not _is_plain(prefix):
+            raise _setting_error("continuing_subword_prefix", "a text without control characters", prefix)
+        if suffix is not None and (not isinstance(suffix, str) or not suffix or not _is_plain(suffix)):
+            raise _setting_error("end_of_word_suffix", "a text that is not empty", suffix)
+        seen: set[str] = set()
+        for token in self.special_tokens:
+            if not token or token != token.strip() or not _is_plain(token):
+                raise StudioError(
+                    "The special token {token!r} is empty, or has white space at its ends, line breaks or control "
+                    "characters",
+                    "Special tokens are single words such as [UNK].",
+                    token=token,
+                )
+            if token in seen:
+                raise StudioError(
+                    "The special token {token!r} is named twice", "Name every special token once.", token=token
+                )
+            seen.add(token)
+        for symbol in self.initial_alphabet:
+            if len(symbol) != 1 and len(symbol.removeprefix(prefix)) != 1:
+                raise _setting_error("initial_alphabet", "single characters, with or without the prefix", symbol)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the settings as JSON values."""
+        values = dataclasses.asdict(self)
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        """Read what :meth:`to_dict` wrote.
+
+        Raises
+        ------
+        StudioError
+            If a setting is unknown or out of range.
+        """
+        unknown = sorted(set(values) - {field.name for field in dataclasses.fields(cls)})
+        if unknown:
+            raise StudioError(
+                "There is no training setting {name!r}", "Was the file written by a newer version?", name=unknown[0]
+            )
+        return cls(**values)
+
+
+def _text_tuple(name: str, value: object) -> tuple[str, ...]:
+    """Accept any list of texts; a text alone is a common slip, and would be read letter by letter."""
+    items = tuple(cast("Any", value)) if isinstance(value, (list, tuple)) else None
+    if items is None or not all(isinstance(item, str) for item in items):
+        raise _setting_error(name, "a list of texts", value)
+    return items
+
+
+def _is_plain(text: str) -> bool:
+    """Tell whether a text can stand in a line of a UTF-8 file: no control character, no half of a character."""
+    return not any(unicodedata.category(character) in {"Cc", "Cs", "Zl", "Zp"} for character in text)
+
+
+def _whole_number(name: str, value: object, smallest: int) -> int | None:
+    """Return a whole number of any kind, NumPy's included, as an int."""
+    if value is None and name != "min_frequency":
+        return None
+    number = -1 if isinstance(value, bool) or not isinstance(value, SupportsIndex) else index(value)
+    if number < smallest:
+        raise _setting_error(name, f"a whole number from {smallest}", value)
+    largest = LARGEST_VOCAB_SIZE if name == "vocab_size" else _LARGEST_NUMBER
+    if number > largest:
+        raise _setting_error(name, f"at most {largest:,}", value)
+    return number
+
+
+def _check_number(name: str, value: object) -> None:
+    if value is None:
+        return
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or not abs(value) <= sys.float_info.max:
+        raise _setting_error(name, "a number", value)
+    if name == "max_seconds" and value < 0:
+        raise _setting_error(name, "a number from 0", value)
+
+
+def _setting_error(name: str, wanted: str, value: object) -> StudioError:
+    if isinstance(value, int) and value.bit_length() > 200:  # Python writes out no number of thousands of digits
+        value = math.inf if value > 0 else -math.inf
+    return StudioError("The setting {name} must be {wanted}, not {value!r}", "", name=name, wanted=wanted, value=value)

@@ -1,0 +1,359 @@
+"""Everything that a training did, as columns: what each merge was, and where.
+
+Two facts make it small. A merge joins two neighbours, so it removes one *boundary* inside a word at each place; and
+every boundary is removed at most once. The step at which each boundary disappears is therefore the whole history of
+every word's segmentation.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from wordpiece_studio.compiled.arrays import with_room
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.tokenizer.vocabulary import TokenTable, Vocabulary
+from wordpiece_studio.training.merge_places import GROWTH, MergePlaces
+from wordpiece_studio.training.merge_tree import MergeTree, merge_tree
+from wordpiece_studio.training.occurrences import begins_at, occurrences, words_per_token
+from wordpiece_studio.training.records import Merge
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from wordpiece_studio.training.initial_state import TrainingInput
+    from wordpiece_studio.training.segmentation import Segmentations
+
+COLUMNS: dict[str, Any] = {
+    "left_id": np.int64,
+    "right_id": np.int64,
+    "new_id": np.int64,
+    "pair_frequency": np.int64,
+    "left_frequency": np.int64,
+    "right_frequency": np.int64,
+    "symbols_before": np.int64,
+    "value": np.float64,
+    "ties": np.int64,
+    "is_new": np.bool_,
+}
+_PLACES_AT_ONCE = 1 << 20  # looked at together for the words that merges changed: some 20 MB
+
+
+@dataclass(frozen=True, slots=True)
+class MergeBatch:
+    """Merges as an engine reports them: arrays of shape (n,), one entry a merge.
+
+    Attributes
+    ----------
+    columns
+        The columns of the history by name.
+    position_counts
+        int64: how many places each merge changed.
+    positions
+        int32, the places of all merges one after the other: the first cell of the left symbol, ascending per merge.
+    left_lengths
+        int64: cells in the left symbol of each merge.
+    """
+
+    columns: dict[str, NDArray[Any]]
+    position_counts: NDArray[np.int64]
+    positions: NDArray[np.int32]
+    left_lengths: NDArray[np.int64]
+
+
+class MergeHistory:
+    """The merges of one training, first to last.
+
+    One thread may append while others read: a merge can be read as soon as ``len(history)`` counts it.
+
+    Column names: left_id, right_id, new_id (vocabulary ids), pair_frequency, left_frequency, right_frequency,
+    symbols_before, ties (int64), value (float64), is_new (bool). Their meaning is that of :class:`Merge`.
+
+    Parameters
+    ----------
+    input_
+        The state before the first merge.
+
+    Attributes
+    ----------
+    config : TrainingConfig
+        The settings that the training began with.
+    word_count, total_words : int
+        How many distinct words it is trained on, and how often they occur together.
+    """
+
+    def __init__(self, input_: TrainingInput) -> None:
+        self.config = input_.config
+        self.word_count, self.total_words = len(input_.words), int(input_.weights.sum())
+        self._places = MergePlaces(input_)
+        self._count = 0
+        self._columns = {name: np.empty(64, dtype=dtype) for name, dtype in COLUMNS.items()}
+        self._sizes = np.empty(64, dtype=np.int64)  # vocabulary size after each merge
+        self._symbols_known = (0, input_.total_symbols)  # a step, and N after it
+        self._table = TokenTable(input_.vocabulary_tokens)
+        self._initial = self._view_of_table(len(input_.vocabulary_tokens))
+        self._named = 0  # merges whose tokens have been spelled out
+        self._naming = threading.Lock()
+
+    @property
+    def input(self) -> TrainingInput:
+        """The state before the first merge."""
+        return self.places.input
+
+    @property
+    def segmentations(self) -> Segmentations:
+        """Where the boundaries inside the words are at every step."""
+        return self.places.segmentations
+
+    @property
+    def places(self) -> MergePlaces:
+        """Where the merges took place."""
+        return self._places
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether words and places are in memory, so that nobody has to wait for them."""
+        return True
+
+    @property
+    def is_damaged(self) -> bool:
+        """Whether words and places cannot be read: who asks for them meets with a `StudioError`."""
+        return False
+
+    # What an engine does.
+
+    def extend(self, batch: MergeBatch) -> None:
+        """Append merges."""
+        first, count = self._count, len(batch.position_counts)
+        end = first + count
+        for name, values in batch.columns.items():
+            self._columns[name] = with_room(self._columns[name], end, GROWTH)
+            self._columns[name][first:end] = values
+        self._sizes = with_room(self._sizes, end, GROWTH)
+        before = int(self._sizes[first - 1]) if first else len(self._initial)
+        self._sizes[first:end] = before + np.cumsum(batch.columns["is_new"])
+        self.places.extend(first, batch.position_counts, batch.left_lengths, batch.positions)
+        self._count = end  # last: it is what makes the rest visible to readers
+
+    # What was merged.
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, index: int) -> Merge:
+        index = self._checked_index(index)
+        row = {name: column[index].item() for name, column in self._columns.items()}
+        left, right, new = (self.token(row.pop(name)) for name in ("left_id", "right_id", "new_id"))
+        return Merge(step=index + 1, left=left, right=right, token=new, **row)
+
+    def __iter__(self) -> Iterator[Merge]:
+        return (self[index] for index in range(self._count))
+
+    def column(self, name: str) -> NDArray[Any]:
+        """Return the column called `name`, shape (len(self),), as a view that must not be written to."""
+        count = self._count
+        return self._columns[name][:count]
+
+    def positions(self, index: int) -> NDArray[np.int32]:
+        """Return the places that merge `index` (from 0) changed: the first cell of each left symbol, ascending."""
+        return self.places.of(self._checked_index(index))
+
+    def first_places(self, step: int) -> NDArray[np.int32]:
+        """Return the first of the places that each merge up to `step` changed, shape (step,)."""
+        return self.places.firsts(self._checked_step(step))
+
+    # Vocabularies.
+
+    def token(self, token_id: int) -> str:
+        """Return the token with the vocabulary id `token_id`."""
+        if token_id >= len(self._table.tokens):
+            self._spell_out()
+        return self._table.tokens[token_id]
+
+    def vocabulary_size(self, step: int) -> int:
+        """Return the number of tokens after `step` merges."""
+        return int(self._sizes[self._checked_step(step) - 1]) if step else len(self._initial)
+
+    def vocabulary_sizes(self) -> NDArray[np.int64]:
+        """Return the vocabulary size after each merge, shape (len(self),)."""
+        count = self._count
+        return self._sizes[:count]
+
+    def vocabulary(self, step: int) -> Vocabulary:
+        """Return the vocabulary after `step` merges. All of them share one list of tokens."""
+        self._spell_out()
+        return self._view_of_table(self.vocabulary_size(step))
+
+    def _view_of_table(self, size: int) -> Vocabulary:
+        config = self.config
+        return Vocabulary(
+            self._table,
+            config.special_tokens,
+            config.continuing_subword_prefix,
+            config.end_of_word_suffix,
+            size=size,
+        )
+
+    def birth_step(self, token_id: int) -> int:
+        """Return the step that made a token; 0 for special tokens and the alphabet."""
+        if token_id < len(self._initial):
+            return 0
+        return int(np.searchsorted(self.vocabulary_sizes(), token_id, side="right")) + 1
+
+    def merge_tree(self, token_id: int) -> MergeTree:
+        """Return how a token came to be.
+
+        Where several merges made equal tokens, the tree is that of the first, which made it new; a token that was
+        there from the beginning is a leaf, even if merges made it again.
+
+        Raises
+        ------
+        StudioError
+            If there is no such token.
+        """
+        last = self.vocabulary_size(self._count) - 1
+        if not 0 <= token_id <= last:
+            raise StudioError(
+                "There is no token with the id {id}", "The ids run from 0 to {last}.", id=token_id, last=last
+            )
+        return merge_tree(self, token_id)
+
+    def _spell_out(self) -> None:
+        """Write out the tokens of merges that were not asked for yet; the engine only has numbers."""
+        if self._named == self._count:
+            return
+        with self._naming:
+            count = self._count
+            prefix = self.config.continuing_subword_prefix
+            names = ("left_id", "right_id", "new_id")
+            columns = (self._columns[name][self._named : count].tolist() for name in names)
+            tokens, set_id = self._table.tokens, self._table.ids.setdefault
+            size = len(tokens)
+            # Memory may run out and Ctrl-C may come between any two of these lines; what was done is then done again.
+            for left, right, new in zip(*columns, strict=True):
+                if new == size:
+                    tokens.append(tokens[left] + tokens[right].removeprefix(prefix))
+                    size += 1
+                set_id(tokens[new], new)
+            lengths = map(len, tokens[self.vocabulary_size(self._named) :])
+            self._table.longest = max(self._table.longest, max(lengths, default=0))
+            self._named = count
+
+    # Words.
+
+    def symbols_after(self, step: int) -> int:
+        """Return N, the weighted number of symbols in the corpus, after `step` merges."""
+        if self._checked_step(step) < self._count:
+            return int(self._columns["symbols_before"][step])
+        known, symbols = self._symbols_known
+        if known != step:
+            merged = int(self.input.weights[self.segmentations.words_at(self.positions(step - 1))].sum())
+            symbols = int(self._columns["symbols_before"][step - 1]) - merged
+            self._symbols_known = (step, symbols)
+        return symbols
+
+    def words_touched(self, index: int) -> list[str]:
+        """Return the words that merge `index` (from 0) changed, in corpus order."""
+        touched = self.segmentations.words_at(self.positions(index))
+        is_first = np.diff(touched, prepend=-1) > 0
+        return list(map(self.input.words.__getitem__, touched[is_first].tolist()))
+
+    def words_touched_counts(self, first: int, end: int) -> NDArray[np.int64]:
+        """Return how many distinct words the merges `first` to `end` (from 0, exclusive) changed: int64, one a merge.
+
+        Looks at every place that they changed: give it a part of a long history at a time.
+        """
+        return self.places.words_touched_counts(first, end, _PLACES_AT_ONCE)
+
+    def segmentation(self, word: str, step: int) -> list[str]:
+        """Return the tokens of a training word after `step` merges; 0 gives its initial symbols.
+
+        Raises
+        ------
+        StudioError
+            If the training did not see `word`, or there is no such step.
+        """
+        return self.segmentations.tokens(self.segmentations.index_of(word), self._checked_step(step))
+
+    def words_with_token(self, token_id: int, step: int, limit: int | None = None) -> list[tuple[str, int]]:
+        """Return the words whose segmentation after `step` merges holds a token, most frequent first.
+
+        Each comes with its weight in the corpus. `limit`: at most so many; a long list takes its time.
+
+        Raises
+        ------
+        StudioError
+            If there is no such step.
+        """
+        places = occurrences(self, token_id, self._checked_step(step))[0]
+        return self.segmentations.most_frequent_words_at(places, limit)
+
+    def words_with_pair(self, left: str, right: str, step: int, limit: int | None = None) -> list[tuple[str, int]]:
+        """Return the words in which two neighbours are `left` and `right` after `step` merges, most frequent first.
+
+        Each comes with its weight in the corpus. `limit`: at most so many; a long list takes its time.
+
+        Raises
+        ------
+        StudioError
+            If there is no such step.
+        """
+        return self.segmentations.most_frequent_words_at(self._places_of_pair(left, right, step), limit)
+
+    def number_of_words(self, token_id: int, step: int) -> int:
+        """Return how many distinct words hold a token after `step` merges.
+
+        Raises
+        ------
+        StudioError
+            If there is no such step.
+        """
+        return self.segmentations.count_words_at(occurrences(self, token_id, self._checked_step(step))[0])
+
+    def number_of_words_with_pair(self, left: str, right: str, step: int) -> int:
+        """Return in how many distinct words two neighbours are `left` and `right` after `step` merges.
+
+        Raises
+        ------
+        StudioError
+            If there is no such step.
+        """
+        return self.segmentations.count_words_at(self._places_of_pair(left, right, step))
+
+    def words_per_token(self, step: int) -> NDArray[np.int64]:
+        """Return how many distinct words hold each token after `step` merges, by vocabulary id.
+
+        Looks at the whole corpus: some tenths of a second where there are a million words.
+
+        Raises
+        ------
+        StudioError
+            If there is no such step.
+        """
+        return words_per_token(self, self._checked_step(step))
+
+    def _places_of_pair(self, left: str, right: str, step: int) -> NDArray[Any]:
+        """Return where the right one of two neighbours begins after `step` merges."""
+        vocabulary = self.vocabulary(step)
+        left_id, right_id = vocabulary.id_of(left), vocabulary.id_of(right)
+        if left_id is None or right_id is None:
+            return np.empty(0, dtype=np.int64)
+        ends = occurrences(self, left_id, step)[1]
+        return ends[begins_at(self, ends, right_id, step)]
+
+    def _checked_index(self, index: int) -> int:
+        """Return the index of a merge counted from the front, as a list would take it."""
+        if not -self._count <= index < self._count:
+            raise IndexError(f"merge {index} of {self._count}")
+        return index % self._count
+
+    def _checked_step(self, step: int) -> int:
+        if not 0 <= step <= self._count:
+            raise StudioError("There is no step {step}", "Steps run from 0 to {last}.", step=step, last=self._count)
+        return step

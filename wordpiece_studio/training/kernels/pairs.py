@@ -1,0 +1,107 @@
+"""Pairs: their values, their rows, and the blocks of their occurrences."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from wordpiece_studio.training.kernels.columns import *
+
+
+@kernel(FLOAT(INT, INT, INT, INT, INT))
+def pair_value(objective: int, n: int, left: int, right: int, total: int) -> float:
+    """Return the value of a pair; operation by operation as in :mod:`~wordpiece_studio.training.objectives`."""
+    if objective == COUNT:
+        return float(n)
+    if objective == SCORE:
+        return float(n) / (float(left) * float(right))
+    return float(n) * math.log((float(n) * float(total)) / (float(left) * float(right)))
+
+
+@kernel(INT(I4_2, I4, INT, INT))
+def find(pairs: Any, table: Any, left: int, right: int) -> int:
+    """Return the place in `table` where the pair is, or the empty one where it belongs."""
+    mask = len(table) - 1
+    mixed = np.uint64(left) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(right)
+    mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+    place = int(mixed >> np.uint64(32)) & mask
+    while True:
+        row = table[place]
+        if row == NOTHING or (pairs[row, LEFT] == left and pairs[row, RIGHT] == right):
+            return place
+        place = (place + 1) & mask
+
+
+@kernel(INT(STATE, INT, INT, INT))
+def add_row(s: State, place: int, left: int, right: int) -> int:
+    """Add a row for a pair at an empty place of the table and return it."""
+    row, pairs, symbols = s.scalars[PAIRS], s.pairs, s.symbols
+    s.scalars[PAIRS] += 1
+    s.table[place] = row
+    s.counts[row] = 0
+    pairs[row, LEFT], pairs[row, RIGHT] = left, right
+    pairs[row, START] = pairs[row, SIZE] = pairs[row, FIRST] = 0
+    is_short = symbols[left, LENGTH] + symbols[right, LENGTH] <= s.scalars[LONGEST]
+    pairs[row, SLOT] = NOTHING if is_short else TOO_LONG
+    pairs[row, NEXT_BY_LEFT], pairs[row, NEXT_BY_RIGHT] = symbols[left, BY_LEFT], symbols[right, BY_RIGHT]
+    symbols[left, BY_LEFT] = symbols[right, BY_RIGHT] = row
+    return row
+
+
+@kernel(NONE(I4_2, I4, INT))
+def rehash(pairs: Any, table: Any, rows: int) -> None:
+    """Enter all rows into an empty `table`, in their order, so that they can be popped in the opposite one."""
+    for row in range(rows):
+        table[find(pairs, table, pairs[row, LEFT], pairs[row, RIGHT])] = row
+
+
+@kernel(INT(STATE, INT, I4))
+def count_pairs(s: State, cell: int, rows: Any) -> int:
+    """Count f, N, and n and occurrences of every pair from `cell` on; return the cell at which there was no room.
+
+    `rows` gets the row of the pair that begins at each cell, or NOTHING.
+    """
+    while cell < len(s.cells):
+        left = s.cells[cell]
+        length = 1
+        if left >= 0:
+            length = s.symbols[left, LENGTH]
+            weight = s.weights[cell]
+            right = s.cells[cell + length]
+            if right >= 0:
+                place = find(s.pairs, s.table, left, right)
+                row = s.table[place]
+                if row == NOTHING:
+                    if s.scalars[PAIRS] == len(s.pairs) or 2 * s.scalars[PAIRS] >= len(s.table):
+                        return cell
+                    row = add_row(s, place, left, right)
+                s.counts[row] += weight
+                s.pairs[row, SIZE] += 1
+                rows[cell] = row
+            s.frequencies[left] += weight
+            s.scalars[TOTAL] += weight
+        cell += length
+    return cell
+
+
+@kernel(NONE(I4_2, I4, INT, INT))
+def push(pairs: Any, arena: Any, row: int, cell: int) -> None:
+    """Write an occurrence behind the others of a pair; there must be room."""
+    arena[pairs[row, START] + pairs[row, SIZE]] = cell
+    pairs[row, SIZE] += 1
+
+
+@kernel(INT(I4_2, I4, I4, INT))
+def fill_blocks(pairs: Any, arena: Any, rows: Any, count: int) -> int:
+    """Give each of the `count` pairs its block and write the occurrences into it; return the entries used."""
+    used = 0
+    for row in range(count):
+        pairs[row, START] = used
+        used += pairs[row, SIZE]
+        pairs[row, SIZE] = 0
+    for cell in range(len(rows)):
+        if rows[cell] != NOTHING:
+            push(pairs, arena, rows[cell], cell)
+    return used

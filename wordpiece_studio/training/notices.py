@@ -1,0 +1,135 @@
+"""What a user should know about a corpus before training on it, though nothing is wrong: it is told, not raised."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from wordpiece_studio.system.in_slices import slices
+from wordpiece_studio.tokenizer.vocabulary import UNKNOWN_TOKEN
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.training.config import TrainingConfig
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A sentence with ``{named}`` fields and their values, kept apart so that a window can translate it."""
+
+    template: str
+    values: dict[str, object] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return self.template.format(**self.values)
+
+
+def corpus_notices(counts: WordCounts, config: TrainingConfig) -> list[Notice]:
+    """Return what is unusual.
+
+    That is: special tokens in the text or among the ordinary tokens, no prefix, words that begin with the prefix, and
+    no unknown token.
+    """
+    prefix, seen = config.continuing_subword_prefix, counts.statistics.spelled_out
+    sought = {token for token in config.special_tokens if len(token) > 1 and not seen.get(token)}
+    bodies = _ordinary_bodies(config)
+    found = _indices_of_words_with(sought | set(bodies.values()) | ({prefix} - {""}), counts.words)
+    return [
+        *_spelled_out(counts, config, found),
+        *_also_ordinary(counts, prefix, bodies, found),
+        *_without_prefix(config),
+        *_prefixed(counts, prefix, found),
+        *_without_unknown(config),
+    ]
+
+
+def _spelled_out(counts: WordCounts, config: TrainingConfig, found: dict[str, list[int]]) -> Iterator[Notice]:
+    told: list[tuple[str, int]] = []
+    for token in config.special_tokens:
+        times = counts.statistics.spelled_out.get(token, 0)
+        if not times and len(token) > 1:
+            times = sum(counts.counts[index].item() for index in found[token])
+        if times:
+            told.append((token, times))
+    if len(told) == 1:
+        yield Notice(
+            "The corpus spells out the special token {token} ({times:,}×). It is trained on as ordinary text; a "
+            "tokenizer will take it for the special token.",
+            {"token": told[0][0], "times": told[0][1]},
+        )
+    elif told:
+        yield Notice(
+            "The corpus spells out the special tokens {tokens}. They are trained on as ordinary text; a tokenizer will "
+            "take them for the special tokens.",
+            {"tokens": ", ".join(f"{token} ({times:,}×)" for token, times in told)},
+        )
+
+
+def _ordinary_bodies(config: TrainingConfig) -> dict[str, str]:
+    """Return the special tokens that may be ordinary ones too, and what of each would stand in a word.
+
+    Longer ones without the prefix are told of when the corpus spells them out.
+    """
+    prefix = config.continuing_subword_prefix
+    bodies = {token: token for token in config.special_tokens if len(token) == 1}
+    inside = [token for token in config.special_tokens if prefix and token.startswith(prefix) and token != prefix]
+    return bodies | {token: token.removeprefix(prefix) for token in inside}
+
+
+def _also_ordinary(
+    counts: WordCounts, prefix: str, bodies: dict[str, str], found: dict[str, list[int]]
+) -> Iterator[Notice]:
+    for token, body in bodies.items():
+        begins_words = token == body and bool(prefix)
+        words = (counts.words[index] for index in found[body])
+        if any(word.startswith(body) if begins_words else word.find(body, len(token) > 1) >= 0 for word in words):
+            yield Notice(
+                "The special token {token} is an ordinary token of this corpus too, or may become one. Both share one "
+                "id, and a tokenizer takes it for the special token.",
+                {"token": token},
+            )
+
+
+def _without_prefix(config: TrainingConfig) -> Iterator[Notice]:
+    is_plain = not config.continuing_subword_prefix and config.end_of_word_suffix is None
+    if is_plain and config.objective != "count":  # byte pair encoding has none
+        yield Notice(
+            "The prefix of tokens inside words is empty: they are written like tokens at the beginning of a word and "
+            "share their ids, so that decoding cannot tell where a word begins.",
+        )
+
+
+def _prefixed(counts: WordCounts, prefix: str, found: dict[str, list[int]]) -> Iterator[Notice]:
+    holding = (counts.words[index] for index in found.get(prefix, ()))
+    words = [word for word in holding if word.startswith(prefix) and word != prefix]
+    if words:
+        yield Notice(
+            "Words of the corpus begin with the prefix {prefix}, such as {word} ({number:,} in all). Their tokens can "
+            "be written like tokens inside a word, and then share an id with them.",
+            {"number": len(words), "prefix": prefix, "word": words[0]},
+        )
+
+
+def _indices_of_words_with(texts: Collection[str], words: Sequence[str]) -> dict[str, list[int]]:
+    """Return the indices of the words that hold a text, for each of the texts.
+
+    Many words are searched at once, which is far sooner done than one by one.
+    """
+    found: dict[str, list[int]] = {text: [] for text in texts}
+    for part in slices(len(words)):
+        some = words[part]
+        joined = "\n".join(some)
+        for text, indices in found.items():
+            if text in joined:
+                indices += (part.start + index for index, word in enumerate(some) if text in word)
+    return found
+
+
+def _without_unknown(config: TrainingConfig) -> Iterator[Notice]:
+    if UNKNOWN_TOKEN not in config.special_tokens:
+        yield Notice(
+            "{token} is not among the special tokens: words that the vocabulary cannot spell will have no id.",
+            {"token": UNKNOWN_TOKEN},
+        )

@@ -1,0 +1,386 @@
+"""The fast engine: owns the arrays that the kernels work on, enlarges them, and names what the kernels merge.
+
+Importing this module loads the kernels, and with them numba; nothing imports it before it is needed.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from wordpiece_studio.compiled.kernel_cache import load_kernels
+from wordpiece_studio.system.in_slices import repeated, slices
+from wordpiece_studio.training.engine import Limits, RankedPair, StopReason
+from wordpiece_studio.training.history import MergeBatch
+from wordpiece_studio.training.initial_state import stop_if_asked
+
+load_kernels("training")  # from the user's cache; the import below then finds them
+from wordpiece_studio.training.kernels import best_pair, columns, merging, pairs  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from wordpiece_studio.training.config import Objective
+    from wordpiece_studio.training.initial_state import Symbol, TrainingInput
+
+_OBJECTIVES = {"score": columns.SCORE, "likelihood": columns.LIKELIHOOD, "count": columns.COUNT}
+_STOPS: dict[int, StopReason] = {columns.STOP_SIZE: "vocab_size", columns.STOP_VALUE: "min_value"}
+_RECORDED = {
+    "left_id": columns.MERGE_LEFT_ID,
+    "right_id": columns.MERGE_RIGHT_ID,
+    "new_id": columns.MERGE_ID,
+    "pair_frequency": columns.MERGE_N,
+    "left_frequency": columns.MERGE_LEFT_F,
+    "right_frequency": columns.MERGE_RIGHT_F,
+    "symbols_before": columns.MERGE_TOTAL,
+    "ties": columns.MERGE_TIES,
+    "is_new": columns.MERGE_IS_NEW,
+}
+"""Columns of the history that are columns of `merges`."""
+_HOT_PAIRS = {"score": 1024, "count": 2048, "likelihood": 1024}
+"""How many pairs to keep hot: more are looked at in every merge, fewer have to be chosen anew more often."""
+_MARGINS = {"score": 8, "count": 8, "likelihood": 3}
+"""See MARGIN: the smaller the number, the more pairs are hot and the less often all pairs of a symbol are looked at."""
+_FAR = 128  # merges to be replayed: to keep the hot pairs up to date takes longer than to choose them anew
+_SAMPLE = 1 << 15  # values from which a threshold is estimated
+_NO_LIMIT = np.iinfo(np.int64).max
+_CELLS_AT_ONCE = 1 << 20  # whose pairs are counted before anybody is asked whether to go on
+
+
+class CompiledEngine:
+    """See :class:`~wordpiece_studio.training.engine.Engine`.
+
+    Parameters
+    ----------
+    input_
+        The state before the first merge.
+    capacity
+        Initial length of the arrays that grow, so that tests can make it tiny; None suits the corpus.
+    should_stop
+        Asked between the parts of the work that has to be done at first.
+
+    Raises
+    ------
+    PreparationStopped
+        If `should_stop` said so.
+    """
+
+    def __init__(
+        self, input_: TrainingInput, *, capacity: int | None = None, should_stop: Callable[[], bool] | None = None
+    ) -> None:
+        config = input_.config
+        self._input = input_
+        self._names_collide = _names_collide(input_)
+        stop_if_asked(should_stop)
+        self._hot_pairs = min(_HOT_PAIRS[config.objective], capacity or _NO_LIMIT)
+        self._state = _initial_state(input_, capacity)
+        scalars = self._state.scalars
+        scalars[columns.OBJECTIVE] = _OBJECTIVES[config.objective]
+        scalars[columns.TIE_BY_IDS] = config.tie == "ids"
+        scalars[columns.MIN_FREQUENCY] = min(max(1, config.min_frequency), _NO_LIMIT)
+        scalars[columns.LONGEST] = min(config.max_token_length or _NO_LIMIT, _NO_LIMIT)
+        scalars[columns.NAMES_COLLIDE] = self._names_collide
+        scalars[columns.MARGIN] = _MARGINS[config.objective]
+        self._count_pairs(should_stop)
+
+    @property
+    def moment(self) -> int:
+        """The number of merges carried out."""
+        return self._scalar(columns.MOMENT)
+
+    @property
+    def known(self) -> int:
+        """The number of merges ever found."""
+        return self._scalar(columns.KNOWN)
+
+    def advance(self, merges: int, limits: Limits) -> tuple[MergeBatch, StopReason | None]:
+        """Carry out at most `merges` merges."""
+        first, target = self.known, self.moment + merges
+        self._state.scalars[columns.HOT_IS_VALID] &= min(target, first) - self.moment < _FAR
+        size = _NO_LIMIT if limits.vocab_size is None else limits.vocab_size
+        lowest = -np.inf if limits.min_value is None else limits.min_value
+        reason: StopReason | None = None
+        while True:
+            answer = merging.advance(self._state, target, size, lowest)
+            if answer == columns.DONE:
+                break
+            if answer == columns.GROW:
+                self._grow()
+            elif answer == columns.REBUILD:
+                self._choose_hot_pairs(self._hot_pairs)
+            elif answer == columns.NAME:
+                self._name_merge()
+            else:
+                reason = self._why_none() if answer == columns.STOP_NONE else _STOPS[answer]
+                break
+        return self._batch(first), reason
+
+    def retreat(self, merges: int) -> None:
+        """Undo the last `merges` merges."""
+        merging.retreat(self._state, self.moment - merges)
+
+    def forget(self, known: int, vocabulary_size: int) -> None:
+        """Undo and unlearn all merges after the first `known`."""
+        state, scalars = self._state, self._state.scalars
+        self.retreat(max(0, self.moment - known))
+        made = int(state.merges[:known, columns.MERGE_NEW].max(initial=-1)) + 1
+        symbols = max(len(self._input.symbols), made)
+        scalars[columns.KNOWN], scalars[columns.SYMBOLS] = known, symbols
+        scalars[columns.VOCABULARY] = vocabulary_size
+        while len(self._tokens) > vocabulary_size:
+            self._tokens.popitem()
+        while len(self._index) > symbols:
+            self._index.popitem()
+        del self._symbols[symbols:]
+
+    def ranked(self, limit: int) -> list[RankedPair]:
+        """Return the best candidates at this moment."""
+        rows, values = self._best_rows(limit)
+        lefts, rights = self._state.pairs[rows, columns.LEFT], self._state.pairs[rows, columns.RIGHT]
+        ids, frequencies = self._state.symbols[:, columns.ID], self._state.frequencies
+        facts = (ids[lefts], ids[rights], self._state.counts[rows], frequencies[lefts], frequencies[rights], values)
+        return list(itertools.starmap(RankedPair, zip(*(fact.tolist() for fact in facts), strict=True)))
+
+    def _best_rows(self, limit: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return the rows and values of the best `limit` candidates; there may be fewer."""
+        wanted = max(self._hot_pairs, 2 * limit)
+        while True:
+            if not self._scalar(columns.HOT_IS_VALID):
+                self._choose_hot_pairs(wanted)
+            hot = self._state.hot[: self._scalar(columns.HOT)]
+            values = self._values(hot[:, columns.HOT_ROW].copy())
+            threshold = self._state.reals[columns.THRESHOLD]
+            best = np.flatnonzero(values >= threshold)  # any other hot pair may be worth less than one that is not
+            if len(best) >= limit or threshold == -np.inf:
+                break
+            self._state.scalars[columns.HOT_IS_VALID] = 0
+            wanted *= 2
+        hot, values = hot[best], values[best]
+        order = np.lexsort((hot[:, columns.HOT_PLACE], hot[:, columns.HOT_IDS], -values))
+        order = order[values[order] > -np.inf][:limit]
+        return hot[order, columns.HOT_ROW], values[order]
+
+    # Made when a merge is named first: an engine that only ranks the pairs of a moment needs none of them.
+
+    @cached_property
+    def _symbols(self) -> list[Symbol]:
+        return list(self._input.symbols)
+
+    @cached_property
+    def _index(self) -> dict[Symbol, int]:
+        return {symbol: index for index, symbol in enumerate(self._input.symbols)}
+
+    @cached_property
+    def _tokens(self) -> dict[str, int]:
+        return {token: index for index, token in enumerate(self._input.vocabulary_tokens)}
+
+    # What the kernels ask for.
+
+    def _grow(self) -> None:
+        """Give every array room for the next merge, and those that have none as much again."""
+        state, scalars = self._state, self._state.scalars
+        pair_room, symbol_room = int(scalars[columns.NEEDED_PAIRS]), int(scalars[columns.SYMBOLS]) + 1
+        merge_room, change_room = int(scalars[columns.KNOWN]) + 1, int(scalars[columns.NEEDED_CHANGES])
+        if scalars[columns.NEEDED_ARENA] > np.iinfo(np.int32).max:
+            raise MemoryError  # its entries could not be numbered
+        self._state = state._replace(
+            pairs=_grown(state.pairs, pair_room),
+            counts=_grown(state.counts, pair_room),
+            arena=_grown(state.arena, int(scalars[columns.NEEDED_ARENA])),
+            symbols=_grown(state.symbols, symbol_room),
+            frequencies=_grown(state.frequencies, symbol_room),
+            merges=_grown(state.merges, merge_room),
+            values=_grown(state.values, merge_room),
+            places=_grown(state.places, int(scalars[columns.NEEDED_PLACES])),
+            changes=_grown(state.changes, change_room),
+            change_weights=_grown(state.change_weights, change_room),
+        )
+        if _table_size(len(self._state.pairs)) > len(state.table):
+            table = np.full(_table_size(len(self._state.pairs)), columns.NOTHING, dtype=np.int32)
+            pairs.rehash(self._state.pairs, table, self._scalar(columns.PAIRS))
+            self._state = self._state._replace(table=table)
+
+    def _choose_hot_pairs(self, wanted: int) -> None:
+        """Make about `wanted` of the best pairs hot, with all that tie with the last of them."""
+        values = self._values(np.arange(self._scalar(columns.PAIRS), dtype=np.int64))
+        threshold = _threshold(values, wanted)
+        if self._input.config.objective == "likelihood":
+            threshold -= abs(threshold) / 64  # every merge lowers all values a little, equal ones at once
+        bounds = _upper_bounds(values, self._state.counts[: len(values)], self._input.config.objective)
+        rows = np.flatnonzero((bounds >= threshold) & (values > -np.inf)).astype(np.int64, copy=False)
+        hot = self._state.hot[: self._scalar(columns.HOT)]
+        self._state.pairs[hot[:, columns.HOT_ROW], columns.SLOT] = columns.NOTHING
+        capacity = 2 * max(len(rows), wanted)
+        if capacity > len(self._state.hot):
+            self._state = self._state._replace(**_hot_arrays(capacity))
+        self._state.reals[columns.THRESHOLD] = threshold
+        best_pair.heat_all(self._state, rows)
+
+    def _name_merge(self) -> None:
+        """Find out which symbol and token the merge just chosen makes: there may be one written like it."""
+        state = self._state
+        row = int(state.merges[self.known, columns.MERGE_ROW])
+        left, right = state.pairs[row, [columns.LEFT, columns.RIGHT]].tolist()
+        symbol = self._symbols[left].joined(self._symbols[right])
+        token = symbol.token(self._input.config.continuing_subword_prefix)
+        is_new = token not in self._tokens
+        token_id = self._tokens.setdefault(token, len(self._tokens))
+        if symbol not in self._index:
+            self._index[symbol] = len(self._symbols)
+            self._symbols.append(symbol)
+        merging.name_new(state, self._index[symbol], token_id, is_new)
+
+    def _why_none(self) -> StopReason:
+        frequencies = self._state.counts[: self._scalar(columns.PAIRS)]
+        most = int(frequencies.max(initial=0))
+        if not most:
+            return "no_pair"
+        return "min_frequency" if most < self._input.config.min_frequency else "max_token_length"
+
+    # Reading the state.
+
+    def _scalar(self, index: int) -> int:
+        return int(self._state.scalars[index])
+
+    def _values(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the exact values of the pairs in `rows`."""
+        values = np.empty(len(rows), dtype=np.float64)
+        best_pair.values_of(self._state, rows, values)
+        return values
+
+    def _batch(self, first: int) -> MergeBatch:
+        """Return the merges from `first` to the last one known."""
+        state, known, end = self._state, self.known, self._scalar(columns.PLACES)
+        merges = state.merges[first:known]
+        begin = int(merges[0, columns.MERGE_PLACES]) if len(merges) else end
+        facts: dict[str, NDArray[Any]] = {name: merges[:, column] for name, column in _RECORDED.items()}
+        facts["value"] = state.values[first:known]
+        return MergeBatch(
+            columns=facts,
+            position_counts=merges[:, columns.MERGE_COUNT],
+            positions=state.places[begin:end],
+            left_lengths=merges[:, columns.MERGE_LEFT_LENGTH],
+        )
+
+    def _count_pairs(self, should_stop: Callable[[], bool] | None) -> None:
+        """Enter all pairs of the initial segmentation."""
+        cell = 0
+        rows = np.full(len(self._input.cells), columns.NOTHING, dtype=np.int32)
+        for end in _ends_of_parts(self._input):
+            stop_if_asked(should_stop)
+            while (cell := pairs.count_pairs(self._state._replace(cells=self._state.cells[:end]), cell, rows)) < end:
+                self._state.scalars[columns.NEEDED_PAIRS] = self._scalar(columns.PAIRS) + 1
+                self._grow()
+        stop_if_asked(should_stop)
+        scalars, adjacent = self._state.scalars, int((rows != columns.NOTHING).sum())
+        arena = _grown(self._state.arena, adjacent)
+        scalars[columns.ARENA] = pairs.fill_blocks(self._state.pairs, arena, rows, int(scalars[columns.PAIRS]))
+        self._state = self._state._replace(arena=arena)
+
+
+def _ends_of_parts(input_: TrainingInput) -> list[int]:
+    """Return cells at which a word begins, about `_CELLS_AT_ONCE` apart, and at last the number of cells."""
+    wanted = np.arange(_CELLS_AT_ONCE, len(input_.cells), _CELLS_AT_ONCE)
+    words = np.searchsorted(input_.word_starts, wanted).clip(max=len(input_.words) - 1)
+    return [*input_.word_starts[words].tolist(), len(input_.cells)]
+
+
+def _threshold(values: NDArray[np.float64], wanted: int) -> float:
+    """Return a value that about `wanted` of `values` reach, -inf if there are fewer; any would be right."""
+    stride = max(1, min(len(values) // _SAMPLE, wanted // 64))
+    sample = values[::stride]
+    rank = wanted // stride
+    return float(np.partition(sample, -rank)[-rank]) if rank < len(sample) else -np.inf
+
+
+def _upper_bounds(values: NDArray[np.float64], counts: NDArray[np.int64], objective: Objective) -> NDArray[np.float64]:
+    """Return what the values can rise to before a symbol's f has fallen by one part in MARGIN, or a little more."""
+    margin = 1 - 1 / _MARGINS[objective]
+    if objective == "score":
+        return values * (1.000001 / margin**2)
+    if objective == "likelihood":
+        return values + counts * (-2.000001 * math.log(margin))
+    return values
+
+
+def _names_collide(input_: TrainingInput) -> bool:
+    """Tell whether a merge could make a symbol or a token that is written like another one.
+
+    With a prefix and no suffix no two merges make the same symbol, because a stretch of text that becomes one token is
+    segmented the same way everywhere. Tokens are then alike only if a word begins with the prefix or spells out a
+    special token.
+    """
+    config = input_.config
+    prefix = config.continuing_subword_prefix
+    removes = config.alphabet_limit is not None and config.alphabet_overflow == "remove"
+    if not prefix or removes or config.end_of_word_suffix is not None:
+        return True
+    begins = [f"\n{token}" for token in (prefix, *config.special_tokens)]
+    inside = [token.removeprefix(prefix) for token in config.special_tokens if token.startswith(prefix)]
+    texts = ("\n".join(["", *input_.words[part]]) for part in slices(len(input_.words)))
+    return any(token in text for text in texts for token in (*begins, *inside))
+
+
+def _initial_state(input_: TrainingInput, capacity: int | None) -> columns.State:
+    adjacent = len(input_.cells)  # and a few more
+    # What most trainings come to need; what is not written to takes no memory.
+    room = max(1024, adjacent // 4) if capacity is None else capacity
+    merges = min(room, 1 << 16)
+    count = len(input_.symbols)
+    symbols = np.zeros((count + merges, columns.SYMBOL_COLUMNS), dtype=np.int64)
+    symbols[:count, columns.LENGTH] = [len(symbol.text) for symbol in input_.symbols]
+    symbols[:count, columns.BY_LEFT : columns.HOT_BY_RIGHT + 1] = columns.NOTHING
+    symbols[:count, columns.ID] = input_.symbol_ids
+    scalars = np.zeros(columns.SCALARS, dtype=np.int64)
+    scalars[columns.SYMBOLS], scalars[columns.VOCABULARY] = count, len(input_.vocabulary_tokens)
+    with_separators = input_.word_lengths + 1
+    with_separators[0] += 1  # the one before it
+    return columns.State(
+        cells=input_.cells.copy(),
+        weights=repeated(input_.weights, with_separators),
+        pairs=np.zeros((room, columns.PAIR_COLUMNS), dtype=np.int32),
+        counts=np.zeros(room, dtype=np.int64),
+        table=np.full(_table_size(room), columns.NOTHING, dtype=np.int32),
+        arena=np.empty(room if capacity else 5 * adjacent // 2, dtype=np.int32),
+        symbols=symbols,
+        frequencies=np.zeros(len(symbols), dtype=np.int64),
+        merges=np.zeros((merges, columns.MERGE_COLUMNS), dtype=np.int64),
+        values=np.zeros(merges, dtype=np.float64),
+        places=np.empty(room if capacity else adjacent, dtype=np.int32),
+        changes=np.empty((room, columns.CHANGE_COLUMNS), dtype=np.int32),
+        change_weights=np.empty(room, dtype=np.int64),
+        scalars=scalars,
+        reals=np.zeros(columns.REALS, dtype=np.float64),
+        **_hot_arrays(0),
+    )
+
+
+def _hot_arrays(capacity: int) -> dict[str, NDArray[Any]]:
+    values = np.zeros(capacity, dtype=np.float64)
+    return {
+        "hot": np.zeros((capacity, columns.HOT_COLUMNS), dtype=np.int64),
+        "hot_values": values,
+        "hot_keys": values.view(np.int64),
+        "hot_slopes": np.zeros(capacity, dtype=np.float64),
+    }
+
+
+def _table_size(rows: int) -> int:
+    """Return the power of two that keeps the hash table at most half full."""
+    return 1 << max(1, 2 * rows - 1).bit_length()
+
+
+def _grown(array: NDArray[Any], length: int) -> NDArray[Any]:
+    """Return `array`, or a copy with at least half as much room again if `length` entries do not fit."""
+    if length <= len(array):
+        return array
+    larger = np.zeros((max(length, len(array) * 3 // 2), *array.shape[1:]), dtype=array.dtype)
+    larger[: len(array)] = array
+    return larger

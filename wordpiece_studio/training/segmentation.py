@@ -1,0 +1,233 @@
+"""How every word is segmented after any number of merges, and which words hold what stands at given places.
+
+Not here: what was merged (`history`). Which places a token took is asked there; what became of them is read here, from
+the steps at which boundaries disappeared.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.system.in_slices import hashes_of, repeated
+from wordpiece_studio.training.initial_state import SEPARATOR
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from wordpiece_studio.training.initial_state import TrainingInput
+
+NEVER = np.iinfo(np.int32).max
+"""The step of a boundary that is still there."""
+
+_BLOCK = 1 << 16  # words that are looked at together, so that memory stays small
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Where the tokens of some words are after some step; places are cells, in arrays of shape (n_tokens,) but for two.
+
+    Attributes
+    ----------
+    words
+        Which words.
+    begins, ends
+        int64: the first cell of each token, and the one behind its last.
+    makers
+        int32: the step that made each token, 0 for an initial symbol.
+    insides
+        int64, of any length: the cells where no token begins and no word has ended.
+    symbol_counts
+        int64, one entry a word: how many tokens it has.
+    """
+
+    words: slice
+    begins: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    makers: NDArray[np.int32]
+    insides: NDArray[np.int64]
+    symbol_counts: NDArray[np.int64]
+
+
+class Segmentations:
+    """The segmentations of all words at all steps. *Places* are cells, in arrays of shape (n,), integers.
+
+    Parameters
+    ----------
+    input_
+        The state before the first merge.
+
+    Attributes
+    ----------
+    boundary_steps
+        int32, one entry a cell: the step that removed the boundary before the cell, NEVER for none so far. The history
+        writes it; that a later step is written there changes nothing at the steps before.
+    """
+
+    def __init__(self, input_: TrainingInput) -> None:
+        self._input = input_
+        self.boundary_steps = initial_boundaries(input_)
+
+    # One word.
+
+    def index_of(self, word: str) -> int:
+        """Return the index of a word.
+
+        Raises
+        ------
+        StudioError
+            If the training did not see it.
+        """
+        hashes, order = self._hashes
+        for place in itertools.count(int(np.searchsorted(hashes, hash(word)))):
+            if place == len(hashes) or hashes[place] != hash(word):
+                break
+            if self._input.words[order[place]] == word:
+                return int(order[place])
+        raise StudioError("The word {word!r} was not trained on", "Choose a word of the corpus.", word=word)
+
+    def tokens(self, index: int, step: int) -> list[str]:
+        """Return the tokens of the word `index` after `step` merges."""
+        start = int(self._input.word_starts[index])
+        end = start + int(self._input.word_lengths[index])
+        inner = np.flatnonzero(self.boundary_steps[start + 1 : end] > step) + start + 1
+        cuts = [start, *inner.tolist(), end]
+        return [self._input.token_at(begin, stop) for begin, stop in itertools.pairwise(cuts)]
+
+    # Places.
+
+    def width(self, place: int, step: int) -> int:
+        """Return the number of cells of the token that begins at `place` after `step` merges."""
+        word = int(self._input.word_starts.searchsorted(place, side="right")) - 1
+        end = int(self._input.word_starts[word] + self._input.word_lengths[word])
+        return int((self.boundary_steps[place + 1 : end + 1] > step).argmax()) + 1
+
+    def standing(self, places: NDArray[np.int32], width: int, step: int) -> NDArray[np.int32]:
+        """Return those of the places of a token where no later merge up to `step` has taken it up."""
+        steps = self.boundary_steps
+        return places[(steps[places] > step) & (steps[places + width] > step)]
+
+    def places_of_symbol(self, symbol: int, step: int) -> NDArray[np.int64]:
+        """Return where an initial symbol still stands alone after `step` merges, ascending."""
+        width = len(self._input.symbols[symbol].text)
+        cuts = self.boundary_steps > step
+        found = (self._input.cells == symbol) & cuts
+        found[:-width] &= cuts[width:]
+        return np.flatnonzero(found)
+
+    def stands_at(self, places: NDArray[np.integer[Any]], symbol: int, step: int) -> NDArray[np.bool_]:
+        """Tell at which of the places, boundaries after `step` merges, an initial symbol still stands alone.
+
+        Quicker than to find all its places.
+        """
+        width = len(self._input.symbols[symbol].text)
+        found: NDArray[np.bool_] = self._input.cells[places] == symbol
+        found[found] = self.boundary_steps[places[found] + width] > step
+        return found
+
+    def blocks_at(self, step: int) -> Iterator[Block]:
+        """Yield all tokens after `step` merges, some words at a time."""
+        starts, cells = self._input.word_starts, self._input.cells
+        for first in range(0, len(starts), _BLOCK):
+            words = slice(first, first + _BLOCK)
+            begin = int(starts[first])
+            end = int(starts[first + _BLOCK]) if first + _BLOCK < len(starts) else len(cells)
+            steps = self.boundary_steps[begin:end]
+            is_cut = steps > step
+            cuts = np.flatnonzero(is_cut)
+            begins_token = cells[begin + cuts] != SEPARATOR
+            begins = cuts[begins_token]  # the last cut is a separator
+            yield Block(
+                words,
+                begin + begins,
+                begin + cuts[1:][begins_token[:-1]],
+                # The last boundary that disappeared inside a token was removed by the merge that made it.
+                np.maximum.reduceat(np.where(is_cut, 0, steps), begins),
+                begin + np.flatnonzero(~is_cut),
+                np.diff(begins.searchsorted(np.append(starts[words] - begin, end - begin))),
+            )
+
+    def tokens_by_block(
+        self, step: int, makers: NDArray[np.int64]
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int32]]]:
+        """Yield the vocabulary ids of all tokens after `step` merges, and the words they are in, some words at a time.
+
+        `makers` holds the id that each merge made, shape (step,) or more.
+        """
+        for block in self.blocks_at(step):
+            ids = self._input.symbol_ids[self._input.cells[block.begins]]
+            merged = block.makers > 0
+            ids[merged] = makers[block.makers[merged] - 1]
+            yield ids, self._word_of_cell[block.begins]
+
+    # Words.
+
+    def words_at(self, places: NDArray[np.int32]) -> NDArray[np.int64]:
+        """Return the index of the word that each place lies in."""
+        return self._input.word_starts.searchsorted(places, side="right") - 1
+
+    def count_words_at(self, places: NDArray[np.integer[Any]]) -> int:
+        """Return the number of words that the places lie in."""
+        return int(np.count_nonzero(self._holding(places)))
+
+    def count_words_by_merge(self, places: NDArray[np.int32], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the number of words that the places of each of several merges lie in: int64, shape (n_merges,).
+
+        `places` has those of all of them one after the other, ascending for each; `counts` how many each has.
+        """
+        ends = np.cumsum(counts)
+        starts = ends - counts
+        is_first = np.diff(self._word_of_cell[places], prepend=-1) != 0
+        is_first[starts[counts > 0]] = True
+        before = np.concatenate(([0], np.cumsum(is_first)))
+        result: NDArray[np.int64] = before[ends] - before[starts]
+        return result
+
+    def most_frequent_words_at(self, places: NDArray[np.integer[Any]], limit: int | None) -> list[tuple[str, int]]:
+        """Return the words that the places lie in with their weights, most frequent first, at most `limit`."""
+        found = self._by_weight[np.flatnonzero(self._holding(places)[self._by_weight])[:limit]]
+        words = self._input.words
+        return [(words[i], n) for i, n in zip(found.tolist(), self._input.weights[found].tolist(), strict=True)]
+
+    def _holding(self, places: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
+        holding = np.zeros(len(self._input.words), dtype=np.bool_)
+        holding[self._word_of_cell[places]] = True
+        return holding
+
+    # Built when first asked for: a training without a window needs none of them.
+
+    @cached_property
+    def _by_weight(self) -> NDArray[np.int64]:
+        return np.argsort(-self._input.weights, kind="stable")
+
+    @cached_property
+    def _word_of_cell(self) -> NDArray[np.int32]:
+        """The word of each cell; a separator belongs to the word behind it, the last one to none."""
+        return repeated(np.arange(len(self._input.words), dtype=np.int32), self._input.word_lengths + 1)
+
+    @cached_property
+    def _hashes(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The hashes of all words, ascending, and the word of each: a dictionary takes five times as long to build."""
+        words = self._input.words
+        hashes = hashes_of(words)
+        order = np.argsort(hashes)
+        return hashes[order], order
+
+
+def initial_boundaries(input_: TrainingInput) -> NDArray[np.int32]:
+    """Return NEVER for every cell; 0 inside the initial symbols with a suffix, where there never was a boundary."""
+    boundaries = np.full(len(input_.cells), NEVER, dtype=np.int32)
+    widths = np.array([len(symbol.text) for symbol in input_.symbols])
+    ends = input_.word_starts + input_.word_lengths
+    last = widths[input_.cells[ends - 1]]
+    for offset in range(1, int(last.max())):
+        boundaries[ends[last > offset] - offset] = 0
+    return boundaries

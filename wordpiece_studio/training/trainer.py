@@ -1,0 +1,355 @@
+"""Training: one step, many steps, back again, and the candidates at every moment.
+
+>>> from wordpiece_studio.corpus.counts import WordCounts
+>>> counts = WordCounts.from_pairs([("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)])
+>>> trainer = Trainer(counts, TrainingConfig(special_tokens=()))
+>>> trainer.run(3)
+3
+>>> [merge.token for merge in trainer.history]
+['##gs', 'hu', 'hugs']
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from typing import TYPE_CHECKING, Literal, get_args
+
+from wordpiece_studio.compiled.kernel_cache import kernels_are_loaded
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.system.memory import ADVICE, available_memory, check_memory, out_of_memory
+from wordpiece_studio.tokenizer.tokenizer import Tokenizer
+from wordpiece_studio.training.candidates import candidates, input_at
+from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.training.engine import Limits, StopReason
+from wordpiece_studio.training.history import MergeHistory
+from wordpiece_studio.training.initial_state import PreparationStopped, minimum_vocab_size, prepare
+from wordpiece_studio.training.memory_forecast import MemoryForecaster, forecast_memory
+from wordpiece_studio.training.reference import PlainEngine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.tokenizer.vocabulary import Vocabulary
+    from wordpiece_studio.training.engine import Engine
+    from wordpiece_studio.training.history import MergeBatch
+    from wordpiece_studio.training.initial_state import TrainingInput
+    from wordpiece_studio.training.records import Candidate, Merge
+
+__all__ = ["Trainer", "TrainingRun", "minimum_vocab_size", "train"]
+
+EngineName = Literal["auto", "plain", "compiled"]
+
+PLAIN_WORK = 1_000_000
+"""Cells times merges up to which the plain engine is done sooner than the compiled one is loaded."""
+
+_SLICE = 256  # merges between two looks at the clock and at the caller's wish to stop
+
+
+class Trainer:
+    """Learns merges from word counts, one at a time, and can walk back and forth among them.
+
+    A *moment* k means "after k merges". Walking back keeps the history; walking forward replays it and then goes on.
+
+    Parameters
+    ----------
+    counts
+        The words to train on.
+    config
+        The settings.
+    engine
+        ``"plain"`` recounts everything at every step, ``"compiled"`` is fast but has to be loaded, ``"auto"`` chooses.
+        They give identical results.
+    memory_limit
+        In bytes: a training that is forecast to need more is refused. None: what is available at that moment;
+        ``math.inf``: nothing is refused.
+    history
+        What was learned before from the same words and settings, to go on from its end.
+    moment
+        Where to stand in that history; None for its end.
+    should_stop
+        Asked now and then, until the trainer is made, whether to give that up: millions of words take seconds.
+
+    Raises
+    ------
+    PreparationStopped
+        If `should_stop` said so.
+    StudioError
+        If there are no words, the vocabulary size asked for is below special tokens and alphabet, or there is not
+        enough memory. Should memory run out in a later call, the trainer stays at the last merge of its history, and
+        whole.
+    """
+
+    def __init__(
+        self,
+        counts: WordCounts,
+        config: TrainingConfig | None = None,
+        *,
+        engine: EngineName = "auto",
+        memory_limit: float | None = None,
+        history: MergeHistory | None = None,
+        moment: int | None = None,
+        should_stop: Callable[[], bool] | None = None,
+    ) -> None:
+        if engine not in get_args(EngineName):
+            raise StudioError("There is no engine {name!r}", "Choose auto, plain or compiled.", name=engine)
+        self.counts = counts
+        self.config = TrainingConfig() if config is None else config
+        self.stop_reason: StopReason | None = None
+        self._may_choose_engine = engine == "auto"
+        self._seconds = 0.0  # spent on new merges
+        self._memory_limit = memory_limit
+        check_memory(
+            forecast_memory(counts, self.config).peak, available_memory() if memory_limit is None else memory_limit
+        )
+        try:
+            self.history = MergeHistory(prepare(counts, self.config, should_stop)) if history is None else history
+            self._begin_at(len(self.history) if moment is None else moment, engine, should_stop)
+        except MemoryError as error:
+            raise out_of_memory() from error
+
+    @property
+    def moment(self) -> int:
+        """The number of merges carried out at this moment."""
+        return self._begin + self._engine.moment
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The vocabulary of this moment."""
+        return self.history.vocabulary(self.moment)
+
+    def step(self) -> Merge | None:
+        """Carry out the next merge and return it; None if a stop rule holds, see `stop_reason`."""
+        before = self.moment
+        self._advance(1)
+        try:
+            return self.history[before] if self.moment > before else None
+        except MemoryError as error:
+            raise out_of_memory() from error
+
+    def run(self, n: int | None = None, should_stop: Callable[[], bool] | None = None) -> int:
+        """Carry out `n` merges, or all until a stop rule holds, and return how many were done.
+
+        `should_stop` is asked between slices of some hundred merges; what was learned until then is kept.
+        """
+        start = self.moment
+        while n is None or self.moment - start < n:
+            if should_stop is not None and should_stop():
+                break
+            wanted = _SLICE if n is None else min(_SLICE, n - (self.moment - start))
+            self._advance(wanted)
+            if self.stop_reason is not None and self.moment == len(self.history):
+                break
+        return self.moment - start
+
+    def step_back(self) -> Merge | None:
+        """Undo the last merge and return it; None at the beginning. The history keeps it."""
+        if not self.moment:
+            return None
+        self._retreat(self.moment - 1)
+        return self.history[self.moment]
+
+    def seek(self, moment: int) -> None:
+        """Go to the state after `moment` merges, which must be known already or be reachable by training on.
+
+        Raises
+        ------
+        StudioError
+            If a stop rule holds before `moment` is reached.
+        """
+        if moment < 0:
+            raise StudioError("There is no step {step}", "Steps count from 0.", step=moment)
+        if moment < self.moment:
+            self._retreat(moment)
+        elif moment <= len(self.history) and not self.can_walk_to(moment):
+            self._begin_at(moment, self._engine_name)
+        self.run(moment - self.moment)
+        if self.moment < moment:
+            raise StudioError(
+                "There is no step {step}: the training ends after {last}", "", step=moment, last=self.moment
+            )
+
+    def can_walk_to(self, moment: int) -> bool:
+        """Return whether the engine can go to `moment` merge by merge; if it has never been there, it begins anew."""
+        return self._begin <= moment <= self._begin + self._engine.known
+
+    def top(self, k: int) -> list[Candidate]:
+        """Return the best `k` candidates at this moment, the next merge first."""
+        try:
+            return candidates(self._engine, self.history, k)
+        except MemoryError as error:
+            raise out_of_memory() from error
+
+    def change_limits(
+        self,
+        *,
+        vocab_size: int | None = None,
+        max_merges: int | None = None,
+        max_seconds: float | None = None,
+        min_value: float | None = None,
+    ) -> None:
+        """Set all four limits anew, None for no limit, so that the training can go on where it stopped.
+
+        Nothing that was learned changes: a longer training begins with the same merges.
+
+        Raises
+        ------
+        StudioError
+            If a limit is out of range, or there is not enough memory for what is still to come. Nothing is changed.
+        """
+        config = dataclasses.replace(
+            self.config, vocab_size=vocab_size, max_merges=max_merges, max_seconds=max_seconds, min_value=min_value
+        )
+        forecaster = MemoryForecaster(self.counts)
+        forecast = forecaster.forecast(config)
+        if self._memory_limit is None:
+            present = forecaster.forecast(dataclasses.replace(config, max_merges=len(self.history)))
+            check_memory(forecast.beyond(present), available_memory())
+        else:
+            check_memory(forecast.peak, self._memory_limit)
+        if self._may_choose_engine and isinstance(self._engine, PlainEngine):
+            try:
+                self._change_engine(config)
+            except MemoryError as error:
+                raise out_of_memory() from error
+        self.config = config
+        self.stop_reason = None
+        self._seconds = 0.0
+
+    def _change_engine(self, config: TrainingConfig) -> None:
+        """Take the compiled engine at the same moment, if there is now too much to do for the plain one."""
+        if _cheapest(self.history.input, config) == "compiled":
+            self._begin_at(self.moment, "compiled")
+
+    def _begin_at(self, moment: int, engine: EngineName, should_stop: Callable[[], bool] | None = None) -> None:
+        """Take an engine that begins at a moment: it knows nothing of the merges before, and need not."""
+        input_ = input_at(self.history, moment, should_stop) if moment else self.history.input
+        if input_ is None:
+            raise PreparationStopped
+        name = _cheapest(input_, self.config) if engine == "auto" else engine
+        self._engine = _make_engine(input_, name, should_stop)
+        self._begin = moment
+
+    @property
+    def _engine_name(self) -> EngineName:
+        return "plain" if isinstance(self._engine, PlainEngine) else "compiled"
+
+    def _retreat(self, moment: int) -> None:
+        """Go back to a moment; the history knows the way where the engine began later."""
+        if moment < self._begin:
+            self._begin_at(moment, self._engine_name)
+        else:
+            self._engine.retreat(self.moment - moment)
+
+    def _advance(self, merges: int) -> None:
+        """Carry out at most `merges` merges and note why it ended before."""
+        moment = self.moment
+        behind = len(self.history) - moment
+        if not behind:
+            self.stop_reason = self._limit_reached()
+            if self.stop_reason is not None:
+                return
+            if self.config.max_merges is not None:
+                merges = min(merges, self.config.max_merges - moment)
+        else:
+            merges = min(merges, behind)
+        started = time.monotonic()
+        found = self._begin + self._engine.known  # merges after these are found now, be they new or in the history
+        limits = Limits(None, None) if behind else Limits(self.config.vocab_size, self.config.min_value)
+        try:
+            batch, reason = self._engine.advance(merges, limits)
+            if not behind and len(batch.position_counts):
+                self.history.extend(batch)
+        except BaseException as error:  # Ctrl-C too: the engine must not be ahead of the history
+            known = min(found, len(self.history)) if behind else len(self.history)
+            self._engine.forget(known - self._begin, self.history.vocabulary_size(known))
+            if not isinstance(error, MemoryError):
+                raise
+            raise StudioError(
+                "There is not enough memory for more than {merges:,} merges", ADVICE, merges=len(self.history)
+            ) from error
+        if not behind:
+            self._seconds += time.monotonic() - started
+            self.stop_reason = reason
+        elif len(batch.position_counts):
+            self._check_found_again(batch, found)
+
+    def _check_found_again(self, batch: MergeBatch, first: int) -> None:
+        """Check that an engine that began later finds what the history says: it may come from a file."""
+        end = first + len(batch.position_counts)
+        if any((self.history.column(name)[first:end] != found).any() for name, found in batch.columns.items()):
+            raise StudioError(
+                "The merges after {step:,} are not those that the words and the settings give",
+                "Train again from the corpus.",
+                step=first,
+            )
+
+    def _limit_reached(self) -> StopReason | None:
+        if self.config.max_merges is not None and self.moment >= self.config.max_merges:
+            return "max_merges"
+        if self.config.max_seconds is not None and self._seconds >= self.config.max_seconds:
+            return "max_seconds"
+        return None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class TrainingRun:
+    """A finished training."""
+
+    counts: WordCounts
+    config: TrainingConfig
+    history: MergeHistory
+    stop_reason: StopReason | None
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The vocabulary after the last merge."""
+        return self.history.vocabulary(len(self.history))
+
+    def tokenizer(self) -> Tokenizer:
+        """Return a tokenizer that reads text as the corpus was read."""
+        return Tokenizer(self.vocabulary, self.counts.normalizer, self.counts.pre_tokenizer)
+
+
+def train(
+    counts: WordCounts,
+    config: TrainingConfig | None = None,
+    *,
+    engine: EngineName = "auto",
+    memory_limit: float | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> TrainingRun:
+    """Train until a stop rule holds.
+
+    Raises
+    ------
+    StudioError
+        As :class:`Trainer`.
+    """
+    trainer = Trainer(counts, config, engine=engine, memory_limit=memory_limit)
+    trainer.run(should_stop=should_stop)
+    return TrainingRun(counts, trainer.config, trainer.history, trainer.stop_reason)
+
+
+def _cheapest(input_: TrainingInput, config: TrainingConfig) -> Literal["plain", "compiled"]:
+    """Return the engine that is done first: a toy corpus is trained before the kernels are loaded."""
+    if kernels_are_loaded("training"):
+        return "compiled"
+    merges = len(input_.cells)
+    if config.vocab_size is not None:
+        merges = min(merges, config.vocab_size - len(input_.vocabulary_tokens))
+    if config.max_merges is not None:
+        merges = min(merges, config.max_merges)
+    # Even for no merge at all the plain engine has to be made.
+    return "plain" if len(input_.cells) * max(1, merges) <= PLAIN_WORK else "compiled"
+
+
+def _make_engine(
+    input_: TrainingInput, name: Literal["plain", "compiled"], should_stop: Callable[[], bool] | None
+) -> Engine:  # fmt: skip
+    if name == "plain":
+        return PlainEngine(input_)
+    from wordpiece_studio.training.numba_engine import CompiledEngine
+
+    return CompiledEngine(input_, should_stop=should_stop)

@@ -1,0 +1,253 @@
+"""Keeps the word counts of the corpus up to date while it is edited, with the normalizer and pre-tokenizer chosen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from wordpiece_studio.text.normalizers import Normalizer, resolve_normalizer
+from wordpiece_studio.text.pipeline import Pipeline
+from wordpiece_studio.text.pre_tokenizers import PreTokenizer, resolve_pre_tokenizer
+
+if TYPE_CHECKING:
+    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.errors import StudioError
+    from wordpiece_studio.session.document import Document
+
+_DELAY_MS = 120
+_LONG_DELAY_MS = 800
+_LONG_TEXT = 1_000_000
+_LIVE_TEXT = 150_000
+"""Characters; a text up to this is counted at every key, in a hundredth of a second."""
+_PATIENCE_MS = 250
+"""So long the counts before the last key may stay to be seen: shorter than this nobody sees that they are gone."""
+
+
+class CountingFlow(QObject):
+    """Counts a little after the last edit; the counts of an older text are never handed out."""
+
+    counts_changed = Signal(object)
+    """There are counts of the present text, or None: it is being counted or could not be."""
+    failed = Signal(object)
+    """Text or files could not be counted, a StudioError."""
+    partial_changed = Signal(object)
+    """Whether only a first part of the corpus was counted, a bool; comes before the counts."""
+    progress_changed = Signal(object)
+    """How far a long counting is, a CountingProgress."""
+    state_changed = Signal()
+    """A counting runs now, is held, was stopped, failed or is over."""
+
+    def __init__(self, document: Document, parent: QObject) -> None:
+        super().__init__(parent)
+        self._document = document
+        self._pipeline = Pipeline(resolve_normalizer("bert-cased"), resolve_pre_tokenizer("bert"))
+        self._counts: WordCounts | None = None
+        self._is_to_say = False  # that there are no counts any more
+        self._text_serial = 0
+        self._expected_for = -1  # the text serial for which counts are on their way
+        self._is_partial = False
+        self._is_ending = False
+        self._was_stopped = False  # by the user, so that nothing comes without being asked for
+        self._error: StudioError | None = None
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self.count_now)
+        self._patience = QTimer(self)
+        self._patience.setSingleShot(True)
+        self._patience.setInterval(_PATIENCE_MS)
+        self._patience.timeout.connect(self._say_unknown)
+        document.text_changed.connect(self._on_document_text_changed)
+        document.counting_finished.connect(self._on_document_counting_finished)
+        document.counting_failed.connect(self._on_document_counting_failed)
+        document.counting_progress.connect(self.progress_changed)
+        document.counting_state_changed.connect(self.state_changed)
+
+    @property
+    def counts(self) -> WordCounts | None:
+        """The counts of the present text; None while they are not known."""
+        return self._counts
+
+    @property
+    def text_serial(self) -> int:
+        """A number that is another one after every change of the text."""
+        return self._text_serial
+
+    @property
+    def pipeline(self) -> Pipeline:
+        """How a text becomes words now."""
+        return self._pipeline
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether counts will come without anybody asking."""
+        return (
+            self.is_expecting or self._timer.isActive() or self._document.is_counting or self._document.files.is_listing
+        )
+
+    @property
+    def is_expecting(self) -> bool:
+        """Whether the counts of the present corpus are known, and come with `take_counts`."""
+        return self._expected_for == self._text_serial
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a counting runs, or is held."""
+        return self._document.is_counting
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether a counting is held."""
+        return self._document.is_counting_paused
+
+    @property
+    def is_ending(self) -> bool:
+        """Whether a counting was ended early, and its counts are on their way."""
+        return self._is_ending and self.is_running
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether the counts are those of a first part of the corpus."""
+        return self._is_partial
+
+    @property
+    def was_stopped(self) -> bool:
+        """Whether the user gave the counting up, and there are no counts."""
+        return self._was_stopped
+
+    @property
+    def error(self) -> StudioError | None:
+        """Why the corpus could not be counted, as it is now; None if it was, or was not tried."""
+        return self._error
+
+    def set_pipeline(self, normalizer: Normalizer, pre_tokenizer: PreTokenizer) -> None:
+        """Count with these from now on."""
+        pipeline = Pipeline(normalizer, pre_tokenizer)
+        if pipeline != self._pipeline:
+            self._pipeline = pipeline
+            self._forget()
+            if self._is_live:
+                self._say_unknown_soon()
+            else:
+                self._say_unknown()
+            self.count_now()
+
+    def take_pipeline(self, normalizer: Normalizer, pre_tokenizer: PreTokenizer) -> None:
+        """Count with these from the next counting on; the corpus is about to be another one."""
+        self._pipeline = Pipeline(normalizer, pre_tokenizer)
+        self._forget()
+
+    def expect_counts(self) -> None:
+        """Do not count: the counts of the present corpus are known, and come with `take_counts`."""
+        self._timer.stop()
+        self._patience.stop()
+        self._document.stop_counting()
+        self._expected_for = self._text_serial
+
+    def take_counts(self, counts: WordCounts | None) -> None:
+        """Take the counts that were expected, unless the corpus has changed since or is being counted; None: count."""
+        is_expected, self._expected_for = self.is_expecting, -1
+        if not is_expected or self.is_under_way or self._counts is not None:
+            return
+        if counts is None:
+            self.count_now()
+            return
+        self._document.take_statistics(counts.statistics)
+        self._on_document_counting_finished(counts)
+        self.state_changed.emit()
+
+    def count_now(self) -> None:
+        """Count without further delay; while files are still being looked for, when all are there."""
+        self._timer.stop()
+        self._is_ending = False
+        self._expected_for = -1
+        self._was_stopped, self._error = False, None
+        if self._document.files.is_listing:
+            return
+        self._document.count_words(self._pipeline.normalizer, self._pipeline.pre_tokenizer)
+
+    def count_again(self) -> None:
+        """Count anew and to the end, whatever is known."""
+        self._forget()
+        self._say_unknown()
+        self.count_now()
+
+    def stop(self) -> None:
+        """Give up counting until the next edit."""
+        self._timer.stop()
+        self._was_stopped = self._counts is None and not self.is_expecting
+        self._document.stop_counting()
+        self._say_unknown()
+        self.state_changed.emit()
+
+    def pause(self) -> None:
+        """Hold a counting."""
+        self._document.pause_counting()
+
+    def resume(self) -> None:
+        """Go on with a counting that is held."""
+        self._document.resume_counting()
+
+    def keep(self) -> None:
+        """End a counting of files; the counts of what was read so far come as if that were all."""
+        self._is_ending = True
+        self._document.keep_counting()
+        self.state_changed.emit()
+
+    def _forget(self) -> None:
+        if self._counts is not None:
+            self._counts = None
+            self._is_to_say = True
+        self._set_partial(False)
+
+    def _say_unknown(self) -> None:
+        self._patience.stop()
+        if self._is_to_say:
+            self._is_to_say = False
+            self.counts_changed.emit(None)
+
+    def _say_unknown_soon(self) -> None:
+        if self._is_to_say and not self._patience.isActive():
+            self._patience.start()
+
+    @property
+    def _is_live(self) -> bool:
+        """Whether the text is counted before anybody sees that the counts are gone."""
+        return not self._document.is_files and len(self._document.text) <= _LIVE_TEXT
+
+    def _set_partial(self, is_partial: bool) -> None:
+        if is_partial != self._is_partial:
+            self._is_partial = is_partial
+            self.partial_changed.emit(is_partial)
+
+    def _on_document_text_changed(self) -> None:
+        self._text_serial += 1
+        self._was_stopped, self._error = False, None
+        self._document.stop_counting()
+        self._forget()
+        if self._document.files.is_listing:
+            self._timer.stop()
+            self._say_unknown()
+            return
+        if self._is_live:
+            self._timer.start(0)  # after all that the key does else
+            self._say_unknown_soon()
+            return
+        is_long = not self._document.is_files and len(self._document.text) > _LONG_TEXT
+        self._timer.start(_LONG_DELAY_MS if is_long else _DELAY_MS)
+        self._say_unknown()
+
+    def _on_document_counting_finished(self, counts: WordCounts) -> None:
+        if not self._timer.isActive():  # else the text is a newer one already
+            self._patience.stop()
+            self._is_to_say = False
+            self._counts = counts
+            self._set_partial(counts.statistics.is_partial)
+            self.counts_changed.emit(counts)
+
+    def _on_document_counting_failed(self, error: StudioError) -> None:
+        if not self._timer.isActive():
+            self._say_unknown()
+            self._error = error
+            self.failed.emit(error)
+            self.state_changed.emit()

@@ -1,0 +1,272 @@
+"""Other texts or files as the corpus, and saving the text. The project is saved and opened by `project_flow`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session.corpus_opening import CorpusOpening, OpenedText, OpeningOrder, Reading
+from wordpiece_studio.ui.controllers.listing_flow import ListingFlow
+from wordpiece_studio.ui.dialogs.project.project_names import names_project
+from wordpiece_studio.ui.dialogs.project.stakes import Loss
+from wordpiece_studio.ui.panes.corpus.encoding_dialog import is_about_decoding
+from wordpiece_studio.ui.panes.corpus.place_dialog import place_dialog
+from wordpiece_studio.ui.panes.corpus.samples import sample
+from wordpiece_studio.ui.panes.corpus.unsaved_question import overwrite_box
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from wordpiece_studio.session.document import Document
+    from wordpiece_studio.session.settings import SettingsStore
+    from wordpiece_studio.ui.actions.actions import Actions
+    from wordpiece_studio.ui.controllers.counting_flow import CountingFlow
+    from wordpiece_studio.ui.messages import Messages
+
+    WhenSafe = Callable[[Callable[[], None], Loss], None]
+
+
+class FileFlow(QObject):
+    """Opens and saves. What is in no file is never replaced without a question, see `set_guard`."""
+
+    sample_loaded = Signal(object)
+    """A sample is the corpus now, a :class:`~wordpiece_studio.ui.panes.corpus.samples.Sample`."""
+    text_taken = Signal(object)
+    """Another text, or a list of files, is the corpus now: its name where it has no file, a str."""
+    renamed = Signal()
+    """The corpus is called otherwise: the text has a file of its own, the list has other files."""
+    text_saved = Signal(object)
+    """The text was written to this file, a str."""
+    replaced = Signal()
+    """Another corpus was opened, which is no part of the project there was; before `text_taken`."""
+    new_begun = Signal()
+    """Everything is to begin anew, with an empty corpus; after `text_taken`."""
+    project_wanted = Signal(object)
+    """The project in this file is to be opened, a Path; what is lost by it was asked."""
+
+    def __init__(
+        self, window: QWidget, document: Document, counting: CountingFlow, settings: SettingsStore, actions: Actions,
+        messages: Messages,
+    ) -> None:  # fmt: skip
+        super().__init__(window)
+        self._window = window
+        self._document = document
+        self._counting = counting
+        self._settings = settings
+        self._messages = messages
+        self._when_safe: WhenSafe | None = None
+        self._adds = False  # what is being listed belongs to the corpus there is
+        self._name = self.tr("new")
+        self.is_sample = False
+        self.opening = CorpusOpening(self)
+        self.listing = ListingFlow(window, document, counting, self.opening, actions)
+        self._connect(actions)
+
+    @property
+    def corpus_name(self) -> str:
+        """What the corpus is called; where only its first part was counted, with a word about that."""
+        name = self._document.path.name if self._document.path is not None else self._name
+        if self._document.is_files and self._document.files.rows:
+            name = self._document.files.name
+        return self.tr("{name}, in part").format(name=name) if self._counting.is_partial else name
+
+    @property
+    def given_name(self) -> str:
+        """What the corpus is called where it has no file."""
+        return self._name
+
+    def set_guard(self, when_safe: WhenSafe) -> None:
+        """Have `when_safe` called with what is to be done and what that costs; it asks, and does it or not."""
+        self._when_safe = when_safe
+
+    def close(self) -> None:
+        """Give up what is being opened."""
+        self.opening.close()
+
+    # -- other texts and files
+
+    def open_paths(self, paths: Iterable[str | os.PathLike[str]]) -> None:
+        """Take files, folders and patterns as the corpus, when the present one is safe: a small text, or a list.
+
+        A project is opened instead.
+        """
+        order = OpeningOrder(tuple(os.path.abspath(path) for path in paths))
+        if self._has_project(order.paths) or not order.paths:
+            return
+
+        def open_them() -> None:
+            self._adds = False
+            self.opening.open(order)
+
+        self.when_safe(open_them, Loss.CORPUS)
+
+    def add_paths(self, paths: Iterable[str | os.PathLike[str]]) -> None:
+        """Add files, folders and patterns to the list of files; a text that has a file begins the list."""
+        absolute = tuple(os.path.abspath(path) for path in paths)
+        if self._has_project(absolute) or not absolute:
+            return
+
+        def begin_list() -> None:
+            own = () if self._document.path is None else (str(self._document.path),)
+            self._adds = True
+            self.opening.open(OpeningOrder((*own, *absolute), as_list=True))
+
+        if self._document.is_files:
+            self.listing.add(absolute)
+        else:
+            self.when_safe(begin_list, Loss.CORPUS)
+
+    def _has_project(self, paths: tuple[str, ...]) -> bool:
+        """Return whether there is a project among the paths; it is opened then, if it is alone."""
+        if not any(map(names_project, paths)):
+            return False
+        if len(paths) > 1:
+            self._messages.show_error(
+                StudioError("A project cannot be opened together with other files", "Open the project alone.")
+            )
+        else:
+            self._opens_project(Path(paths[0]))
+        return True
+
+    def _opens_project(self, path: Path) -> None:
+        def open_it() -> None:
+            self.opening.stop()
+            self.project_wanted.emit(path)
+
+        self.when_safe(open_it, Loss.ALL)
+
+    def load_sample(self, name: str) -> None:
+        """Take a sample as the corpus at once."""
+        self.opening.stop()
+        try:
+            self.replaced.emit()
+            self._document.load_sample(name)
+            self.is_sample = True
+        except StudioError as error:
+            self._messages.show_error(error)
+        else:
+            self._tell_text(sample(name).title)
+            self.sample_loaded.emit(sample(name))
+
+    def take_restored(self, name: str) -> None:
+        """Say that the document holds the corpus of a project, which is called `name` where it has no file."""
+        self.opening.stop()
+        self.is_sample = False
+        self._tell_text(name)
+
+    def when_safe(self, then: Callable[[], None], loss: Loss = Loss.ALL) -> None:
+        """Do `then` at once, or when the user has saved or given up what would be lost by it."""
+        if self._when_safe is None:
+            then()
+        else:
+            self._when_safe(then, loss)
+
+    # -- what was opened
+
+    def _on_opening_text_read(self, opened: OpenedText) -> None:
+        self.replaced.emit()
+        self._document.take_text(opened.file, opened.path)
+        self.is_sample = False
+        self._remember(opened.path)
+        self._tell_text("")
+
+    def _on_opening_failed(self, order: OpeningOrder, error: StudioError) -> None:
+        if is_about_decoding(error) and not order.as_list:
+            self.listing.ask_how_to_read(order, error)
+        else:
+            self._messages.show_error(error)
+
+    def _on_listing_begun(self, paths: tuple[str, ...]) -> None:
+        if not self._adds:
+            self.replaced.emit()
+        self.is_sample = False
+        self._remember(*(Path(path) for path in paths))
+        self._tell_text(Path(paths[0]).name if len(paths) == 1 else self.tr("several files"))
+
+    def _on_reading_chosen(self, path: str, reading: Reading) -> None:
+        self.opening.open(OpeningOrder((path,), reading))
+
+    def _tell_text(self, name: str) -> None:
+        self._name = name
+        self.text_taken.emit(name)
+
+    def _on_files_changed(self) -> None:
+        if self._document.is_files and not self._document.files.is_listing:
+            self.renamed.emit()
+
+    def _remember(self, *paths: Path) -> None:
+        try:
+            self._settings.remember_files([path.absolute() for path in paths])
+        except StudioError as error:
+            self._messages.show_error(error)
+
+    def _on_new_triggered(self) -> None:
+        self.when_safe(self._begin_empty, Loss.ALL)
+
+    def _begin_empty(self) -> None:
+        self.opening.stop()
+        self._document.clear()
+        self.is_sample = False
+        self._tell_text(self.tr("new"))
+        self.new_begun.emit()
+
+    # -- saving the text
+
+    def _on_save_corpus_triggered(self) -> None:
+        self._ask_for_place()
+
+    def _ask_for_place(self) -> None:
+        path = self._document.path
+        name = "corpus.txt" if path is None else str(path)
+        if path is not None and self._document.is_lossy:
+            name = str(path.with_name(f"{path.stem}.utf-8{path.suffix}"))
+        folder = path.parent if path is not None else None
+        title, mode = self.tr("Save corpus text"), QFileDialog.AcceptMode.AcceptSave
+        dialog = place_dialog(self._window, title, mode, folder, name)
+        dialog.fileSelected.connect(self._on_corpus_file_selected)
+        dialog.open()
+
+    def _on_corpus_file_selected(self, path: str) -> None:
+        if self._document.is_lossy and self._document.path is not None and _is_same(Path(path), self._document.path):
+            box = overwrite_box(self._window, self.corpus_name)
+            box.finished.connect(self._on_overwrite_box_finished)
+            box.open()
+        else:
+            self._save_corpus_to(Path(path))
+
+    def _on_overwrite_box_finished(self, answer: int) -> None:
+        if answer == QMessageBox.StandardButton.Yes.value and self._document.path is not None:
+            self._save_corpus_to(self._document.path)
+
+    def _save_corpus_to(self, path: Path) -> None:
+        try:
+            self._document.save_text(path)
+        except StudioError as error:
+            self._messages.show_error(error)
+            return
+        self._remember(path)
+        self.renamed.emit()
+        self.text_saved.emit(str(path))
+
+    def _connect(self, actions: Actions) -> None:
+        actions.new_corpus.triggered.connect(self._on_new_triggered)
+        actions.save_corpus.triggered.connect(self._on_save_corpus_triggered)
+        self.opening.text_read.connect(self._on_opening_text_read)
+        self.opening.failed.connect(self._on_opening_failed)
+        self.listing.begun.connect(self._on_listing_begun)
+        self.listing.reading_chosen.connect(self._on_reading_chosen)
+        self.listing.open_wanted.connect(self.open_paths)
+        self.listing.add_wanted.connect(self.add_paths)
+        self._document.files.changed.connect(self._on_files_changed)
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except OSError:  # one of them is not there
+        return one == other

@@ -1,0 +1,82 @@
+"""What the commands of the Help menu do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QUrl
+from PySide6.QtGui import QDesktopServices
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.ui.dialogs.help.about import about_box
+from wordpiece_studio.ui.dialogs.help.diagnostics import copy_diagnostics
+from wordpiece_studio.ui.dialogs.help.key_lines import command_lines, pane_lines
+from wordpiece_studio.ui.dialogs.help.keys_window import KeysWindow
+from wordpiece_studio.ui.dialogs.help.log import log_path
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from PySide6.QtWidgets import QWidget
+
+    from wordpiece_studio.ui.actions.actions import Actions
+    from wordpiece_studio.ui.menus import Menus
+    from wordpiece_studio.ui.messages import Messages
+    from wordpiece_studio.ui.widgets.theme import Theme
+
+
+class HelpFlow(QObject):
+    """Shows the keys, the version and the log, and copies diagnostics.
+
+    Parameters
+    ----------
+    describe_settings
+        Returns what the report says about the settings and the training, as JSON values.
+    """
+
+    def __init__(
+        self, window: QWidget, menus: Menus, actions: Actions, theme: Theme, messages: Messages,
+        describe_settings: Callable[[], object],
+    ) -> None:  # fmt: skip
+        super().__init__(window)
+        self._window = window
+        self._menus = menus
+        self._theme = theme
+        self._keys: KeysWindow | None = None
+        self._messages = messages
+        self._describe_settings = describe_settings
+        actions.shortcuts.triggered.connect(self._on_shortcuts_triggered)
+        actions.about.triggered.connect(self._on_about_triggered)
+        actions.copy_diagnostics.triggered.connect(self._on_copy_diagnostics_triggered)
+        actions.open_log_folder.triggered.connect(self._on_open_log_folder_triggered)
+        messages.diagnostics_requested.connect(self._copy)
+
+    @property
+    def keys(self) -> KeysWindow | None:
+        """The window of the keys, if it was ever opened."""
+        return self._keys
+
+    def _on_shortcuts_triggered(self) -> None:
+        if self._keys is None:
+            self._keys = KeysWindow([*command_lines(self._menus.placed()), *pane_lines()], self._theme, self._window)
+        self._keys.begin()
+
+    def _on_about_triggered(self) -> None:
+        about_box(self._window).open()
+
+    def _on_copy_diagnostics_triggered(self) -> None:
+        self._copy()
+        self._messages.show_information(
+            self.tr("The diagnostics are on the clipboard."),
+            self.tr("They hold versions, settings and the end of the log, and nothing of your corpus."),
+        )
+
+    def _copy(self) -> None:
+        copy_diagnostics(self._describe_settings())
+
+    def _on_open_log_folder_triggered(self) -> None:
+        folder = log_path().parent
+        if not folder.is_dir() or not QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder))):
+            self._messages.show_error(
+                StudioError("The folder of the log cannot be shown", "It is {path}.", path=folder)
+            )

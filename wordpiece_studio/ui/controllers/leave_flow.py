@@ -1,0 +1,88 @@
+"""The one question before something is lost: when the window closes, or shows another corpus or project."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QMessageBox
+
+from wordpiece_studio.ui.dialogs.project.stakes import Loss, Stakes, stakes_box
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from PySide6.QtWidgets import QWidget
+
+    from wordpiece_studio.ui.controllers.file_flow import FileFlow
+    from wordpiece_studio.ui.controllers.project_flow import ProjectFlow
+    from wordpiece_studio.ui.dialogs.project.stakes import StakesFinder
+
+_Button = QMessageBox.StandardButton
+
+
+class LeaveFlow(QObject):
+    """Asks only for what the user made: a text, a training that was asked for, notes, the changes of a project."""
+
+    agreed = Signal()
+    """The window may close now."""
+
+    def __init__(self, window: QWidget, finder: StakesFinder, project: ProjectFlow, files: FileFlow) -> None:
+        super().__init__(window)
+        self._window = window
+        self._finder = finder
+        self._project = project
+        self._files = files
+        self._then: Callable[[], None] | None = None
+        self._loss = Loss.ALL
+        self._box: QMessageBox | None = None
+
+    def must_ask(self) -> bool:
+        """Return whether the window may not close at once; `agreed` comes when it may."""
+        if self._box is not None:
+            self._box.raise_()
+            return True
+        if self._project.is_saving:
+            self._project.when_saved(self._close_again)
+            return True
+        if not self._finder.stakes(Loss.ALL).is_any:
+            return False
+        self.when_safe(self.agreed.emit)
+        return True
+
+    def when_safe(self, then: Callable[[], None], loss: Loss = Loss.ALL) -> None:
+        """Do `then` at once if it costs nothing that is in no file, else when the user has saved it or given it up."""
+        if self._box is not None:
+            return
+        stakes = self._finder.stakes(loss)
+        if stakes.is_any:
+            self._ask(stakes, then, loss)
+        else:
+            then()
+
+    def _ask(self, stakes: Stakes, then: Callable[[], None], loss: Loss) -> None:
+        self._then, self._loss = then, loss
+        self._box = stakes_box(self._window, stakes, self._files.corpus_name, self._project.path)
+        self._box.finished.connect(self._on_box_finished)
+        self._box.open()
+
+    def _on_box_finished(self, answer: int) -> None:
+        then, self._then, self._box = self._then, None, None
+        if then is None:
+            return
+        if answer == _Button.Discard.value:
+            then()
+        elif answer == _Button.Save.value:
+            self._project.save(partial(self._when_saved, then, self._loss))
+
+    def _when_saved(self, then: Callable[[], None], loss: Loss) -> None:
+        """Do `then`, unless something was typed while the project was written; what a training learned is no reason."""
+        stakes = self._finder.stakes(loss)
+        if stakes.is_anything_made and self._box is None:
+            self._ask(stakes, then, loss)
+        else:
+            then()
+
+    def _close_again(self) -> None:
+        self._window.close()

@@ -1,0 +1,189 @@
+"""What the commands do that mark moments and go to marks: breakpoints, markers and the notebook."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from wordpiece_studio.ui.panes.timeline.action_reasons import ActionReasons
+from wordpiece_studio.ui.panes.timeline.breakpoint_editor import BreakpointEditor
+from wordpiece_studio.ui.panes.timeline.mark_words import halt_words, hit_words, merge_words
+from wordpiece_studio.ui.panes.timeline.notebook_dialog import KeepDialog, NotebookDialog
+from wordpiece_studio.ui.widgets.token_text import number_text
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget
+
+    from wordpiece_studio.errors import StudioError
+    from wordpiece_studio.session.breakpoint_watch import Hit
+    from wordpiece_studio.session.markers import MarkerName
+    from wordpiece_studio.session.moment_marks import MomentMarks
+    from wordpiece_studio.session.notebook import Note
+    from wordpiece_studio.session.player import Player
+    from wordpiece_studio.session.trainer_model import TrainerModel
+    from wordpiece_studio.ui.actions.actions import Actions
+    from wordpiece_studio.ui.panes.timeline.timeline_pane import TimelinePane
+    from wordpiece_studio.ui.widgets.theme import Theme
+
+
+class MarksFlow(QObject):
+    """Connects the commands with the marks.
+
+    Signals
+    -------
+    breakpoint_hit(str)
+        The moment has halted; a sentence says where and why.
+    told(str)
+        A sentence for the user: a breakpoint was switched off, and why.
+    """
+
+    breakpoint_hit = Signal(object)
+    told = Signal(object)
+
+    def __init__(
+        self, window: QWidget, model: TrainerModel, player: Player, marks: MomentMarks, pane: TimelinePane,
+        actions: Actions, theme: Theme,
+    ) -> None:  # fmt: skip
+        super().__init__(window)
+        self._window = window
+        self._model = model
+        self._player = player
+        self._marks = marks
+        self._pane = pane
+        self._actions = actions
+        self._theme = theme
+        self._reasons = ActionReasons(actions)
+        self._editor: BreakpointEditor | None = None
+        self._notebook: NotebookDialog | None = None
+        self._kept_moment = 0
+        self._connect()
+        self._enable()
+
+    @property
+    def editor(self) -> BreakpointEditor | None:
+        """The editor of the breakpoints, if it was ever opened."""
+        return self._editor
+
+    @property
+    def notebook(self) -> NotebookDialog | None:
+        """The window of the notebook, if it was ever opened."""
+        return self._notebook
+
+    def _connect(self) -> None:
+        actions, model, marks = self._actions, self._model, self._marks
+        actions.breakpoints.triggered.connect(self._on_breakpoints_triggered)
+        actions.run_to_breakpoint.triggered.connect(self._on_run_triggered)
+        actions.run_back.triggered.connect(self._on_run_back_triggered)
+        actions.set_marker_a.triggered.connect(self._on_set_marker_a_triggered)
+        actions.set_marker_b.triggered.connect(self._on_set_marker_b_triggered)
+        actions.go_to_marker_a.triggered.connect(self._on_go_to_marker_a_triggered)
+        actions.go_to_marker_b.triggered.connect(self._on_go_to_marker_b_triggered)
+        actions.keep_moment.triggered.connect(self._on_keep_triggered)
+        actions.notebook.triggered.connect(self._on_notebook_triggered)
+        self._player.halted.connect(self._on_halted)
+        marks.run.halted.connect(self._on_halted)
+        marks.run.ended.connect(self._on_run_ended)
+        marks.run.waiting_changed.connect(self._on_something_changed)
+        marks.watch.changed.connect(self._enable)
+        marks.watch.faulted.connect(self._on_watch_faulted)
+        marks.markers.changed.connect(self._enable)
+        model.moment_changed.connect(self._on_something_changed)
+        model.state_changed.connect(self._on_something_changed)
+        model.run_reset.connect(self._enable)
+
+    # -- breakpoints
+
+    def _on_breakpoints_triggered(self) -> None:
+        if self._editor is None:
+            self._editor = BreakpointEditor(self._marks, self._window)
+        self._editor.begin()
+
+    def _on_run_triggered(self) -> None:
+        self._player.stop()
+        self._marks.run.run()
+
+    def _on_run_back_triggered(self) -> None:
+        self._player.stop()
+        self._marks.run.run_back()
+
+    def _on_halted(self, hit: Hit) -> None:
+        history = self._model.history
+        if history is not None:
+            self._pane.say_here(hit_words(hit, history))
+            self.breakpoint_hit.emit(halt_words(hit, history))
+
+    def _on_run_ended(self) -> None:
+        self._pane.say_here(self.tr("no further breakpoint is hit"))
+
+    def _on_watch_faulted(self, _breakpoint: object, error: StudioError) -> None:
+        self.told.emit(self.tr("A breakpoint was switched off. {why}").format(why=error))
+
+    # -- markers
+
+    def _on_set_marker_a_triggered(self) -> None:
+        self._marks.markers.toggle("A")
+
+    def _on_set_marker_b_triggered(self) -> None:
+        self._marks.markers.toggle("B")
+
+    def _on_go_to_marker_a_triggered(self) -> None:
+        self._go_to_marker("A")
+
+    def _on_go_to_marker_b_triggered(self) -> None:
+        self._go_to_marker("B")
+
+    def _go_to_marker(self, name: MarkerName) -> None:
+        step = self._marks.markers.step(name)
+        if step is not None:
+            self._player.stop()
+            self._model.seek(step)
+
+    # -- the notebook
+
+    def _on_keep_triggered(self) -> None:
+        self._player.stop()
+        model = self._model
+        where = self.tr("Step {step}").format(step=number_text(model.moment))
+        self._kept_moment = model.moment  # a training that runs may go on meanwhile
+        dialog = KeepDialog(where, merge_words(model.moment, model.history), self._window)
+        dialog.text_chosen.connect(self._on_keep_text_chosen)
+        dialog.open()
+
+    def _on_keep_text_chosen(self, text: str) -> None:
+        moment = min(self._kept_moment, self._model.merge_count)
+        row = self._marks.notebook.keep(text or merge_words(moment, self._model.history), moment)
+        if self._notebook is not None:
+            self._notebook.select_row(row)
+
+    def _on_notebook_triggered(self) -> None:
+        if self._notebook is None:
+            self._notebook = NotebookDialog(self._marks.notebook, self._actions, self._theme, self._window)
+            self._notebook.note_chosen.connect(self._on_notebook_note_chosen)
+        self._notebook.begin()
+
+    def _on_notebook_note_chosen(self, note: Note) -> None:
+        self._player.stop()
+        self._model.seek(note.step)
+
+    # -- what can be done now
+
+    def _on_something_changed(self, _value: object) -> None:
+        self._enable()
+
+    def _enable(self) -> None:
+        model, marks, actions, set_reason = self._model, self._marks, self._actions, self._reasons.set_reason
+        no_run = "" if model.history is not None else self.tr("Nothing is trained yet")
+        no_breakpoint = "" if marks.watch.is_set else self.tr("No breakpoint is set")
+        runs = self.tr("It runs already: pause the training to leave off") if marks.run.is_waiting else ""
+        set_reason(actions.run_to_breakpoint, no_run or no_breakpoint or runs)
+        has_before = marks.watch.is_set and marks.watch.previous_hit(model.moment) is not None
+        none_before = "" if has_before else self.tr("No breakpoint is hit before this step")
+        set_reason(actions.run_back, no_run or no_breakpoint or none_before)
+        for action in (actions.set_marker_a, actions.set_marker_b, actions.keep_moment):
+            set_reason(action, no_run)
+        for action, step in (
+            (actions.go_to_marker_a, marks.markers.a),
+            (actions.go_to_marker_b, marks.markers.b),
+        ):
+            set_reason(action, "" if step is not None else self.tr("This marker is not set"))

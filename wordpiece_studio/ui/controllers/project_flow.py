@@ -1,0 +1,350 @@
+"""Saving and opening the project, beside the window; its name in the title; who else has it open."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtWidgets import QFileDialog, QMainWindow, QMessageBox
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session.background_job import BackgroundJob
+from wordpiece_studio.session.corpus_references import signature_of
+from wordpiece_studio.session.project_jobs import ProjectFile, open_work, save_work
+from wordpiece_studio.session.project_lock import ProjectLock, is_open_elsewhere, is_writable
+from wordpiece_studio.storage.project.layout import SUFFIX
+from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.ui.dialogs.project.project_names import title_of, with_suffix
+from wordpiece_studio.ui.dialogs.project.replace_questions import changed_box, replace_box
+from wordpiece_studio.ui.dialogs.project.stakes import Loss
+from wordpiece_studio.ui.messages import add_button, plain_box, sentence
+from wordpiece_studio.ui.panes.corpus.place_dialog import place_dialog
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from wordpiece_studio.session.corpus_references import Signature
+    from wordpiece_studio.session.document import Document
+    from wordpiece_studio.session.project_state import ProjectState
+    from wordpiece_studio.session.settings import SettingsStore
+    from wordpiece_studio.ui.actions.actions import Actions
+    from wordpiece_studio.ui.dialogs.project.stakes import StakesFinder
+    from wordpiece_studio.ui.messages import Messages
+    from wordpiece_studio.ui.widgets.banner import Banner
+
+_TITLE_DELAY_MS = 200
+_PATIENCE_SECONDS = 0.5
+"""A saving that takes longer says how far it is."""
+
+
+class ProjectFlow(QObject):
+    """Saves one project at a time; what is at stake before another one is opened was asked by then, see `leave_flow`.
+
+    Signals
+    -------
+    saved(Path)
+        The project is in this file now.
+    opened(Path)
+        The project of this file is shown.
+    """
+
+    saved = Signal(object)
+    opened = Signal(object)
+
+    def __init__(
+        self, window: QMainWindow, state: ProjectState, document: Document, finder: StakesFinder,
+        settings: SettingsStore, actions: Actions, messages: Messages, banner: Banner,
+    ) -> None:  # fmt: skip
+        super().__init__(window)
+        self._window = window
+        self._state = state
+        self._document = document
+        self._finder = finder
+        self._settings = settings
+        self._messages = messages
+        self._banner = banner
+        self._lock = ProjectLock()
+        self._is_read_only = False
+        self._then: Callable[[], None] | None = None  # to be done when what is being written is
+        self._then_asked: Callable[[], None] | None = None  # and of what a place is asked for
+        self._serial = -1  # of the project that is being written
+        self._waiting: list[Callable[[], None]] = []  # what is to be done when the saving that runs has ended
+        self._to_replace: Path | None = None
+        self._signature: Signature | None = None  # of the project's file as it was read or written
+        self._began = 0.0
+        self._saving = BackgroundJob(save_work, self.tr("The saving"), self)
+        self._opening = BackgroundJob(open_work, self.tr("The opening"), self)
+        self._title_timer = QTimer(self)
+        self._title_timer.setSingleShot(True)
+        self._title_timer.setInterval(_TITLE_DELAY_MS)
+        self._title_timer.timeout.connect(self._show_modified)
+        self._connect(actions)
+        self._show_title()
+
+    # -- what is so
+
+    @property
+    def path(self) -> Path | None:
+        """The file of the project; None as long as it has none."""
+        return self._state.path
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether the project can only be saved elsewhere."""
+        return self._is_read_only
+
+    @property
+    def is_saving(self) -> bool:
+        """Whether it is being written."""
+        return self._saving.is_running
+
+    @property
+    def is_opening(self) -> bool:
+        """Whether a project is being read."""
+        return self._opening.is_running
+
+    def close(self) -> None:
+        """Give up what runs, wait for it to end, and let others have the project."""
+        self._title_timer.stop()
+        self._saving.close()
+        self._opening.close()
+        self._lock.release()
+
+    # -- saving
+
+    def save(self, then: Callable[[], None] | None = None) -> None:
+        """Save the project, under a name that is asked for where it has none; do `then` when it is saved."""
+        path = self._state.path
+        if path is None or self._is_read_only:
+            self.save_as(then)
+        elif self._is_changed_by_others(path):
+            self._then_asked = then
+            box = changed_box(self._window, path)
+            box.finished.connect(self._on_changed_box_finished)
+            box.open()
+        else:
+            self._save_to(path, then)
+
+    def _is_changed_by_others(self, path: Path) -> bool:
+        found = signature_of(str(path))
+        return not self.is_saving and found is not None and self._signature not in (None, found)
+
+    def _on_changed_box_finished(self, answer: int) -> None:
+        if answer == QMessageBox.StandardButton.Yes.value and self._state.path is not None:
+            self._save_to(self._state.path, self._then_asked)
+        elif answer == QMessageBox.StandardButton.Save.value:
+            self.save_as(self._then_asked)
+
+    def save_as(self, then: Callable[[], None] | None = None) -> None:
+        """Ask for a name, save the project under it, and do `then` when it is saved."""
+        self._then_asked = then
+        path = self._state.path
+        folder = path.parent if path is not None else self._document.path.parent if self._document.path else None
+        name = path.name if path is not None else self._suggested_name()
+        dialog = place_dialog(
+            self._window, self.tr("Save the project as"), QFileDialog.AcceptMode.AcceptSave, folder, name
+        )
+        dialog.setDefaultSuffix(SUFFIX.lstrip("."))
+        dialog.setNameFilters([self.tr("WordPiece Studio projects (*{suffix})").format(suffix=SUFFIX)])
+        dialog.fileSelected.connect(self._on_place_selected)
+        dialog.open()
+
+    def when_saved(self, then: Callable[[], None]) -> None:
+        """Do `then` when the saving that runs has ended well; at once if none runs."""
+        if self.is_saving:
+            if then not in self._waiting:
+                self._waiting.append(then)
+        else:
+            then()
+
+    def _suggested_name(self) -> str:
+        document = self._document
+        name = document.files.name if document.is_files else document.path.stem if document.path is not None else ""
+        return f"{name or self.tr('project')}{SUFFIX}"
+
+    def _on_place_selected(self, place: str) -> None:
+        path = with_suffix(Path(place))
+        if path != Path(place) and path.exists():  # the dialog has asked about another file, or none
+            self._ask_to_replace(path)
+        else:
+            self._save_to(path, self._then_asked)
+
+    def _ask_to_replace(self, path: Path) -> None:
+        self._to_replace = path
+        box = replace_box(self._window, path)
+        box.finished.connect(self._on_replace_box_finished)
+        box.open()
+
+    def _on_replace_box_finished(self, answer: int) -> None:
+        path, self._to_replace = self._to_replace, None
+        if answer == QMessageBox.StandardButton.Yes.value and path is not None:
+            self._save_to(path, self._then_asked)
+        else:
+            self.save_as(self._then_asked)
+
+    def _save_to(self, path: Path, then: Callable[[], None] | None) -> None:
+        if self.is_saving:
+            self._waiting.append(partial(self._save_to, path, then))  # what was changed meanwhile is saved too
+            return
+        holder = self._lock.take(path)
+        if holder is not None:
+            advice = "Close it there, or save under another name."
+            self._refuse(is_open_elsewhere(path, holder, advice), then)
+            return
+        self._then, self._began, self._serial = then, time.monotonic(), self._state.serial
+        self._saving.begin(ProjectFile(path, self._state.capture()))
+
+    def _on_saving_reported(self, progress: tuple[int, int]) -> None:
+        done, total = progress
+        if time.monotonic() - self._began > _PATIENCE_SECONDS and total:
+            text = self.tr("Saving the project… {percent} %").format(percent=min(99, 100 * done // total))
+            self._banner.show_message(text)
+
+    def _on_saving_finished(self, file: ProjectFile) -> None:
+        self._banner.clear()
+        if self._serial != self._state.serial:
+            self._note_left(file.path)
+            return
+        is_new = file.path != self._state.path
+        self._is_read_only = False
+        self._signature = signature_of(str(file.path))
+        self._state.note_saved(file.path, file.project)
+        self._show_title()
+        if is_new:
+            self._banner.show_message(self.tr("Saved the project as {path}").format(path=display_name(file.path)))
+        self._remember(file.path)
+        self.saved.emit(file.path)
+        then, self._then = self._then, None
+        if then is not None:
+            then()
+        self._do_waiting()
+
+    def _note_left(self, path: Path) -> None:
+        """Say that a project was saved in the place of which another one is shown by now."""
+        self._then = None  # was to be done with the one that was saved
+        self._lock_again()
+        self._banner.show_message(self.tr("Saved the project as {path}").format(path=display_name(path)))
+        self._remember(path)
+        self._do_waiting()
+
+    def _lock_again(self) -> None:
+        """Lock the project that is shown, and no other: that which was written, or was to be, may be another."""
+        if self._state.path is not None and not self._is_read_only:
+            self._lock.take(self._state.path)
+        else:
+            self._lock.release()
+
+    def _on_saving_failed(self, error: StudioError) -> None:
+        self._banner.clear()
+        self._waiting.clear()
+        then, self._then = self._then, None
+        self._lock_again()
+        if self._serial == self._state.serial:
+            self._refuse(error, then)
+        else:
+            self._messages.show_error(error)  # of a project that was given up meanwhile
+
+    def _refuse(self, error: StudioError, then: Callable[[], None] | None) -> None:
+        """Say why the project is not saved there, and offer another place; everything stays as it is meanwhile."""
+        self._then_asked = then
+        advice = " ".join(filter(None, (error.advice, self.tr("Nothing of your work is lost: it is still here."))))
+        box = plain_box(self._window, QMessageBox.Icon.Warning, sentence(error.what), advice)
+        add_button(box, QMessageBox.StandardButton.Save, self.tr("&Save as…"))
+        add_button(box, QMessageBox.StandardButton.Cancel)
+        box.setDefaultButton(QMessageBox.StandardButton.Save)
+        box.finished.connect(self._on_refusal_finished)
+        box.open()
+
+    def _on_refusal_finished(self, answer: int) -> None:
+        if answer == QMessageBox.StandardButton.Save.value:
+            self.save_as(self._then_asked)
+
+    def _do_waiting(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for each in waiting:
+            each()
+
+    # -- opening
+
+    def open(self, path: Path) -> None:
+        """Show the project at `path` when it is read; what is shown now is given up then."""
+        self._opening.begin(path)
+
+    def _on_opening_finished(self, file: ProjectFile) -> None:
+        holder = self._lock.take(file.path)
+        self._state.restore(file.project)
+        self._is_read_only = holder is not None or not is_writable(file.path)
+        self._signature = signature_of(str(file.path))
+        self._state.note_saved(file.path, file.project)
+        self._show_title()
+        self._banner.clear()
+        if holder is not None:
+            words = is_open_elsewhere(
+                file.path, holder, "This is a copy for reading; save it under another name to keep your changes."
+            )
+            self._banner.show_message(str(words), "warning", self.tr("Save as…"))
+        self._remember(file.path)
+        self.opened.emit(file.path)
+
+    def detach(self) -> None:
+        """Say that another corpus is shown, which is no part of the project."""
+        self._state.detach()
+
+    def begin_new(self) -> None:
+        """Forget run, marks and file."""
+        self._state.clear()
+
+    # -- the title
+
+    def _on_state_path_changed(self, path: Path | None) -> None:
+        if path is None:
+            self._signature = None
+            self._lock.release()
+            self._is_read_only = False
+        elif self._lock.take(path) is not None:
+            self._is_read_only = True
+        self._show_title()
+
+    def _show_title(self) -> None:
+        name = self.tr("Untitled") if self._state.path is None else self._state.path.stem
+        if self._is_read_only:
+            name = self.tr("{name} (read-only)").format(name=name)
+        self._window.setWindowTitle(title_of(name))
+        self._show_modified()
+
+    def _show_modified(self) -> None:
+        self._window.setWindowModified(self._finder.stakes(Loss.ALL).is_any)
+
+    def _on_state_changed(self) -> None:
+        if not self._title_timer.isActive():
+            self._title_timer.start()
+
+    # -- the rest
+
+    def _remember(self, path: Path) -> None:
+        try:
+            self._settings.remember_files([path.absolute()])
+        except StudioError as error:
+            self._messages.show_error(error)
+
+    def _on_save_triggered(self) -> None:
+        self.save()
+
+    def _on_save_as_triggered(self) -> None:
+        self.save_as()
+
+    def _connect(self, actions: Actions) -> None:
+        actions.save_project.triggered.connect(self._on_save_triggered)
+        actions.save_project_as.triggered.connect(self._on_save_as_triggered)
+        self._banner.action_requested.connect(self._on_save_as_triggered)
+        self._state.changed.connect(self._on_state_changed)
+        self._state.path_changed.connect(self._on_state_path_changed)
+        self._state.failed.connect(self._messages.show_error)
+        self._saving.reported.connect(self._on_saving_reported)
+        self._saving.finished.connect(self._on_saving_finished)
+        self._saving.failed.connect(self._on_saving_failed)
+        self._opening.finished.connect(self._on_opening_finished)
+        self._opening.failed.connect(self._messages.show_error)

@@ -1,0 +1,45 @@
+"""Opening a sample corpus: with its own settings, and trained at once, or not at all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+
+from wordpiece_studio.ui.dialogs.project.stakes import Loss
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget
+
+    from wordpiece_studio.ui.controllers.file_flow import FileFlow
+    from wordpiece_studio.ui.controllers.training_flow import TrainingFlow
+    from wordpiece_studio.ui.panes.corpus.corpus_figures import CorpusFigures
+    from wordpiece_studio.ui.panes.corpus.samples import Sample
+    from wordpiece_studio.ui.panes.training_bar.training_settings import TrainingSettings
+
+
+class SampleFlow(QObject):
+    """Never leaves the text of a sample beside the merges of another corpus."""
+
+    def __init__(
+        self, window: QWidget, files: FileFlow, training: TrainingFlow, figures: CorpusFigures,
+        settings: TrainingSettings,
+    ) -> None:  # fmt: skip
+        super().__init__(window)
+        self._files = files
+        self._training = training
+        self._figures = figures
+        self._settings = settings
+        files.sample_loaded.connect(self._on_sample_loaded)
+
+    def open_sample(self, name: str) -> None:
+        """Take a sample as the corpus and train it, when text and merges of the user's are safe."""
+        self._files.when_safe(partial(self._files.load_sample, name), Loss.RUN)
+
+    def _on_sample_loaded(self, sample: Sample) -> None:
+        self._figures.choose(sample.normalizer, sample.pre_tokenizer)
+        self._settings.set_config(replace(self._settings.config(), vocab_size=sample.size or None, min_frequency=0))
+        self._training.proposal.take_known()
+        self._training.train_unasked()

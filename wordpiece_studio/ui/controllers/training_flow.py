@@ -1,0 +1,337 @@
+"""What the training commands do: when counts are waited for, when the user is asked, and what the bar says."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Literal
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QMessageBox, QWidget
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session.records import Progress, TrainerState
+from wordpiece_studio.ui.controllers.further_flow import FurtherFlow
+from wordpiece_studio.ui.controllers.memory_flow import MemoryFlow
+from wordpiece_studio.ui.controllers.proposal_flow import ProposalFlow
+from wordpiece_studio.ui.panes.training_bar.engine_notice import EngineNotice
+from wordpiece_studio.ui.panes.training_bar.live_training import LiveTraining
+from wordpiece_studio.ui.panes.training_bar.run_record import RunRecord
+from wordpiece_studio.ui.panes.training_bar.training_dialogs import discard_question, next_size
+from wordpiece_studio.ui.panes.training_bar.training_state import TrainingState
+from wordpiece_studio.ui.panes.training_bar.training_words import (
+    notice_words,
+    outcome_words,
+    why_no_words,
+    why_not_further,
+    why_nothing_was_learned,
+)
+
+if TYPE_CHECKING:
+    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.session.settings import SettingsStore
+    from wordpiece_studio.session.trainer_model import TrainerModel
+    from wordpiece_studio.training.config import TrainingConfig
+    from wordpiece_studio.ui.actions.actions import Actions
+    from wordpiece_studio.ui.controllers.counting_flow import CountingFlow
+    from wordpiece_studio.ui.panes.training_bar.training_bar import TrainingBar
+    from wordpiece_studio.ui.widgets.banner import Banner
+    from wordpiece_studio.ui.widgets.theme import Theme
+
+_BannerAction = Literal["", "size", "further", "typing"]
+
+
+class TrainingFlow(QObject):
+    """Connects the bar and the commands with the model.
+
+    Merges that the user asked for are never discarded without a question; those of a run that the Studio began by
+    itself (the sample at the start) are. Training as one types has a rule of its own, see `live_training`.
+    """
+
+    def __init__(
+        self, window: QWidget, model: TrainerModel, counting: CountingFlow, bar: TrainingBar, banner: Banner,
+        actions: Actions, theme: Theme, settings: SettingsStore,
+    ) -> None:  # fmt: skip
+        super().__init__(window)
+        self._window = window
+        self._model = model
+        self._counting = counting
+        self._bar = bar
+        self._banner = banner
+        self._actions = actions
+        self._is_waiting = False  # for counts, to train then
+        self._wants_one_merge = False  # begin paused and learn one merge
+        self._next_is_automatic = True
+        self._moment_wanted: int | None = None  # where to go when the run has ended
+        self._question: QMessageBox | None = None
+        self._banner_action: _BannerAction = ""
+        self._size_offered = 0
+        self._refusal = ""  # what was said last of a training that could not begin
+        self.engine = EngineNotice(self)
+        self.proposal = ProposalFlow(bar.settings, self)
+        self.memory = MemoryFlow(window, bar.settings, banner)
+        self.record = RunRecord(model, counting, bar.settings, self)
+        self.live = LiveTraining(model, counting, self.record, actions, settings, self)
+        self._state = TrainingState(self, bar, actions, theme)
+        self.further = FurtherFlow(window, self, bar, banner, actions)
+        self._connect()
+        self._show_state()
+
+    @property
+    def model(self) -> TrainerModel:
+        """What it lets train."""
+        return self._model
+
+    @property
+    def question(self) -> QMessageBox | None:
+        """The question that is open now."""
+        return self._question
+
+    def take_corpus(self, name: str, *, keeps_run: bool) -> None:
+        """Another corpus called `name` was opened; without `keeps_run` a run that nobody asked for is dropped."""
+        self.record.set_corpus_name(name)
+        self.proposal.expect_text()
+        self.live.take_opened()
+        if not keeps_run:
+            self._banner.clear()  # it speaks of the corpus before
+        if not keeps_run and not self.record.is_wanted:
+            self._is_waiting = self._wants_one_merge = False
+            self._moment_wanted = None
+            self.record.note_start(automatic=True)
+            self._model.forget()
+        self._show_state()
+
+    def train_unasked(self, moment: int | None = None) -> None:
+        """Train what the corpus holds without having been asked, and show `moment` then; None is the last one."""
+        self._next_is_automatic = True
+        self._moment_wanted = moment
+        self._wait_for_counts()
+
+    def learn_first_merge(self) -> None:
+        """Begin a training that stands still, and learn its first merge."""
+        self._next_is_automatic = False
+        self._wants_one_merge = True
+        self._wait_for_counts()
+
+    def say_end_reached(self) -> None:
+        """Say why there is no next merge, and offer to go on."""
+        reason = why_not_further(self._model)
+        if reason:
+            self._say(reason, "info")
+        else:
+            self._say(outcome_words(self._model), "info", self.tr("Train further…"), "further")
+
+    # -- commands
+
+    def _on_train_triggered(self) -> None:
+        if self._model.state is TrainerState.TRAINING or self._is_waiting or self._question is not None:
+            return
+        if self._model.merge_count and not self.record.is_automatic:
+            self._question = discard_question(self._model.merge_count, self.record.corpus_name, self._window)
+            self._question.finished.connect(self._on_question_finished)
+            self._question.open()
+        else:
+            self._train()
+
+    def _on_question_finished(self, answer: int) -> None:
+        self._question = None
+        if answer == QMessageBox.StandardButton.Yes.value:
+            self._train()
+
+    def _train(self) -> None:
+        self._next_is_automatic = False
+        self._moment_wanted = None
+        self._wait_for_counts()
+
+    def _on_pause_triggered(self) -> None:
+        if self._model.state is TrainerState.PAUSED:
+            self._model.resume()
+        else:
+            self._model.pause()
+
+    def _on_stop_triggered(self) -> None:
+        if self._is_waiting:
+            self._is_waiting = False
+            self._counting.stop()
+            self._show_state()
+        else:
+            self._model.stop()
+
+    def _on_banner_action_requested(self) -> None:
+        self._banner.clear()
+        if self._banner_action == "size":
+            self._bar.settings.set_target_size(self._size_offered)
+            self._actions.train.trigger()
+        elif self._banner_action == "typing":
+            self._actions.train_as_you_type.setChecked(False)
+        elif self._banner_action == "further":
+            self._actions.train_further.trigger()
+
+    # -- waiting for counts
+
+    def _wait_for_counts(self) -> None:
+        self._banner.clear()
+        self._is_waiting = True
+        if self._counting.counts is not None:
+            self._begin(self._counting.counts)
+            return
+        if self._counting.is_paused:
+            self._counting.resume()
+        elif not (self._counting.is_running or self._counting.is_expecting):  # else they come without being asked for
+            self._counting.count_now()
+        self._show_state()
+
+    def _on_counting_state_changed(self) -> None:
+        if self._is_waiting and self._counting.was_stopped:  # in the corpus pane: no counts will come
+            self._is_waiting = self._wants_one_merge = False
+            self._show_state()
+
+    def _on_counting_counts_changed(self, counts: WordCounts | None) -> None:
+        if counts is not None:
+            self.proposal.take_counts(counts)
+        self.memory.take_counts(counts)
+        if counts is not None and self._is_waiting:
+            self._begin(counts)
+        elif counts is not None and self.live.can_train(counts):
+            self._train_live(counts)
+        else:
+            self._state.check_size(self._counting.counts)
+            self._show_state()
+
+    def _catch_up(self) -> None:
+        """Train what was typed while it could not be trained."""
+        counts = self._counting.counts
+        if counts is not None and counts is not self._model.counts and self.live.can_train(counts):
+            self._train_live(counts)
+
+    def _train_live(self, counts: WordCounts) -> None:
+        try:
+            self.live.train(counts, self._bar.settings.config())
+        except StudioError as error:
+            self._refuse(error)
+        if not self._model.is_replacing:
+            self._show_state()
+
+    def _on_counting_failed(self, error: StudioError) -> None:
+        is_asked_for = self._is_waiting  # else the corpus pane alone says it
+        self._is_waiting = self._wants_one_merge = False
+        if is_asked_for:
+            self._refuse(error)
+        self._show_state()
+
+    def _begin(self, counts: WordCounts) -> None:
+        self._is_waiting = False
+        one_merge, self._wants_one_merge = self._wants_one_merge, False
+        if not len(counts):
+            self._say(why_no_words(counts), "warning")
+            self._show_state()
+            return
+        try:
+            config = self._bar.settings.config()
+        except StudioError as error:
+            self._refuse(error)
+            return
+        self.memory.confirm(counts, config, partial(self._start, counts, config, one_merge))
+        self._show_state()
+
+    def _start(self, counts: WordCounts, config: TrainingConfig, one_merge: bool) -> None:
+        self._banner.clear()
+        self.record.note_start(automatic=self._next_is_automatic)
+        self._model.start(counts, config, paused=one_merge)
+        if one_merge:
+            self._moment_wanted = -1
+
+    # -- what the model says
+
+    def _on_live_follows(self) -> None:
+        text = self.tr("The merges follow what you type. Undo an edit, and its merges are there again.")
+        self._say(text, "info", self.tr("Do not train as I type"), "typing")
+
+    def _on_model_run_reset(self) -> None:
+        if self._banner.text == self._refusal != "":
+            self._banner.clear()  # of a text that was trained as it was typed: now it can be
+        self.proposal.trained()
+        self._bar.settings.set_size_wrong(False)
+        if not self.record.is_automatic and (words := notice_words(self._model.notices)):
+            self._say(words, "info")
+
+    def _on_model_state_changed(self, state: TrainerState) -> None:
+        if state is TrainerState.PAUSED and self._moment_wanted == -1:
+            self._moment_wanted = None
+            self._model.next_merge()
+        if state is TrainerState.FINISHED:
+            if self._moment_wanted is not None:
+                self._model.seek(self._moment_wanted)
+                self._moment_wanted = None
+            if not self.record.is_automatic and (words := why_nothing_was_learned(self._model)):
+                self._say(words, "info")
+            self._catch_up()
+        self._show_state()
+
+    def _on_model_progress_changed(self, progress: Progress) -> None:
+        if self._model.state is not TrainerState.TRAINING:
+            self._show_state()
+        elif self._model.history is not None:
+            self._bar.show_progress(progress, paused=False)
+
+    def _on_model_failed(self, error: StudioError) -> None:
+        counts = self._counting.counts
+        is_small = "minimum" in error.values and counts is not None and self.live.can_train(counts)
+        if is_small and counts is not None and self.proposal.take_refusal(counts):
+            self._train_live(counts)  # with the new size
+            return
+        self._moment_wanted = None
+        self._refuse(error)
+
+    def _on_engine_changed(self) -> None:
+        self._catch_up()
+        self._show_state()
+
+    # -- what the bar says
+
+    def _on_settings_changed(self) -> None:
+        if self._banner_action == "size":
+            self._banner.clear()
+        self.memory.look()
+        self._state.check_size(self._counting.counts)
+        self._show_state()
+
+    def _refuse(self, error: StudioError) -> None:
+        self._refusal = " ".join(str(error).split())
+        minimum = error.values.get("minimum")
+        if isinstance(minimum, int):
+            words = len(self._counting.counts) if self._counting.counts is not None else 0
+            self._size_offered = next_size(max(2 * minimum, words // 2))
+            self._bar.settings.set_size_wrong(True)
+            action = self.tr("Train to {size:,}").format(size=self._size_offered)
+            self._say(str(error), "error", action, "size")
+        else:
+            self._say(str(error), "error")
+
+    def _say(
+        self, text: str, kind: Literal["info", "warning", "error"], action: str = "", meaning: _BannerAction = ""
+    ) -> None:
+        self._banner_action = meaning
+        self._banner.show_message(text, kind, action)
+
+    def _show_state(self) -> None:
+        self._state.show(is_waiting=self._is_waiting)
+
+    def _connect(self) -> None:
+        actions, model = self._actions, self._model
+        actions.train.triggered.connect(self._on_train_triggered)
+        actions.pause.triggered.connect(self._on_pause_triggered)
+        actions.stop.triggered.connect(self._on_stop_triggered)
+        actions.special_tokens.triggered.connect(self._bar.settings.edit_special_tokens)
+        self._banner.action_requested.connect(self._on_banner_action_requested)
+        self._bar.settings.changed.connect(self._on_settings_changed)
+        self.engine.changed.connect(self._on_engine_changed)
+        self._counting.counts_changed.connect(self._on_counting_counts_changed)
+        self._counting.failed.connect(self._on_counting_failed)
+        self._counting.state_changed.connect(self._on_counting_state_changed)
+        self.live.follows.connect(self._on_live_follows)
+        self.live.forgets.connect(self._refuse)
+        model.run_reset.connect(self._on_model_run_reset)
+        model.state_changed.connect(self._on_model_state_changed)
+        model.progress_changed.connect(self._on_model_progress_changed)
+        model.failed.connect(self._on_model_failed)
+        self._state.out_of_date.connect(self._show_state)

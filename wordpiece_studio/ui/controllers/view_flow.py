@@ -1,0 +1,123 @@
+"""What the commands of the View menu do: light or dark, the size of text, the place of the window."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from PySide6.QtCore import QByteArray, QObject, QRect, QSize
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.ui.widgets.later import later
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QAction
+    from PySide6.QtWidgets import QMainWindow
+
+    from wordpiece_studio.session.settings import SettingsStore
+    from wordpiece_studio.ui.actions.actions import Actions
+    from wordpiece_studio.ui.controllers.layout_flow import LayoutFlow
+    from wordpiece_studio.ui.messages import Messages
+    from wordpiece_studio.ui.widgets.theme import Theme, ThemeChoice
+
+_TEXT_STEP, _USUAL_TEXT = 10, 100
+_TEXT_RANGE = (60, 300)
+_USUAL_SIZE = QSize(1440, 900)
+_FRAME = QSize(12, 36)
+"""Room left for the frame and title bar of the window, whose size the desktop tells only after it is shown."""
+_FRAME_TOLD_MS = (0, 60, 400)
+"""When to look, after the window is shown, whether it lies on its screen with its frame."""
+
+
+class ViewFlow(QObject):
+    """Changes how the window looks, and remembers it."""
+
+    def __init__(
+        self, window: QMainWindow, layouts: LayoutFlow, theme: Theme, actions: Actions, settings: SettingsStore,
+        messages: Messages,
+    ) -> None:  # fmt: skip
+        super().__init__(window)
+        self._window = window
+        self._layouts = layouts
+        self._theme = theme
+        self._settings = settings
+        self._messages = messages
+        for action in actions.themes.actions():
+            action.setChecked(action.data() == theme.choice)
+        actions.themes.triggered.connect(self._on_theme_triggered)
+        actions.larger_text.triggered.connect(self._on_larger_text_triggered)
+        actions.smaller_text.triggered.connect(self._on_smaller_text_triggered)
+        actions.normal_text.triggered.connect(self._on_normal_text_triggered)
+
+    def restore(self) -> None:
+        """Give the window the size and arrangement that it had last, or the usual ones; never more than the screen."""
+        values, window = self._settings.values, self._window
+        if values.window_geometry:
+            window.restoreGeometry(QByteArray.fromBase64(values.window_geometry.encode()))
+        if not window.isMaximized() and not window.isFullScreen():
+            wanted = QSize(*values.window_size) if values.window_size else _USUAL_SIZE
+            window.resize(wanted.boundedTo(window.screen().availableSize() - _FRAME))
+        self._layouts.restore()
+
+    def keep_on_screen(self) -> None:
+        """Once the window is shown and its frame is known, see to it that no edge lies beyond the screen."""
+        for delay_ms in _FRAME_TOLD_MS:
+            later(self, delay_ms, self._fit_frame)
+
+    def _fit_frame(self) -> None:
+        window = self._window
+        if window.isMaximized() or window.isFullScreen() or not window.isVisible():
+            return
+        frame, inner = window.frameGeometry(), window.geometry()
+        wanted = fitted(frame, window.screen().availableGeometry())
+        if wanted.size() != frame.size():
+            window.resize(inner.size() - (frame.size() - wanted.size()))
+        if wanted.topLeft() != frame.topLeft():
+            window.move(wanted.topLeft())
+
+    def remember(self, play_speed: float) -> None:
+        """Keep the size and arrangement, and the speed of playing, for the next start."""
+        size = self._window.normalGeometry().size()
+        self._change(
+            play_speed=play_speed,
+            window_size=(size.width(), size.height()),
+            window_geometry=self._window.saveGeometry().toBase64().toStdString(),
+        )
+        self._layouts.remember()
+
+    def _on_theme_triggered(self, action: QAction) -> None:
+        self._theme.set_choice(cast("ThemeChoice", action.data()))
+        self._change(theme=action.data())
+
+    def _on_larger_text_triggered(self) -> None:
+        self._set_text_size(self._layouts.text_size + _TEXT_STEP)
+
+    def _on_smaller_text_triggered(self) -> None:
+        self._set_text_size(self._layouts.text_size - _TEXT_STEP)
+
+    def _on_normal_text_triggered(self) -> None:
+        self._set_text_size(None)
+
+    def _set_text_size(self, percent: int | None) -> None:
+        """Take this size for the layout that is shown, or with None the usual one, and keep it."""
+        if percent is not None:
+            percent = max(_TEXT_RANGE[0], min(_TEXT_RANGE[1], percent))
+        if self._settings.values.layout == "demo":
+            self._change(demo_scale=percent)
+        else:
+            self._change(font_scale=percent or _USUAL_TEXT)
+        self._theme.set_scale(self._layouts.text_size / 100)
+        self.keep_on_screen()  # larger text may need a larger window
+
+    def _change(self, **changes: object) -> None:
+        try:
+            self._settings.change(**changes)
+        except StudioError as error:
+            self._messages.show_error(error)
+
+
+def fitted(frame: QRect, available: QRect) -> QRect:
+    """Return the window's frame moved, and made smaller if it must be, so that it lies inside the available room."""
+    size = frame.size().boundedTo(available.size())
+    left = min(max(frame.left(), available.left()), available.left() + available.width() - size.width())
+    top = min(max(frame.top(), available.top()), available.top() + available.height() - size.height())
+    return QRect(left, top, size.width(), size.height())

@@ -1,0 +1,1 @@
+"""Dialogs and what opens them."""

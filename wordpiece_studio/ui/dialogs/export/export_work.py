@@ -1,0 +1,204 @@
+"""What an export does beside the window: finds out what is possible, looks at the place, hashes the corpus, writes."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.storage.card import Origin, card_bytes
+from wordpiece_studio.storage.corpus_record import CorpusRecord, record_of_project
+from wordpiece_studio.storage.exports import (
+    Exported,
+    ExportKind,
+    card_of,
+    counts_name,
+    default_name,
+    names_of,
+    why_no_vocab_txt,
+    why_not,
+    write_export,
+)
+from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.ui.dialogs.export.card_words import card_rows
+
+if TYPE_CHECKING:
+    import threading
+
+    from wordpiece_studio.session.background_job import Report
+    from wordpiece_studio.storage.project.contents import Project
+
+KINDS: tuple[ExportKind, ...] = get_args(ExportKind)
+_PENDING = "worked out when the files are written"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ExportOrder:
+    """What is exported and where to.
+
+    Attributes
+    ----------
+    kind
+        As what.
+    project
+        The training, as it is now.
+    step
+        The vocabulary after so many merges.
+    place
+        The folder or the file.
+    with_counts
+        Whether the word counts are written into the folder too.
+    may_replace
+        Whether the user agreed to replace what is there.
+    """
+
+    kind: ExportKind
+    project: Project
+    step: int
+    place: Path
+    with_counts: bool = False
+    may_replace: bool = False
+
+    def replacing(self) -> ExportOrder:
+        """Return the same order, now that the user agreed."""
+        return replace(self, may_replace=True)
+
+
+@dataclass(frozen=True, slots=True)
+class InTheWay:
+    """Files that would be replaced: nothing was written."""
+
+    order: ExportOrder
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class InspectionOrder:
+    """Which training is looked at, after how many merges."""
+
+    project: Project
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShownCard:
+    """A card in words, see `card_rows`, and as it is written."""
+
+    rows: list[tuple[str, str]]
+    json: str
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """What can be exported of a training.
+
+    Attributes
+    ----------
+    step
+        After so many merges.
+    reasons
+        Why something cannot be exported; those that can are not in it.
+    names
+        What the file or folder may be called.
+    counts_name
+        What the table of words would be called.
+    left_out
+        Why a tokenizer's folder is written without its ``vocab.txt``; None if it is not.
+    cards
+        The card, of those that can be exported.
+    """
+
+    step: int
+    reasons: dict[ExportKind, StudioError]
+    names: dict[ExportKind, str]
+    counts_name: str
+    left_out: StudioError | None
+    cards: dict[ExportKind, ShownCard]
+
+
+def inspect(order: Any, stop: threading.Event, _report: Report) -> Inspection | None:
+    """Find out what is possible; the work of a `BackgroundJob` with an `InspectionOrder`."""
+    exported = _exported(order.project, order.step, CorpusRecord(sha256_missing=_PENDING))
+    if exported is None:
+        return None
+    reasons: dict[ExportKind, StudioError] = {}
+    cards: dict[ExportKind, ShownCard] = {}
+    corpus_name = _corpus_name(order.project)
+    names = {kind: default_name(kind, exported.counts) for kind in KINDS}
+    for kind in KINDS:
+        if stop.is_set():
+            return None
+        reason = why_not(kind, exported)
+        if reason is not None:
+            reasons[kind] = reason
+        else:
+            card = card_of(kind, exported, names[kind])
+            cards[kind] = ShownCard(card_rows(card, corpus_name), card_bytes(card).decode())
+    return Inspection(
+        order.step, reasons, names, counts_name(exported.counts), why_no_vocab_txt(exported), cards
+    )  # fmt: skip
+
+
+def export(order: Any, stop: threading.Event, _report: Report) -> ExportOrder | InTheWay | None:
+    """Write what was ordered; the work of a `BackgroundJob` with an `ExportOrder`.
+
+    Raises
+    ------
+    StudioError
+        If it cannot be written.
+    """
+    exported = _exported(order.project, order.step, CorpusRecord())
+    if exported is None:
+        return None
+    if not is_folder(order.kind) and os.path.isdir(order.place):
+        raise StudioError("{path} is a folder", "Name a file in it.", path=display_name(order.place))
+    table = order.place / counts_name(exported.counts) if order.with_counts else None
+    if not order.may_replace:
+        files = files_of(order.kind, order.place)
+        files += files_of("word-counts", table) if table is not None else []
+        in_the_way = tuple(path.name for path in files if os.path.lexists(path))
+        if in_the_way:
+            return InTheWay(order, in_the_way)
+    origin = Origin(merges=order.step, corpus=record_of_project(order.project, stop.is_set))
+    if stop.is_set():
+        return None
+    exported = replace(exported, origin=origin)
+    write_export(order.kind, exported, order.place)
+    if table is not None:
+        write_export("word-counts", exported, table)
+    written: ExportOrder = order
+    return written
+
+
+def files_of(kind: ExportKind, place: Path) -> list[Path]:
+    """Return the files that an export makes.
+
+    >>> from pathlib import Path
+    >>> [path.name for path in files_of("vocabulary", Path("out/vocab.txt"))]
+    ['vocab.txt', 'vocab.txt.card.json']
+    """
+    folder = place if is_folder(kind) else place.parent
+    return [folder / name for name in names_of(kind, place.name)]
+
+
+def is_folder(kind: ExportKind) -> bool:
+    """Return whether the place of an export is a folder."""
+    return kind in ("folder", "bpe")
+
+
+def _corpus_name(project: Project) -> str:
+    """Return what the corpus is called: its first file stands for all."""
+    corpus = project.corpus
+    if corpus.files:
+        name = Path(corpus.files[0].file.path).name
+        return name if len(corpus.files) == 1 else f"{name}, … ({len(corpus.files):,})"
+    return corpus.name if corpus.origin is None else Path(corpus.origin.file.path).name
+
+
+def _exported(project: Project, step: int, record: CorpusRecord) -> Exported | None:
+    run = project.run
+    if run is None:
+        return None
+    return Exported(run.counts, run.config, run.history, step, Origin(merges=step, corpus=record))

@@ -1,0 +1,144 @@
+"""What would be lost if the window closed now, or showed something else; and the one question about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from PySide6.QtWidgets import QMessageBox, QWidget
+
+from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.ui.messages import add_button, plain_box
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from wordpiece_studio.session.document import Document
+    from wordpiece_studio.session.moment_marks import MomentMarks
+    from wordpiece_studio.session.project_state import ProjectContent, ProjectState
+    from wordpiece_studio.session.trainer_model import TrainerModel
+    from wordpiece_studio.ui.panes.training_bar.run_record import RunRecord
+
+_Button = QMessageBox.StandardButton
+
+
+class Loss(Enum):
+    """What somebody is about to do without: all, corpus and merges, or the corpus alone."""
+
+    ALL = "all"
+    RUN = "run"
+    CORPUS = "corpus"
+
+
+@dataclass(frozen=True, slots=True)
+class Stakes:
+    """What is in no file.
+
+    Attributes
+    ----------
+    text
+        Whether the text of the corpus, or the list of its files, was changed.
+    merges
+        How many merges were learned that the user asked for.
+    notes
+        How many notes are new in the notebook, or gone from it.
+    others
+        Whether settings, markers, breakpoints or the watched text of a project are others.
+    trains
+        Whether a training runs that the user asked for.
+    """
+
+    text: bool = False
+    merges: int = 0
+    notes: int = 0
+    others: bool = False
+    trains: bool = False
+
+    @property
+    def is_anything_made(self) -> bool:
+        """Whether something would be lost that nobody but the user can make again."""
+        return self.text or self.notes > 0 or self.others
+
+    @property
+    def is_any(self) -> bool:
+        """Whether anything would be lost."""
+        return self.text or self.merges > 0 or self.notes > 0 or self.others or self.trains
+
+
+class StakesFinder:
+    """Compares what there is with what is in files."""
+
+    def __init__(
+        self, state: ProjectState, document: Document, model: TrainerModel, marks: MomentMarks, record: RunRecord
+    ) -> None:
+        self._state = state
+        self._document = document
+        self._model = model
+        self._marks = marks
+        self._record = record
+
+    def stakes(self, loss: Loss) -> Stakes:
+        """Return what `loss` would cost."""
+        trains = loss is not Loss.CORPUS and self._model.state is TrainerState.TRAINING and self._record.is_wanted
+        saved = self._state.saved_content
+        if saved is not None:
+            return self._against(saved, trains=trains)
+        return Stakes(
+            text=self._document.is_modified,
+            merges=self._model.merge_count if loss is not Loss.CORPUS and self._record.is_unsaved else 0,
+            notes=self._new_notes() if loss is Loss.ALL else 0,
+            others=self._state.path is not None,  # it was recovered: its file holds something older
+            trains=trains,
+        )
+
+    def _new_notes(self) -> int:
+        """Return how many notes are in no file: those of a project that another corpus was opened over are in its."""
+        left = self._state.left_content
+        notes = self._state.content().notes
+        return len(notes) if left is None else len(set(notes) - set(left.notes))
+
+    def _against(self, saved: ProjectContent, *, trains: bool) -> Stakes:
+        now = self._state.content()
+        new_run = now.run is not None and now.run != saved.run
+        return Stakes(
+            text=now.corpus != saved.corpus,
+            merges=self._model.merge_count if new_run else 0,
+            notes=len(set(now.notes) ^ set(saved.notes)),
+            others=(now.settings, now.marks, now.watched_text) != (saved.settings, saved.marks, saved.watched_text),
+            trains=trains,
+        )
+
+
+def stakes_box(window: QWidget, stakes: Stakes, corpus_name: str, path: Path | None) -> QMessageBox:
+    """Return the question whether the project is saved first: ``Save``, ``Discard`` or ``Cancel``."""
+    if path is None:
+        title = window.tr("Save your work as a project?")
+    else:
+        title = window.tr("Save the changes of the project “{name}”?").format(name=path.stem)
+    box = plain_box(window, QMessageBox.Icon.Question, title, "\n".join(_lines(window, stakes, corpus_name)))
+    add_button(box, _Button.Save, window.tr("&Save as…") if path is None else window.tr("&Save"))
+    add_button(box, _Button.Discard, window.tr("&Don’t save"))
+    add_button(box, _Button.Cancel)
+    box.setDefaultButton(_Button.Save)
+    return box
+
+
+def _lines(window: QWidget, stakes: Stakes, corpus_name: str) -> list[str]:
+    lines = []
+    if stakes.text:
+        lines.append(window.tr("The corpus “{name}” was edited.").format(name=corpus_name))
+    if stakes.merges == 1:
+        lines.append(window.tr("One merge was learned."))
+    elif stakes.merges:
+        lines.append(window.tr("{merges:,} merges were learned.").format(merges=stakes.merges))
+    if stakes.notes == 1:
+        lines.append(window.tr("One note of the notebook is new."))
+    elif stakes.notes:
+        lines.append(window.tr("{notes:,} notes of the notebook are new.").format(notes=stakes.notes))
+    if stakes.others:
+        lines.append(window.tr("Settings, marks or the text to tokenize were changed."))
+    if stakes.trains:
+        lines.append(window.tr("The training still runs and ends here; what it has learned so far can be saved."))
+    lines.append(window.tr("Without saving this is lost."))
+    return lines

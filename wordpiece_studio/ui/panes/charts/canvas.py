@@ -1,0 +1,332 @@
+"""The paper of a chart: two axes with few marks, a thin grid, and room for curves; the mouse in numbers of the axes.
+
+It knows no training. Its texts are plain: captions are painted here, marks on the axes by pyqtgraph with the painter,
+and labels beside curves are made by :meth:`Canvas.add_label`. Nothing here takes HTML.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from PySide6.QtCore import QEvent, QMargins, QObject, QPointF, QRect, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetricsF, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtWidgets import QWidget
+
+from wordpiece_studio.ui.panes.charts.graph import graph
+from wordpiece_studio.ui.widgets.painting import saved
+
+if TYPE_CHECKING:
+    from wordpiece_studio.ui.panes.charts.ticks import Ticks
+    from wordpiece_studio.ui.widgets.colors import Colors
+
+_GAP = 6
+_RIGHT = 16.0
+_LEAST = 40
+_LOW_LINES = 9
+
+Range = tuple[float, float]
+
+
+class Label(graph.TextItem):  # type: ignore[misc]
+    """A plain text on the axes, all of it inside of the plot: it is moved there, and left out where it has no room.
+
+    It gives way to the labels that were made before it, unless it has a ground of its own to lie on them.
+    """
+
+    def __init__(self, canvas: Canvas) -> None:
+        super().__init__()
+        self._canvas = canvas
+        self._wanted: tuple[float, float, float, float] | None = None
+        self._rect = QRectF()  # in pixels of the canvas; empty while nothing is seen
+        self.setZValue(30)
+        self.hide()
+
+    def write(self, text: str, x: float, y: float, across: float, down: float) -> None:
+        """Write `text` at a place of the axes, which is so far across and down the text: 0 to 1."""
+        self.setText(text)
+        self._wanted = x, y, across, down
+        self.fit()
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self._wanted, self._rect = None, QRectF()
+        self.hide()
+
+    def fit(self) -> None:
+        """Lie inside of the plot as it is now."""
+        if self._wanted is None:
+            return
+        x, y, across, down = self._wanted
+        edge = self.textItem.document().documentMargin()  # which no letter reaches
+        text = self.textItem.boundingRect()
+        place = self._canvas.place_of(x, y)
+        corner = place - QPointF(across * text.width(), down * text.height())
+        self._rect = self._free_room(QRectF(corner, text.size()).adjusted(edge, edge, -edge, -edge))
+        self.setVisible(not self._rect.isEmpty())
+        offset = place - self._rect.topLeft() + QPointF(edge, edge)
+        self.setAnchor((offset.x() / text.width(), offset.y() / text.height()))
+        self.setPos(x, y)
+
+    def _free_room(self, wanted: QRectF) -> QRectF:
+        """Return the place nearest to the one wanted, or above what is there already; empty if there is none."""
+        plot, taken = self._canvas.plot_rect(), [] if self.has_ground else self._canvas.taken_before(self)
+        left = min(max(wanted.left(), plot.left()), plot.right() - wanted.width())
+        inside = min(max(wanted.top(), plot.top()), plot.bottom() - wanted.height())
+        for top in (inside, *(each.top() - wanted.height() for each in taken)):
+            room = QRectF(QPointF(left, top), wanted.size())
+            if plot.contains(room) and not any(room.intersects(each) for each in taken):
+                return room
+        return QRectF()
+
+    @property
+    def rect(self) -> QRectF:
+        """Where its letters are seen, in pixels of the canvas; empty if they are not."""
+        return self._rect
+
+    @property
+    def has_ground(self) -> bool:
+        """Whether it covers what lies below it."""
+        return bool(self.fill.style() != Qt.BrushStyle.NoBrush)
+
+
+class Canvas(QWidget):
+    """A pair of axes to put pyqtgraph's items on.
+
+    Parameters
+    ----------
+    line_scale
+        How much wider lines are than they say: they do not grow with a picture that is painted larger.
+
+    Signals
+    -------
+    pointed(x, y), pressed(x, y)
+        The pointer is over, or was pressed or dragged to, a place of the axes (float, float).
+    left()
+        The pointer is gone.
+    resized()
+        There is another number of pixel columns.
+    """
+
+    pointed = Signal(object, object)
+    pressed = Signal(object, object)
+    left = Signal()
+    resized = Signal()
+
+    def __init__(self, colors: Colors, parent: QWidget | None = None, *, line_scale: float = 1.0) -> None:
+        super().__init__(parent)
+        self._colors = colors
+        self._line_scale = line_scale
+        self._captions = ("", "")
+        self._x_range: Range = (0.0, 1.0)
+        self._y_range: Range = (0.0, 1.0)
+        self._x_ticks: Ticks = []
+        self._y_ticks: Ticks = []
+        self._axis_width = 0.0
+        self._labels: list[Label] = []
+        self._view = graph.GraphicsView(self, background=None)
+        self._view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._view.viewport().setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._view.viewport().setMouseTracking(True)
+        self._view.viewport().installEventFilter(self)
+        self._box = graph.ViewBox(enableMouse=False, enableMenu=False, defaultPadding=0)
+        self._grid = graph.PlotCurveItem(connect="pairs", antialias=False)
+        self._left = graph.AxisItem("left", linkView=self._box, maxTickLength=0)
+        self._bottom = graph.AxisItem("bottom", linkView=self._box, maxTickLength=0)
+        self._put_together()
+
+    def _put_together(self) -> None:
+        layout = self._view.centralLayout
+        layout.setSpacing(0)
+        layout.setContentsMargins(0, 0, _RIGHT, 0)
+        layout.addItem(self._left, 0, 0)
+        layout.addItem(self._box, 0, 1)
+        layout.addItem(self._bottom, 1, 1)
+        for axis in (self._left, self._bottom):
+            axis.setStyle(hideOverlappingLabels=60, tickTextOffset=4, maxTextLevel=0, tickAlpha=0)
+        self._left.setStyle(hideOverlappingLabels=12)
+        self.add(self._grid)
+        self._restyle()
+
+    # -- what is on it
+
+    @property
+    def colors(self) -> Colors:
+        """The colours that everything on it has."""
+        return self._colors
+
+    @property
+    def columns(self) -> int:
+        """How many pixels wide the room for the curves is."""
+        return max(int(self.plot_rect().width()), _LEAST)
+
+    @property
+    def rows(self) -> int:
+        """How many pixels high the room for the curves is."""
+        return max(int(self.plot_rect().height()), _LEAST)
+
+    def add(self, item: Any) -> None:
+        """Put an item on the axes; it does not change their range."""
+        self._box.addItem(item, ignoreBounds=True)
+
+    def pen(self, color: QColor, width: float = 1, style: Qt.PenStyle = Qt.PenStyle.SolidLine) -> Any:
+        """Return a pen for a line on the axes, `width` pixels wide at every scale of them."""
+        return graph.mkPen(color, width=width * self._line_scale, style=style)
+
+    def add_label(self) -> Label:
+        """Return a text for the axes, on which nothing is written yet."""
+        label = Label(self)
+        self._labels.append(label)
+        self.add(label)
+        return label
+
+    def taken_before(self, label: Label) -> list[QRectF]:
+        """Return where the labels lie that were made before this one."""
+        return [each.rect for each in self._labels[: self._labels.index(label)]]
+
+    def set_captions(self, y: str, x: str) -> None:
+        """Write what the axes show: above the upright one, and below the other at its right end."""
+        if (y, x) != self._captions:
+            self._captions = (y, x)
+            self.update()
+
+    def set_axes(self, x_range: Range, y_range: Range, x_ticks: Ticks, y_ticks: Ticks) -> None:
+        """Show this part of the plane, with these marks."""
+        self._x_range, self._y_range, self._x_ticks, self._y_ticks = x_range, y_range, x_ticks, y_ticks
+        self._box.setRange(xRange=x_range, yRange=y_range, padding=0, disableAutoRange=True)
+        self._bottom.setTicks([x_ticks])
+        self._left.setTicks([y_ticks])
+        self._fit_axes()
+        self._draw_grid()
+        for label in self._labels:
+            label.fit()
+
+    def restyle(self, colors: Colors) -> None:
+        """Have other colours, and the font as it is now."""
+        self._colors = colors
+        self._restyle()
+
+    # -- geometry
+
+    def plot_rect(self) -> QRectF:
+        """Return the room for the curves, in pixels from the upper left corner."""
+        top, bottom = self._strip_heights()
+        height = self.height() - top - bottom - self._axis_height()
+        return QRectF(self._axis_width, top, max(self.width() - self._axis_width - _RIGHT, 1.0), max(height, 1.0))
+
+    def place_of(self, x: float, y: float) -> QPointF:
+        """Return where a place of the axes lies, in pixels from the upper left corner."""
+        rect = self.plot_rect()
+        across = (x - self._x_range[0]) / (self._x_range[1] - self._x_range[0])
+        up = (y - self._y_range[0]) / (self._y_range[1] - self._y_range[0])
+        return QPointF(rect.left() + rect.width() * across, rect.bottom() - rect.height() * up)
+
+    def _at(self, point: QPointF) -> tuple[float, float]:
+        rect = self.plot_rect()
+        across = (point.x() - rect.left()) / rect.width()
+        up = (rect.bottom() - point.y()) / rect.height()
+        x_range, y_range = self._x_range, self._y_range
+        return x_range[0] + across * (x_range[1] - x_range[0]), y_range[0] + up * (y_range[1] - y_range[0])
+
+    def _strip_heights(self) -> tuple[int, int]:
+        line = int(QFontMetricsF(self.font()).height())
+        return line + _GAP, 0 if self._is_low else line
+
+    @property
+    def _is_low(self) -> bool:
+        """Whether there is no room for a line of its own below the lower axis: its caption stands above, then."""
+        return self.height() < _LOW_LINES * QFontMetricsF(self.font()).height()
+
+    def _axis_height(self) -> float:
+        return QFontMetricsF(self.font()).height() + _GAP
+
+    def _fit_axes(self) -> None:
+        metrics = QFontMetricsF(self.font())
+        width = max((metrics.horizontalAdvance(text) for _, text in self._y_ticks), default=10.0) + 2 * _GAP + 2
+        if width != self._axis_width:
+            self._axis_width = float(int(width))
+            self._left.setWidth(self._axis_width)
+        self._bottom.setHeight(self._axis_height())
+        self._view.centralLayout.activate()  # else it is done after the next painting
+
+    def _draw_grid(self) -> None:
+        (left, right), (low, high) = self._x_range, self._y_range
+        inside = [place for place, _ in self._y_ticks if low <= place <= high]
+        self._grid.setData(np.tile([left, right], len(inside)), np.repeat(np.array(inside, dtype=np.float64), 2))
+
+    # -- painting
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        with QPainter(self) as painter:
+            self._paint_captions(painter)
+
+    def paint_on(self, painter: QPainter, place: QPointF) -> None:
+        """Paint all of it with another painter, its upper left corner at `place`: on a picture."""
+        with saved(painter):
+            painter.translate(place)
+            painter.setFont(self.font())
+            self._paint_captions(painter)
+            source = self._view.viewport().rect()
+            self._view.render(painter, QRectF(self._view.geometry()), source, Qt.AspectRatioMode.IgnoreAspectRatio)
+
+    def _paint_captions(self, painter: QPainter) -> None:
+        top, bottom = self._strip_heights()
+        y_caption, x_caption = self._captions
+        painter.setPen(QPen(self._colors.muted))
+        flags = Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine
+        room = self.rect() - QMargins(_GAP, 0, int(_RIGHT), 0)
+        upper = QRect(room.left(), 0, room.width(), top)
+        lower = upper if self._is_low else QRect(room.left(), self.height() - bottom, room.width(), bottom)
+        x_text = f"{x_caption} →" if self._is_low else x_caption
+        painter.drawText(lower, int(flags | Qt.AlignmentFlag.AlignRight), x_text)
+        metrics = QFontMetricsF(self.font())
+        left = room.width() - (metrics.horizontalAdvance(x_text) + 2 * _GAP if self._is_low else 0)
+        y_text = metrics.elidedText(y_caption, Qt.TextElideMode.ElideRight, left)
+        painter.drawText(upper, int(flags | Qt.AlignmentFlag.AlignLeft), y_text)
+
+    def _restyle(self) -> None:
+        colors, font = self._colors, self.font()
+        self._view.setBackground(QColor(colors.surface))
+        self._grid.setPen(self.pen(colors.line))
+        for axis in (self._left, self._bottom):
+            axis.setPen(self.pen(colors.border))
+            axis.setTextPen(graph.mkPen(colors.muted))
+            axis.setStyle(tickFont=font)
+        self._left.setPen(graph.mkPen(None))  # the grid is enough
+        self._fit_axes()
+        self._place_view()
+        self.update()
+
+    def _place_view(self) -> None:
+        top, bottom = self._strip_heights()
+        self._view.setGeometry(0, top, self.width(), max(self.height() - top - bottom, 1))
+
+    # -- events
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._place_view()
+        self.resized.emit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._restyle()
+            self.resized.emit()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Take the mouse away from pyqtgraph, which would pan, zoom and open menus."""
+        kind = event.type()
+        if kind == QEvent.Type.Leave:
+            self.left.emit()
+        elif isinstance(event, QMouseEvent):
+            place = self._at(event.position() + QPointF(self._view.pos()))
+            if event.buttons() & Qt.MouseButton.LeftButton:
+                self.pressed.emit(*place)
+            elif kind == QEvent.Type.MouseMove:
+                self.pointed.emit(*place)
+            return True
+        if kind in (QEvent.Type.Wheel, QEvent.Type.ContextMenu):
+            event.ignore()  # for the area in which the pane is scrolled
+            return True
+        return False

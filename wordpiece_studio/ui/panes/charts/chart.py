@@ -1,0 +1,241 @@
+"""What all charts have in common: a canvas, a line of figures below it, a name and a sentence for screen readers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+
+from wordpiece_studio.ui.panes.charts.canvas import Canvas
+from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip
+
+if TYPE_CHECKING:
+    from wordpiece_studio.session.chart_source import ChartSource
+    from wordpiece_studio.ui.widgets.colors import Colors
+
+_SIDE = 6
+_LEAST_LINES, _LOW_LINES = 4, 6
+"""In lines of text: a chart is at least so high, and has its line of figures where it is a little higher."""
+
+
+class Chart(QWidget):
+    """One chart. Subclasses write what it shows; the pane says when.
+
+    Signals
+    -------
+    step_chosen(int), token_chosen(str)
+        The user asks for this step, or to look at this token.
+    """
+
+    step_chosen = Signal(object)
+    token_chosen = Signal(object)
+
+    follows_moment = False
+    """Whether the curves themselves, and not only their marks, are those of the moment."""
+
+    def __init__(
+        self, source: ChartSource, colors: Colors, parent: QWidget | None = None, *, line_scale: float = 1.0
+    ) -> None:
+        super().__init__(parent)
+        self.source = source
+        self.hovered: float | None = None
+        self._drawn: object = None
+        self._figures = ""
+        self._is_made = False
+        self.canvas = Canvas(colors, self, line_scale=line_scale)
+        self._title = plain_label(self.title(), self, role="heading")
+        self._sentence = plain_label("", self, role="hint", wrap=True)
+        self._sentence.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._readout = plain_label("", self, role="hint")
+        self._readout.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        layout = self._layout = QVBoxLayout(self)
+        layout.setContentsMargins(_SIDE, 4, _SIDE, 4)
+        layout.setSpacing(2)
+        for part, stretch in ((self._title, 0), (self.canvas, 1), (self._sentence, 1), (self._readout, 0)):
+            layout.addWidget(part, stretch)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAccessibleName(self.title())
+        self._make_items()
+        self._restyle_items()
+        self._is_made = True
+        self.canvas.pointed.connect(self._on_canvas_pointed)
+        self.canvas.pressed.connect(self._on_canvas_pressed)
+        self.canvas.left.connect(self._on_canvas_left)
+        self.canvas.resized.connect(self._on_canvas_resized)
+
+    # -- what subclasses write
+
+    def title(self) -> str:
+        """Return the name of the chart."""
+        raise NotImplementedError
+
+    def key(self) -> object:
+        """Return what the curves depend on within one run; None if there is nothing to draw: `missing` says why."""
+        raise NotImplementedError
+
+    def missing(self) -> str:
+        """Return a sentence that stands where there is nothing to draw."""
+        if self.source.model.history is not None:
+            return self.tr("No merge yet. After the first one the charts appear here.")
+        return self.tr("Nothing is trained yet. Train, and the charts appear here.")
+
+    def draw(self) -> None:
+        """Draw curves and axes."""
+        raise NotImplementedError
+
+    def draw_marks(self) -> None:
+        """Put the marks of moment, focus and pointer where they belong."""
+        raise NotImplementedError
+
+    def figures(self) -> str:
+        """Return the figures at the place pointed at, or at the moment, in one line."""
+        raise NotImplementedError
+
+    def summary(self) -> str:
+        """Return what a screen reader says of the chart, figures at the moment included."""
+        raise NotImplementedError
+
+    def _make_items(self) -> None:
+        raise NotImplementedError
+
+    def _restyle_items(self) -> None:
+        raise NotImplementedError
+
+    def _choose(self, x: float) -> None:
+        """Do what a press at this place of the lower axis asks for."""
+
+    # -- what the pane asks for
+
+    def refresh(self) -> None:
+        """Draw what is so now; curves only if they are other ones."""
+        key = self.key()
+        is_there = key is not None
+        self.canvas.setVisible(is_there)
+        self._readout.setVisible(is_there and self.height() >= _LOW_LINES * self.fontMetrics().height())
+        self._sentence.setVisible(not is_there)
+        if not is_there:
+            self._drawn = None
+            set_plain_text(self._sentence, self.missing())
+            self.setAccessibleDescription(self.missing())
+            return
+        self._layout.activate()
+        key = (key, self.canvas.size())
+        if key != self._drawn:
+            self._drawn = key
+            self.draw()
+        self.mark()
+
+    def forget(self) -> None:
+        """Draw everything anew the next time."""
+        self._drawn = None
+
+    def mark(self) -> None:
+        """Follow moment and focus where that needs no other curves."""
+        if self._drawn is not None:
+            self.draw_marks()
+            self._say()
+
+    def restyle(self, colors: Colors) -> None:
+        """Have other colours."""
+        self.canvas.restyle(colors)
+        self._restyle_items()
+        self._drawn = None
+        self.update()
+
+    def set_title_visible(self, visible: bool) -> None:
+        """Show or hide the name above the chart."""
+        self._title.setVisible(visible)
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether there is something to see."""
+        return self._drawn is not None
+
+    @property
+    def x_marks(self) -> int:
+        """How many marks the lower axis has room for."""
+        return max(2, int(self.canvas.columns // (3.6 * self.fontMetrics().height())))
+
+    @property
+    def y_marks(self) -> int:
+        """How many marks the upright axis has room for."""
+        return max(2, int(self.canvas.rows // (1.7 * self.fontMetrics().height())))
+
+    def top_for_text(self, low: float, high: float, place: float) -> float:
+        """Return where an upright axis from `low` must end, at least at `high`, for a text to fit above `place`."""
+        rows, line = self.canvas.rows, 1.3 * self.fontMetrics().height()
+        return max(high, low + (place - low) * rows / max(rows - line, rows / 3))
+
+    @property
+    def readout(self) -> str:
+        """The line of figures below the chart, which may be cut where it is shown."""
+        return self._figures
+
+    @property
+    def sentence(self) -> str:
+        """What stands where there is nothing to draw, or nothing."""
+        return "" if self._sentence.isHidden() else self._sentence.text()
+
+    def _say(self) -> None:
+        self._figures = self.figures()
+        self.setAccessibleDescription(self.summary())
+        self._cut_readout()
+
+    def _cut_readout(self) -> None:
+        room = max(self.width() - 2 * _SIDE - 2, 0)
+        cut = self._readout.fontMetrics().elidedText(self._figures, Qt.TextElideMode.ElideRight, room)
+        set_plain_text(self._readout, cut)
+        set_plain_tooltip(self._readout, self._figures if cut != self._figures else "")
+
+    # -- events
+
+    def minimumSizeHint(self) -> QSize:
+        line = self.fontMetrics().height()
+        return QSize(14 * line, _LEAST_LINES * line)
+
+    def sizeHint(self) -> QSize:
+        return QSize(420, 260)
+
+    def _on_canvas_pointed(self, x: float, _y: float) -> None:
+        self._point_at(x)
+
+    def _on_canvas_left(self) -> None:
+        self._point_at(None)
+
+    def _on_canvas_pressed(self, x: float, _y: float) -> None:
+        self.setFocus(Qt.FocusReason.MouseFocusReason)
+        self.hovered = None
+        self._choose(x)
+
+    def _on_canvas_resized(self) -> None:
+        if self._drawn is not None and self.isVisible():
+            self.refresh()
+
+    def _point_at(self, x: float | None) -> None:
+        if x != self.hovered:
+            self.hovered = x
+            self.mark()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and self._is_made:
+            self.restyle(self.canvas.colors)
+            if self.isVisible():
+                self.refresh()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self.update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.update()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        if self.hasFocus():
+            with QPainter(self) as painter:
+                painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+                painter.setPen(QPen(self.canvas.colors.accent, 1))
+                painter.drawRoundedRect(self.rect().adjusted(1, 1, -2, -2), 4, 4)

@@ -1,0 +1,308 @@
+"""The charts of a training, one at a time or all at once, linked to the moment and the focus both ways.
+
+pyqtgraph is brought in when the pane is first seen: nothing here imports it at the top.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session.chart_source import ChartSource
+from wordpiece_studio.session.records import Focus, TrainerState
+from wordpiece_studio.ui.panes.charts.chart_choice import ChartChoice
+from wordpiece_studio.ui.widgets.icons import icon
+from wordpiece_studio.ui.widgets.pane import Pane
+from wordpiece_studio.ui.widgets.plain import set_plain_tooltip
+from wordpiece_studio.ui.widgets.token_text import number_text
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
+
+    from wordpiece_studio.session.token_usage import TokenUsage
+    from wordpiece_studio.session.trainer_model import TrainerModel
+    from wordpiece_studio.session.watched_changes import WatchedChanges
+    from wordpiece_studio.ui.panes.charts.chart import Chart
+    from wordpiece_studio.ui.widgets.theme import Theme
+
+_ALL = 5
+_ROOM_FOR_ALL = QSize(47, 27)  # in heights of a line
+_FRAME_MS = 100
+_FILE_NAMES = ("value-per-step", "vocabulary-size", "tokens-per-word", "token-lengths", "zipf", "charts")
+# Row, column, columns wide, of each chart where all are shown.
+_PLACES = ((0, 0, 3), (0, 3, 3), (1, 0, 2), (1, 2, 2), (1, 4, 2))
+
+
+class ChartsPane(Pane):
+    """Charts of the training, linked to the moment both ways."""
+
+    save_requested = Signal()
+    """The button to save the chart was pressed."""
+
+    def __init__(
+        self,
+        model: TrainerModel,
+        usage: TokenUsage,
+        changes: WatchedChanges,
+        theme: Theme,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(model, parent)
+        self._usage = usage
+        self._theme = theme
+        self._source = ChartSource(model, usage, changes)
+        self._charts: list[Chart] = []
+        self._wants_usage = False
+        self._index: int | None = None  # as chosen; None: as fits
+        names = (
+            self.tr("Value"), self.tr("Vocabulary"), self.tr("Tokens per word"), self.tr("Lengths"), self.tr("Zipf"),
+            self.tr("All"),
+        )  # fmt: skip
+        tips = (
+            self.tr("The value of each merge, on a logarithmic axis; ties are marked"),
+            self.tr("How many symbols the corpus is made of, for each size of the vocabulary"),
+            self.tr("Of the training corpus, as it is merged, and of the watched text, which stands for held-out text"),
+            self.tr("How many tokens have how many characters, at the moment"),
+            self.tr("How often each token is used on the corpus, most frequent first, at the moment"),
+            self.tr("All charts at once"),
+        )
+        self._choice = ChartChoice(names, tips, self)
+        self._save = QToolButton(self)
+        self._save.setText(self.tr("Save…"))
+        self._save.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self._save.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self._save.setAccessibleName(self.tr("Save chart"))
+        set_plain_tooltip(self._save, self.tr("Save what is shown as a picture, PNG or SVG"))
+        self._waiting: list[Chart] = []  # to be drawn in the next turns
+        self._turn_timer = QTimer(self)
+        self._turn_timer.setSingleShot(True)
+        self._turn_timer.timeout.connect(self._on_turn_timer_timeout)
+        self._layout = QVBoxLayout(self)
+        self._grid = QGridLayout()
+        self._put_together()
+        self._connect(changes)
+        self._restyle()
+        self.set_heading(self.tr("Charts"))
+
+    def _put_together(self) -> None:
+        head = QHBoxLayout()
+        head.setContentsMargins(6, 0, 6, 0)
+        head.addWidget(self._choice, 1)
+        head.addWidget(self._save)
+        layout = self._layout
+        layout.setContentsMargins(4, 6, 4, 4)
+        layout.setSpacing(4)
+        layout.addLayout(head)
+        layout.addLayout(self._grid, 1)
+        self._grid.setSpacing(6)
+        for column in range(6):
+            self._grid.setColumnStretch(column, 1)
+
+    def _connect(self, changes: WatchedChanges) -> None:
+        model = self._model
+        self._choice.chosen.connect(self._on_choice_chosen)
+        self._save.clicked.connect(self.save_requested)
+        model.moment_changed.connect(self._on_model_moment_changed)
+        model.focus_changed.connect(self._on_model_focus_changed)
+        model.merges_appended.connect(self._on_model_merges_appended)
+        self._usage.changed.connect(self._on_usage_changed)
+        changes.changed.connect(self._on_changes_changed)
+        self._theme.changed.connect(self._on_theme_changed)
+
+    # -- what is shown
+
+    @property
+    def charts(self) -> list[Chart]:
+        """The charts that are shown; none before the pane was seen."""
+        shown = self._shown_index()
+        return self._charts if shown == _ALL else self._charts[shown : shown + 1]
+
+    @property
+    def choice(self) -> ChartChoice:
+        """The buttons that choose a chart."""
+        return self._choice
+
+    @property
+    def file_name(self) -> str:
+        """A name for a file with what is shown, without suffix."""
+        return _FILE_NAMES[self._shown_index()]
+
+    def choose(self, index: int) -> None:
+        """Show one chart, or all of them where there is room (5)."""
+        self._index = index
+        if self.isVisible():
+            self.refresh_now()
+        else:
+            self.refresh_later()
+
+    def forget(self) -> None:
+        for chart in self._charts:
+            chart.forget()
+            chart.hovered = None
+
+    def refresh(self) -> None:
+        """Draw what is so now."""
+        self._make_charts()
+        self._arrange()
+        history = self._source.history
+        if history is not None and not self._source.lengths.catch_up(history, self._source.count):
+            self.refresh_later(_FRAME_MS)
+        self._waiting = list(self.charts)
+        if self._is_growing:
+            self._turn_timer.start()
+        else:
+            self._refresh_rest()
+        self._save.setEnabled(any(chart.is_drawn for chart in self.charts))
+        hint = ""
+        if history is not None:
+            hint = self.tr("after merge {moment} of {count}").format(
+                moment=number_text(self._source.moment), count=number_text(self._source.count)
+            )
+        self.set_heading(self.tr("Charts"), hint)
+
+    @property
+    def _is_growing(self) -> bool:
+        return self._model.state is TrainerState.TRAINING
+
+    def _refresh_rest(self) -> None:
+        while self._waiting:
+            self._waiting.pop(0).refresh()
+
+    def _on_turn_timer_timeout(self) -> None:
+        """Draw one chart and let the window do something else before the next one: training goes on beside it."""
+        if self._waiting and self.isVisible():
+            self._waiting.pop(0).refresh()
+            self._turn_timer.start()
+
+    def picture(self, kind: str) -> bytes:
+        """Return what is shown as the content of a file, ``"png"`` or ``"svg"``.
+
+        Raises
+        ------
+        StudioError
+            If there is nothing to show yet.
+        """
+        from wordpiece_studio.ui.panes.charts.chart_picture import ChartPicture
+
+        self.refresh_now()
+        self._refresh_rest()
+        drawn = [chart for chart in self.charts if chart.is_drawn]
+        if not drawn:
+            raise StudioError("There is no chart to save yet", "Train first, or wait until the tokens are counted.")
+        picture = ChartPicture(drawn)
+        return picture.svg() if kind == "svg" else picture.png()
+
+    def _shown_index(self) -> int:
+        has_room = self._has_room_for_all
+        if self._index is None:
+            return _ALL if has_room else 0
+        return 0 if self._index == _ALL and not has_room else self._index
+
+    @property
+    def _has_room_for_all(self) -> bool:
+        needed = _ROOM_FOR_ALL * self.fontMetrics().height()
+        return self.width() >= needed.width() and self.height() >= needed.height()
+
+    def _make_charts(self) -> None:
+        if self._charts:
+            return
+        # Imported here, not at the top: pyqtgraph takes a fifth of a second.
+        from wordpiece_studio.ui.panes.charts.moment_charts import LengthsChart, ZipfChart
+        from wordpiece_studio.ui.panes.charts.step_charts import FertilityChart, SymbolsChart, ValueChart
+
+        for kind in (ValueChart, SymbolsChart, FertilityChart, LengthsChart, ZipfChart):
+            chart = kind(self._source, self._theme.colors, self)
+            chart.hide()
+            chart.step_chosen.connect(self._on_chart_step_chosen)
+            chart.token_chosen.connect(self._on_chart_token_chosen)
+            self._charts.append(chart)
+
+    def _arrange(self) -> None:
+        """Put the charts that are shown in their places."""
+        self._choice.set_available(_ALL, self._has_room_for_all)
+        index = self._shown_index()
+        self._choice.set_index(index)
+        for number, chart in enumerate(self._charts):
+            place = _PLACES[number] if index == _ALL else (0, 0, 6)
+            is_shown = index in (_ALL, number)
+            if is_shown:
+                self._grid.addWidget(chart, place[0], place[1], 1, place[2])
+            chart.set_title_visible(index == _ALL)
+            chart.setVisible(is_shown)
+        self._grid.setRowStretch(0, 1)
+        self._grid.setRowStretch(1, 1 if index == _ALL else 0)
+        self._want_usage(self.isVisible() and index in (_ALL, 4))
+        self._layout.activate()
+
+    def _want_usage(self, wanted: bool) -> None:
+        if wanted is not self._wants_usage:
+            self._wants_usage = wanted
+            self._usage.set_wanted(self, wanted)
+
+    def _restyle(self) -> None:
+        self._save.setIcon(icon("save", self._theme.text, self._theme.faint))
+        for chart in self._charts:
+            chart.restyle(self._theme.colors)
+
+    # -- what happens
+
+    def _on_choice_chosen(self, index: int) -> None:
+        self.choose(index)
+
+    def _on_chart_step_chosen(self, step: int) -> None:
+        self._model.seek(step)
+
+    def _on_chart_token_chosen(self, token: str) -> None:
+        self._model.set_focus(Focus("token", text=token))
+
+    def _on_model_moment_changed(self, _moment: int) -> None:
+        if not (self._is_growing and self._model.is_at_head):
+            self._mark()
+        self.refresh_later(_FRAME_MS)
+
+    def _on_model_focus_changed(self, _focus: object) -> None:
+        self._mark()
+        self.refresh_later(_FRAME_MS)
+
+    def _mark(self) -> None:
+        if self.is_current:
+            for chart in self.charts:
+                if not chart.follows_moment or self._source.moment == self._model.moment:
+                    chart.mark()
+
+    def _on_model_merges_appended(self, _first: object, _last: object) -> None:
+        self.refresh_later(_FRAME_MS)
+
+    def _on_usage_changed(self) -> None:
+        self._draw_anew()
+
+    def _on_changes_changed(self) -> None:
+        self._draw_anew()
+
+    def _on_theme_changed(self) -> None:
+        self._restyle()
+        self.refresh_later()
+
+    def _draw_anew(self) -> None:
+        for chart in self._charts:
+            chart.forget()
+        self.refresh_later(_FRAME_MS)
+
+    # -- Qt
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.refresh_later()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._want_usage(False)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if self._charts:
+            self._arrange()
+            self.refresh_later()

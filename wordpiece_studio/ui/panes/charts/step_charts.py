@@ -1,0 +1,317 @@
+"""The three charts over steps: the value of each merge, vocabulary against symbols, and tokens per word."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import Qt
+
+from wordpiece_studio.evaluation.metrics import fertility_at, symbols_at, vocabulary_sizes_at
+from wordpiece_studio.session.chart_curves import Curve, held_curve, median_curve, sampled_steps, tie_steps, value_curve
+from wordpiece_studio.ui.panes.charts.graph import graph
+from wordpiece_studio.ui.panes.charts.step_chart import StepChart
+from wordpiece_studio.ui.panes.charts.ticks import linear_ticks, log_ticks
+from wordpiece_studio.ui.widgets.token_text import number_text, token_text, value_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from wordpiece_studio.ui.panes.charts.canvas import Range
+    from wordpiece_studio.ui.panes.charts.step_chart import Point
+
+_LOW_LINES = 4
+"""A plot of fewer lines of text has no room for texts beside its curves."""
+
+
+class ValueChart(StepChart):
+    """The value of each merge, score, gain or count, on a logarithmic axis; ties have a triangle below."""
+
+    def title(self) -> str:
+        """Return the name of the chart."""
+        return self.tr("Value per step")
+
+    def key(self) -> object:
+        """Return how many merges there are."""
+        return self.source.count or None
+
+    def _make_items(self) -> None:
+        self._curve, self._medians = graph.PlotCurveItem(), graph.PlotCurveItem()
+        self._ties = graph.ScatterPlotItem(useCache=False, antialias=True)
+        self._floor = 0.0
+        self._range: Range = (0.0, 1.0)
+        for item in (self._curve, self._medians, self._ties):
+            self.canvas.add(item)
+        super()._make_items()
+
+    def _restyle_items(self) -> None:
+        super()._restyle_items()
+        self._ties.setBrush(graph.mkBrush(self.canvas.colors.tie))
+        self._ties.setPen(graph.mkPen(None))
+
+    @property
+    def _values(self) -> NDArray[np.float64]:
+        history = self.source.history
+        return np.empty(0) if history is None else history.column("value")[: self.source.count]
+
+    def draw(self) -> None:
+        """Draw the curve and the ties."""
+        values, columns, colors = self._values, self.canvas.columns, self.canvas.colors
+        curve = value_curve(values, columns)
+        positive = curve.y[np.isfinite(curve.y) & (curve.y > 0)]
+        self._floor = float(np.log10(positive.min())) if len(positive) else 0.0
+        top = float(np.log10(positive.max())) if len(positive) else 1.0
+        margin = max((top - self._floor) * 0.08, 0.02)
+        self._range = (self._floor - 1.6 * margin, top + 1.4 * margin)
+        is_dense = curve.is_columns
+        self.draw_curve(self._curve, self._in_logs(curve), colors.bar if is_dense else colors.accent)
+        self._medians.setVisible(is_dense)
+        if is_dense:
+            self.draw_curve(self._medians, self._in_logs(median_curve(values, columns)), colors.accent)
+        self._draw_ties(columns)
+        self.canvas.set_captions(self._caption(is_dense), self.tr("merge"))
+        self.canvas.set_axes(self.x_range(), self._range, self.x_ticks(), log_ticks(*self._range, self.y_marks))
+
+    def _draw_ties(self, columns: int) -> None:
+        history = self.source.history
+        assert history is not None
+        ties = tie_steps(history, self.source.count, columns // 4)
+        low, high = self._range
+        heights = np.full(len(ties), low + (high - low) * 0.025)
+        self._ties.setData(ties.astype(np.float64), heights, symbol="t1", size=8 if self.has_dots else 5)
+
+    def _caption(self, is_dense: bool) -> str:
+        config = self.source.model.config
+        names = {
+            "score": self.tr("score n(ab) / (n(a) × n(b))"),
+            "likelihood": self.tr("gain in log-likelihood (nats)"),
+            "count": self.tr("count of the pair"),
+        }
+        parts = [names["score" if config is None else config.objective], "▲ " + self.tr("tie")]
+        if is_dense:
+            parts.append(self.tr("line: median, band: all"))
+        return "   ".join(parts)
+
+    def _in_logs(self, curve: Curve) -> Curve:
+        return Curve(curve.x, self._logs(curve.y), curve.is_columns)
+
+    def _logs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return logarithms; values that have none lie at the lower edge of the curve."""
+        logs = np.full(len(values), self._floor)
+        has_one = np.isfinite(values) & (values > 0)
+        logs[has_one] = np.log10(values[has_one])
+        return logs
+
+    def y_range(self) -> Range:
+        """Return the part of the upright axis that is shown."""
+        return self._range
+
+    def points_at(self, step: int) -> Sequence[Point]:
+        """Return the place of a merge; before the first one there is none."""
+        return [(float(step), float(self._logs(self._values[step - 1 : step])[0]))] if step else []
+
+    def figures_at(self, step: int) -> str:
+        """Return what the merge was, its value, and whether it was a tie."""
+        history, config = self.source.history, self.source.model.config
+        if history is None or config is None or not step:
+            return self.tr("before the first merge")
+        merge = history[step - 1]
+        names = {"score": self.tr("score"), "likelihood": self.tr("gain"), "count": self.tr("count")}
+        said = self.tr("merge {step}: {name} {value} · {left} + {right} → {token}").format(
+            step=number_text(step), name=names[config.objective], value=value_text(merge.value),
+            left=token_text(merge.left, 24), right=token_text(merge.right, 24), token=token_text(merge.token, 24),
+        )  # fmt: skip
+        return said + (self.tr(" · tie of {count}").format(count=number_text(merge.ties)) if merge.ties > 1 else "")
+
+
+class SymbolsChart(StepChart):
+    """Vocabulary size from left to right, and how many symbols the corpus is made of."""
+
+    def title(self) -> str:
+        """Return the name of the chart."""
+        return self.tr("Vocabulary against symbols")
+
+    def key(self) -> object:
+        """Return how many merges there are."""
+        return self.source.count or None
+
+    def _make_items(self) -> None:
+        self._curve = graph.PlotCurveItem()
+        self._range: Range = (0.0, 1.0)
+        self.canvas.add(self._curve)
+        super()._make_items()
+
+    def draw(self) -> None:
+        """Draw the curve."""
+        history = self.source.history
+        assert history is not None
+        steps = sampled_steps(self.source.count, self.canvas.columns)
+        symbols = symbols_at(history, steps).astype(np.float64)
+        self._range = padded(float(symbols.min()), float(symbols.max()))
+        curve = Curve(vocabulary_sizes_at(history, steps).astype(np.float64), symbols)
+        self.draw_curve(self._curve, curve, self.canvas.colors.accent)
+        self.canvas.set_captions(self.tr("symbols in the corpus, under merging"), self.tr("tokens in the vocabulary"))
+        ticks = linear_ticks(*self._range, self.y_marks, whole=True)
+        self.canvas.set_axes(self.x_range(), self._range, self.x_ticks(), ticks)
+
+    def y_range(self) -> Range:
+        """Return the part of the upright axis that is shown."""
+        return self._range
+
+    def place_of(self, step: int) -> float:
+        """Return the size of the vocabulary after a step."""
+        history = self.source.history
+        return float(history.vocabulary_size(step)) if history is not None else 0.0
+
+    def step_at(self, x: float) -> int:
+        """Return the first step after which the vocabulary has about this size."""
+        history = self.source.history
+        if history is None or x <= history.vocabulary_size(0):
+            return 0
+        sizes = history.vocabulary_sizes()[: self.source.count]
+        return min(int(np.searchsorted(sizes, round(x))) + 1, self.source.count)
+
+    def points_at(self, step: int) -> Sequence[Point]:
+        """Return the place of a step on the curve."""
+        history = self.source.history
+        return [] if history is None else [(self.place_of(step), float(history.symbols_after(step)))]
+
+    def figures_at(self, step: int) -> str:
+        """Return the two numbers after a step."""
+        history = self.source.history
+        if history is None:
+            return ""
+        return self.tr("after merge {step}: {tokens} tokens, {symbols} symbols in the corpus").format(
+            step=number_text(step), tokens=number_text(history.vocabulary_size(step)),
+            symbols=number_text(history.symbols_after(step)),
+        )  # fmt: skip
+
+
+class FertilityChart(StepChart):
+    """Tokens per word of the training corpus, as it is merged, and of the watched text, as longest match cuts it.
+
+    The watched text stands for text that the training did not see.
+    """
+
+    def title(self) -> str:
+        """Return the name of the chart."""
+        return self.tr("Tokens per word")
+
+    def key(self) -> object:
+        """Return how many merges there are."""
+        return self.source.count or None
+
+    def _make_items(self) -> None:
+        self._corpus, self._watched = graph.PlotCurveItem(), graph.PlotCurveItem()
+        self._labels = self.canvas.add_label(), self.canvas.add_label()
+        self._range: Range = (0.0, 1.0)
+        self.canvas.add(self._corpus)
+        self.canvas.add(self._watched)
+        super()._make_items()
+
+    def _restyle_items(self) -> None:
+        super()._restyle_items()
+        colors = self.canvas.colors
+        for label, color in zip(self._labels, (colors.accent_ink, colors.tie_text), strict=True):
+            label.setColor(color)
+            label.setFont(self.font())
+
+    @property
+    def _watched_words(self) -> int:
+        changes = self.source.changes
+        return changes.summary_at(0).words if changes.is_known else 0
+
+    def draw(self) -> None:
+        """Draw both curves, and write beside each what it is."""
+        history, colors = self.source.history, self.canvas.colors
+        assert history is not None
+        steps = sampled_steps(self.source.count, self.canvas.columns)
+        corpus = Curve(steps.astype(np.float64), fertility_at(history, steps))
+        watched = self._watched_curve()
+        highest = max(corpus.y.max(), watched.y.max(initial=0.0))
+        lowest = min(corpus.y.min(), watched.y.min(initial=np.inf))
+        low, high = padded(float(lowest), float(highest))
+        is_low = self.canvas.rows < _LOW_LINES * self.fontMetrics().height()
+        texts = [] if is_low else self._label_texts(corpus, watched)
+        if texts:
+            label = (high - low) * 1.6 * self.fontMetrics().height() / self.canvas.rows  # room below the lower curve
+            low = max(low - label, 0.0)
+            high = self.top_for_text(low, high, max(place for _, place, is_above in texts if is_above))
+        self._range = low, high
+        self.draw_curve(self._corpus, corpus, colors.accent)
+        self.draw_curve(self._watched, watched, colors.tie_text, Qt.PenStyle.DashLine)
+        for each in self._labels:
+            each.clear()
+        for each, (text, place, is_above) in zip(self._labels, texts, strict=False):
+            each.write(text, float(self.source.count), place, 1, 1 if is_above else 0)
+        caption = self.tr("tokens per word")
+        if is_low:  # no room for texts beside the curves
+            names = "— " + self.tr("training corpus"), "- - " + self.tr("watched text")
+            caption = "   ".join([caption, *names[: 1 + bool(len(watched.x))]])
+        self.canvas.set_captions(caption, self.tr("merge"))
+        ticks = linear_ticks(*self._range, self.y_marks)
+        self.canvas.set_axes(self.x_range(), self._range, self.x_ticks(), ticks)
+
+    def _watched_curve(self) -> Curve:
+        changes = self.source.changes
+        if not self._watched_words:
+            return Curve(np.empty(0), np.empty(0))
+        steps, tokens = changes.steps, self.source.watched_tokens()
+        return held_curve(steps, tokens, changes.summary_at(0), self.source.count, self.canvas.columns)
+
+    def _label_texts(self, corpus: Curve, watched: Curve) -> list[tuple[str, float, bool]]:
+        """Return what is written beside each curve: above the higher end and below the lower one, clear of both.
+
+        Text, height on the upright axis, and whether it stands above that.
+        """
+        curves, last = [each for each in (corpus, watched) if len(each.x)], float(self.source.count)
+        texts = self.tr("training corpus, under merging"), self.tr("watched text, longest match")
+        if max(map(self.fontMetrics().horizontalAdvance, texts)) > self.canvas.columns * 0.6:
+            texts = self.tr("training corpus"), self.tr("watched text")
+        ends = [float(each.y[-1]) for each in curves]
+        found = []
+        for index in range(len(curves)):
+            span = self.fontMetrics().horizontalAdvance(texts[index]) * 1.1 * last / self.canvas.columns
+            beside = np.concatenate([each.y[each.x >= last - span] for each in curves])
+            before = [float(np.interp(last - span, each.x, each.y)) for each in curves]
+            is_above = index == int(np.argmax(ends))
+            place = max(beside.max(), *before, 0.0) if is_above else min(beside.min(), *before)
+            found.append((texts[index], float(place), is_above))
+        return found
+
+    def is_label_low(self, across: float) -> bool:
+        """Tell that the lower left is free: both curves fall."""
+        return across < 0.45
+
+    def y_range(self) -> Range:
+        """Return the part of the upright axis that is shown."""
+        return self._range
+
+    def points_at(self, step: int) -> Sequence[Point]:
+        """Return the places of a step on both curves: the corpus's first."""
+        fertility = self._fertility(step)
+        return [(float(step), value) for value in fertility if value is not None]
+
+    def _fertility(self, step: int) -> tuple[float | None, float | None]:
+        """Return the tokens per word of the corpus and of the watched text after a step."""
+        history, changes = self.source.history, self.source.changes
+        corpus = history.symbols_after(step) / self.source.words if history is not None and self.source.words else None
+        return corpus, changes.summary_at(step).fertility if self._watched_words else None
+
+    def figures_at(self, step: int) -> str:
+        """Return both numbers after a step."""
+        corpus, watched = self._fertility(step)
+        said = self.tr("after merge {step}: {corpus} in the corpus").format(
+            step=number_text(step), corpus=value_text(corpus or 0.0)
+        )
+        if watched is None:
+            return said
+        return said + self.tr(", {watched} in the watched text").format(watched=value_text(watched))
+
+
+def padded(low: float, high: float) -> Range:
+    """Return a range with some room below and above."""
+    margin = (high - low) * 0.08 or max(abs(high) * 0.05, 0.5)
+    return low - margin, high + margin

@@ -1,0 +1,363 @@
+"""The editor of the corpus: a view of the document, which has the text. It reports what is typed and shows the rest.
+
+Qt's own undo is off, as its text is not the text: the document undoes. After every change the editor compares what it
+holds with the document, and where they differ the document is right.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QMimeData, QRect, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QContextMenuEvent,
+    QDragLeaveEvent,
+    QDropEvent,
+    QGuiApplication,
+    QInputMethodEvent,
+    QKeyEvent,
+    QKeySequence,
+    QMouseEvent,
+    QTextBlock,
+    QTextCharFormat,
+    QTextCursor,
+    QTextFormat,
+)
+from PySide6.QtWidgets import QMenu, QTextEdit, QWidget
+
+from wordpiece_studio.session.view_edit import common_ends
+from wordpiece_studio.session.view_index import utf16_length
+from wordpiece_studio.ui.panes.corpus.file_drops import FileDrops
+from wordpiece_studio.ui.widgets.exact_text import ExactEdit, editor_text, whole
+from wordpiece_studio.ui.widgets.later import later
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from wordpiece_studio.session.document import Document
+    from wordpiece_studio.session.view_edit import ViewEdit
+    from wordpiece_studio.ui.widgets.theme import Theme
+
+_KEEP = QTextCursor.MoveMode.KeepAnchor
+
+
+_LOADED_AT_ONCE, _LOADED_PIECE = 1_000_000, 200_000
+"""Characters: a longer text is shown piece by piece, each in some milliseconds, and can be edited when it is there."""
+_LINES_AT_ONCE = 50_000
+"""Lines that take Qt about as long as so many characters."""
+
+
+def _is_long(text: str) -> bool:
+    return len(text) > _LOADED_AT_ONCE or text.count("\n") > _LINES_AT_ONCE
+
+
+def _first_piece(text: str) -> tuple[str, str]:
+    """Return what of a long text is shown at once, and the rest."""
+    size = min(len(text), _LOADED_PIECE)
+    size = min(size, size * _LINES_AT_ONCE // max(text.count("\n", 0, size), 1))
+    return text[:size], text[size:]
+
+
+class CorpusEditor(ExactEdit):
+    """Shows ``document.view_text`` and hands every edit to the document."""
+
+    view_moved = Signal()
+    """Another part of the text is seen, or other text."""
+    loaded = Signal()
+    """All of the text is there: at once, or the last piece of a long one."""
+    word_wanted = Signal(object)
+    """The word at this UTF-16 position (int) is to come into the focus."""
+
+    def __init__(self, document: Document, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._document = document
+        self._theme = theme
+        self._is_own_change = False  # a change that the document knows already
+        self._is_reporting = False  # inside contentsChange, where the text must not be replaced
+        self._is_stale = False  # until the text is shown afresh
+        self._differs = False  # until the difference to the document is mended
+        self._rest = ""  # what is still to be shown
+        self._awaited: tuple[int, int | None] | None = None  # to be selected when it is shown
+        self._marks: list[QTextCursor] = []  # cursors, for edits move them
+        self._focus_marks: list[QTextCursor] = []
+        self.drops = FileDrops(self)
+        self.setAccessibleName(self.tr("Corpus text"))
+        self.setPlaceholderText(self.tr("Type or paste text here, drop files or a folder, or choose a sample."))
+        self.setTabChangesFocus(True)
+        self.document().setUndoRedoEnabled(False)
+        self.document().setDocumentMargin(8)
+        self.document().contentsChange.connect(self._on_contents_change)
+        self.document().contentsChanged.connect(self._on_contents_changed)
+        self.cursorPositionChanged.connect(self._draw_marks)
+        self.updateRequest.connect(self._on_update_request)
+        document.reset.connect(self._on_document_reset)
+        document.view_edited.connect(self._on_document_view_edited)
+        theme.changed.connect(self._draw_marks)
+        self._load()
+
+    # -- from the document
+
+    def _on_document_reset(self) -> None:
+        if self._is_reporting:
+            self._show_afresh()
+        else:
+            self._load()
+
+    def _show_afresh(self) -> None:
+        """Load what the document shows, but later: Qt is in the middle of its own change."""
+        self.setReadOnly(True)
+        self._is_stale = True
+        later(self, 0, self._load)
+
+    def _load(self) -> None:
+        self._is_stale = self._differs = False
+        place = self._awaited or (self.textCursor().position(), None)
+        self._is_own_change = True
+        text = self._document.view_text
+        shown, self._rest = _first_piece(text) if _is_long(text) else (text, "")
+        self._marks, self._focus_marks = [], []
+        self.setPlainText(whole(shown))
+        self._is_own_change = False
+        self.setReadOnly(self._document.is_folded or bool(self._rest))
+        self.select(*place)
+        self._draw_marks()
+        if self._rest:
+            later(self, 0, self._load_more)
+        else:
+            self.loaded.emit()
+
+    def _load_more(self) -> None:
+        if not self._rest:
+            return  # another text is shown by now
+        self._is_own_change = True
+        cursor = QTextCursor(self.document())
+        cursor.movePosition(QTextCursor.MoveOperation.End)
+        shown, self._rest = _first_piece(self._rest)
+        cursor.insertText(whole(shown))
+        self._is_own_change = False
+        if self._rest:
+            later(self, 0, self._load_more)
+            return
+        self.setReadOnly(self._document.is_folded)
+        if self._awaited is not None:
+            self.select(*self._awaited)
+        self.loaded.emit()
+
+    def _on_document_view_edited(self, edit: ViewEdit) -> None:
+        if self._rest or _is_long(edit.inserted):  # the place may not be there yet, or so many lines take Qt seconds
+            self._load()
+            self.select(edit.position + utf16_length(edit.inserted))
+            return
+        self._is_own_change = True
+        self._end_composing()
+        cursor = self._replace(edit.position, edit.position + edit.removed, edit.inserted)
+        self._differs = not self._agrees(edit.position, cursor.position())
+        self._mend()
+        self.setTextCursor(cursor)
+        self._draw_marks()
+
+    def _replace(self, start: int, end: int, inserted: str) -> QTextCursor:
+        """Show `inserted` between these positions, and return a cursor that stands after it."""
+        self._is_own_change = True
+        cursor = self._cursor(start, end)
+        cursor.insertText(whole(inserted))
+        self._is_own_change = False
+        return cursor
+
+    # -- to the document
+
+    def _on_contents_change(self, position: int, removed: int, added: int) -> None:
+        if self._is_own_change or self._is_stale:
+            return
+        if self.isReadOnly():
+            self._show_afresh()
+            return
+        # Qt may count the end of the last block, which is no character of the text.
+        beyond = max(0, position + added - self._length)
+        end = position + added - beyond
+        if self._agrees(position, end):
+            return
+        self._is_reporting = True
+        self._document.take_view_edit(position, max(0, removed - beyond), self.view_part(position, end))
+        self._is_reporting = False
+        self._differs = not self._is_stale and not self._agrees(position, end)
+        if self.document().characterCount() <= 1:
+            self._draw_marks()  # not every key that empties the text moves the cursor
+
+    def _on_contents_changed(self) -> None:
+        if not self._is_own_change:
+            self._mend()
+
+    def _agrees(self, start: int, end: int) -> bool:
+        """Return whether the document is as long as what is shown, and the same in the lines that hold this stretch."""
+        if self._length != self._document.view_length:
+            return False
+        block = self.document().findBlock(end)
+        start, end = self.document().findBlock(start).position(), block.position() + block.length() - 1
+        return self.view_part(start, end) == self._document.view_between(start, end)
+
+    def _mend(self) -> None:
+        """Show what the document has where it differs: it keeps no half of a character, and sees one break in CR LF."""
+        if not self._differs:
+            return
+        self._differs = False
+        held, right = self.view_part(0, self._length), self._document.view_text
+        head, tail = common_ends(held, right)
+        start, end = (utf16_length(held[:place]) for place in (head, len(held) - tail))
+        self._replace(start, end, right[head : len(right) - tail])
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        if source.hasText() and not self.isReadOnly():
+            cursor = self.textCursor()
+            start, end = cursor.selectionStart(), cursor.selectionEnd()
+            self._document.edit_view(start, end - start, source.text())
+
+    def text_between(self, start: int, end: int) -> str:
+        """Return what the document has there, which is not all shown."""
+        return super().text_between(start, end) if self._is_stale else self._document.text_between(start, end)
+
+    # -- places
+
+    @property
+    def _length(self) -> int:
+        """How many UTF-16 units it holds."""
+        return self.document().characterCount() - 1
+
+    def _cursor(self, start: int, end: int) -> QTextCursor:
+        """Return a cursor that selects what is there between these positions."""
+        cursor = QTextCursor(self.document())
+        cursor.setPosition(min(start, self._length))
+        cursor.setPosition(min(end, self._length), _KEEP)
+        return cursor
+
+    def view_part(self, start: int, end: int) -> str:
+        """Return what is shown from UTF-16 position `start` to `end`, line breaks as LF."""
+        return editor_text(self.document(), start, end)
+
+    def select(self, start: int, end: int | None = None) -> None:
+        """Put the cursor to `start`, or select up to `end` (UTF-16 positions), and show the place once it is there."""
+        self._end_composing()
+        is_there = not self._is_stale and (not self._rest or max(start, end or 0) <= self._length)
+        self._awaited = None if is_there else (start, end)
+        self.setTextCursor(self._cursor(start, start if end is None else end))
+        self.ensureCursorVisible()
+
+    def _end_composing(self) -> None:
+        """Give up what an input method composes: Qt would leave it where the cursor was, and count it as text."""
+        if self.textCursor().block().layout().preeditAreaText():
+            QGuiApplication.inputMethod().reset()
+            QGuiApplication.sendEvent(self, QInputMethodEvent())
+
+    def set_marks(self, marks: list[tuple[int, int]]) -> None:
+        """Mark these stretches (UTF-16 positions), the places found."""
+        self._marks = [self._cursor(start, end) for start, end in marks]
+        self._draw_marks()
+
+    @property
+    def has_focus_marks(self) -> bool:
+        """Whether words are marked that hold the focus."""
+        return bool(self._focus_marks)
+
+    def set_focus_marks(self, marks: list[tuple[int, int]]) -> None:
+        """Mark these stretches (UTF-16 positions), the words that hold the focus."""
+        if marks != [(cursor.selectionStart(), cursor.selectionEnd()) for cursor in self._focus_marks]:
+            self._focus_marks = [self._cursor(start, end) for start, end in marks]
+            self._draw_marks()
+
+    def visible_blocks(self) -> Iterator[QTextBlock]:
+        """Yield the lines in view."""
+        block, bottom = self.firstVisibleBlock(), self.viewport().height()
+        top = self.blockBoundingGeometry(block).translated(self.contentOffset()).top()
+        while block.isValid() and top < bottom:
+            yield block
+            top += self.blockBoundingRect(block).height()
+            block = block.next()
+
+    def _draw_marks(self) -> None:
+        selections = [self._focus_selection(cursor) for cursor in self._focus_marks]
+        selections += [self._selection(cursor, self._theme.tie_soft) for cursor in self._marks]
+        cursor = self.textCursor()
+        cursor.clearSelection()
+        line = self._selection(cursor, self._theme.accent_soft)
+        line.format.setProperty(QTextFormat.Property.FullWidthSelection, True)
+        is_empty = self.document().characterCount() <= 1  # there the ground of the line would hide the placeholder
+        self.setExtraSelections(selections if is_empty else [line, *selections])
+
+    def _selection(self, cursor: QTextCursor, ground: QColor) -> QTextEdit.ExtraSelection:
+        selection = QTextEdit.ExtraSelection()
+        selection.cursor = cursor
+        selection.format.setBackground(ground)
+        return selection
+
+    def _focus_selection(self, cursor: QTextCursor) -> QTextEdit.ExtraSelection:
+        selection = self._selection(cursor, self._theme.accent_soft)
+        selection.format.setUnderlineStyle(QTextCharFormat.UnderlineStyle.SingleUnderline)
+        selection.format.setUnderlineColor(self._theme.accent)
+        return selection
+
+    def _on_update_request(self, rect: QRect, dy: int) -> None:
+        if dy or rect.contains(self.viewport().rect()):
+            self.view_moved.emit()
+
+    # -- keys, menu, drops
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Take text, from here or elsewhere, as one edit of the document: Qt makes its own before it says so."""
+        super().dragLeaveEvent(QDragLeaveEvent())  # the end of the drag to Qt
+        if self.isReadOnly() or not event.mimeData().hasText():
+            return
+        QGuiApplication.inputMethod().commit()
+        self._end_composing()
+        place = self.cursorForPosition(event.position().toPoint()).position()
+        is_moved = event.source() is self and event.dropAction() == Qt.DropAction.MoveAction
+        event.acceptProposedAction()
+        self.setFocus(Qt.FocusReason.MouseFocusReason)
+        if is_moved:
+            cursor = self.textCursor()
+            self._document.move_view(cursor.selectionStart(), cursor.selectionEnd(), place)
+        else:
+            self._document.edit_view(place, 0, event.mimeData().text())
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self._awaited = None
+        is_asked = event.modifiers() == Qt.KeyboardModifier.ControlModifier
+        super().mousePressEvent(event)
+        if is_asked and event.button() == Qt.MouseButton.LeftButton:
+            self.word_wanted.emit(self.cursorForPosition(event.position().toPoint()).position())
+
+    def _want_word(self) -> None:
+        self.word_wanted.emit(self.textCursor().position())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.matches(QKeySequence.StandardKey.Undo):
+            self._document.undo_stack.undo()
+        elif event.matches(QKeySequence.StandardKey.Redo):
+            self._document.undo_stack.redo()
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not event.text():
+            event.ignore()
+        else:
+            super().keyPressEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        menu = self._context_menu()
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(event.globalPos())
+
+    def _context_menu(self) -> QMenu:
+        menu = QMenu(self)
+        stack, has_selection = self._document.undo_stack, self.textCursor().hasSelection()
+        commands = (
+            (self.tr("&Undo"), stack.undo, stack.canUndo()),
+            (self.tr("&Redo"), stack.redo, stack.canRedo()),
+            (self.tr("Cu&t"), self.cut, has_selection and not self.isReadOnly()),
+            (self.tr("&Copy"), self.copy, has_selection),
+            (self.tr("&Paste"), self.paste, self.canPaste()),
+            (self.tr("Select &all"), self.selectAll, True),
+            (self.tr("&Look at this word (Ctrl+click)"), self._want_word, bool(self.textCursor().block().text())),
+        )
+        for text, slot, is_possible in commands:
+            action = menu.addAction(text)
+            action.triggered.connect(slot)
+            action.setEnabled(is_possible)
+        return menu

@@ -1,0 +1,273 @@
+"""The lower part of the corpus pane: how large the corpus is, and the fields for normalizer and pre-tokenizer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtWidgets import QComboBox, QGridLayout, QInputDialog, QLabel, QSizePolicy, QSpinBox, QWidget
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session.counting_job import LONGEST_WORD
+from wordpiece_studio.session.counts_with_figures import corpus_figures
+from wordpiece_studio.system.printable import printable
+from wordpiece_studio.text.normalizers import Normalizer, resolve_normalizer
+from wordpiece_studio.text.pre_tokenizers import PreTokenizer, resolve_pre_tokenizer
+from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip
+from wordpiece_studio.ui.widgets.token_text import number_text
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QResizeEvent, QWheelEvent
+
+    from wordpiece_studio.corpus.counts import WordCounts
+
+MOST_LONGEST_WORD = 100_000
+_LEAST_FIELD = 60  # pixels
+_CHOICE_DELAY_MS = 500
+"""So long after the last step of a number it is taken for chosen."""
+
+
+class CorpusFigures(QWidget):
+    """Numbers of the present counts, and two choices."""
+
+    pipeline_changed = Signal()
+    """Another normalizer or pre-tokenizer was chosen."""
+    longest_word_chosen = Signal(object)
+    """Words of up to so many characters are to be counted, an int."""
+    name_refused = Signal(object)
+    """The name typed for a normalizer or pre-tokenizer is none, a StudioError."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(14, 8, 12, 10)
+        self._grid.setVerticalSpacing(4)
+        self._grid.setHorizontalSpacing(10)
+        self._values: dict[str, QLabel] = {}
+        self._rows: list[tuple[QLabel, QWidget]] = []
+        for name, caption in self._captions():
+            value = plain_label("–", self, role="value")
+            value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            self._values[name] = value
+            self._rows.append((plain_label(caption, self, role="caption"), value))
+        self._summary_label = plain_label("", self, role="caption", wrap=True)
+        self._summary_label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        self._summary_label.hide()
+        self._grid.addWidget(self._summary_label, 0, 0, 1, 2)
+        self._normalizer_box = self._make_normalizer_box()
+        self._pre_tokenizer_box = self._make_pre_tokenizer_box()
+        self._longest_word = LONGEST_WORD
+        self._longest_timer = QTimer(self)
+        self._longest_timer.setSingleShot(True)
+        self._longest_timer.setInterval(_CHOICE_DELAY_MS)
+        self._longest_timer.timeout.connect(self._on_longest_timer_timeout)
+        self._longest_edit = self._make_longest_edit()
+        for caption, box in (
+            (self.tr("Normalizer"), self._normalizer_box), (self.tr("Pre-tokenizer"), self._pre_tokenizer_box),
+            (self.tr("Longest word"), self._longest_edit),
+        ):  # fmt: skip
+            label = plain_label(caption, self, role="caption")
+            label.setBuddy(box)
+            self._rows.append((label, box))
+        for row, (label, widget) in enumerate(self._rows, 1):
+            self._grid.addWidget(label, row, 0)
+            self._grid.addWidget(widget, row, 1)
+        self._grid.setColumnStretch(1, 1)
+        self._chosen = {self._normalizer_box: 0, self._pre_tokenizer_box: 0}
+        self._box_asked_for = self._normalizer_box
+        self.show_counts(None)
+
+    @property
+    def normalizer(self) -> Normalizer:
+        """The normalizer chosen."""
+        return resolve_normalizer(self._normalizer_box.currentData())
+
+    @property
+    def pre_tokenizer(self) -> PreTokenizer:
+        """The pre-tokenizer chosen."""
+        return resolve_pre_tokenizer(self._pre_tokenizer_box.currentData())
+
+    def set_names(self, normalizer: str, pre_tokenizer: str) -> None:
+        """Choose by name; where one of them is none, the choice stays as it is."""
+        try:
+            resolve_normalizer(normalizer)
+            resolve_pre_tokenizer(pre_tokenizer)
+        except StudioError:
+            return
+        for box, name in ((self._normalizer_box, normalizer), (self._pre_tokenizer_box, pre_tokenizer)):
+            if box.findData(name) < 0:
+                box.insertItem(box.count() - 1, printable(name), name)
+            box.setCurrentIndex(box.findData(name))
+            self._chosen[box] = box.currentIndex()
+
+    def show_longest_word(self, length: int) -> None:
+        """Show how many characters a word may have to be counted."""
+        self._longest_word = length
+        self._longest_edit.setValue(length)
+
+    def choose(self, normalizer: str, pre_tokenizer: str) -> None:
+        """Choose by name as the user does."""
+        self.set_names(normalizer, pre_tokenizer)
+        self.pipeline_changed.emit()
+
+    def show_counts(self, counts: WordCounts | None) -> None:
+        """Show the size of the corpus; a dash for each number while it is not known."""
+        numbers = {} if counts is None else figures(counts)
+        for name, label in self._values.items():
+            number = numbers.get(name)
+            set_plain_text(label, "–" if number is None else number_text(number))
+        set_plain_text(self._summary_label, self._summary())
+        self._fit_summary()
+
+    def value_of(self, name: str) -> str:
+        """Return what is shown for ``"lines"``, ``"words"``, ``"distinct"``, ``"symbols"`` or ``"alphabet"``."""
+        return self._values[name].text()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_summary()
+
+    def _fit_summary(self) -> None:
+        """Keep the paragraph whole: a wrapped label may be made lower than its text otherwise."""
+        margins = self._grid.contentsMargins()
+        width = self.width() - margins.left() - margins.right()
+        self._summary_label.setMinimumHeight(0)  # which would count as needed
+        self._summary_label.setMinimumHeight(max(self._summary_label.heightForWidth(width), 0))
+
+    def set_dense(self, dense: bool) -> None:
+        """Say the numbers in one paragraph, which saves height, or one below the other."""
+        self._summary_label.setVisible(dense)
+        for label, value in self._rows[: len(self._values)]:
+            label.setVisible(not dense)
+            value.setVisible(not dense)
+
+    def _summary(self) -> str:
+        parts = [f"{caption}: {self.value_of(name)}" for name, caption in self._captions()]
+        return " · ".join(part.replace(" ", "\u00a0") for part in parts)  # breaks between the parts only
+
+    def _captions(self) -> list[tuple[str, str]]:
+        return [
+            ("lines", self.tr("Lines")), ("words", self.tr("Words")), ("distinct", self.tr("Distinct words")),
+            ("symbols", self.tr("Symbols")), ("alphabet", self.tr("Alphabet")),
+        ]  # fmt: skip
+
+    def _make_normalizer_box(self) -> QComboBox:
+        items = [
+            (self.tr("BERT, cased"), "bert-cased"),
+            (self.tr("BERT, uncased"), "bert-uncased"),
+            (self.tr("BERT, uncased, accents kept"), "bert-uncased:keep-accents"),
+            (self.tr("BERT, cased, Chinese kept together"), "bert-cased:keep-chinese"),
+            (self.tr("Lower case, accents kept"), "language-friendly"),
+            (self.tr("Lower case, accents kept, Chinese kept together"), "language-friendly:keep-chinese"),
+            (self.tr("Lower case alone"), "lowercase"),
+            (self.tr("Remove , and . · lower case"), "remove:,.+lowercase"),
+            (self.tr("Unicode form NFC"), "nfc"),
+            (self.tr("Unicode form NFKC"), "nfkc"),
+            (self.tr("Unchanged"), "none"),
+            (self.tr("Other…"), ""),
+        ]
+        box = self._make_box(self.tr("Normalizer"), items)
+        set_plain_tooltip(box, self.tr("What is done to the text before it is cut into words"))
+        box.activated.connect(self._on_box_activated)
+        return box
+
+    def _make_pre_tokenizer_box(self) -> QComboBox:
+        items = [
+            (self.tr("BERT"), "bert"),
+            (self.tr("White space and runs of punctuation"), "whitespace"),
+            (self.tr("White space alone"), "whitespace-split"),
+            (self.tr("Unicode punctuation"), "unicode-punctuation"),
+            (self.tr("Other…"), ""),
+        ]
+        box = self._make_box(self.tr("Pre-tokenizer"), items)
+        set_plain_tooltip(box, self.tr("How the text is cut into words"))
+        box.activated.connect(self._on_box_activated)
+        return box
+
+    def _make_longest_edit(self) -> QSpinBox:
+        edit = _LengthEdit(self)
+        edit.setRange(1, MOST_LONGEST_WORD)
+        edit.setValue(self._longest_word)
+        edit.setGroupSeparatorShown(True)
+        edit.setKeyboardTracking(False)
+        edit.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        edit.setMinimumWidth(_LEAST_FIELD)
+        edit.setSuffix(self.tr(" characters"))
+        edit.setAccessibleName(self.tr("Longest word"))
+        set_plain_tooltip(
+            edit, self.tr("Longer words are left out, and told: the longer the longest word, the slower the training")
+        )
+        edit.valueChanged.connect(self._longest_timer.start)
+        return edit
+
+    def _make_box(self, name: str, items: list[tuple[str, str]]) -> QComboBox:
+        box = QComboBox(self)
+        for text, value in items:
+            box.addItem(text, value)
+        box.setAccessibleName(name)
+        box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        box.setMinimumContentsLength(6)
+        return box
+
+    def _on_box_activated(self, _index: int) -> None:
+        for box in self._chosen:
+            if box.currentData() == "":
+                box.setCurrentIndex(self._chosen[box])
+                self._ask_for_name(box)
+                return
+        self._chosen = {box: box.currentIndex() for box in self._chosen}
+        self.pipeline_changed.emit()
+
+    def _ask_for_name(self, box: QComboBox) -> None:
+        self._box_asked_for = box
+        dialog = QInputDialog(self.window())
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setWindowTitle(box.accessibleName())
+        dialog.setLabelText(
+            self.tr(
+                "Steps joined by +: bert-cased, bert-uncased, language-friendly, nfc, nfd, nfkc, nfkd, lowercase,\n"
+                "strip-accents, none, remove: and characters to remove"
+            )
+            if box is self._normalizer_box
+            else self.tr(
+                "Steps joined by +: bert, whitespace, whitespace-split, punctuation, unicode-punctuation,\n"
+                "and as the last pattern: and a regular expression that finds the words, for example pattern:[a-z]+|."
+            )
+        )
+        dialog.setTextValue(box.currentData())
+        dialog.textValueSelected.connect(self._on_name_selected)
+        dialog.open()
+
+    def _on_name_selected(self, name: str) -> None:
+        names = {box: box.currentData() for box in self._chosen} | {self._box_asked_for: name}
+        normalizer, pre_tokenizer = names[self._normalizer_box], names[self._pre_tokenizer_box]
+        try:
+            resolve_normalizer(normalizer)
+            resolve_pre_tokenizer(pre_tokenizer)
+        except StudioError as error:
+            self.name_refused.emit(error)
+            return
+        self.choose(normalizer, pre_tokenizer)
+
+    def _on_longest_timer_timeout(self) -> None:
+        if self._longest_edit.value() != self._longest_word:
+            self.longest_word_chosen.emit(self._longest_edit.value())
+
+
+class _LengthEdit(QSpinBox):
+    """A number that is typed: turning the wheel over it would count a large corpus anew at every notch."""
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        event.ignore()
+
+
+def figures(counts: WordCounts) -> dict[str, int]:
+    """Return the numbers of a corpus by name."""
+    found = corpus_figures(counts)
+    return {
+        "lines": found.lines,
+        "words": found.words,
+        "distinct": found.distinct,
+        "symbols": found.symbols,
+        "alphabet": found.alphabet,
+    }

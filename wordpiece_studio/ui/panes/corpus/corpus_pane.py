@@ -1,0 +1,368 @@
+"""The corpus: its text or its files, finding, the line at the cursor as the trainer reads it, and its numbers."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QSize, QTimer, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWidget
+
+from wordpiece_studio.session.view_index import ViewIndex
+from wordpiece_studio.ui.controllers.lint_flow import LintFlow
+from wordpiece_studio.ui.panes.corpus.corpus_editor import CorpusEditor
+from wordpiece_studio.ui.panes.corpus.corpus_figures import CorpusFigures
+from wordpiece_studio.ui.panes.corpus.corpus_room import give_room_to_text
+from wordpiece_studio.ui.panes.corpus.corpus_search import find_places, next_place, previous_place
+from wordpiece_studio.ui.panes.corpus.counting_bar import CountingBar
+from wordpiece_studio.ui.panes.corpus.encodings import reading_words
+from wordpiece_studio.ui.panes.corpus.files_view import FilesView
+from wordpiece_studio.ui.panes.corpus.find_bar import FindBar
+from wordpiece_studio.ui.panes.corpus.line_view import LineView
+from wordpiece_studio.ui.panes.corpus.lint_view import LintView
+from wordpiece_studio.ui.panes.corpus.page_bar import PageBar
+from wordpiece_studio.ui.widgets.icons import icon
+from wordpiece_studio.ui.widgets.plain import set_plain_tooltip
+from wordpiece_studio.ui.widgets.token_text import number_text
+from wordpiece_studio.ui.widgets.whole_label import WholeLabel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from PySide6.QtCore import QObject
+    from PySide6.QtGui import QResizeEvent
+
+    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.session.document import Document
+    from wordpiece_studio.ui.actions.actions import Actions
+    from wordpiece_studio.ui.controllers.counting_flow import CountingFlow
+    from wordpiece_studio.ui.widgets.theme import Theme
+
+_MOST_MARKS = 500
+_NARROW_BELOW, _DENSE_BELOW, _LOW_BELOW = 310, 560, 680  # pixels; below the last, not both files and preview have room
+_SEARCH_DELAY_MS = 150
+
+
+class CorpusPane(QWidget):
+    """Shows and edits `document`, as a text or as a list of files; the words come from `counting`."""
+
+    heading_changed = Signal()
+    """Title or hint is another one."""
+
+    def __init__(
+        self, document: Document, counting: CountingFlow, actions: Actions, theme: Theme, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._document = document
+        self._counting = counting
+        self._theme = theme
+        self._name = ""
+        self._places: list[tuple[int, int]] | None = None  # None: not searched for since the text changed
+        self._counted: WordCounts | None = None  # the latest counts, of the present text or of one before an edit
+        self.counting_bar = CountingBar(document, counting, theme, self)
+        self.editor = CorpusEditor(document, theme, self)
+        self.files_view = FilesView(document, actions, theme, self)
+        self.find_bar = FindBar(theme, self)
+        self.line_view = LineView(theme, self)
+        self.lint_view = LintView(theme, self)
+        self.figures = CorpusFigures(self)
+        self.lint_flow = LintFlow(document, counting, self.figures, self.lint_view, self)
+        self._page_bar = PageBar(document, self)
+        self._note_label = WholeLabel(self, role="hint")
+        self._note_label.setContentsMargins(14, 2, 14, 4)
+        self._header = QWidget(self)
+        self._samples_button = QToolButton(self._header)
+        self._line_timer = self._make_timer(0, self._show_line)
+        self._search_timer = self._make_timer(_SEARCH_DELAY_MS, self._search_again)
+        self._lay_out()
+        self._connect()
+        self._on_document_reset()
+
+    # -- what the card asks
+
+    @property
+    def title(self) -> str:
+        """The title of the card."""
+        return self.tr("Corpus")
+
+    @property
+    def hint(self) -> str:
+        """The name of the text, and whether it was edited."""
+        name = self._document.path.name if self._document.path is not None else self._name
+        if self._document.is_files and self._document.files.rows:
+            name = self._document.files.name
+        if self._counting.is_partial:
+            name = self.tr("{name}, in part").format(name=name)
+        if encoding := reading_words(self._document):
+            name = f"{name} · {encoding}"
+        return self.tr("edited · {name}").format(name=name or self.tr("new")) if self._document.is_modified else name
+
+    def header_widget(self) -> QWidget:
+        """Return the buttons that stand in the title line."""
+        return self._header
+
+    def set_samples_menu(self, menu: QMenu) -> None:
+        """Offer the sample corpora in the title line too."""
+        self._samples_button.setMenu(menu)
+
+    def set_name(self, name: str) -> None:
+        """Call the text `name` where no file gives it one."""
+        self._name = name
+        self.heading_changed.emit()
+
+    # -- finding
+
+    def open_find_bar(self) -> None:
+        """Show the bar to find text, with what is selected in it."""
+        cursor = self.editor.textCursor()
+        self.find_bar.open_bar(self.editor.view_part(cursor.selectionStart(), cursor.selectionEnd()))
+
+    def find_next(self) -> None:
+        """Go to the next place found."""
+        if not self.find_bar.sought:
+            self.open_find_bar()
+        elif places := self._found_places():
+            self._go_to(places, next_place(places, self.editor.textCursor().selectionEnd()))
+
+    def find_previous(self) -> None:
+        """Go to the place found before."""
+        if not self.find_bar.sought:
+            self.open_find_bar()
+        elif places := self._found_places():
+            self._go_to(places, previous_place(places, self.editor.textCursor().selectionStart()))
+
+    def _found_places(self) -> list[tuple[int, int]]:
+        """Return the places in what the editor shows now."""
+        if self._places is None:
+            self._places = find_places(self._document.view_text, self.find_bar.sought, self.find_bar.case_matters)
+            if not self._places:
+                self._show_places(self._places)
+        return self._places
+
+    def _forget_places(self) -> None:
+        self._places = None
+        if self.find_bar.isVisible():
+            self._search_timer.start()
+
+    def _on_find_bar_search_changed(self, _sought: str, _case_matters: bool) -> None:
+        self._places = None
+        if places := self._found_places():
+            self._go_to(places, next_place(places, self.editor.textCursor().selectionStart()))
+
+    def _search_again(self) -> None:
+        if self.find_bar.isVisible() and self.find_bar.sought:
+            self._show_places(self._found_places())
+
+    def _show_places(self, places: list[tuple[int, int]]) -> None:
+        """Mark these where the cursor is, and say which one is selected."""
+        cursor = self.editor.textCursor()
+        place = next_place(places, cursor.selectionStart()) if places else 0
+        is_selected = (cursor.selectionStart(), cursor.selectionEnd()) in places[place : place + 1]
+        first = max(0, place - _MOST_MARKS // 2)
+        self.editor.set_marks(places[first : first + _MOST_MARKS])
+        self.find_bar.show_count(place + 1 if is_selected else 0, len(places))
+
+    def _go_to(self, places: list[tuple[int, int]], place: int) -> None:
+        self.editor.select(*places[place])
+        self._show_places(places)
+        self.find_bar.show_count(place + 1, len(places))  # though a place that is not loaded yet is selected later
+
+    def _on_find_bar_closed(self) -> None:
+        self.editor.set_marks([])
+        self.editor.setFocus()
+
+    # -- the document
+
+    def _on_document_reset(self) -> None:
+        is_files = self._document.is_files
+        if is_files and not self.find_bar.isHidden():
+            self.find_bar.close_bar()
+        self.editor.setVisible(not is_files)
+        self.files_view.setVisible(is_files)
+        self._fit()
+        self._forget_places()
+        self._counted = None
+        self._show_note()
+        self._line_timer.start()
+        self.heading_changed.emit()
+
+    def _on_document_text_changed(self) -> None:
+        self._line_timer.start()
+        self._forget_places()
+
+    def _on_document_files_changed(self) -> None:
+        self._fit()
+        self.heading_changed.emit()
+
+    def _on_document_state_changed(self, _state: object) -> None:
+        self.heading_changed.emit()
+
+    def _on_counting_counts_changed(self, counts: object) -> None:
+        self.figures.show_counts(self._counting.counts)
+        if counts is not None:
+            self._counted = self._counting.counts
+            self._show_note()
+
+    def _on_counting_failed(self, _error: object) -> None:
+        if self._document.is_files:
+            self.files_view.show_fault()
+
+    def _on_figures_pipeline_changed(self) -> None:
+        self._counting.set_pipeline(self.figures.normalizer, self.figures.pre_tokenizer)
+        self._line_timer.start()
+
+    def _on_figures_longest_word_chosen(self, length: int) -> None:
+        if length != self._document.max_word_length:
+            self._document.max_word_length = length
+            self.figures.show_longest_word(length)
+            self._counting.count_again()
+
+    def _on_theme_changed(self) -> None:
+        self._samples_button.setIcon(icon("down", self._theme.muted))
+
+    def _show_note(self) -> None:
+        notes = []
+        if self._document.is_folded:
+            notes.append(self.tr("For reading only: the text is very long, or has lines over 10,000 characters, "
+                                 "which are folded here. It is trained whole."))  # fmt: skip
+        if self._counted is not None and self._counted.skipped:
+            notes.append(self._words_left_out(self._counted))
+        self._note_label.show_text(" ".join(notes))
+        self._note_label.setVisible(bool(notes))
+
+    def _words_left_out(self, counts: WordCounts) -> str:
+        number, first = counts.statistics.skipped_words, counts.skipped[0]
+        template = self.tr("{number} words are too long to be words and were left out; the first, {place}, has "
+                           "{length} characters.")  # fmt: skip
+        if number == 1:
+            template = self.tr("1 word is too long to be a word and was left out; it is {place} and has {length} "
+                               "characters.")  # fmt: skip
+        place = self.tr("in line {line}").format(line=number_text(first.line))
+        if self._document.is_files and len(self._document.files.rows) > 1:
+            place = self.tr("in line {line} of {name}").format(
+                line=number_text(first.line), name=PurePath(first.source).name
+            )
+        return template.format(number=number_text(number), place=place, length=number_text(first.length))
+
+    def _show_line(self) -> None:
+        if self._document.is_files:
+            self.line_view.show_line(*self.files_view.preview.line_at_cursor(), self._counting.pipeline)
+            return
+        block = self.editor.textCursor().block()
+        number = block.blockNumber() + 1
+        if self._document.is_folded:
+            line = self.editor.view_part(block.position(), block.position() + block.length() - 1)
+            column = ViewIndex(line).text_position(self.editor.textCursor().positionInBlock())
+        else:
+            # From the document and not from the editor, which shows some characters as others.
+            start = self._document.text_position(block.position())
+            line = self._document.text[start : self._document.text_position(block.position() + block.length() - 1)]
+            column = self._document.text_position(self.editor.textCursor().position()) - start
+        self.line_view.show_line(number, line, column, self._counting.pipeline)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def minimumSizeHint(self) -> QSize:
+        """Reckon with the width that wrapped texts have: Qt's own answer is for their usual one."""
+        least, layout = super().minimumSizeHint(), self.layout()
+        whole = layout.minimumHeightForWidth(self.width()) if layout is not None else 0
+        return least.expandedTo(QSize(0, whole))
+
+    def event(self, event: QEvent) -> bool:
+        parent = self.parentWidget()
+        if event.type() == QEvent.Type.LayoutRequest and not self._document.is_files:
+            self._give_room_to_text(self._room)
+        if event.type() == QEvent.Type.ParentChange and parent is not None:
+            parent.installEventFilter(self)
+        return super().event(event)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched is self.parentWidget() and event.type() == QEvent.Type.Resize:
+            self._fit()
+        return super().eventFilter(watched, event)
+
+    @property
+    def _room(self) -> int:
+        """The height that is seen: the pane itself is higher where it is scrolled."""
+        parent = self.parentWidget()
+        return self.height() if parent is None else min(self.height(), parent.height())
+
+    def _fit(self) -> None:
+        """Show less where there is little room, and where the files need it."""
+        is_files, room = self._document.is_files, self._room
+        self.figures.set_dense(is_files or room < _DENSE_BELOW)
+        is_narrow = (self.parentWidget() or self).width() < _NARROW_BELOW
+        self.counting_bar.set_narrow(is_narrow)
+        self.files_view.set_narrow(is_narrow)
+        if is_files:
+            self.lint_view.set_dense(room < _LOW_BELOW)
+        self.files_view.set_dense(is_files and room < _LOW_BELOW)
+        if is_files:
+            self.line_view.setVisible(bool(self._document.files.rows) and self.files_view.shows_preview)
+        else:
+            self._give_room_to_text(room)
+
+    def _give_room_to_text(self, room: int) -> None:
+        others = (self.counting_bar, self.find_bar, self._page_bar, self._note_label, self.figures)
+        give_room_to_text(room, self.editor, self.line_view, self.lint_view, others)
+
+    def _on_files_view_preview_shown(self, is_shown: bool) -> None:
+        if self._document.is_files:
+            self.line_view.setVisible(is_shown)
+
+    # -- making it
+
+    def _lay_out(self) -> None:
+        self._samples_button.setText(self.tr("Samples"))
+        self._samples_button.setToolButtonStyle(self._samples_button.toolButtonStyle().ToolButtonTextBesideIcon)
+        self._samples_button.setLayoutDirection(self.layoutDirection().RightToLeft)
+        self._samples_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        set_plain_tooltip(self._samples_button, self.tr("Sample corpora"))
+        header = QHBoxLayout(self._header)
+        header.setContentsMargins(0, 0, 0, 0)
+        header.addWidget(self._samples_button)
+        line = QFrame(self)
+        line.setObjectName("card_title_bar")
+        line.setFixedHeight(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.counting_bar)
+        layout.addWidget(self.find_bar)
+        layout.addWidget(self.editor, 1)
+        layout.addWidget(self.files_view, 1)
+        for widget in (self._page_bar, self._note_label, self.line_view, self.lint_view, line, self.figures):
+            layout.addWidget(widget)
+        self.setMinimumWidth(210)
+        self._on_theme_changed()
+
+    def _connect(self) -> None:
+        self.find_bar.search_changed.connect(self._on_find_bar_search_changed)
+        self.find_bar.next_requested.connect(self.find_next)
+        self.find_bar.previous_requested.connect(self.find_previous)
+        self.find_bar.closed.connect(self._on_find_bar_closed)
+        self.editor.cursorPositionChanged.connect(self._line_timer.start)
+        self.editor.loaded.connect(self._forget_places)
+        self.files_view.preview.line_changed.connect(self._line_timer.start)
+        self.files_view.preview_shown.connect(self._on_files_view_preview_shown)
+        self._document.files.changed.connect(self._on_document_files_changed)
+        self._counting.partial_changed.connect(self._on_document_state_changed)
+        self.figures.longest_word_chosen.connect(self._on_figures_longest_word_chosen)
+        self.figures.pipeline_changed.connect(self._on_figures_pipeline_changed)
+        document = self._document
+        document.reset.connect(self._on_document_reset)
+        document.text_changed.connect(self._on_document_text_changed)
+        document.modified_changed.connect(self._on_document_state_changed)
+        document.path_changed.connect(self._on_document_state_changed)
+        self._counting.counts_changed.connect(self._on_counting_counts_changed)
+        self._counting.failed.connect(self._on_counting_failed)
+        self._theme.changed.connect(self._on_theme_changed)
+
+    def _make_timer(self, delay_ms: int, slot: Callable[[], None]) -> QTimer:
+        timer = QTimer(self)
+        timer.setSingleShot(True)
+        timer.setInterval(delay_ms)
+        timer.timeout.connect(slot)
+        return timer

@@ -1,0 +1,263 @@
+"""The corpus as files: the table, how the files selected are read, and a preview of one of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QSizePolicy, QSplitter, QToolButton, QVBoxLayout, QWidget
+
+from wordpiece_studio.ui.panes.corpus.counting_bar import data_size
+from wordpiece_studio.ui.panes.corpus.file_list import FileList
+from wordpiece_studio.ui.panes.corpus.preview_view import PreviewView
+from wordpiece_studio.ui.panes.corpus.reading_form import ReadingForm
+from wordpiece_studio.ui.widgets.icons import icon
+from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip, set_role
+from wordpiece_studio.ui.widgets.token_text import number_text
+from wordpiece_studio.ui.widgets.whole_label import WholeLabel
+
+_LEAST_LIST, _LEAST_PREVIEW = 84, 76  # pixels
+
+if TYPE_CHECKING:
+    from wordpiece_studio.session.document import Document
+    from wordpiece_studio.session.file_rows import FileRow
+    from wordpiece_studio.ui.actions.actions import Actions
+    from wordpiece_studio.ui.widgets.theme import Theme
+
+
+class FilesView(QWidget):
+    """Shows ``document.files``; what is done to them is done there.
+
+    Where there is little room (`set_dense`), either the table or the preview is seen, and a button chooses.
+    """
+
+    preview_shown = Signal(object)
+    """Whether the preview is seen now, a bool."""
+
+    def __init__(self, document: Document, actions: Actions, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._files = document.files
+        self._actions = actions
+        self._theme = theme
+        self.list = FileList(document.files.table, theme, self)
+        self.form = ReadingForm(document.files.table.kind_title, self)
+        self.preview = PreviewView(self)
+        self._bar = QWidget(self)
+        self._sum_label = plain_label("", self, role="hint")
+        self._sum_label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._detail_label = WholeLabel(self, role="hint")
+        self._add_button = self._tool_button(self.tr("Add"), self.tr("Add files or folders"))
+        self._remove_button = self._tool_button("−", self.tr("Take the files selected out of the list (Del)"))
+        self._preview_button = self._tool_button(self.tr("Preview"), self.tr("Look into the file selected"))
+        self._preview_button.setCheckable(True)
+        self._preview_button.toggled.connect(self._on_preview_button_toggled)
+        self._is_dense = self._is_narrow = False
+        self._up_button = self._tool_button("", self.tr("Read earlier (Alt+Up)"))
+        self._down_button = self._tool_button("", self.tr("Read later (Alt+Down)"))
+        self._empty = self._make_empty_state()
+        self._body = QSplitter(Qt.Orientation.Vertical, self)
+        self._upper = QWidget(self._body)
+        self._lay_out()
+        self._connect()
+        self._draw_icons()
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show how many files there are, and the one that is selected."""
+        table = self._files.table
+        number = table.rowCount()
+        words = self.tr("1 file") if number == 1 else self.tr("{number} files").format(number=number_text(number))
+        words = f"{words} · {data_size(table.size)}"
+        set_plain_tooltip(self._sum_label, words)
+        set_plain_text(self._sum_label, number_text(number) if self._is_narrow else words)
+        self._empty.setVisible(number == 0)
+        self._body.setVisible(number > 0)
+        self._bar.setVisible(number > 0)
+        if number and not self.list.selected:
+            self.list.select([0])
+        self._show_selected()
+
+    def set_dense(self, is_dense: bool) -> None:
+        """Show the table or the preview, or both."""
+        self._is_dense = is_dense
+        self._preview_button.setVisible(is_dense)
+        self._on_preview_button_toggled(self._preview_button.isChecked())
+
+    def set_narrow(self, is_narrow: bool) -> None:
+        """Make do with little width."""
+        self.form.set_narrow(is_narrow)
+        if is_narrow != self._is_narrow:
+            self._is_narrow = is_narrow
+            self.refresh()
+
+    @property
+    def shows_preview(self) -> bool:
+        """Whether the preview is seen, or would be if this were."""
+        return not self._is_dense or self._preview_button.isChecked()
+
+    def _on_preview_button_toggled(self, is_checked: bool) -> None:
+        self._upper.setVisible(not self._is_dense or not is_checked)
+        self.preview.setVisible(self.shows_preview)
+        self.preview_shown.emit(self.shows_preview)
+
+    # -- the selection
+
+    def _show_selected(self) -> None:
+        rows = [self._files.table.row(number) for number in self.list.selected]
+        self.form.show_files(rows)
+        current = self.list.current
+        self._show_detail()
+        for button in (self._remove_button, self._up_button, self._down_button):
+            button.setEnabled(bool(rows))
+        self.preview.show_file(current.file if current is not None and self.isVisible() else None)
+
+    def _show_detail(self) -> None:
+        current = self.list.current
+        words = self._detail(current, len(self.list.selected))
+        self._detail_label.show_text(words)
+        self._detail_label.setVisible(bool(words))
+        set_role(self._detail_label, "error" if current is not None and current.error else "hint")
+
+    def _detail(self, row: FileRow | None, selected: int) -> str:
+        if row is None:
+            return ""
+        if row.error is not None:
+            return str(row.error)
+        if selected > 1:
+            return self.tr("{number} files selected").format(number=number_text(selected))
+        parts = []
+        if row.statistics is not None and row.statistics.replaced:
+            parts.append(self.tr("{count:,} places replaced").format(count=row.statistics.replaced))
+        if row.statistics is not None and row.statistics.skipped_lines:
+            parts.append(self.tr("{count:,} lines left out").format(count=row.statistics.skipped_lines))
+        return " · ".join(parts)
+
+    def _on_list_selection_changed(self) -> None:
+        self._show_selected()
+
+    def _on_table_changed(self) -> None:
+        self.refresh()
+
+    def show_fault(self) -> None:
+        """Go to the file that could not be read, if there is one."""
+        self.list.select(self._files.table.faulty[:1] or self.list.selected)
+
+    def _on_rows_changed(self) -> None:
+        self._show_detail()
+
+    def _on_files_changed(self) -> None:
+        self.refresh()
+
+    def _on_files_places_wanted(self, places: list[int]) -> None:
+        self.list.select(places)
+
+    # -- what is asked for
+
+    def _on_remove_clicked(self) -> None:
+        self._files.remove(self.list.selected)
+
+    def _on_up_clicked(self) -> None:
+        self._files.move(self.list.selected, -1)
+
+    def _on_down_clicked(self) -> None:
+        self._files.move(self.list.selected, 1)
+
+    def _on_list_move_wanted(self, by: int) -> None:
+        self._files.move(self.list.selected, by)
+
+    def _on_encoding_chosen(self, encoding: str) -> None:
+        self._files.read_as(self.list.selected, encoding=encoding)
+
+    def _on_kind_chosen(self, kind: object) -> None:
+        self._files.read_as(self.list.selected, kind=kind)  # type: ignore[arg-type]
+
+    def _on_column_chosen(self, column: str) -> None:
+        self._files.read_as(self.list.selected, column=column)
+
+    def _on_errors_chosen(self, errors: object) -> None:
+        self._files.read_as(self.list.selected, errors=errors)  # type: ignore[arg-type]
+
+    def showEvent(self, event: object) -> None:
+        super().showEvent(event)  # type: ignore[arg-type]
+        self._show_selected()
+
+    # -- making it
+
+    def _draw_icons(self) -> None:
+        for button, name in ((self._up_button, "up"), (self._down_button, "down")):
+            button.setIcon(icon(name, self._theme.text, self._theme.faint))
+
+    def _connect(self) -> None:
+        table = self._files.table
+        table.modelReset.connect(self._on_table_changed)
+        table.rowsInserted.connect(self._on_table_changed)
+        table.dataChanged.connect(self._on_rows_changed)
+        self._files.changed.connect(self._on_files_changed)
+        self._files.places_wanted.connect(self._on_files_places_wanted)
+        self.list.selection_changed.connect(self._on_list_selection_changed)
+        self.list.removal_wanted.connect(self._on_remove_clicked)
+        self.list.move_wanted.connect(self._on_list_move_wanted)
+        self._remove_button.clicked.connect(self._on_remove_clicked)
+        self._up_button.clicked.connect(self._on_up_clicked)
+        self._down_button.clicked.connect(self._on_down_clicked)
+        self.form.encoding_chosen.connect(self._on_encoding_chosen)
+        self.form.kind_chosen.connect(self._on_kind_chosen)
+        self.form.column_chosen.connect(self._on_column_chosen)
+        self.form.errors_chosen.connect(self._on_errors_chosen)
+        self._theme.changed.connect(self._draw_icons)
+
+    def _make_empty_state(self) -> QWidget:
+        empty = QWidget(self)
+        words = plain_label(self.tr("No files yet. Drop files or folders here, or add them."), empty, wrap=True)
+        words.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        layout = QVBoxLayout(empty)
+        layout.setContentsMargins(24, 24, 24, 24)
+        layout.addStretch(1)
+        layout.addWidget(words)
+        for action in (self._actions.add_files, self._actions.add_folder):
+            button = QPushButton(action.text(), empty)
+            button.clicked.connect(action.trigger)
+            layout.addWidget(button, 0, Qt.AlignmentFlag.AlignHCenter)
+        layout.addStretch(1)
+        return empty
+
+    def _tool_button(self, text: str, name: str) -> QToolButton:
+        button = QToolButton(self)
+        button.setText(text)
+        button.setAccessibleName(name)
+        set_plain_tooltip(button, name)
+        button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        return button
+
+    def _lay_out(self) -> None:
+        menu = QMenu(self._add_button)
+        menu.addActions([self._actions.add_files, self._actions.add_folder])
+        self._add_button.setMenu(menu)
+        self._add_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        bar = QHBoxLayout(self._bar)
+        bar.setContentsMargins(14, 4, 8, 4)
+        bar.setSpacing(2)
+        bar.addWidget(self._sum_label, 1)
+        for button in (self._preview_button, self._add_button, self._remove_button, self._up_button, self._down_button):
+            bar.addWidget(button)
+        upper = QVBoxLayout(self._upper)
+        upper.setContentsMargins(0, 0, 0, 0)
+        upper.setSpacing(0)
+        upper.addWidget(self.list, 1)
+        self._detail_label.setContentsMargins(14, 3, 14, 3)
+        upper.addWidget(self._detail_label)
+        upper.addWidget(self.form)
+        self.list.setMinimumHeight(_LEAST_LIST)
+        self.preview.setMinimumHeight(_LEAST_PREVIEW)
+        self._body.addWidget(self._upper)
+        self._body.addWidget(self.preview)
+        self._body.setChildrenCollapsible(False)
+        self._body.setStretchFactor(0, 3)
+        self._body.setStretchFactor(1, 2)
+        self._preview_button.hide()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self._bar)
+        layout.addWidget(self._body, 1)
+        layout.addWidget(self._empty, 1)

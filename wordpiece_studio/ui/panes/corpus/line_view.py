@@ -1,0 +1,215 @@
+"""One line of the corpus as the trainer reads it: raw, normalized, words, and the symbols of the word at the cursor.
+
+It computes nothing of its own: normalizer and pre-tokenizer are the ones that count and train.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_left
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip
+from wordpiece_studio.ui.widgets.token_text import line_text, number_text, token_text
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QResizeEvent
+
+    from wordpiece_studio.text.pipeline import Pipeline, Word
+    from wordpiece_studio.ui.widgets.theme import Theme
+
+_LONGEST_LINE = 2000
+_JAMO = re.compile("[\u1100-\u11ff](?=[\u1100-\u11ff])")
+_LONGEST_WORD = 300
+_MOST_WORDS = 60
+_MOST_SHOWN = 400
+"""Characters of a row: more than there is ever room for, and few enough to be measured at every key."""
+_SEEN_FROM_START, _SEEN_BEFORE = 14, 8
+"""Characters: up to so far from its beginning a line is shown from there, else from so many before the word."""
+
+
+class LineView(QWidget):
+    """Four rows under a heading that names the line."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._heading = plain_label("", self, role="heading")
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(14, 6, 14, 8)
+        self._grid.setHorizontalSpacing(10)
+        self._grid.setVerticalSpacing(4)
+        self._grid.setColumnStretch(1, 1)
+        self._grid.addWidget(self._heading, 0, 0, 1, 2)
+        self._texts: dict[str, str] = {}
+        self._shown: dict[str, tuple[str, ...]] = {}
+        self._labels: dict[str, QLabel] = {}
+        for row, (name, caption) in enumerate(self._captions(), 1):
+            self._add_row(row, name, caption)
+        theme.changed.connect(self._set_fonts)
+        self._set_fonts()
+
+    def show_line(self, number: int | None, line: str, column: int, pipeline: Pipeline, prefix: str = "##") -> None:
+        """Show line `number` (from 1, None if not known), whose cursor is before its character `column` (from 0)."""
+        line, column = _window(line, column)
+        self._show_heading(number)
+        try:
+            aligned = pipeline.normalizer.align(line)
+            words = pipeline.aligned_words(line)
+        except StudioError as error:
+            texts = {"raw": line, "normalized": str(error)}
+            self._show(texts, {"raw": (line_text(line),), "normalized": (str(error),)})
+            return
+        chosen = word_at(words, column)
+        # Where nobody has put the cursor the line is shown from its beginning.
+        place = chosen.start if chosen is not None and column else 0
+        near = words[first_near(words, chosen) :][:_MOST_WORDS]
+        symbols = symbols_of(chosen.text, prefix) if chosen is not None else []
+        self._show(
+            {
+                "raw": line,
+                "normalized": aligned.text,
+                "words": joined_words([word.text for word in near], near[:1] != words[:1]),
+                "symbols": " ".join(symbols),
+            },
+            {
+                "raw": (beginning_near(line, place),),
+                "normalized": (beginning_near(aligned.text, bisect_left(aligned.starts, place)),),
+                "words": (left_to_right(joined_words([isolated(word.text) for word in near], near[:1] != words[:1])),),
+                "symbols": shown_symbols(chosen.text, symbols) if chosen is not None else ("",),
+            },
+        )
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._cut_texts()
+
+    def text_of(self, row: str) -> str:
+        """Return what the row ``"raw"``, ``"normalized"``, ``"words"`` or ``"symbols"`` says, whole."""
+        return self._texts.get(row, "")
+
+    def _captions(self) -> list[tuple[str, str]]:
+        return [
+            ("raw", self.tr("raw")), ("normalized", self.tr("normalized")),
+            ("words", self.tr("words")), ("symbols", self.tr("symbols")),
+        ]  # fmt: skip
+
+    def _add_row(self, row: int, name: str, caption: str) -> None:
+        label = plain_label("", self)
+        label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        label.setAccessibleName(caption)
+        self._labels[name] = label
+        self._grid.addWidget(plain_label(caption, self, role="caption"), row, 0)
+        self._grid.addWidget(label, row, 1)
+
+    def _show_heading(self, number: int | None) -> None:
+        heading = self.tr("This line, as the trainer reads it")
+        if number is not None:
+            heading = self.tr("Line {number}, as the trainer reads it").format(number=number_text(number))
+        set_plain_text(self._heading, heading)
+
+    def _show(self, texts: dict[str, str], shown: dict[str, tuple[str, ...]]) -> None:
+        """Take what the rows say, whole, and how it is shown: invisible characters spelled out; the form that fits."""
+        self._texts = texts
+        self._shown = {
+            name: tuple(jamo_apart(form[:_MOST_SHOWN]) for form in shown.get(name, ("",))) for name in self._labels
+        }
+        for name, label in self._labels.items():
+            set_plain_tooltip(label, jamo_apart(line_text(texts.get(name, ""))))
+        self._cut_texts()
+
+    def _cut_texts(self) -> None:
+        for name, forms in self._shown.items():
+            label = self._labels[name]
+            metrics, width = label.fontMetrics(), max(0, label.width() - 2)
+            text = next((form for form in forms if metrics.horizontalAdvance(form) <= width), forms[-1])
+            set_plain_text(label, metrics.elidedText(text, Qt.TextElideMode.ElideRight, width))
+
+    def _set_fonts(self) -> None:
+        self._labels["symbols"].setFont(self._theme.mono_font())
+        self._cut_texts()
+
+
+def symbols_of(word: str, prefix: str) -> list[str]:
+    """Return the symbols in which the training of `word` begins.
+
+    >>> symbols_of("hug", "##")
+    ['h', '##u', '##g']
+    """
+    word = word[:_LONGEST_WORD]
+    return [*word[:1], *(prefix + character for character in word[1:])]
+
+
+def jamo_apart(text: str) -> str:
+    """Return the text with a thin space between Hangul letters that a font would draw as one syllable.
+
+    >>> jamo_apart("\u1112\u1161\u11ab") == "\u1112\u2009\u1161\u2009\u11ab"
+    True
+    """
+    return _JAMO.sub("\\g<0>\u2009", text) if not text.isascii() else text
+
+
+def word_at(words: list[Word], column: int) -> Word | None:
+    """Return the word in which or after which the cursor stands; None if there are none.
+
+    At the start of the line, where nobody has put it, it is the first word that has more than one symbol.
+    """
+    if column == 0:
+        return next((word for word in words if len(word.text) > 1), words[0] if words else None)
+    before = [word for word in words if word.start <= column]
+    return before[-1] if before else (words[0] if words else None)
+
+
+def first_near(words: list[Word], chosen: Word | None) -> int:
+    """Return the index of the word to begin with: the first, or one a little before the one at the cursor."""
+    place = next((index for index, word in enumerate(words) if word is chosen), 0)
+    return max(0, place - 1) if place > 2 else 0
+
+
+def joined_words(words: list[str], is_later: bool) -> str:
+    """Return the words with a dot between; `is_later`: there are some before."""
+    shown = " · ".join(words)
+    return f"… {shown}" if is_later else shown
+
+
+def beginning_near(line: str, place: int) -> str:
+    """Return a line for display, from a little before `place` on if that is not near its beginning."""
+    if place <= _SEEN_FROM_START:
+        return line_text(line)
+    start = place - _SEEN_BEFORE
+    return "… " + line_text(line[start:])
+
+
+def isolated(word: str) -> str:
+    """Return a word for display that keeps its own direction and leaves that of its neighbours alone."""
+    shown = line_text(word[:_LONGEST_WORD])
+    return shown if word.isascii() else f"\u2068{shown}\u2069"
+
+
+def shown_symbols(word: str, symbols: list[str]) -> tuple[str, ...]:
+    """Return ``"word → w ##o ##r ##d"`` for display, from left to right in every script, and without the word."""
+    apart = [token_text(symbol) for symbol in symbols]
+    if not word.isascii():
+        apart = [f"\u2066{symbol}\u2069" for symbol in apart]
+    bare = " ".join(apart)
+    return left_to_right(f"{isolated(word)} → {bare}"), left_to_right(bare)
+
+
+def left_to_right(text: str) -> str:
+    """Return a text for display whose parts stand from left to right, as those of a list do."""
+    has_right_to_left = any(unicodedata.bidirectional(character) in ("R", "AL") for character in text)
+    return f"\u200e{text}" if has_right_to_left else text
+
+
+def _window(line: str, column: int) -> tuple[str, int]:
+    """Return a stretch of a long line round the cursor, and the column in it."""
+    if len(line) <= _LONGEST_LINE:
+        return line, column
+    start = max(0, min(column - _LONGEST_LINE // 4, len(line) - _LONGEST_LINE))
+    return line[start : start + _LONGEST_LINE], column - start

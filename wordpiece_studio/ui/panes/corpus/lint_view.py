@@ -1,0 +1,280 @@
+"""What is wrong with the corpus and the pipeline chosen: a warning each, a button that mends it, examples to unfold.
+
+It only shows; what a button does is `lint_flow`, what is found the core's linter.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication, QEvent, QSize, Qt, Signal
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
+
+from wordpiece_studio.ui.panes.corpus.line_view import jamo_apart
+from wordpiece_studio.ui.widgets.icons import icon
+from wordpiece_studio.ui.widgets.plain import menu_text, plain_label, set_plain_tooltip
+from wordpiece_studio.ui.widgets.token_text import number_text, token_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from PySide6.QtGui import QResizeEvent
+
+    from wordpiece_studio.corpus.linter.finding import Example, Finding
+    from wordpiece_studio.ui.widgets.theme import Theme
+
+_SHOWN_AT_FIRST, _SHOWN_DENSELY = 2, 1
+_ICON = QSize(16, 16)
+_LONGEST_WORD = 24
+_LONGEST_EXAMPLE = 60
+
+
+class LintRow(QFrame):
+    """One finding: its few words and its button, and under them the numbers and examples when they are unfolded."""
+
+    fix_requested = Signal(object)
+    """The button was pressed, a Finding."""
+    unfolded = Signal(object, object)
+    """The details of a kind of finding were shown, or put away: its kind, and a bool."""
+
+    def __init__(self, finding: Finding, is_unfolded: bool, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("banner")
+        self.setProperty("kind", "warning" if finding.severity == "warning" else "info")
+        self.finding = finding
+        self._theme = theme
+        self._icon_label = QLabel(self)
+        self._title_label = plain_label(title_words(finding), self, wrap=True)
+        self._detail_label = plain_label(detail_words(finding), self, wrap=True)
+        self._detail_label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.fix_button = QPushButton(menu_text(_translated(finding.fix_name)), self)
+        self.fix_button.setVisible(finding.fix is not None)
+        self.unfold_button = QToolButton(self)
+        self.unfold_button.setCheckable(True)
+        self.unfold_button.setChecked(is_unfolded)
+        self._name_parts()
+        self._lay_out()
+        self._detail_label.setVisible(is_unfolded)
+        self.fix_button.clicked.connect(self._on_fix_button_clicked)
+        self.unfold_button.toggled.connect(self._on_unfold_button_toggled)
+        self.draw_icons()
+
+    def draw_icons(self) -> None:
+        """Draw the icons in the colours of the theme."""
+        is_warning = self.finding.severity == "warning"
+        sign = icon("warning" if is_warning else "info", self._theme.tie_text if is_warning else self._theme.muted)
+        self._icon_label.setPixmap(sign.pixmap(_ICON))
+        self.unfold_button.setIcon(icon("up" if self.unfold_button.isChecked() else "down", self._theme.muted))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit(event.size().width())
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._fit(self.width())
+
+    def _name_parts(self) -> None:
+        title, details, fix = title_words(self.finding), detail_words(self.finding), self.fix_button.text()
+        self._icon_label.setAccessibleName(self.tr("Warning"))
+        self.fix_button.setAccessibleName(f"{fix}: {title}")
+        self.fix_button.setAccessibleDescription(details)
+        set_plain_tooltip(self, f"{title}\n{details}")
+        name = self.tr("Numbers and examples")
+        self.unfold_button.setAccessibleName(f"{name}: {title}")
+        set_plain_tooltip(self.unfold_button, name)
+
+    def _lay_out(self) -> None:
+        grid = self._grid = QGridLayout(self)
+        grid.setContentsMargins(8, 4, 4, 4)
+        grid.setHorizontalSpacing(6)
+        grid.setVerticalSpacing(2)
+        grid.addWidget(self._icon_label, 0, 0)
+        grid.addWidget(self._title_label, 0, 1)
+        grid.addWidget(self.unfold_button, 0, 3)
+        grid.addWidget(self._detail_label, 2, 1, 1, 3)
+        grid.setColumnStretch(1, 1)
+        self._is_wide: bool | None = None
+        self._fit(self.width())
+
+    def _fit(self, width: int) -> None:
+        """Put the button beside the title where there is room for both, else below it; and keep the texts whole."""
+        margins, gap = self._grid.contentsMargins(), self._grid.horizontalSpacing()
+        width -= margins.left() + margins.right() + _ICON.width() + gap
+        title_width = width - self.unfold_button.sizeHint().width() - gap
+        title = self._title_label.fontMetrics().horizontalAdvance(self._title_label.text())
+        is_wide = title + self.fix_button.sizeHint().width() + 2 * gap < title_width
+        if is_wide != self._is_wide:
+            self._is_wide = is_wide
+            self._grid.removeWidget(self.fix_button)
+            if is_wide:
+                self._grid.addWidget(self.fix_button, 0, 2)
+            else:
+                self._grid.addWidget(self.fix_button, 1, 1, 1, 3, Qt.AlignmentFlag.AlignLeft)
+        # A wrapped label may be made lower than its text otherwise.
+        for label, room in ((self._title_label, title_width), (self._detail_label, width)):
+            label.setMinimumHeight(0)  # what is asked for next is never less than this
+            label.setMinimumHeight(max(label.heightForWidth(max(room, 1)), 0))
+
+    def _on_fix_button_clicked(self) -> None:
+        self.fix_button.setEnabled(False)  # until it was looked at again
+        self.fix_requested.emit(self.finding)
+
+    def _on_unfold_button_toggled(self, is_unfolded: bool) -> None:
+        self._detail_label.setVisible(is_unfolded)
+        self.draw_icons()
+        self.unfolded.emit(self.finding.kind, is_unfolded)
+
+
+class LintView(QWidget):
+    """The findings, one below the other; hidden while there are none."""
+
+    fix_requested = Signal(object)
+    """What mends a finding is wanted, a Finding."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._findings: tuple[Finding, ...] = ()
+        self._unfolded: set[str] = set()
+        self._shown_at_first = _SHOWN_AT_FIRST
+        self._rows: list[LintRow] = []
+        self._more_button = QToolButton(self)
+        self._more_button.setCheckable(True)
+        self._more_button.toggled.connect(self._show_rows)
+        self._layout = QVBoxLayout(self)
+        self._layout.setContentsMargins(10, 4, 10, 4)
+        self._layout.setSpacing(4)
+        self._layout.addWidget(self._more_button)
+        self.setAccessibleName(self.tr("Warnings about the corpus"))
+        theme.changed.connect(self._on_theme_changed)
+        self.hide()
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What is shown."""
+        return self._findings
+
+    @property
+    def rows(self) -> Sequence[LintRow]:
+        """A row for each of them."""
+        return self._rows
+
+    def show_findings(self, findings: Sequence[Finding]) -> None:
+        """Show these, in their order."""
+        has_focus = any(row.isAncestorOf(focus) for row in self._rows) if (focus := self.focusWidget()) else False
+        if tuple(findings) == self._findings:
+            for row in self._rows:
+                row.fix_button.setEnabled(True)
+            return
+        self._findings = tuple(findings)
+        for row in self._rows:
+            self._layout.removeWidget(row)
+            row.hide()
+            row.deleteLater()
+        self._rows = [self._make_row(finding) for finding in self._findings]
+        for place, row in enumerate(self._rows):
+            self._layout.insertWidget(place, row)
+        self._set_tab_order()
+        self._show_rows()
+        if has_focus and self._rows:
+            self._rows[0].fix_button.setFocus()
+
+    def set_dense(self, is_dense: bool) -> None:
+        """Show fewer at first."""
+        shown = _SHOWN_DENSELY if is_dense else _SHOWN_AT_FIRST
+        if shown != self._shown_at_first:
+            self._shown_at_first = shown
+            self._show_rows()
+
+    def usual_height(self) -> int:
+        """Height in pixels with as many findings as are shown where there is room."""
+        rows = self._rows if self._more_button.isChecked() else self._rows[:_SHOWN_AT_FIRST]
+        heights = [row.sizeHint().height() for row in rows]
+        if len(self._rows) > _SHOWN_AT_FIRST:
+            heights.append(self._more_button.sizeHint().height())
+        margins = self._layout.contentsMargins()
+        return sum(heights) + self._layout.spacing() * len(heights) + margins.top() + margins.bottom()
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self._more_button.setChecked(False)
+        self.show_findings(())
+
+    def _make_row(self, finding: Finding) -> LintRow:
+        row = LintRow(finding, finding.kind in self._unfolded, self._theme, self)
+        row.fix_requested.connect(self.fix_requested)
+        row.unfolded.connect(self._on_row_unfolded)
+        return row
+
+    def _set_tab_order(self) -> None:
+        """Let Tab come to the rows before the button below them; what is made late would else come last of all."""
+        before: QWidget | None = self._more_button.previousInFocusChain()
+        while before is not None and before.focusPolicy() == Qt.FocusPolicy.NoFocus:
+            before = before.previousInFocusChain()
+        if before is None:
+            return
+        for row in self._rows:
+            for control in (row.fix_button, row.unfold_button):
+                QWidget.setTabOrder(before, control)
+                before = control
+
+    def _show_rows(self) -> None:
+        number = len(self._rows) - self._shown_at_first
+        shows_all = self._more_button.isChecked() or number == 0
+        for place, row in enumerate(self._rows):
+            row.setVisible(shows_all or place < self._shown_at_first)
+        text = self.tr("Fewer") if shows_all else self.tr("{number} more").format(number=number_text(number))
+        self._more_button.setText(text)
+        self._more_button.setVisible(number > 0)
+        self.setVisible(bool(self._rows))
+
+    def _on_row_unfolded(self, kind: str, is_unfolded: bool) -> None:
+        if is_unfolded:
+            self._unfolded.add(kind)
+        else:
+            self._unfolded.discard(kind)
+
+    def _on_theme_changed(self) -> None:
+        for row in self._rows:
+            row.draw_icons()
+
+
+def title_words(finding: Finding) -> str:
+    """Return the few words that a finding is called by."""
+    return _translated(finding.title_template).format(**_values(finding, _LONGEST_WORD))
+
+
+def detail_words(finding: Finding) -> str:
+    """Return the numbers of a finding, where they are from, and its examples, a line each."""
+    values = _values(finding, _LONGEST_WORD)
+    sentences = [_translated(template).format(**values) for template in finding.detail_templates]
+    if finding.is_sample:
+        sentences.append(_tr("Only a part of the corpus was looked at for this."))
+    return "\n".join([" ".join(sentences), *map(_example_words, finding.examples)])
+
+
+def _example_words(example: Example) -> str:
+    words = jamo_apart(token_text(example.before, _LONGEST_EXAMPLE))
+    if example.after:
+        words += f" → {jamo_apart(token_text(example.after, _LONGEST_EXAMPLE))}"
+    return (
+        words
+        if example.line is None
+        else _tr("Line {line}: {example}").format(line=number_text(example.line), example=words)
+    )
+
+
+def _values(finding: Finding, limit: int) -> dict[str, int | str]:
+    return {
+        name: token_text(value, limit) if isinstance(value, str) else value for name, value in finding.values.items()
+    }
+
+
+def _translated(template: str) -> str:
+    return QCoreApplication.translate("linter", template)
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("LintView", text)

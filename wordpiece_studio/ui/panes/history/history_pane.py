@@ -1,0 +1,323 @@
+"""The merge history: one row a merge, at hand to look at, filter, sort, go to and copy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from wordpiece_studio.session.history_rows import TOKEN_COLUMNS, HistoryColumn
+from wordpiece_studio.session.history_table import RAW_ROLE, HistoryTableModel
+from wordpiece_studio.session.records import Focus, TrainerState
+from wordpiece_studio.session.watched_changes import WatchedChanges
+from wordpiece_studio.ui.panes.history.export_bar import ExportBar
+from wordpiece_studio.ui.panes.history.focused_step import focused_step
+from wordpiece_studio.ui.panes.history.history_controls import HistoryControls
+from wordpiece_studio.ui.panes.history.history_copying import HistoryCopying
+from wordpiece_studio.ui.panes.history.history_filter_row import HistoryFilterRow
+from wordpiece_studio.ui.panes.history.history_menu import HistoryMenu
+from wordpiece_studio.ui.panes.history.history_view import HistoryView
+from wordpiece_studio.ui.widgets.empty_state import EmptyState
+from wordpiece_studio.ui.widgets.pane import Pane
+from wordpiece_studio.ui.widgets.token_text import number_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from PySide6.QtGui import QResizeEvent
+
+    from wordpiece_studio.session.trainer_model import TrainerModel
+    from wordpiece_studio.ui.widgets.theme import Theme
+
+_BUSY_DELAY_MS = 50
+_HEADING_MARGINS = 48
+"""Pixels: those of the title line, and the room between its parts."""
+_MOST_COPIED = 100_000
+_WIDE_LETTERS = 72
+"""In a pane so wide the button of the filter has its name on it."""
+
+
+class HistoryPane(Pane):
+    """The table of merges with its controls."""
+
+    export_requested = Signal()
+    """The user wants to save the table."""
+    columns_chosen = Signal(object)
+    """The user has chosen other columns: their names, as `HistoryColumns.names` has them."""
+
+    def __init__(
+        self, model: TrainerModel, theme: Theme, parent: QWidget | None = None, *, changes: WatchedChanges | None = None
+    ) -> None:
+        super().__init__(model, parent)
+        self._changes = changes if changes is not None else WatchedChanges(self)
+        self._rows = HistoryTableModel(model, self)
+        self._view = HistoryView(self._rows, theme, self)
+        self._controls = HistoryControls(theme, HistoryMenu(self._view, self), self)
+        self._filter_row = HistoryFilterRow(self)
+        self._filter_row.hide()
+        self.export_bar = ExportBar(self)
+        self._copying = HistoryCopying(self)
+        self._empty = EmptyState(self)
+        self._is_my_focus = False  # what is looked at was chosen here, and so is in view
+        self._is_focus_marked = False
+        self._is_open_for_step = False  # the filter's row, which then goes when the step was typed
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(1, 4, 1, 2)
+        layout.setSpacing(4)
+        layout.addWidget(self._controls)
+        layout.addWidget(self._filter_row)
+        layout.addWidget(self.export_bar)
+        layout.addWidget(self._empty, 1)
+        layout.addWidget(self._view, 100)
+        self._connect()
+        self._rows.set_watched(self._changes.steps)
+        self._show_columns()
+        self._view.set_moment(model.moment)
+        self._view.show_step(model.moment, select=False)
+        self.set_heading(self.tr("Merge history"))
+
+    def header_widget(self) -> QWidget:
+        """Return the controls, for the title line of the card; until it is taken they stand above the table."""
+        return self._controls
+
+    @property
+    def view(self) -> HistoryView:
+        """The table."""
+        return self._view
+
+    @property
+    def rows(self) -> HistoryTableModel:
+        """The rows of the table."""
+        return self._rows
+
+    def _connect(self) -> None:
+        self._view.clicked.connect(self._on_view_clicked)
+        self._view.step_walked_to.connect(self._go_to)
+        self._view.copy_requested.connect(self.copy_rows)
+        self._copying.copied.connect(self._on_copying_copied)
+        self._view.columns.changed.connect(self._show_columns)
+        self._view.columns.chosen.connect(self._on_columns_chosen)
+        self._controls.filter_wanted.connect(self.open_filter)
+        self._controls.step_wanted.connect(self.ask_for_step)
+        self._controls.moment_requested.connect(self.show_moment)
+        self._controls.export_requested.connect(self.export_requested)
+        self._filter_row.filter_changed.connect(self._on_filter_row_filter_changed)
+        self._filter_row.step_entered.connect(self._on_filter_row_step_entered)
+        self._filter_row.closed.connect(self._on_filter_row_closed)
+        self._rows.filter_failed.connect(self._filter_row.show_error)
+        self._rows.busy_changed.connect(self._on_rows_busy_changed)
+        self._rows.modelReset.connect(self._on_rows_model_reset)
+        self._changes.changed.connect(self._on_changes_changed)
+        self._model.focus_changed.connect(self._on_model_focus_changed)
+        self._model.moment_changed.connect(self._on_model_moment_changed)
+        self._model.merges_appended.connect(self._on_model_merges_appended)
+        self._model.state_changed.connect(self._on_model_state_changed)
+
+    # -- what is shown
+
+    def refresh(self) -> None:
+        history, count = self._model.history, self._model.merge_count
+        self._show_emptiness()
+        self._view.columns.fit_numbers()
+        if not self._is_focus_marked:
+            self._mark_focus()
+        if history is None:
+            self.set_heading(self.tr("Merge history"))
+            return
+        ties = int(np.count_nonzero(history.column("ties")[:count] > 1))
+        full = self.tr("{merges} merges, {ties} tie") if ties == 1 else self.tr("{merges} merges, {ties} ties")
+        hints = (full, self.tr("{merges} merges"), "{merges}")
+        if self._rows.is_busy:
+            hints = (self.tr("searching {merges} merges…"), self.tr("searching…"), "…")
+        elif self._rows.hidden_count:
+            hints = (self.tr("{shown} of {merges} merges shown"), self.tr("{shown} of {merges}"), "{shown}")
+        texts = {"merges": number_text(count), "ties": number_text(ties), "shown": number_text(self._rows.rowCount())}
+        self._set_hint(*(hint.format(**texts) for hint in hints))
+
+    def _set_hint(self, *hints: str) -> None:
+        """Show the first of the hints that there is room for beside title and buttons, else none of them."""
+        title, metrics = self.tr("Merge history"), self.fontMetrics()
+        taken = metrics.horizontalAdvance(title) * 11 // 10 + self._controls.sizeHint().width()  # the title is bold
+        room = self.width() - taken - _HEADING_MARGINS
+        self.set_heading(title, next((hint for hint in hints if metrics.horizontalAdvance(hint) <= room), ""))
+
+    def _show_emptiness(self) -> None:
+        text = ""
+        if self._model.history is None:
+            text = self.tr("Nothing is trained yet. Train, and every merge appears here.")
+        elif not self._model.merge_count and self._model.state is not TrainerState.TRAINING:
+            text = self._why_no_merge()
+        elif not self._rows.rowCount() and self._rows.hidden_count:
+            text = self.tr("No merge matches the filter.")
+            if self._rows.filter.only_watched and not self._changes.is_known:
+                text = self.tr("The steps that change the watched text are not known yet.")
+        self._empty.show_text(text, offers=self._model.history is None)
+        self._empty.setVisible(bool(text))
+        self._view.setVisible(not text)
+
+    def _why_no_merge(self) -> str:
+        """Return what is true of a run without a merge: whether there can be one."""
+        config = self._model.config
+        reasons = {
+            "no_pair": self.tr("No merge: no pair is left. Every word that was trained on is one symbol."),
+            "min_frequency": self.tr("No merge: no pair occurs {count} times, the smallest count asked for.").format(
+                count=number_text(config.min_frequency if config is not None else 0)
+            ),
+            "vocab_size": self.tr("No merge: special tokens and alphabet reach the size. “Train further” goes on."),
+            "min_value": self.tr("No merge: no pair is as good as asked for."),
+            "max_merges": self.tr("No merge was asked for. “Train further” learns some."),
+            "max_seconds": self.tr("No merge: the time was over before the first one. “Train further” goes on."),
+        }
+        first = self.tr("No merge yet. “Next merge” learns the first one.")
+        return reasons.get(self._model.stop_reason or "", first)
+
+    def show_moment(self) -> None:
+        """Bring the row of the moment into view and give it the keyboard; a filter that hides it is taken away."""
+        if self._model.moment and self._rows.row_of_step(self._model.moment) < 0:
+            self._filter_row.clear()
+        self._view.show_step(self._model.moment, select=True)
+        self._view.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def open_filter(self, is_wanted: bool = True) -> None:
+        """Show the line with the filter and give it the keyboard; or hide it, and show all merges."""
+        self._is_open_for_step = False
+        self._filter_row.setVisible(is_wanted)
+        if is_wanted:
+            self._filter_row.ask_for_text()
+        else:
+            self._filter_row.clear()
+        self._show_filter()
+
+    def ask_for_step(self) -> None:
+        """Put the keyboard into the line for a step."""
+        was_hidden = self._filter_row.isHidden()
+        self._filter_row.show()
+        self._show_filter()
+        self._filter_row.ask_for_step()
+        self._is_open_for_step = was_hidden
+
+    def take_columns(self, names: Sequence[str]) -> None:
+        """Show the columns that were chosen earlier."""
+        self._view.columns.take_names(names)
+
+    def set_export_enabled(self, is_enabled: bool) -> None:
+        """Say whether there is something to export, and nothing is being exported."""
+        self._controls.set_export_enabled(is_enabled)
+
+    def close_jobs(self) -> None:
+        """Wait for what works beside the window to end."""
+        self._copying.close()
+        self._rows.close()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._controls.set_wide(event.size().width() > _WIDE_LETTERS * self.fontMetrics().averageCharWidth())
+        self.refresh_later()
+
+    # -- copying
+
+    def copy_rows(self) -> None:
+        """Put the selected rows on the clipboard as tab-separated text, unless they are none or far too many."""
+        history, steps = self._model.history, self._view.selected_steps()
+        if len(steps) > _MOST_COPIED:
+            count = number_text(len(steps))
+            hints = (self.tr("{count} rows are too many to copy: export them"), self.tr("too many rows to copy"))
+            self._set_hint(*(hint.format(count=count) for hint in hints))
+        elif history is not None and len(steps):
+            self._copying.copy(history, steps)
+            if self._copying.is_running:
+                self._set_hint(self.tr("copying {count} rows…").format(count=number_text(len(steps))))
+
+    def _on_copying_copied(self, rows: int) -> None:
+        text = self.tr("1 row copied") if rows == 1 else self.tr("{count} rows copied")
+        self._set_hint(text.format(count=number_text(rows)))
+
+    # -- what happens
+
+    def _go_to(self, step: int) -> None:
+        history = self._model.history
+        if history is None:
+            return
+        self._model.seek(step)
+        if 1 <= step <= self._model.merge_count:
+            self._look_at(history.token(int(history.column("new_id")[step - 1])))
+
+    def _look_at(self, token: str) -> None:
+        self._is_my_focus = True
+        self._model.set_focus(Focus("token", text=token))
+        self._is_my_focus = False
+
+    def _mark_focus(self) -> None:
+        """Mark the row of what is looked at; one chosen elsewhere is brought into view."""
+        step = focused_step(self._model)
+        self._is_focus_marked = bool(step)
+        self._view.set_focus_step(step)
+        if step and not self._is_my_focus and self._rows.row_of_step(step) >= 0:
+            self._view.show_step(step, select=False)
+
+    def _show_filter(self) -> None:
+        self._controls.show_filter(self._filter_row.name(), is_open=not self._filter_row.isHidden())
+
+    def _show_columns(self) -> None:
+        self._controls.show_columns(len(self._view.columns.shown()), len(HistoryColumn))
+
+    def _on_columns_chosen(self) -> None:
+        self._show_columns()
+        self.columns_chosen.emit(self._view.columns.names())
+
+    def _on_view_clicked(self, index: QModelIndex) -> None:
+        if not self._view.is_one_row_selected():
+            return
+        if index.column() in TOKEN_COLUMNS:
+            self._look_at(index.data(RAW_ROLE))
+        else:
+            self._go_to(self._view.step_at(index))
+
+    def _on_filter_row_filter_changed(self) -> None:
+        self._filter_row.show_error(None)
+        self._rows.set_filter(self._filter_row.filter)
+        self._show_filter()
+        self.refresh_later()
+
+    def _on_filter_row_step_entered(self, step: int) -> None:
+        self._model.seek(step)
+        if self._is_open_for_step and not self._filter_row.filter:
+            self.open_filter(False)
+        self._view.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _on_filter_row_closed(self) -> None:
+        self.open_filter(False)
+        self._view.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _on_rows_busy_changed(self, _is_busy: bool) -> None:
+        self.refresh_later()
+
+    def _on_rows_model_reset(self) -> None:
+        self._view.set_moment(self._model.moment)
+        self._mark_focus()
+        self._view.restyle()  # of another run the value may have another name, and numbers another length
+        self._view.show_step(self._model.moment, select=True)
+        self.refresh_later()
+
+    def _on_changes_changed(self) -> None:
+        self._rows.set_watched(self._changes.steps)
+        self.refresh_later()
+
+    def _on_model_focus_changed(self, _focus: object) -> None:
+        self._mark_focus()
+
+    def _on_model_moment_changed(self, moment: int) -> None:
+        self._view.set_moment(moment)
+        self._view.viewport().update()  # of a run that was opened, more may be known than before
+        if self._model.state is TrainerState.TRAINING and self._model.is_at_head:
+            return  # the view follows by itself if it stands at the end, and stays put if it does not
+        self._view.show_step(moment, select=self._view.is_one_row_selected())
+
+    def _on_model_merges_appended(self, _first: object, _last: object) -> None:
+        self.refresh_later(_BUSY_DELAY_MS)
+
+    def _on_model_state_changed(self, _state: object) -> None:
+        self._view.show_step(self._model.moment, select=self._view.is_one_row_selected())
+        self.refresh_later()

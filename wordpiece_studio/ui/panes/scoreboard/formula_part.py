@@ -1,0 +1,128 @@
+"""The upper part of the scoreboard: a pair with its formula filled in, its ratio, and the rule where it was a tie.
+
+It is shown in one of three details, each of them whole; which one there is room for is the pane's affair.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+
+from wordpiece_studio.ui.panes.scoreboard.formula_line import FormulaLine, Run
+from wordpiece_studio.ui.panes.scoreboard.wording import ratio_line, ratio_sentences, tie_rule_sentence, value_name
+from wordpiece_studio.ui.widgets.formula import Formula, formula_of
+from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip
+
+if TYPE_CHECKING:
+    from wordpiece_studio.training.config import TrainingConfig
+    from wordpiece_studio.training.history import MergeHistory
+    from wordpiece_studio.training.records import Candidate, Merge
+    from wordpiece_studio.ui.widgets.theme import Theme
+
+
+Detail = Literal["all", "formula", "numbers"]
+"""Formula and sentences, the formula alone, or only its numbers."""
+
+_SIDE, _SPACING = 14, 2
+_SLACK = 0.85
+
+
+class FormulaPart(QWidget):
+    """One pair, explained."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._detail: Detail = "all"
+        self._rule = ""  # for ties, whether this is one or not
+        self._history: MergeHistory | None = None
+        self._words = 0  # of its corpus, weighted
+        self._shown: tuple[str, Merge | Candidate, Formula] | None = None
+        self.line = FormulaLine(theme, self)
+        self.ratio = plain_label("", self, role="hint", wrap=True)
+        self.tie = plain_label("", self, role="hint", wrap=True)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(_SIDE, 0, _SIDE, 0)
+        layout.setSpacing(_SPACING)
+        for part in (self.line, self.ratio, self.tie):
+            layout.addWidget(part)
+        self.show_nothing()
+
+    def show_nothing(self) -> None:
+        """Show no pair."""
+        self._shown = self._history = None
+        self.line.set_runs((), "")
+        self.hide()
+
+    def show_pair(
+        self, pair: Merge | Candidate, history: MergeHistory, config: TrainingConfig, moment: int, *, ties: int
+    ) -> None:
+        """Show a pair as it stands at `moment`; `ties` is how many had the best value where it was chosen."""
+        if history is not self._history:
+            self._history, self._words = history, history.total_words
+        symbols, words = history.symbols_after(moment), self._words
+        formula = formula_of(config.objective, pair, symbols)
+        self._shown = (value_name(config.objective), pair, formula)
+        sentences = ratio_sentences(pair, symbols, words)
+        rule = tie_rule_sentence(config.tie, ties) if ties > 1 else ""
+        self._rule = tie_rule_sentence(config.tie, max(ties, 2))
+        set_plain_text(self.ratio, ratio_line(pair, symbols))
+        set_plain_text(self.tie, rule)
+        set_plain_tooltip(self.ratio, sentences)
+        set_plain_tooltip(self.line, "\n".join(filter(None, (self._spoken(), sentences, rule))))
+        self._show_line()
+        self._show_notes()
+        self.show()
+
+    def set_detail(self, detail: Detail) -> None:
+        """Show so much."""
+        if detail != self._detail:
+            self._detail = detail
+            self._show_line()
+            self._show_notes()
+
+    def needed_height(self, detail: Detail, width: int) -> int:
+        """Return the height in pixels of this detail in a pane of this width; 0 while no pair is shown.
+
+        It hardly differs from merge to merge, or the pane would change its looks while one steps: the rule for ties
+        counts where there is none too, and a formula that just fits as one that does not.
+        """
+        if self._shown is None:
+            return 0
+        width -= 2 * _SIDE
+        height = self.line.height_of(self._runs(detail), width if detail == "numbers" else int(width * _SLACK))
+        if detail == "all":
+            for label, text in ((self.ratio, self.ratio.text()), (self.tie, self._rule)):
+                height += _SPACING + _wrapped_height(label, text, width)
+        return height
+
+    def _spoken(self) -> str:
+        if self._shown is None:
+            return ""
+        name, pair, formula = self._shown
+        return f"{name}: {pair.left} + {pair.right} → {pair.token}, {formula.text}"
+
+    def _show_line(self) -> None:
+        if self._shown is not None:
+            self.line.set_runs(self._runs(self._detail), self._spoken())
+
+    def _runs(self, detail: Detail) -> list[Run]:
+        if self._shown is None:
+            return []
+        name, pair, formula = self._shown
+        runs = [Run(name, "muted"), Run(pair.left, "chip"), Run("+", "muted"), Run(pair.right, "chip")]
+        runs += [Run("→", "muted"), Run(pair.token, "chip")]
+        parts: tuple[str, ...] = (formula.rule, formula.numbers, *formula.reduced)
+        if detail == "numbers" and formula.numbers:
+            parts = (formula.numbers,)
+        runs += [Run(f"= {part}") for part in parts if part]
+        return [*runs, Run(f"= {formula.value}", "strong")]
+
+    def _show_notes(self) -> None:
+        self.ratio.setVisible(self._detail == "all")
+        self.tie.setVisible(self._detail == "all" and bool(self.tie.text()))
+
+
+def _wrapped_height(label: QLabel, text: str, width: int) -> int:
+    return label.fontMetrics().boundingRect(0, 0, width, 10_000, int(Qt.TextFlag.TextWordWrap), text).height()

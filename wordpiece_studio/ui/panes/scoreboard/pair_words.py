@@ -1,0 +1,169 @@
+"""The words that hold a pair or a token, before and after a merge: asked of the history, most frequent first.
+
+No widget: it says what :mod:`~wordpiece_studio.ui.panes.scoreboard.words_view` shows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from wordpiece_studio.errors import StudioError
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Sequence
+
+    from wordpiece_studio.session.background_job import Report
+    from wordpiece_studio.session.records import Focus
+    from wordpiece_studio.training.history import MergeHistory
+
+_SHOWN = 100
+
+
+@dataclass(frozen=True, slots=True)
+class PairWord:
+    """A word of the corpus with its weight, and its symbols before and after a merge.
+
+    `token`: which of them is to be seen where the merge changes nothing; empty for none.
+    """
+
+    word: str
+    count: int
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    token: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PairWords:
+    """The most frequent words there are, at most 100 of them, and how many there are in all."""
+
+    words: tuple[PairWord, ...]
+    total: int
+
+
+NO_WORDS = PairWords((), 0)
+
+
+@dataclass(frozen=True, slots=True)
+class WordsWish:
+    """Whose words are wanted.
+
+    Attributes
+    ----------
+    history
+        What is asked.
+    step
+        The merge that is looked at, from 1; 0 before the first one.
+    focus
+        A pair, a token or a word.
+    token
+        What the pair becomes.
+    is_merge
+        Whether the pair is the one that `step` merged: then its words are known, and nothing is looked for.
+    """
+
+    history: MergeHistory
+    step: int
+    focus: Focus
+    token: str = ""
+    is_merge: bool = False
+
+
+def find_words(wish: WordsWish, _stop: threading.Event | None = None, _report: Report | None = None) -> PairWords:
+    """Return the words that are wished for. Work of a `BackgroundJob`, where the corpus is large."""
+    history, focus, step = wish.history, wish.focus, wish.step
+    if focus.kind == "word":
+        return the_word(history, focus.text, step)
+    if focus.kind == "token":
+        return words_of_token(history, focus.text, step)
+    if wish.is_merge:
+        return words_of_merge(history, step)
+    return words_of_pair(history, focus.left, focus.right, wish.token, max(step - 1, 0))
+
+
+def words_of_merge(history: MergeHistory, step: int) -> PairWords:
+    """Return the words that the merge `step` (from 1) changed."""
+    # By number and not by text: a table of a million words and their counts would hold up the window.
+    segmentations = history.segmentations
+    touched = segmentations.words_at(history.positions(step - 1))
+    touched = touched[np.diff(touched, prepend=-1) > 0]
+    weights = history.input.weights[touched]
+    frequent = np.argsort(-weights, kind="stable")[:_SHOWN]
+    words = (
+        PairWord(
+            history.input.words[index],
+            weight,
+            tuple(segmentations.tokens(index, step - 1)),
+            tuple(segmentations.tokens(index, step)),
+        )
+        for index, weight in zip(touched[frequent].tolist(), weights[frequent].tolist(), strict=True)
+    )
+    return PairWords(tuple(words), len(touched))
+
+
+def words_of_pair(history: MergeHistory, left: str, right: str, token: str, moment: int) -> PairWords:
+    """Return the words in which a pair occurs after `moment` merges, and what they would become by its merge."""
+    words = []
+    for word, count in history.words_with_pair(left, right, moment, _SHOWN):
+        before = tuple(history.segmentation(word, moment))
+        words.append(PairWord(word, count, before, joined(before, left, right, token)))
+    return PairWords(tuple(words), history.number_of_words_with_pair(left, right, moment))
+
+
+def words_of_token(history: MergeHistory, token: str, step: int) -> PairWords:
+    """Return the words that hold a token after `step` merges, and what the last of these did to them."""
+    token_id = history.vocabulary(step).id_of(token)
+    if token_id is None:
+        return NO_WORDS
+    earlier = max(step - 1, 0)
+    words = (
+        PairWord(
+            word, count, tuple(history.segmentation(word, earlier)), tuple(history.segmentation(word, step)), token
+        )
+        for word, count in history.words_with_token(token_id, step, _SHOWN)
+    )
+    return PairWords(tuple(words), history.number_of_words(token_id, step))
+
+
+def the_word(history: MergeHistory, word: str, step: int) -> PairWords:
+    """Return what the merge `step` did to a word; nothing if it is not one that was trained on."""
+    try:
+        index = history.segmentations.index_of(word)
+    except StudioError:
+        return NO_WORDS
+    before, after = (tuple(history.segmentation(word, moment)) for moment in (max(step - 1, 0), step))
+    return PairWords((PairWord(word, int(history.input.weights[index]), before, after),), 1)
+
+
+def joined(tokens: Sequence[str], left: str, right: str, token: str) -> tuple[str, ...]:
+    """Return the tokens with each `left right` replaced by `token`, from left to right.
+
+    >>> joined(("a", "##a", "##a"), "##a", "##a", "##aa")
+    ('a', '##aa')
+    """
+    result: list[str] = []
+    index = 0
+    while index < len(tokens):
+        is_pair = tuple(tokens[index : index + 2]) == (left, right)
+        result.append(token if is_pair else tokens[index])
+        index += 2 if is_pair else 1
+    return tuple(result)
+
+
+def changed_tokens(before: Sequence[str], after: Sequence[str]) -> tuple[list[bool], list[bool]]:
+    """Say of each token before a merge whether it was merged, and of each token after it whether the merge made it.
+
+    >>> changed_tokens(("a", "##a", "##b"), ("aa", "##b"))
+    ([True, True, False], [True, False])
+    """
+    is_merged: list[bool] = []
+    is_made: list[bool] = []
+    for token in after:
+        same = len(is_merged) < len(before) and before[len(is_merged)] == token
+        is_made.append(not same)
+        is_merged += [False] if same else [True, True]
+    return is_merged, is_made

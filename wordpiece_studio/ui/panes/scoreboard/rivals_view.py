@@ -1,0 +1,324 @@
+"""The table of rivals: pairs as chips, formulas, values as bars, those that share the best value in one box.
+
+It shows a :class:`~wordpiece_studio.ui.panes.scoreboard.rivals_model.RivalsModel` and says which rival was chosen, and
+when more of them are wanted.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPalette, QPen, QResizeEvent
+from PySide6.QtWidgets import QHeaderView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QToolButton, QWidget
+
+from wordpiece_studio.ui.panes.scoreboard.choosing_table import ChoosingTable
+from wordpiece_studio.ui.panes.scoreboard.rivals_model import (
+    BAR,
+    CANDIDATE_ROLE,
+    NUMBERS,
+    PAIR,
+    RANK,
+    REDUCED,
+    VALUE,
+    RivalsModel,
+)
+from wordpiece_studio.ui.widgets.chip_style import ChipStyle
+from wordpiece_studio.ui.widgets.icons import icon
+from wordpiece_studio.ui.widgets.painting import saved
+from wordpiece_studio.ui.widgets.plain import set_plain_tooltip
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from wordpiece_studio.training.records import Candidate
+    from wordpiece_studio.ui.widgets.theme import Theme
+
+_SHORTEST_BAR, _LONGEST_BAR = 20, 150
+_CELL_ROOM = 14
+_TIE_ROOM = 16
+_MOST_AIR = 24
+_LEAST_PAIR = 8  # digits
+_LONGEST_PAIR = 320
+"""Pixels; of a longer pair the end is cut."""
+_YIELDS = 4  # of the width of the pairs this part at most, for the formulas
+_SAMPLE = 40
+"""So many rows at either end say how wide the columns have to be."""
+
+
+class RivalsDelegate(QStyledItemDelegate):
+    """Draws the pair of a rival as chips and its value as a bar."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.style_of_chips = ChipStyle(theme)
+        self._tie_width = 0
+
+    def leave_room_for(self, tie_width: int) -> None:
+        """Keep so many pixels free at the right of the bars, for the text of the box of ties."""
+        self._tie_width = tie_width
+
+    def restyle(self) -> None:
+        """Take the theme's fonts and colours as they are now."""
+        self.style_of_chips = ChipStyle(self._theme)
+
+    def initStyleOption(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
+        super().initStyleOption(option, index)
+        option.state &= ~QStyle.StateFlag.State_HasFocus
+        model = index.model()
+        is_best = index.row() == 0 or (isinstance(model, RivalsModel) and index.row() < model.tied_rows)
+        if is_best and index.column() in (RANK, VALUE):
+            option.font.setBold(True)
+        if index.column() in (PAIR, BAR):
+            option.text = ""
+        elif index.column() in (RANK, NUMBERS):
+            option.palette.setColor(QPalette.ColorRole.Text, self._theme.muted)
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        super().paint(painter, option, index)
+        with saved(painter):
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            cell = QRectF(option.rect)
+            if index.column() == PAIR:
+                candidate = index.data(CANDIDATE_ROLE)
+                top = cell.center().y() - self.style_of_chips.height / 2
+                at = QPointF(cell.left() + 6, top)
+                self.style_of_chips.paint_row(painter, at, (candidate.left, candidate.right), cell.right())
+            elif index.column() == BAR:
+                self._paint_bar(painter, cell, index)
+
+    def _paint_bar(self, painter: QPainter, cell: QRectF, index: QModelIndex | QPersistentModelIndex) -> None:
+        model = index.model()
+        if not isinstance(model, RivalsModel):
+            return
+        is_best = index.row() == 0 or index.row() < model.tied_rows
+        room = min(cell.width() - self._tie_width - 30, float(_LONGEST_BAR))
+        if room < _SHORTEST_BAR:
+            return
+        bar = QRectF(cell.left() + 12, cell.center().y() - 5, max(room * model.share(index.row()), 2.0), 10)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self._theme.accent if is_best else self._theme.bar)
+        painter.drawRoundedRect(bar, 1.5, 1.5)
+
+
+class RivalsView(ChoosingTable):
+    """The rivals in rows. Ties stand in one box that names how many there are."""
+
+    rival_chosen = Signal(object)
+    """The :class:`Candidate` that was clicked, moved to by key, or on which Enter was pressed."""
+    more_wanted = Signal()
+    """The last row is in view, or the button was pressed, and there may be more than are shown."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._tie_text = ""
+        self._may_have_more = False
+        self._needs: dict[int, int] = {}  # pixels a column, until the rivals or the fonts change
+        self._rivals = RivalsModel(self)
+        self._delegate = RivalsDelegate(theme, self)
+        self.setModel(self._rivals)
+        self.setItemDelegate(self._delegate)
+        self.setAccessibleName(self.tr("Rivals"))
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        header = self.horizontalHeader()
+        header.setSectionsClickable(False)
+        header.setTextElideMode(Qt.TextElideMode.ElideRight)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        header.setSectionResizeMode(BAR, QHeaderView.ResizeMode.Stretch)
+        self._more = QToolButton(self)
+        self._more.setText(self.tr("More"))
+        set_plain_tooltip(self._more, self.tr("Show more rivals. Scrolling to the last one does the same."))
+        self._more.setAccessibleName(self.tr("More rivals"))
+        self._more.hide()
+        self.restyle()
+        theme.changed.connect(self.on_theme_changed)
+        self.row_chosen.connect(self._on_self_row_chosen)
+        self._more.clicked.connect(self.more_wanted)
+        self.verticalScrollBar().valueChanged.connect(self._on_scroll_bar_value_changed)
+
+    @property
+    def rivals(self) -> RivalsModel:
+        """The model shown."""
+        return self._rivals
+
+    @property
+    def more_button(self) -> QToolButton:
+        """What asks for more rivals, in the line of the headings."""
+        return self._more
+
+    def show_rivals(
+        self, candidates: Sequence[Candidate], objective: str, symbols: int, value_name: str, *, may_have_more: bool
+    ) -> None:
+        """Show these rivals from the first on; see `RivalsModel.set_rivals`."""
+        self._rivals.set_rivals(candidates, objective, symbols, value_name)
+        self._set_more(may_have_more)
+        self.scrollToTop()
+
+    def add_rivals(self, candidates: Sequence[Candidate], objective: str, symbols: int, *, may_have_more: bool) -> bool:
+        """Append what follows the rivals shown, without moving; False if those are not the same."""
+        is_same = self._rivals.add_rivals(candidates, objective, symbols)
+        if is_same:
+            self._set_more(may_have_more)
+        return is_same
+
+    def restyle(self) -> None:
+        self._delegate.restyle()
+        self._leave_room_for_tie()
+        self._more.setIcon(icon("down", self._theme.muted))
+        self._needs = {}
+        self.verticalHeader().setDefaultSectionSize(self._delegate.style_of_chips.height + 3)
+        self._spread_columns()
+
+    def show_rows(self, least: int) -> None:
+        """Be at least as high as the headings and so many rows."""
+        self.setMinimumHeight(self.needed_height(least))
+
+    def needed_height(self, rows: int) -> int:
+        """Return the height in pixels of the headings and so many rows."""
+        return self.horizontalHeader().sizeHint().height() + rows * self.verticalHeader().defaultSectionSize() + 3
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._spread_columns()
+
+    def _spread_columns(self) -> None:
+        """Values are never cut; then comes the pair, the formula, the formula reduced, and the bar has the rest."""
+        width = self.viewport().width()
+        if not self._needs:
+            self._needs = {column: self._needed_width(column) for column in (RANK, NUMBERS, REDUCED, VALUE)}
+            self._needs[PAIR] = self._needed_pair_width()
+        needed = dict(self._needs)
+        pair = needed.pop(PAIR)
+        more = self._fit_button(width - pair - sum(needed.values()))
+        left = width - needed[RANK] - needed[VALUE] - pair - more
+        missing = needed[NUMBERS] + needed[REDUCED] - left
+        if 0 < missing <= pair // _YIELDS:  # the longest pair rather than all the reduced formulas
+            pair, left = pair - missing, left + missing
+        for column in (NUMBERS, REDUCED):
+            is_hidden = not needed[column] or needed[column] > left
+            self.setColumnHidden(column, is_hidden)
+            left -= 0 if is_hidden else needed[column]
+            if is_hidden:
+                needed.pop(column)
+        tie = max(self._tie_width() + _TIE_ROOM - more, 0) if self._rivals.tied_rows > 1 else 0
+        if left < 0:
+            pair = max(pair + left, self.fontMetrics().horizontalAdvance("0") * _LEAST_PAIR)
+        rule = self.fontMetrics().horizontalAdvance(self._rivals.rule) + _CELL_ROOM
+        title = rule if NUMBERS in needed else 0
+        if 0 < title - needed.get(NUMBERS, title) <= left - tie - _SHORTEST_BAR:
+            left -= title - needed[NUMBERS]
+            needed[NUMBERS] = title
+        self._rivals.set_rule_named(title > needed.get(NUMBERS, title))
+        airy = min(max(left - tie - _LONGEST_BAR, 0) // len(needed), _MOST_AIR)
+        self.setColumnWidth(PAIR, pair + airy)
+        for column, room in needed.items():
+            self.setColumnWidth(column, room + (airy if column != RANK else 0))
+        self._place_button()
+
+    def _fit_button(self, left: int) -> int:
+        """Return how wide the button is, which has no text where less than that is left."""
+        if not self._may_have_more:
+            return 0
+        self._more.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        if self._more.sizeHint().width() > left:
+            self._more.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
+        return self._more.sizeHint().width()
+
+    def _place_button(self) -> None:
+        header = self.horizontalHeader()
+        size = self._more.sizeHint()
+        height = min(size.height(), header.height())
+        right = header.geometry().right()
+        self._more.setGeometry(right - size.width(), header.geometry().top(), size.width(), height)
+
+    def _sampled_rows(self) -> Sequence[int]:
+        count = self._rivals.rowCount()
+        return range(count) if count <= 2 * _SAMPLE else [*range(_SAMPLE), *range(count - _SAMPLE, count)]
+
+    def _needed_width(self, column: int) -> int:
+        """Return the width of a column's texts, 0 if there are none; a long heading may be cut."""
+        metrics = QFontMetrics(self._theme.font(0, bold=column in (RANK, VALUE)))
+        texts = (str(self._rivals.index(row, column).data()) for row in self._sampled_rows())
+        needed = max(map(metrics.horizontalAdvance, texts), default=0)
+        if not needed:
+            return 0
+        return needed + _CELL_ROOM if column == NUMBERS else max(needed + _CELL_ROOM, self._title_width(column))
+
+    def _title_width(self, column: int) -> int:
+        title = str(self._rivals.headerData(column, Qt.Orientation.Horizontal))
+        return self.fontMetrics().horizontalAdvance(title) + _CELL_ROOM
+
+    def _needed_pair_width(self) -> int:
+        width = self._delegate.style_of_chips.width
+        rivals = (self._rivals.candidates[row] for row in self._sampled_rows())
+        longest = max((width(rival.left) + width(rival.right) for rival in rivals), default=80.0)
+        return min(int(longest), _LONGEST_PAIR) + _CELL_ROOM
+
+    def _tie_width(self) -> int:
+        return QFontMetrics(self._theme.font(-1, bold=True)).horizontalAdvance(self._tie_text or "tie of 00")
+
+    def set_tie_text(self, text: str, rule: str) -> None:
+        """Write this at the right of the box of ties, for example ``tie of 2``; tooltips there say the rule too."""
+        self._tie_text = text
+        self._rivals.set_tie_rule(rule)
+        self._leave_room_for_tie()
+        self._spread_columns()
+        self.viewport().update()
+
+    def _leave_room_for_tie(self) -> None:
+        self._delegate.leave_room_for(self._tie_width() if self._rivals.tied_rows > 1 else 0)
+
+    def show_pair(self, left: str, right: str) -> None:
+        """Mark the row of this pair as chosen, or none if it is not among the rivals."""
+        self.mark_row(self._rivals.row_of(left, right))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        box = self._tie_box()
+        with QPainter(self.viewport()) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            if box is not None:
+                painter.setPen(Qt.PenStyle.NoPen)
+                painter.setBrush(self._theme.tie_soft)
+                painter.drawRoundedRect(box, 4, 4)
+        super().paintEvent(event)
+        if box is not None:
+            self._paint_tie_frame(box)
+
+    def _paint_tie_frame(self, box: QRectF) -> None:
+        with QPainter(self.viewport()) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(QPen(self._theme.tie, 1.4))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(box, 4, 4)
+            painter.setPen(self._theme.tie_text)
+            painter.setFont(self._theme.font(-1, bold=True))
+            left = self.columnViewportPosition(BAR)
+            first = QRectF(left, box.top(), box.right() - 10 - left, self.verticalHeader().defaultSectionSize())
+            if first.width() >= self._tie_width():  # it never lies on a number
+                flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+                painter.drawText(first, int(flags), self._tie_text)
+
+    def _tie_box(self) -> QRectF | None:
+        tied = self._rivals.tied_rows
+        if tied < 2:
+            return None
+        top = self.rowViewportPosition(0)
+        height = tied * self.verticalHeader().defaultSectionSize()
+        return QRectF(1, top + 1, self.viewport().width() - 2, height - 2)
+
+    def _on_self_row_chosen(self, row: int) -> None:
+        self.rival_chosen.emit(self._rivals.candidates[row])
+
+    def _on_scroll_bar_value_changed(self, value: int) -> None:
+        if self._may_have_more and 0 < self.verticalScrollBar().maximum() <= value:
+            self.more_wanted.emit()
+
+    def _set_more(self, may_have_more: bool) -> None:
+        self._may_have_more = may_have_more
+        self._needs = {}
+        self._more.setVisible(may_have_more)
+        self._spread_columns()

@@ -1,0 +1,361 @@
+"""The scoreboard: the merge of the moment with its formula filled in, the rivals it beat, the words it changed.
+
+At moment k it shows the merge that made it, step k, and the rivals of that step as they stood at k - 1; at moment 0
+the rivals for merge 1. A rival, token or word that was chosen at the moment comes first, until the moment changes.
+Every number is the history's or the trainer's own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from PySide6.QtCore import QSize, Qt, QTimer
+from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
+
+from wordpiece_studio.session.focus_token import made_by
+from wordpiece_studio.session.records import Focus, Rivals, TrainerState
+from wordpiece_studio.training.records import Candidate
+from wordpiece_studio.ui.panes.scoreboard.formula_part import Detail, FormulaPart
+from wordpiece_studio.ui.panes.scoreboard.pair_words import WordsWish
+from wordpiece_studio.ui.panes.scoreboard.rivals_part import RivalsPart
+from wordpiece_studio.ui.panes.scoreboard.wording import tie_rule_names
+from wordpiece_studio.ui.panes.scoreboard.words_panel import WordsPanel
+from wordpiece_studio.ui.widgets.pane import Pane
+from wordpiece_studio.ui.widgets.token_text import number_text
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QResizeEvent
+
+    from wordpiece_studio.session.trainer_model import TrainerModel
+    from wordpiece_studio.training.history import MergeHistory
+    from wordpiece_studio.training.records import Merge
+    from wordpiece_studio.ui.widgets.theme import Theme
+
+FIRST_RIVALS = 30
+_MOST_RIVALS = 10_000
+_BUSY_DELAY_MS = 100
+"""While training the pane is refreshed ten times a second: faster cannot be read."""
+_PATIENCE_MS = 80
+_LEAST_WIDTH, _TOP = 200, 6
+
+
+class _Arrangement(NamedTuple):
+    """What is shown at least: how much of the formula, rows of rivals and of words, and these beside their title."""
+
+    detail: Detail
+    rivals: int
+    words: int
+    is_low: bool
+
+
+_ARRANGEMENTS = (
+    _Arrangement("all", 3, 3, False),
+    _Arrangement("all", 2, 2, False),
+    _Arrangement("formula", 2, 2, False),
+    _Arrangement("formula", 2, 1, True),
+    _Arrangement("numbers", 2, 1, True),
+    _Arrangement("numbers", 1, 1, True),
+    _Arrangement("numbers", 1, 0, True),
+)
+"""The first one that there is room for is taken: what has no room gives way as a whole."""
+
+
+class ScoreboardPane(Pane):
+    """Why this pair, and not another one."""
+
+    def __init__(self, model: TrainerModel, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(model, parent)
+        self._rivals: Rivals | None = None
+        self._limit = FIRST_RIVALS
+        self._chosen: Focus | None = None  # at this moment
+        self._is_patient = False
+        self._patience = QTimer(self)
+        self._patience.setSingleShot(True)
+        self._patience.setInterval(_PATIENCE_MS)
+        self._top = FormulaPart(theme, self)
+        self._formula = self._top.line
+        self._middle = RivalsPart(theme, self)
+        self._rivals_view = self._middle.view
+        self._words = WordsPanel(theme, self)
+        self._lay_out()
+        self._connect(theme)
+        self.set_heading(self.tr("Scoreboard"))
+
+    # -- set-up
+
+    def _lay_out(self) -> None:
+        self._splitter = QSplitter(Qt.Orientation.Vertical, self)
+        self._splitter.addWidget(self._middle)
+        self._splitter.addWidget(self._words)
+        self._splitter.setStretchFactor(0, 2)
+        self._splitter.setStretchFactor(1, 1)
+        self._splitter.setSizes([190, 80])
+        self._splitter.setChildrenCollapsible(False)
+        layout = QVBoxLayout(self)
+        layout.setSizeConstraint(QVBoxLayout.SizeConstraint.SetNoConstraint)  # what is shown follows the height
+        layout.setContentsMargins(0, _TOP, 0, 0)
+        layout.setSpacing(2)
+        layout.addWidget(self._top)
+        layout.addWidget(self._splitter, 1)
+
+    def minimumSizeHint(self) -> QSize:
+        """Scroll later than Qt would: it takes texts that can be wrapped for as high as they are when very narrow."""
+        return QSize(_LEAST_WIDTH, self._needed_height(_ARRANGEMENTS[-1]))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._share_room()
+        self._show_heading()
+
+    def _share_room(self) -> None:
+        room = self.height()
+        chosen = next((each for each in _ARRANGEMENTS if self._needed_height(each) <= room), _ARRANGEMENTS[-1])
+        self._top.set_detail(chosen.detail)
+        self._words.set_room(max(chosen.words, 1), is_low=chosen.is_low)
+        self._words.setVisible(self._words.wish is not None and chosen.words > 0)
+        self._rivals_view.show_rows(chosen.rivals)
+
+    def _needed_height(self, each: _Arrangement) -> int:
+        width, between = self.width(), self._splitter.handleWidth() + 2
+        top = self._top.needed_height(each.detail, width)
+        words = self._words.needed_height(each.words, width, is_low=each.is_low) if each.words else 0
+        return _TOP + top + self._rivals_view.needed_height(each.rivals) + words + between
+
+    def _connect(self, theme: Theme) -> None:
+        self._model.moment_changed.connect(self._on_model_moment_changed)
+        self._model.state_changed.connect(self._on_model_state_changed)
+        self._model.merges_appended.connect(self._on_model_merges_appended)
+        self._model.focus_changed.connect(self._on_model_focus_changed)
+        self._model.rivals_changed.connect(self._on_model_rivals_changed)
+        self._patience.timeout.connect(self._on_patience_timeout)
+        theme.changed.connect(self._share_room)
+        self._rivals_view.rival_chosen.connect(self._on_rivals_view_rival_chosen)
+        self._rivals_view.more_wanted.connect(self._on_rivals_view_more_wanted)
+        self._middle.pause_wanted.connect(self._model.pause)
+        self._words.word_chosen.connect(self._on_words_word_chosen)
+
+    def close_job(self) -> None:
+        """Stop looking for words, and wait for the thread to end."""
+        self._words.close_job()
+
+    # -- what is shown
+
+    @property
+    def shown_step(self) -> int:
+        """The step whose rivals are shown, from 1: the one that made the moment, or the first one."""
+        return max(self._model.moment, 1)
+
+    @property
+    def merge(self) -> Merge | None:
+        """The merge shown, or None at moment 0 and before anything was trained."""
+        history = self._model.history
+        return history[self._model.moment - 1] if history is not None and self._model.moment else None
+
+    def forget(self) -> None:
+        self._rivals = self._chosen = None
+
+    def refresh(self) -> None:
+        self._show_heading()
+        self._limit = FIRST_RIVALS
+        if self._is_learning_at_head():
+            self._rivals = None
+            if self._middle.currentWidget() is not self._rivals_view:
+                self._show_message()
+            elif not self._patience.isActive():  # a short training is over by then
+                self._wait_patiently()
+        else:
+            history = self._model.history
+            if (
+                history is None or history.is_whole or history.is_damaged
+            ):  # else they are asked for when the project is read
+                self._model.request_rivals(self._limit, self.shown_step - 1)
+            if not self._are_rivals_current():
+                self._wait_patiently()
+        self._show_formula()
+        self._show_words()
+
+    def _wait_patiently(self) -> None:
+        self._is_patient = False
+        self._patience.start()
+
+    def _is_learning_at_head(self) -> bool:
+        """Whether the moment is that of the engine while it learns: nobody could read its rivals."""
+        return self._model.state is TrainerState.TRAINING and self._model.is_at_head
+
+    def _show_heading(self) -> None:
+        moment, count = self._model.moment, self._model.merge_count
+        ended_empty = not count and self._model.state is TrainerState.FINISHED
+        config = self._model.config
+        if config is None or self._model.history is None or ended_empty:
+            self.set_heading(self.tr("Scoreboard"))
+            return
+        if moment:
+            title = self.tr("Scoreboard: merge {step} of {count}")
+        else:
+            title = self.tr("Scoreboard: next merge")
+        title = title.format(step=number_text(moment), count=number_text(count))
+        self.set_heading(title, self.fitting_hint(title, *tie_rule_names(config.tie)))
+
+    def _show_formula(self) -> None:
+        history, config, pair = self._model.history, self._model.config, self._shown_pair()
+        if history is None or config is None or pair is None:
+            self._top.show_nothing()
+            return
+        self._top.show_pair(pair, history, config, self.shown_step - 1, ties=self._ties_of(pair))
+        self._share_room()
+
+    def _ties_of(self, pair: Merge | Candidate) -> int:
+        """Return how many pairs are as good as the best one, if this is one of them; else 1."""
+        if isinstance(pair, Candidate) and not pair.is_tied:
+            return 1
+        return self.merge.ties if self.merge is not None else self._rivals_view.rivals.tied_rows
+
+    def _shown_pair(self) -> Merge | Candidate | None:
+        """The rival that was chosen; else the merge of the moment; else, at moment 0, the best rival."""
+        candidates = self._rivals.candidates if self._are_rivals_current() and self._rivals is not None else ()
+        chosen = self._chosen
+        if chosen is not None and chosen.kind == "pair":
+            for candidate in candidates:
+                if (candidate.left, candidate.right) == (chosen.left, chosen.right):
+                    return candidate
+        if self.merge is not None:
+            return self.merge
+        return candidates[0] if candidates else None
+
+    def _are_rivals_current(self) -> bool:
+        return self._rivals is not None and self._rivals.moment == self.shown_step - 1
+
+    def _show_rivals(self, rivals: Rivals) -> None:
+        history, config, merge = self._model.history, self._model.config, self.merge
+        if history is not None and config is not None:
+            symbols, ties = history.symbols_after(rivals.moment), merge.ties if merge is not None else None
+            self._middle.show_rivals(rivals.candidates, config, symbols, self._limit, ties=ties)
+        self._show_message()
+        self._mark_focus()
+
+    def _show_message(self) -> None:
+        rivals, can_pause = self._rivals, False
+        if self._model.history is None:
+            self._middle.show_nothing(self.tr("Nothing is trained yet. Train, and see here why each pair won."))
+            return
+        if self._is_learning_at_head():
+            text = self.tr("Merges are being learned. Pause, or go back in time, to see the rivals of a merge.")
+            can_pause = True
+        elif rivals is not None and not rivals.available and self._model.state is TrainerState.TRAINING:
+            text = self.tr(
+                "There is not enough memory for a second engine beside the training. Pause to see the rivals."
+            )
+            can_pause = True
+        elif rivals is not None and not rivals.available:
+            text = self.tr("The rivals could not be found: there is not enough memory.")
+        elif rivals is not None and not rivals.candidates:
+            text = self.tr("No pair is left to merge.")
+        else:
+            text = ""
+        self._middle.show_message(text, can_pause=can_pause)
+
+    def _mark_focus(self) -> None:
+        focus, history = self._model.focus, self._model.history
+        left = right = ""
+        if focus is not None and focus.kind == "pair":
+            left, right = focus.left, focus.right
+        elif focus is not None and focus.kind == "token" and history is not None:
+            left, right = _parents(history, focus.text)
+        self._rivals_view.show_pair(left, right)
+        self._words.mark_word(focus.text if focus is not None and focus.kind == "word" else "")
+
+    def _show_words(self) -> None:
+        wish = self._wish()
+        self._words.show_words(wish)
+        self._share_room()
+        self._mark_focus()
+
+    def _wish(self) -> WordsWish | None:
+        history, merge, chosen, moment = self._model.history, self._shown_pair(), self._chosen, self._model.moment
+        if history is None:
+            return None
+        if chosen is not None and (chosen.kind != "pair" or merge is None or not _is_of(chosen, merge)):
+            prefix = history.config.continuing_subword_prefix
+            return WordsWish(history, moment, chosen, made_by(chosen, prefix))
+        if merge is None:
+            return None
+        pair = Focus("pair", left=merge.left, right=merge.right)
+        is_merge = self.merge is not None and _is_of(pair, self.merge)
+        return WordsWish(history, moment, pair, merge.token, is_merge)
+
+    # -- what happens
+
+    def _on_model_moment_changed(self, _moment: object) -> None:
+        self._chosen = None  # it stays the focus, but here the merge of the moment comes first
+        is_scrubbed = self._model.state is not TrainerState.TRAINING or not self._model.is_at_head
+        self.refresh_later(0 if is_scrubbed else _BUSY_DELAY_MS)
+
+    def _on_model_state_changed(self, _state: object) -> None:
+        self.refresh_later()
+
+    def _on_model_merges_appended(self, first: int, _last: object) -> None:
+        if self._model.moment < first:  # else the moment follows, and says so itself
+            self._show_heading()
+
+    def _on_model_focus_changed(self, focus: Focus | None) -> None:
+        is_shown = focus is not None and focus.kind == "word" and self._words.mark_word(focus.text)
+        if not is_shown:  # else the word is marked among those that are shown
+            self._chosen = focus
+        if self.is_current:
+            self._show_formula()
+            if not is_shown:
+                self._show_words()
+            self._mark_focus()
+
+    def _on_model_rivals_changed(self, rivals: Rivals) -> None:
+        if rivals.moment != self.shown_step - 1 or self._is_learning_at_head():
+            return
+        self._rivals = rivals
+        self._patience.stop()
+        self._show_rivals(rivals)
+        if self.merge is None or (self._chosen is not None and self._chosen.kind == "pair"):
+            self._show_formula()
+            self._show_words()
+
+    def _on_patience_timeout(self) -> None:
+        """The rivals of another moment must not stand below the formula of this one."""
+        if not self._is_patient:  # the window was busy itself, and the answer may be waiting behind this timer
+            self._is_patient = True
+            self._patience.start()
+            return
+        if self._is_learning_at_head():
+            self._show_message()
+        else:
+            self._middle.show_message(self.tr("Looking for the rivals of this merge…"))
+
+    def _on_rivals_view_rival_chosen(self, candidate: Candidate) -> None:
+        self._choose(Focus("pair", left=candidate.left, right=candidate.right))
+
+    def _on_rivals_view_more_wanted(self) -> None:
+        shown = len(self._rivals.candidates) if self._rivals is not None else 0
+        if shown == self._limit < _MOST_RIVALS:  # else the answer is still to come
+            self._limit = min(2 * self._limit, _MOST_RIVALS)
+            self._model.request_rivals(self._limit, self.shown_step - 1)
+
+    def _on_words_word_chosen(self, word: str) -> None:
+        self._choose(Focus("word", text=word))
+
+    def _choose(self, focus: Focus) -> None:
+        if focus == self._model.focus:  # chosen at another moment, and now at this one too
+            self._on_model_focus_changed(focus)
+        else:
+            self._model.set_focus(focus)
+
+
+def _is_of(pair: Focus, merge: Merge | Candidate) -> bool:
+    return (pair.left, pair.right) == (merge.left, merge.right)
+
+
+def _parents(history: MergeHistory, token: str) -> tuple[str, str]:
+    """Return the pair that a token was born from; two empty texts if it was not merged."""
+    token_id = history.vocabulary(len(history)).id_of(token)
+    birth = 0 if token_id is None else history.birth_step(token_id)
+    if not birth:
+        return "", ""
+    merge = history[birth - 1]
+    return merge.left, merge.right

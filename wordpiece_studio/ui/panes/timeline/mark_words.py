@@ -1,0 +1,79 @@
+"""What is said about the marks of the timeline, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication
+
+from wordpiece_studio.ui.widgets.token_text import number_text, token_text, value_text
+
+if TYPE_CHECKING:
+    from wordpiece_studio.session.breakpoint_watch import Hit
+    from wordpiece_studio.session.breakpoints import Breakpoint
+    from wordpiece_studio.session.markers import Distance, Markers
+    from wordpiece_studio.training.history import MergeHistory
+    from wordpiece_studio.training.records import Merge
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("mark_words", text)
+
+
+def hit_words(hit: Hit, history: MergeHistory) -> str:
+    """Return why something halts at a step: ``"breakpoint: token ##ing is born; tie of 3 pairs"``."""
+    return _tr("breakpoint: {reason}").format(reason=_reasons(hit, history))
+
+
+def _reasons(hit: Hit, history: MergeHistory) -> str:
+    merge = history[hit.step - 1]
+    return "; ".join(dict.fromkeys(_reason(each, merge, history) for each in hit.breakpoints))
+
+
+def _reason(each: Breakpoint, merge: Merge, history: MergeHistory) -> str:
+    if each.kind == "word":
+        return _tr("word {word} is one token").format(word=token_text(each.text, 30))
+    if each.kind == "value":
+        return _tr("value {value} < {limit}").format(value=value_text(merge.value), limit=value_text(each.number))
+    if each.kind == "tie":
+        return _tr("tie of {count} pairs").format(count=number_text(merge.ties))
+    if each.kind == "size":
+        size = number_text(history.vocabulary_size(merge.step))
+        return _tr("the vocabulary has {size} tokens").format(size=size)
+    return _tr("token {token} is born").format(token=token_text(merge.token, 30))
+
+
+def halt_words(hit: Hit, history: MergeHistory) -> str:
+    """Return the same as a sentence with the step: ``"Breakpoint at step 412: token ##ing is born"``."""
+    return _tr("Breakpoint at step {step}: {reason}").format(step=number_text(hit.step), reason=_reasons(hit, history))
+
+
+def merge_words(moment: int, history: MergeHistory | None) -> str:
+    """Return the merge of a moment: ``"12: ch + ##a → cha"``."""
+    if history is None or not moment:
+        return _tr("before the first merge")
+    merge = history[moment - 1]
+    left, right, token = (token_text(each, 30) for each in (merge.left, merge.right, merge.token))
+    return f"{left} + {right} → {token}"
+
+
+def distance_words(distance: Distance) -> str:
+    """Return what lies between A and B: ``"13 merges, vocabulary +13, symbols −31"``."""
+    return _tr("{merges} merges, vocabulary {tokens}, symbols {symbols}").format(
+        merges=_signed(distance.merges) if distance.merges < 0 else number_text(distance.merges),
+        tokens=_signed(distance.tokens),
+        symbols=_signed(distance.symbols),
+    )
+
+
+def markers_words(markers: Markers) -> str:
+    """Return where the markers are, and what lies between them; empty if there is none."""
+    steps = [f"{name} {number_text(step)}" for name, step in (("A", markers.a), ("B", markers.b)) if step is not None]
+    distance = markers.distance()
+    where = " → ".join(steps)
+    return f"{where}: {distance_words(distance)}" if distance is not None else where
+
+
+def _signed(number: int) -> str:
+    sign = "+" if number > 0 else "−" if number < 0 else "±"
+    return sign + number_text(abs(number))

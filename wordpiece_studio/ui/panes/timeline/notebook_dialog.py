@@ -1,0 +1,197 @@
+"""The notebook in a window of its own that stops nothing: the moments kept, to go back to, to edit and to delete."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, Signal
+from PySide6.QtGui import QPalette
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QDialog,
+    QDialogButtonBox,
+    QFrame,
+    QHBoxLayout,
+    QHeaderView,
+    QLineEdit,
+    QPushButton,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from wordpiece_studio.session.notebook import IS_OF_RUN_ROLE, one_line
+from wordpiece_studio.ui.widgets.line_field import limit, line_field
+from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text
+from wordpiece_studio.ui.widgets.quiet_table import QuietTable
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QKeyEvent
+
+    from wordpiece_studio.session.notebook import Note, Notebook
+    from wordpiece_studio.ui.actions.actions import Actions
+    from wordpiece_studio.ui.widgets.theme import Theme
+
+
+class KeepDialog(QDialog):
+    """Asks for the line of text under which a moment is kept."""
+
+    text_chosen = Signal(object)
+    """The line (str), when the dialog was accepted."""
+
+    def __init__(self, where: str, text: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(self.tr("Keep this moment"))
+        self._field = line_field(self, text)
+        self._field.setAccessibleName(self.tr("What is worth seeing here"))
+        self._field.selectAll()
+        standard = QDialogButtonBox.StandardButton
+        buttons = QDialogButtonBox(standard.Ok | standard.Cancel, self)
+        buttons.button(standard.Ok).setText(self.tr("&Keep"))
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        layout.addWidget(plain_label(self.tr("{where}: what is worth seeing here?").format(where=where), self))
+        layout.addWidget(self._field)
+        layout.addWidget(buttons)
+        self.resize(420, self.sizeHint().height())
+
+    def accept(self) -> None:
+        """Hand the line over and close."""
+        self.text_chosen.emit(one_line(self._field.text()))
+        super().accept()
+
+
+class NoteDelegate(QStyledItemDelegate):
+    """Draws notes of another run faint."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+
+    def initStyleOption(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
+        super().initStyleOption(option, index)
+        if not index.data(IS_OF_RUN_ROLE):
+            for role in (QPalette.ColorRole.Text, QPalette.ColorRole.HighlightedText):
+                option.palette.setColor(role, self._theme.faint)
+
+    def createEditor(
+        self, parent: QWidget, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> QWidget:
+        editor = super().createEditor(parent, option, index)
+        if isinstance(editor, QLineEdit):
+            limit(editor, str(index.data()))
+        return editor
+
+
+class NotebookTable(QuietTable):
+    """The notes: a click or Enter goes there, F2 edits the line, Delete takes the note away."""
+
+    removal_requested = Signal()
+    """Delete was pressed."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        trigger = QAbstractItemView.EditTrigger
+        self.setEditTriggers(trigger.EditKeyPressed | trigger.DoubleClicked)
+
+    def edit_current(self) -> None:
+        """Edit the line of the current row, unless it is being edited."""
+        index, states = self.currentIndex(), QAbstractItemView.State
+        if index.isValid() and self.state() != states.EditingState:
+            self.edit(index.siblingAtColumn(1))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Delete:
+            self.removal_requested.emit()
+        elif event.key() == Qt.Key.Key_F2:
+            self.edit_current()
+        else:
+            super().keyPressEvent(event)
+
+
+class NotebookDialog(QDialog):
+    """Shows the notebook; `note_chosen` asks to go to a moment."""
+
+    note_chosen = Signal(object)
+    """Go to this `Note`."""
+
+    def __init__(self, notebook: Notebook, actions: Actions, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(self.tr("Notebook"))
+        self._notebook = notebook
+        self._table = NotebookTable(self)
+        self._table.setItemDelegate(NoteDelegate(theme, self._table))
+        self._empty = plain_label("", self, role="caption", wrap=True)
+        self._keep = QPushButton(actions.keep_moment.text(), self)
+        self._edit = QPushButton(self.tr("&Edit"), self)
+        self._remove = QPushButton(self.tr("&Delete"), self)
+        self._close = QPushButton(self.tr("Close"), self)
+        self._set_up_table()
+        self._lay_out()
+        self._keep.clicked.connect(actions.keep_moment.trigger)
+        self._edit.clicked.connect(self._table.edit_current)
+        self._remove.clicked.connect(self._on_remove_clicked)
+        self._close.clicked.connect(self.close)
+        self._table.row_chosen.connect(self._on_table_row_chosen)
+        self._table.removal_requested.connect(self._on_remove_clicked)
+        self._table.selectionModel().selectionChanged.connect(self._enable)
+        notebook.changed.connect(self._enable)
+        self._enable()
+
+    def begin(self) -> None:
+        """Be shown, with the keyboard in the list."""
+        self.show()
+        self.activateWindow()
+        (self._table if self._notebook.notes else self._keep).setFocus()
+
+    def select_row(self, row: int) -> None:
+        """Make this row the current one."""
+        self._table.setCurrentIndex(self._notebook.index(row, 0))
+
+    def _set_up_table(self) -> None:
+        table, metrics = self._table, self.fontMetrics()
+        table.setAccessibleName(self.tr("Moments kept; Enter goes there, F2 edits the line"))
+        table.setFrameShape(QFrame.Shape.StyledPanel)
+        table.setModel(self._notebook)
+        header = table.horizontalHeader()
+        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Fixed)
+        header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        table.setColumnWidth(0, metrics.horizontalAdvance("8,888,888") + 20)
+        table.verticalHeader().setDefaultSectionSize(metrics.height() + 10)
+
+    def _lay_out(self) -> None:
+        buttons = QHBoxLayout()
+        for button in (self._keep, self._edit, self._remove):
+            button.setAutoDefault(False)
+            buttons.addWidget(button)
+        buttons.addStretch(1)
+        buttons.addWidget(self._close)
+        self._close.setAutoDefault(False)
+        layout = QVBoxLayout(self)
+        layout.addWidget(self._empty)
+        layout.addWidget(self._table, 1)
+        layout.addLayout(buttons)
+        self.resize(480, 320)
+
+    def _enable(self) -> None:
+        notes = self._notebook.notes
+        text = self.tr("A click or Enter goes to the moment. Notes in pale letters are of another run.")
+        if not notes:
+            text = self.tr("No moment is kept yet. Go to a step that is worth seeing again, and keep it.")
+        set_plain_text(self._empty, text)
+        has_row = self._table.selected_row >= 0
+        self._edit.setEnabled(has_row)
+        self._remove.setEnabled(has_row)
+
+    def _on_table_row_chosen(self, row: int) -> None:
+        note: Note = self._notebook.notes[row]
+        self.note_chosen.emit(note)
+
+    def _on_remove_clicked(self) -> None:
+        row = self._table.selected_row
+        if row >= 0:
+            self._notebook.remove(row)

@@ -1,0 +1,125 @@
+"""What is marked on the axis of the timeline, and how each mark looks, on the axis and in the legend.
+
+Every kind has a shape of its own, so that nothing depends on colour alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from wordpiece_studio.ui.widgets.theme import Theme
+
+MarkKind = Literal["tie", "change", "breakpoint", "note", "birth"]
+_FLAG_WIDTH, _FLAG_HEIGHT = 15.0, 13.0
+_OUTLINES: dict[MarkKind, tuple[tuple[float, float], ...]] = {
+    "breakpoint": ((0, -4.5), (4.5, 0), (0, 4.5), (-4.5, 0)),
+    "note": ((-3.5, -5), (3.5, -5), (3.5, 5), (0, 1.5), (-3.5, 5)),
+    "birth": ((0, -4), (4.5, 4), (-4.5, 4)),
+}
+_SMALL = 2 / 3
+_MANY = 200
+"""More marks than this are drawn small."""
+
+
+def no_steps() -> NDArray[np.int64]:
+    """Return an empty array of steps."""
+    return np.empty(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlotMarks:
+    """The steps that are marked, from 0; arrays are int64 and ascending.
+
+    Attributes
+    ----------
+    changes
+        Steps that change how the watched text is tokenized.
+    breakpoints
+        Steps at which a breakpoint is hit.
+    notes
+        Steps that are kept in the notebook.
+    birth
+        The step that made what all panes look at; None if there is none.
+    a, b
+        The markers.
+    """
+
+    changes: NDArray[np.int64] = field(default_factory=no_steps)
+    breakpoints: NDArray[np.int64] = field(default_factory=no_steps)
+    notes: NDArray[np.int64] = field(default_factory=no_steps)
+    birth: int | None = None
+    a: int | None = None
+    b: int | None = None
+
+
+def mark_color(kind: MarkKind, theme: Theme) -> QColor:
+    """Return the colour in which marks of a kind are drawn."""
+    return {
+        "tie": theme.tie,
+        "change": theme.muted,
+        "breakpoint": theme.error,
+        "note": theme.marker,
+        "birth": theme.accent_ink,
+    }[kind]
+
+
+def paint_mark(painter: QPainter, kind: MarkKind, centre: QPointF, *, is_small: bool = False) -> None:
+    """Draw a mark of a kind around a point, in the brush that is set."""
+    if kind == "tie":
+        radius = 1.2 if is_small else 2.5
+        painter.drawEllipse(centre, radius, radius)
+    elif kind == "change":
+        painter.drawRect(QRectF(centre.x() - 0.75, centre.y() - 3.5, 1.0 if is_small else 1.5, 7))
+    else:
+        size = _SMALL if is_small else 1.0
+        painter.drawPolygon(QPolygonF([centre + QPointF(x * size, y * size) for x, y in _OUTLINES[kind]]))
+
+
+def paint_marks(painter: QPainter, kind: MarkKind, xs: NDArray[np.float64], y: float, theme: Theme) -> None:
+    """Draw marks of a kind at these places; many of them are drawn small."""
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(mark_color(kind, theme))
+    is_small = len(xs) > _MANY
+    for x in xs.tolist():
+        paint_mark(painter, kind, QPointF(x, y), is_small=is_small)
+
+
+def flag_rect(x: float) -> QRectF:
+    """Return the place of a marker's flag, whose pole stands at `x`."""
+    return QRectF(x, 1, _FLAG_WIDTH, _FLAG_HEIGHT)
+
+
+def paint_flag(painter: QPainter, name: str, x: float, bottom: float, theme: Theme) -> None:
+    """Draw a marker: a dashed pole down to the axis, and a flag with its letter."""
+    place = flag_rect(x)
+    painter.setPen(QPen(theme.marker, 1.2, Qt.PenStyle.DashLine))
+    painter.drawLine(QPointF(x, place.top()), QPointF(x, bottom))
+    right, middle = place.right(), place.center().y()
+    corners = (x, place.top()), (right, place.top()), (right - 3, middle), (right, place.bottom()), (x, place.bottom())
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(theme.marker)
+    painter.drawPolygon(QPolygonF([QPointF(*corner) for corner in corners]))
+    painter.setPen(theme.surface)
+    painter.setFont(theme.font(-2, bold=True))
+    painter.drawText(place.adjusted(0, 0, -3, 0), int(Qt.AlignmentFlag.AlignCenter), name)
+
+
+def paint_box(painter: QPainter, top: QPointF, text: str, width: int, theme: Theme) -> None:
+    """Say something at the right of a point, or at its left where a plot of this width has no room."""
+    metrics = painter.fontMetrics()
+    box = QRectF(0, top.y(), metrics.horizontalAdvance(text) + 14, metrics.height() + 6)
+    fits = top.x() + 8 + box.width() < width
+    box.moveLeft(max(top.x() + 8 if fits else top.x() - 8 - box.width(), 2))
+    painter.setPen(QPen(theme.border, 1))
+    painter.setBrush(theme.raised)
+    painter.drawRoundedRect(box, 4, 4)
+    painter.setPen(theme.text)
+    painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), text)

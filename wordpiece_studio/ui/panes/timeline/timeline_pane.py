@@ -1,0 +1,305 @@
+"""The timeline: buttons that move in time and mark steps, and a slider over the curve of all values.
+
+It moves the moment and nothing else: behind a training that runs it can be scrubbed, the engine is never touched.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from wordpiece_studio.session.focus_step import FocusStep
+from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.ui.panes.timeline.legend import Legend
+from wordpiece_studio.ui.panes.timeline.mark_words import hit_words, markers_words
+from wordpiece_studio.ui.panes.timeline.marker_line import MarkerLine
+from wordpiece_studio.ui.panes.timeline.plot_marks import PlotMarks
+from wordpiece_studio.ui.panes.timeline.timeline_buttons import TimelineButtons
+from wordpiece_studio.ui.panes.timeline.timeline_plot import TimelinePlot
+from wordpiece_studio.ui.widgets.pane import Pane
+from wordpiece_studio.ui.widgets.token_text import number_text, token_text, value_text
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QResizeEvent
+
+    from wordpiece_studio.session.moment_marks import MomentMarks
+    from wordpiece_studio.session.player import Player
+    from wordpiece_studio.session.trainer_model import TrainerModel
+    from wordpiece_studio.session.watched_changes import WatchedChanges
+    from wordpiece_studio.ui.actions.actions import Actions
+    from wordpiece_studio.ui.panes.timeline.plot_marks import MarkKind
+    from wordpiece_studio.ui.widgets.theme import Theme
+
+_BUSY_DELAY_MS = 33
+_LOW = 112
+"""In a pane of fewer pixels there is no line for the legend; the title line names the markers then."""
+_MANY = 5000
+_MANY_DELAY_MS = 120
+"""The curve of many merges takes ten milliseconds to draw: not more than a tenth of the time is spent on it."""
+
+
+class TimelinePane(Pane):
+    """Moves the moment that all panes share.
+
+    Parameters
+    ----------
+    actions
+        The commands of its buttons; what they do is connected elsewhere.
+    marks
+        What is marked on the steps.
+    player
+        What the speed is set of.
+    changes
+        The steps that change the watched text.
+    """
+
+    def __init__(
+        self,
+        model: TrainerModel,
+        actions: Actions,
+        marks: MomentMarks,
+        theme: Theme,
+        parent: QWidget | None = None,
+        *,
+        player: Player,
+        changes: WatchedChanges,
+    ) -> None:
+        super().__init__(model, parent)
+        self._actions = actions
+        self._marks = marks
+        self._player = player
+        self._changes = changes
+        self._focus_step = FocusStep()
+        self._birth: int | None = None
+        self._said = ""  # of the moment
+        self._said_moment = -1
+        self._is_curve_new = True  # of another run than the one that the plot shows
+        self._is_low = False
+        self._buttons = TimelineButtons(actions, player, theme, self)
+        self._plot = TimelinePlot(theme, self._describe_moment, self)
+        self._plot.setAccessibleName(self.tr("Moment of the training"))
+        self._legend = Legend(theme, self)
+        self._marker_line = MarkerLine(marks.markers, actions, self)
+        self._lay_out()
+        self._connect()
+        self.set_heading(self.tr("Timeline"))
+
+    @property
+    def player(self) -> Player:
+        """The player behind the play button."""
+        return self._player
+
+    @property
+    def plot(self) -> TimelinePlot:
+        """The slider."""
+        return self._plot
+
+    def say_here(self, words: str) -> None:
+        """Say something about the moment, such as why it has halted there, until it moves on."""
+        self._said, self._said_moment = words, self._model.moment
+        self._show_moment()
+
+    # -- set-up
+
+    def _lay_out(self) -> None:
+        legend = QHBoxLayout()
+        legend.setContentsMargins(14, 0, 12, 0)
+        legend.setSpacing(18)
+        legend.addWidget(self._legend, 1)
+        legend.addWidget(self._marker_line)
+        right = QVBoxLayout()
+        right.setSpacing(0)
+        right.addWidget(self._plot, 1)
+        right.addLayout(legend)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(14, 8, 10, 4)
+        layout.setSpacing(14)
+        layout.addWidget(self._buttons)
+        layout.addLayout(right, 1)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Give the curve the room of the words in a low pane."""
+        super().resizeEvent(event)
+        self._is_low = self.height() < _LOW
+        for widget in (self._legend, self._marker_line):
+            widget.setVisible(not self._is_low)
+        self._show_moment()
+
+    def _connect(self) -> None:
+        model, marks = self._model, self._marks
+        model.moment_changed.connect(self._on_model_moment_changed)
+        model.merges_appended.connect(self._on_model_merges_appended)
+        model.state_changed.connect(self._on_model_state_changed)
+        model.focus_changed.connect(self._on_model_focus_changed)
+        marks.watch.changed.connect(self._on_steps_changed)
+        marks.notebook.changed.connect(self._on_steps_changed)
+        marks.markers.changed.connect(self._on_markers_changed)
+        marks.run.waiting_changed.connect(self._on_run_waiting_changed)
+        self._changes.changed.connect(self._on_steps_changed)
+        self._plot.moment_chosen.connect(self._on_plot_moment_chosen)
+        self._plot.marker_moved.connect(marks.markers.set_step)
+
+    # -- what is shown
+
+    def forget(self) -> None:
+        self._is_curve_new = True
+
+    def refresh(self) -> None:
+        model, plot = self._model, self._plot
+        history, count = model.history, model.merge_count
+        if self._is_curve_new or plot.curve_length > count:
+            plot.set_curve(np.empty(0), np.empty(0))
+            self._is_curve_new = False
+        if history is not None:
+            plot.extend_curve(*(history.column(name)[plot.curve_length : count] for name in ("value", "ties")))
+        plot.setEnabled(count > 0)
+        self._find_birth()
+        self._show_moment()
+        self._show_marks()
+
+    def _find_birth(self) -> None:
+        model = self._model
+        self._birth = self._focus_step.find(model.focus, model.history, model.merge_count)
+
+    def _show_marks(self) -> None:
+        changes, marks = self._changes, self._marks
+        notes = np.array(marks.notebook.steps(), dtype=np.int64)
+        a, b = marks.markers.a, marks.markers.b
+        self._plot.set_marks(PlotMarks(changes.steps, marks.watch.steps, notes, self._birth, a, b))
+        self._marker_line.refresh()
+        self._show_legend()
+
+    def _show_moment(self) -> None:
+        model = self._model
+        if self._said_moment != model.moment:
+            self._said = ""
+        self._plot.set_moment(model.moment)
+        self._plot.set_callout(self._said or self._why_empty())
+        step, count = number_text(model.moment), number_text(model.merge_count)
+        where = self.tr("step {step} of {count}").format(step=step, count=count)
+        self.set_heading(self.tr("Timeline"), self._hint_text(where))
+        markers = markers_words(self._marks.markers)
+        self._plot.setAccessibleDescription("; ".join(filter(None, (where, self._said, markers))))
+
+    def _why_empty(self) -> str:
+        if self._model.merge_count:
+            return ""
+        if self._model.history is None:
+            return self.tr("Nothing is trained yet. Train, and the value of every merge appears here.")
+        return self.tr("No merge yet. After the first one the curve appears here.")
+
+    def _hint_text(self, where: str) -> str:
+        model = self._model
+        if model.history is None:
+            return self.tr("nothing is trained yet")
+        if self._said:
+            return f"{where} · {self._said}"
+        if self._marks.run.is_waiting:
+            return self.tr("{where} · running to a breakpoint").format(where=where)
+        if model.state is TrainerState.TRAINING:
+            return self.tr("{where} · training").format(where=where)
+        if self._is_low and (markers := markers_words(self._marks.markers)):
+            return f"{where} · {markers}"
+        keys = self.tr("← → step · {change} next change of the text · {breakpoints} breakpoints · [ ] markers A, B")
+        named = keys.format(
+            change=self._actions.next_change.shortcut().toString(),
+            breakpoints=self._actions.breakpoints.shortcut().toString(),
+        )
+        short = self.tr("← → step · drag, click or turn the wheel")
+        return self.fitting_hint(self.title, f"{where} · {named}", f"{where} · {short}", where)
+
+    def _curve_text(self) -> str:
+        config = self._model.config
+        names = {
+            "score": self.tr("curve: score of each merge, logarithmic"),
+            "likelihood": self.tr("curve: gain of each merge, logarithmic"),
+            "count": self.tr("curve: count of each merge, logarithmic"),
+        }
+        return names[config.objective] if config is not None else ""
+
+    def _show_legend(self) -> None:
+        marks, entries = self._plot.marks, list[tuple["MarkKind | None", str]]()
+        if curve := self._curve_text():
+            entries.append(("tie", self.tr("tie")))
+            if len(marks.changes):
+                entries.append(("change", self.tr("changes the watched text")))
+            if len(marks.breakpoints):
+                entries.append(("breakpoint", self.tr("breakpoint")))
+            if len(marks.notes):
+                entries.append(("note", self.tr("kept")))
+            if marks.birth is not None:
+                entries.append(("birth", self._birth_text()))
+            entries.append((None, curve))
+        self._legend.set_entries(entries)
+
+    def _birth_text(self) -> str:
+        focus = self._model.focus
+        if focus is None:
+            return ""
+        if focus.kind == "pair":
+            return self.tr("pair merged")
+        text = self.tr("{token} is born") if focus.kind == "token" else self.tr("{token} is whole")
+        if not self._birth:
+            text = self.tr("{token} is there from the beginning")
+        return text.format(token=token_text(focus.text, 20))
+
+    def _describe_moment(self, moment: int) -> str:
+        history = self._history  # whose curve is shown
+        if history is None or not moment:
+            return self.tr("before the first merge")
+        merge = history[moment - 1]
+        parts = [number_text(moment), token_text(merge.token, 30), value_text(merge.value)]
+        if merge.ties > 1:
+            parts.append(self.tr("tie of {count}").format(count=number_text(merge.ties)))
+        if self._changes.next_after(moment - 1) == moment:
+            parts.append(self.tr("changes the watched text"))
+        if (hit := self._marks.watch.hit_at(moment)) is not None:
+            parts.append(hit_words(hit, history))
+        parts += [f"“{token_text(note.text, 40)}”" for note in self._marks.notebook.notes if note.step == moment]
+        return " · ".join(parts)
+
+    # -- what happens
+
+    def _on_model_moment_changed(self, _moment: object) -> None:
+        if self._model.state is TrainerState.TRAINING and self._model.is_at_head:
+            self.refresh_later(_BUSY_DELAY_MS)  # together with the other panes
+        elif self.is_current:
+            self._show_moment()
+        else:
+            self.refresh_later()
+
+    def _on_model_merges_appended(self, _first: object, _last: object) -> None:
+        self.refresh_later(_BUSY_DELAY_MS if self._model.merge_count < _MANY else _MANY_DELAY_MS)
+
+    def _on_model_state_changed(self, _state: object) -> None:
+        self.refresh_later()
+
+    def _on_model_focus_changed(self, _focus: object) -> None:
+        if self.is_current:
+            self._find_birth()
+            self._show_marks()
+        else:
+            self.refresh_later()
+
+    def _on_markers_changed(self) -> None:
+        if self.is_current:
+            self._show_marks()
+            self._show_moment()
+        else:
+            self.refresh_later()
+
+    def _on_run_waiting_changed(self, _is_waiting: object) -> None:
+        self._show_moment()
+
+    def _on_steps_changed(self) -> None:
+        is_training = self._model.state is TrainerState.TRAINING
+        self.refresh_later(_BUSY_DELAY_MS if is_training else 0)
+
+    def _on_plot_moment_chosen(self, moment: int) -> None:
+        self._player.stop()
+        if moment == self._plot.maximum():  # while it trains there may be later ones by now
+            self._model.last()
+        else:
+            self._model.seek(moment)

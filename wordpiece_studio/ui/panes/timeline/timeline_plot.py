@@ -1,0 +1,360 @@
+"""The slider of the timeline, drawn over the value curve of all merges, with the marks on its axis.
+
+A real ``QAbstractSlider``: range, value, keys and what a screen reader hears come from Qt; painting and the mouse are
+ours. It is handed arrays and says which moment was chosen; it knows no model and no history.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QPainter, QPen, QPixmap
+from PySide6.QtWidgets import QAbstractSlider, QSizePolicy, QWidget
+
+from wordpiece_studio.ui.panes.timeline.curve_painter import CurvePainter
+from wordpiece_studio.ui.panes.timeline.plot_marks import PlotMarks, flag_rect, paint_box, paint_flag, paint_marks
+from wordpiece_studio.ui.panes.timeline.timeline_curve import ValueCurve, thinned
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+    from PySide6.QtGui import QKeyEvent, QMouseEvent, QPaintEvent, QResizeEvent, QWheelEvent
+
+    from wordpiece_studio.ui.widgets.theme import Theme
+
+    MarkerName = Literal["A", "B"]
+
+_SIDE = 14.0
+_TOP = 17.0
+_GROOVE_FROM_BOTTOM = 24.0
+_NOTE_BELOW_TOP = 5.0  # so that flags do not hide them
+_TIES_BELOW, _CHANGES_BELOW, _BIRTH_BELOW = 8.0, 17.0, 14.0
+_JITTER = 3.0  # a press on a flag that moves no more pixels than this is a click, and goes there
+_BACKGROUND_EVENTS = (QEvent.Type.FontChange, QEvent.Type.PaletteChange, QEvent.Type.EnabledChange)
+
+
+class TimelinePlot(QAbstractSlider):
+    """A slider from 0 to the number of merges, with the value of each merge as a curve and ties as dots below.
+
+    Parameters
+    ----------
+    describe
+        Returns the line of text that is shown when the pointer is over a moment (its step number is given).
+    """
+
+    moment_chosen = Signal(object)
+    """The user asks for this moment (int), by mouse, wheel or key."""
+    marker_moved = Signal(object, object)
+    """The user draws the marker "A" or "B" to a step (int)."""
+
+    def __init__(self, theme: Theme, describe: Callable[[int], str], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._describe = describe
+        self._curve = ValueCurve()
+        self._ties: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        self._marks = PlotMarks()
+        self._callout = ""
+        self._background: QPixmap | None = None
+        self._layer: QPixmap | None = None  # the marks that are many
+        self._hovered: int | None = None
+        self._drawn: MarkerName | None = None  # the marker in the user's hand
+        self._was_drawn = False
+        self._pressed_x = 0.0
+        self._wheel = 0
+        self.setOrientation(Qt.Orientation.Horizontal)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setMouseTracking(True)
+        self.setMaximum(0)
+        self.setPageStep(10)
+        theme.changed.connect(self._redraw)
+
+    # -- what is shown
+
+    def set_curve(self, values: NDArray[np.generic], ties: NDArray[np.generic]) -> None:
+        """Show these merges.
+
+        Parameters
+        ----------
+        values
+            The value of each merge, shape (n_merges,).
+        ties
+            How many pairs shared it, shape (n_merges,); 1 means no tie.
+        """
+        self._curve = ValueCurve()
+        self._ties = np.empty(0, dtype=np.int64)
+        self.extend_curve(values, ties)
+
+    def extend_curve(self, values: NDArray[np.generic], ties: NDArray[np.generic]) -> None:
+        """Show these merges after those that are shown; the parameters are those of `set_curve`."""
+        new_ties = np.flatnonzero(np.asarray(ties) > 1) + len(self._curve) + 1
+        self._ties = np.concatenate((self._ties, new_ties))
+        self._curve.extend(values)
+        self.blockSignals(True)  # a shorter range would move the value, and that is not the user's wish
+        self.setMaximum(len(self._curve))
+        self.blockSignals(False)
+        self._redraw()
+
+    @property
+    def curve_length(self) -> int:
+        """How many merges are shown."""
+        return len(self._curve)
+
+    def set_moment(self, moment: int) -> None:
+        """Put the handle at this moment without asking for it."""
+        self.blockSignals(True)
+        self.setValue(moment)
+        self.blockSignals(False)
+        self.update()
+
+    @property
+    def hovered(self) -> int | None:
+        """The step under the pointer."""
+        return self._hovered
+
+    @property
+    def marks(self) -> PlotMarks:
+        """What is marked."""
+        return self._marks
+
+    def set_marks(self, marks: PlotMarks) -> None:
+        """Mark these steps."""
+        old, self._marks = self._marks, marks
+        pairs = ((old.changes, marks.changes), (old.breakpoints, marks.breakpoints), (old.notes, marks.notes))
+        if not all(before is now or np.array_equal(before, now) for before, now in pairs):
+            self._layer = None
+        self.update()
+
+    @property
+    def callout(self) -> str:
+        """What is said beside the handle, or in its place."""
+        return self._callout
+
+    def set_callout(self, text: str) -> None:
+        """Say this beside the handle, without merges in its place; nothing if it is empty."""
+        if text != self._callout:
+            self._callout = text
+            self.update()
+
+    # -- geometry
+
+    def sizeHint(self) -> QSize:
+        return QSize(600, 110)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(160, 66)
+
+    def x_of(self, moment: float) -> float:
+        """Return where a moment lies, in pixels from the left edge."""
+        return _SIDE + (self.width() - 2 * _SIDE) * moment / max(self.maximum(), 1)
+
+    def moment_at(self, x: float) -> int:
+        """Return the moment nearest to a place, in pixels from the left edge."""
+        width = max(self.width() - 2 * _SIDE, 1.0)
+        moment = round((x - _SIDE) / width * self.maximum())
+        return int(min(max(moment, 0), self.maximum()))
+
+    @property
+    def _groove_y(self) -> float:
+        return self.height() - _GROOVE_FROM_BOTTOM
+
+    def _markers(self) -> list[tuple[MarkerName, int]]:
+        steps: tuple[tuple[MarkerName, int | None], ...] = (("A", self._marks.a), ("B", self._marks.b))
+        return [(name, step) for name, step in steps if step is not None and step <= self.maximum()]
+
+    def _marker_at(self, place: QPointF) -> MarkerName | None:
+        for name, step in reversed(self._markers()):
+            if flag_rect(self.x_of(step)).adjusted(-4, -2, 2, 4).contains(place):
+                return name
+        return None
+
+    # -- the user's hand
+
+    def _choose(self, moment: int) -> None:
+        moment = min(max(moment, 0), self.maximum())
+        if moment != self.value():
+            self.set_moment(moment)
+            self.moment_chosen.emit(moment)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() != Qt.MouseButton.LeftButton:
+            super().mousePressEvent(event)
+            return
+        self._drawn, self._was_drawn = self._marker_at(event.position()), False
+        self._pressed_x = event.position().x()
+        if self._drawn is None:
+            self.setSliderDown(True)
+            self._choose(self.moment_at(event.position().x()))
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        moment = self.moment_at(event.position().x())
+        if event.buttons() & Qt.MouseButton.LeftButton:
+            if self._drawn is None:
+                self._choose(moment)
+            elif self._was_drawn or abs(event.position().x() - self._pressed_x) > _JITTER:
+                self._was_drawn = True
+                self.marker_moved.emit(self._drawn, moment)
+        elif self._markers():
+            is_over = self._marker_at(event.position()) is not None
+            self.setCursor(Qt.CursorShape.SizeHorCursor if is_over else Qt.CursorShape.ArrowCursor)
+        if moment != self._hovered:
+            self._hovered = moment
+            self.update()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton:
+            if self._drawn is not None and not self._was_drawn:
+                self._choose(dict(self._markers()).get(self._drawn, self.value()))
+            self._drawn = None
+            self.setSliderDown(False)
+            self.update()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self._hovered = None
+        self.update()
+        super().leaveEvent(event)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """One notch is one step, ten with Ctrl; up and right are later, as in every slider of Qt."""
+        turned = event.angleDelta()
+        self._wheel += turned.y() if turned.y() else -turned.x()
+        notches, self._wheel = int(self._wheel / 120), self._wheel - int(self._wheel / 120) * 120
+        ten = event.modifiers() & Qt.KeyboardModifier.ControlModifier
+        self._choose(self.value() + notches * (10 if ten else 1))
+        event.accept()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        moves = {
+            Qt.Key.Key_Left: -1,
+            Qt.Key.Key_Right: 1,
+            Qt.Key.Key_Down: -1,
+            Qt.Key.Key_Up: 1,
+            Qt.Key.Key_PageUp: -self.pageStep(),  # not as in Qt's sliders: on is down, as in the history
+            Qt.Key.Key_PageDown: self.pageStep(),
+            Qt.Key.Key_Home: -self.maximum(),
+            Qt.Key.Key_End: self.maximum(),
+        }
+        move = moves.get(Qt.Key(event.key()))
+        # With Ctrl or Alt the keys belong to the window's actions.
+        plain = event.modifiers() in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier)
+        if move is None or not plain:
+            event.ignore()
+            return
+        self._choose(self.value() + move)
+
+    # -- painting
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        with QPainter(self) as painter:
+            if self._background is None:
+                self._background = self._painted(QColor(self._theme.surface), self._paint_background)
+            if self._layer is None:
+                self._layer = self._painted(QColor(Qt.GlobalColor.transparent), self._paint_layer)
+            painter.drawPixmap(0, 0, self._background)
+            painter.drawPixmap(0, 0, self._layer)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            if self.maximum():
+                self._paint_birth(painter)
+                for name, step in self._markers():
+                    paint_flag(painter, name, self.x_of(step), self._groove_y, self._theme)
+                painter.setFont(self.font())
+                self._paint_handle(painter)
+                if self._callout:
+                    self._paint_box(painter, self.value(), self._callout)
+                if self._hovered is not None and self.isEnabled():
+                    self._paint_hover(painter, self._hovered)
+            elif self._callout:
+                painter.setPen(self._theme.muted)
+                flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
+                painter.drawText(self.rect(), int(flags), self._callout)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._redraw()
+        super().resizeEvent(event)
+
+    def changeEvent(self, event: QEvent) -> None:
+        if event.type() in _BACKGROUND_EVENTS:
+            self._redraw()
+        super().changeEvent(event)
+
+    def sliderChange(self, change: QAbstractSlider.SliderChange) -> None:
+        """Forget steps that are gone when there are fewer."""
+        super().sliderChange(change)
+        if change == QAbstractSlider.SliderChange.SliderRangeChange:
+            if self._hovered is not None and self._hovered > self.maximum():
+                self._hovered = None
+            if self._drawn not in dict(self._markers()):
+                self._drawn = None
+
+    def _redraw(self) -> None:
+        self._background = self._layer = None
+        self.update()
+
+    def _painted(self, ground: QColor, paint: Callable[[QPainter], None]) -> QPixmap:
+        ratio = self.devicePixelRatioF()
+        pixmap = QPixmap(self.size() * ratio)
+        pixmap.setDevicePixelRatio(ratio)
+        pixmap.fill(ground)
+        with QPainter(pixmap) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            paint(painter)
+        return pixmap
+
+    def _paint_background(self, painter: QPainter) -> None:
+        if len(self._curve):
+            room = QRectF(_SIDE, _TOP, self.width() - 2 * _SIDE, self._groove_y - _TOP)
+            CurvePainter(painter, self._theme, room).paint(self._curve)
+        groove = QRectF(_SIDE, self._groove_y - 1.5, self.width() - 2 * _SIDE, 3)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self._theme.border)
+        painter.drawRoundedRect(groove, 1.5, 1.5)
+        if len(self._curve):
+            paint_marks(painter, "tie", self._places(self._ties), self._groove_y + _TIES_BELOW, self._theme)
+
+    def _paint_layer(self, painter: QPainter) -> None:
+        marks, groove, theme = self._marks, self._groove_y, self._theme
+        paint_marks(painter, "change", self._places(marks.changes), groove + _CHANGES_BELOW, theme)
+        paint_marks(painter, "breakpoint", self._places(marks.breakpoints), groove, theme)
+        paint_marks(painter, "note", self._places(marks.notes), _TOP + _NOTE_BELOW_TOP, theme)
+
+    def _places(self, steps: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return where these steps lie, at most one for every second pixel: float64, ascending."""
+        steps = steps[: np.searchsorted(steps, self.maximum(), side="right")]
+        columns = max(self.width() - int(2 * _SIDE), 2) // 2
+        thin = thinned(steps, self.maximum(), columns)
+        return _SIDE + (self.width() - 2 * _SIDE) * thin / max(self.maximum(), 1)
+
+    def _paint_birth(self, painter: QPainter) -> None:
+        birth = self._marks.birth
+        if birth is None or birth > self.maximum():
+            return
+        x = self.x_of(birth)
+        painter.setPen(QPen(self._theme.accent_ink, 1, Qt.PenStyle.DotLine))
+        painter.drawLine(QPointF(x, _TOP), QPointF(x, self._groove_y))
+        paint_marks(painter, "birth", np.array([x]), self._groove_y + _BIRTH_BELOW, self._theme)
+
+    def _paint_handle(self, painter: QPainter) -> None:
+        x = self.x_of(self.value())
+        color = self._theme.text if self.isEnabled() else self._theme.faint
+        painter.setPen(QPen(color, 1.6))
+        painter.drawLine(QPointF(x, _TOP - 4), QPointF(x, self._groove_y))
+        painter.setPen(QPen(self._theme.surface, 1.5))
+        painter.setBrush(color)
+        painter.drawEllipse(QPointF(x, self._groove_y), 7.5, 7.5)
+        if self.hasFocus():
+            painter.setPen(QPen(self._theme.accent, 2))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawEllipse(QPointF(x, self._groove_y), 9.5, 9.5)
+
+    def _paint_hover(self, painter: QPainter, moment: int) -> None:
+        x = self.x_of(moment)
+        painter.setPen(QPen(self._theme.muted, 1, Qt.PenStyle.DotLine))
+        painter.drawLine(QPointF(x, _TOP - 4), QPointF(x, self._groove_y))
+        self._paint_box(painter, moment, self._describe(moment))
+
+    def _paint_box(self, painter: QPainter, moment: int, text: str) -> None:
+        paint_box(painter, QPointF(self.x_of(moment), _TOP - 3), text, self.width(), self._theme)

@@ -1,0 +1,96 @@
+"""The sentences of the token card: plain functions from what is known to text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication
+
+from wordpiece_studio.ui.widgets.token_text import number_text, token_text
+
+if TYPE_CHECKING:
+    from wordpiece_studio.session.token_details import WordGrowth
+    from wordpiece_studio.ui.panes.token_details.card_subject import Subject
+
+
+def summary(subject: Subject, special: int, moment: int) -> str:
+    """Return the line beside the token: id, kind and birth; `special` is the number of special tokens."""
+    if subject.token_id < special:
+        kind = _tr("special token")
+    elif not subject.birth:
+        kind = _tr("of the alphabet: there from the beginning")
+    elif subject.birth > moment:
+        kind = _tr("not born yet at step {moment}; born at {birth}")
+    else:
+        kind = _tr("born at step {birth}")
+    numbers = {"moment": number_text(moment), "birth": number_text(subject.birth)}
+    return _tr("id {id}").format(id=number_text(subject.token_id)) + " · " + kind.format(**numbers)
+
+
+def usage_text(frequency: int, words: int) -> str:
+    """Return how often longest match uses a token on the corpus."""
+    if not frequency:
+        return ""
+    if frequency == 1:
+        return _tr("Longest match uses it once on the corpus.")
+    if words == 1:
+        return _tr("Longest match uses it {count} times on the corpus, in one word.").format(
+            count=number_text(frequency)
+        )
+    text = _tr("Longest match uses it {count} times on the corpus, in {words} distinct words.")
+    return text.format(count=number_text(frequency), words=number_text(words))
+
+
+def unknown_text(words: int, occurrences: int) -> str:
+    """Return in how many distinct words the unknown token is used, and how often they occur."""
+    if not words:
+        return _tr("No word of the corpus is unknown.")
+    if words == occurrences == 1:
+        return _tr("One word of the corpus is unknown.")
+    if words == 1:
+        return _tr("One word of the corpus is unknown; it occurs {count} times.").format(count=number_text(occurrences))
+    text = _tr("{words} distinct words of the corpus are unknown; they occur {count} times.")
+    return text.format(words=number_text(words), count=number_text(occurrences))
+
+
+def other_origin(subject: Subject) -> str:
+    """Return what is odd about a pair whose token is there; empty if nothing is."""
+    if subject.pair is None or subject.pair_step == subject.birth:
+        return ""
+    left, right = map(token_text, subject.pair)
+    if subject.pair_step:
+        text = _tr("The pair {left} + {right} made it again at step {step}.")
+    else:
+        text = _tr("The pair {left} + {right} was not merged; the token came from another one.")
+    return text.format(left=left, right=right, step=number_text(subject.pair_step))
+
+
+def unborn_pair(formula: str = "", moment: int = 0) -> str:
+    """Return that a pair is not learned, and the value it had at a moment, if that is known."""
+    text = _tr("Not learned yet.")
+    if not formula:
+        return text
+    return f"{text} {_tr('A rival after {step} merges: {formula}').format(step=number_text(moment), formula=formula)}"
+
+
+def growth_text(growth: WordGrowth, moment: int) -> str:
+    """Return how often a word occurs and since when it is whole."""
+    if growth.index is None:
+        return _tr("It is no word of the corpus that was trained on.")
+    if growth.count == 1:
+        parts = [_tr("Once in the corpus.")]
+    else:
+        parts = [_tr("{count} times in the corpus.").format(count=number_text(growth.count))]
+    if growth.is_whole and not growth.steps:
+        parts.append(_tr("One symbol from the beginning."))
+    elif growth.is_whole:
+        last = growth.steps[-1]
+        text = _tr("Whole since step {step}.") if last <= moment else _tr("Whole at step {step}.")
+        parts.append(text.format(step=number_text(last)))
+    else:
+        parts.append(_tr("Not whole after the last merge."))
+    return " ".join(parts)
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("TokenCard", text)

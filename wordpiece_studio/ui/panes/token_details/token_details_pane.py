@@ -1,0 +1,218 @@
+"""The token that is looked at: its merge tree, parents, children, birth and words.
+
+In a low pane one line says how the token came to be; a higher one says all. Every chip, word and step can be chosen.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QPushButton, QStackedLayout, QVBoxLayout, QWidget
+
+from wordpiece_studio.session.records import Focus, TrainerState
+from wordpiece_studio.ui.panes.token_details.card_body import CardBody
+from wordpiece_studio.ui.panes.token_details.card_filler import CardFiller
+from wordpiece_studio.ui.panes.token_details.card_items import MORE
+from wordpiece_studio.ui.panes.token_details.card_line import CardLine
+from wordpiece_studio.ui.panes.token_details.card_state import FEW, MANY, CardState
+from wordpiece_studio.ui.panes.token_details.card_subject import Subject, subject_of
+from wordpiece_studio.ui.widgets.pane import Pane
+from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text
+from wordpiece_studio.ui.widgets.token_text import number_text, token_text
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
+
+    from wordpiece_studio.session.records import Rivals
+    from wordpiece_studio.session.token_details import TokenWords, WordGrowth
+    from wordpiece_studio.session.token_usage import TokenUsage
+    from wordpiece_studio.session.trainer_model import TrainerModel
+    from wordpiece_studio.training.history import MergeHistory
+    from wordpiece_studio.ui.widgets.theme import Theme
+
+_BUSY_DELAY_MS = 100
+_SMALLEST = QSize(120, 44)
+_LOW_LINES = 9
+"""A pane of fewer lines of text is low."""
+
+
+class TokenCardPane(Pane):
+    """What is to be said of the focus."""
+
+    def __init__(self, model: TrainerModel, usage: TokenUsage, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(model, parent)
+        self._usage = usage
+        self._state = CardState(model, usage)
+        self._subject: Subject | None = None
+        self._asked: object = None
+        self._body = CardBody(theme, self)
+        self._filler = CardFiller(self._body, self._state)
+        self._line = CardLine(theme, self._state, self)
+        self._empty = QWidget(self)
+        self._empty_text = plain_label("", role="hint", wrap=True)
+        self._show_merge = QPushButton(self.tr("Show the token of this merge"))
+        self._lay_out()
+        self._connect()
+        self.set_heading(self.tr("Token card"))
+
+    def _lay_out(self) -> None:
+        empty = QVBoxLayout(self._empty)
+        empty.setContentsMargins(14, 5, 14, 3)
+        empty.setSpacing(4)
+        empty.addWidget(self._empty_text)
+        empty.addWidget(self._show_merge, 0, Qt.AlignmentFlag.AlignLeft)
+        empty.addStretch(1)
+        self._stack = QStackedLayout(self)
+        for page in (self._empty, self._line, self._body):
+            self._stack.addWidget(page)
+
+    def _connect(self) -> None:
+        for flow in (self._line.chain, *self._body.flows()):
+            flow.chosen.connect(self._on_flow_chosen)
+        self._body.tree.view.token_chosen.connect(self._on_tree_token_chosen)
+        self._body.birth.clicked.connect(self._on_birth_clicked)
+        self._show_merge.clicked.connect(self._on_show_merge_clicked)
+        self._usage.changed.connect(self._on_usage_changed)
+        self._usage.details.words_found.connect(self._on_details_words_found)
+        self._usage.details.growth_found.connect(self._on_details_growth_found)
+        self._model.focus_changed.connect(self._on_model_focus_changed)
+        self._model.moment_changed.connect(self._on_model_moment_changed)
+        self._model.merges_appended.connect(self._on_model_merges_appended)
+        self._model.rivals_changed.connect(self._on_model_rivals_changed)
+
+    @property
+    def body(self) -> CardBody:
+        """The parts of the card, as they are in a pane that is not low."""
+        return self._body
+
+    @property
+    def line(self) -> CardLine:
+        """What a low pane shows."""
+        return self._line
+
+    @property
+    def is_low(self) -> bool:
+        """Whether there is room for one line only."""
+        return self.height() < _LOW_LINES * self.fontMetrics().height()
+
+    # -- what is shown
+
+    def forget(self) -> None:
+        self._state.words = self._state.growth = self._state.rivals = self._asked = None
+
+    def refresh(self) -> None:
+        history, focus = self._model.history, self._model.focus
+        if history is None or focus is None:
+            self._subject = None
+            self._show_nothing(history)
+            return
+        self._subject = subject_of(history, focus, self._model.merge_count)
+        self._show_heading(self._subject)
+        self._ask(history, self._subject)
+        if self.is_low:
+            self._stack.setCurrentWidget(self._line)
+            self._line.fill(history, self._subject, self.width(), self.height())
+        else:
+            self._stack.setCurrentWidget(self._body)
+            self._filler.fill(history, self._subject)
+
+    def _show_nothing(self, history: MergeHistory | None) -> None:
+        self._stack.setCurrentWidget(self._empty)
+        self.set_heading(self.tr("Token card"))
+        text = self.tr("Click a token anywhere, and see here how it came to be and where it lives.")
+        if history is None:
+            text = self.tr("Nothing is trained yet. Train, and see here how each token came to be.")
+        elif self.is_low:
+            text = self.tr("Click a token anywhere.")
+        set_plain_text(self._empty_text, text)
+        self._show_merge.setVisible(history is not None and self._model.moment > 0)
+
+    def _show_heading(self, subject: Subject) -> None:
+        hint = token_text(subject.text, 40)
+        if subject.birth > self._model.moment:
+            hint = self.tr("{token} · born at {step}").format(token=hint, step=number_text(subject.birth))
+        self.set_heading(self.tr("Token card"), hint)
+
+    # -- asking
+
+    def _ask(self, history: MergeHistory, subject: Subject) -> None:
+        """Ask for what takes a look at the whole corpus, unless it was asked for already."""
+        usage, moment = self._usage, self._model.moment
+        if subject.kind == "word":
+            wanted: object = (id(history), subject.text, self._model.merge_count)
+            if wanted != self._asked:
+                self._asked = wanted
+                usage.details.find_growth(subject.text)
+            return
+        if subject.kind != "token" or subject.birth > moment or self.is_low:
+            return
+        is_dead = self._state.is_dead(subject)
+        wanted = (id(history), subject.token_id, moment, is_dead)
+        if wanted != self._asked:
+            self._asked = wanted
+            usage.details.find_words(subject.token_id, usage.reasons if is_dead else None)
+
+    # -- what happens
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._usage.set_wanted(self, True)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._usage.set_wanted(self, False)
+
+    def minimumSizeHint(self) -> QSize:
+        return _SMALLEST  # not that of the largest page
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.refresh_later()
+
+    def _on_flow_chosen(self, target: object) -> None:
+        if isinstance(target, Focus):
+            self._model.set_focus(target)
+        elif isinstance(target, int):
+            self._model.seek(target)
+        elif target == MORE:
+            self._state.most_children = MANY
+            self.refresh_later()
+
+    def _on_tree_token_chosen(self, token: str) -> None:
+        self._model.set_focus(Focus("token", text=token))
+
+    def _on_birth_clicked(self) -> None:
+        if self._subject is not None and self._subject.birth > 0:
+            self._model.seek(self._subject.birth)
+
+    def _on_show_merge_clicked(self) -> None:
+        history, moment = self._model.history, self._model.moment
+        if history is not None and moment:
+            self._model.set_focus(Focus("token", text=history[moment - 1].token))
+
+    def _on_usage_changed(self) -> None:
+        self.refresh_later()
+
+    def _on_details_words_found(self, words: TokenWords) -> None:
+        self._state.words = words
+        self.refresh_later()
+
+    def _on_details_growth_found(self, growth: WordGrowth) -> None:
+        self._state.growth = growth
+        self.refresh_later()
+
+    def _on_model_focus_changed(self, _focus: object) -> None:
+        self._state.most_children = FEW
+        self.refresh_later()
+
+    def _on_model_moment_changed(self, _moment: object) -> None:
+        self.refresh_later(_BUSY_DELAY_MS if self._model.state is TrainerState.TRAINING else 0)
+
+    def _on_model_merges_appended(self, _first: object, _last: object) -> None:
+        self.refresh_later(_BUSY_DELAY_MS)
+
+    def _on_model_rivals_changed(self, rivals: Rivals) -> None:
+        self._state.rivals = rivals
+        if self._subject is not None and self._subject.kind == "pair":
+            self.refresh_later()

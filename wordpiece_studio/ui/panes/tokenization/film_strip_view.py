@@ -1,0 +1,178 @@
+"""The film strip: one row for each step that changed the watched text, with the token it made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import (
+    QHeaderView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from wordpiece_studio.ui.panes.tokenization.strip_model import CHANGE, COUNT, STEP, STRIP_ROLE, TOKEN, StripModel
+from wordpiece_studio.ui.widgets.chip_style import ChipLook, ChipStyle
+from wordpiece_studio.ui.widgets.painting import saved
+from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text
+from wordpiece_studio.ui.widgets.quiet_table import QuietTable, needed_height
+from wordpiece_studio.ui.widgets.token_text import number_text, token_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from PySide6.QtGui import QResizeEvent
+
+    from wordpiece_studio.session.film_strip import StripRow
+    from wordpiece_studio.session.watched_changes import WatchedChanges
+    from wordpiece_studio.ui.widgets.theme import Theme
+
+_Index = QModelIndex | QPersistentModelIndex
+
+
+class FilmStripView(QWidget):
+    """The rows of `changes` with their title; a click asks for the step."""
+
+    step_chosen = Signal(object, object)
+    """The step (int) of the row that was clicked, and the token (str) that it made."""
+    rows_changed = Signal()
+    """There are more or fewer rows: the strip may need another height."""
+
+    def __init__(self, changes: WatchedChanges, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._changes = changes
+        self._moment = 0
+        self._title = plain_label("", self, role="heading", wrap=True)
+        self._table = StripTable(theme, self)
+        self._table.setAccessibleName(self.tr("Steps that changed the text"))
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(14, 6, 6, 4)
+        layout.setSpacing(4)
+        layout.addWidget(self._title)
+        layout.addWidget(self._table, 1)
+        self._table.row_chosen.connect(self._on_table_row_chosen)
+        changes.changed.connect(self._on_changes_changed)
+        theme.changed.connect(self._table.strip.redraw)
+        self._on_changes_changed()
+
+    @property
+    def rows(self) -> Sequence[StripRow]:
+        """The rows shown."""
+        return self._table.strip.rows
+
+    def needed_height(self, most_rows: int | None = None) -> int:
+        """Height in pixels of the title and of all rows, or of the first `most_rows`."""
+        rows = len(self.rows)
+        return needed_height(self, self._title, self._table, rows if most_rows is None else min(rows, most_rows))
+
+    def set_moment(self, moment: int) -> None:
+        """Show where this moment lies among the rows; those after it are pale."""
+        if moment != self._moment:
+            self._moment = moment
+            self._table.strip.set_moment(moment)
+            self._mark_moment()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._mark_moment()
+
+    def _on_changes_changed(self) -> None:
+        before = len(self.rows)
+        self._table.strip.set_rows(self._changes.rows, self._changes.steps)
+        self._show_title()
+        self._mark_moment()
+        if len(self.rows) != before:
+            self.rows_changed.emit()
+
+    def _show_title(self) -> None:
+        rows, is_known = len(self.rows), self._changes.is_known
+        text = self.tr("Film strip: the steps that changed this text")
+        if rows and is_known:
+            text = self.tr("Film strip: the {count} steps that changed this text").format(count=number_text(rows))
+        elif not rows:
+            appear = self.tr("Film strip: the steps that change this text appear here")
+            text = self.tr("Film strip: no step changes this text") if is_known else appear
+        set_plain_text(self._title, text)
+
+    def _mark_moment(self) -> None:
+        """Keep the last row that has happened in view, and mark it if it is the moment itself."""
+        strip = self._table.strip
+        here = strip.last_past()
+        is_moment = here >= 0 and int(self._changes.steps[here]) == self._moment
+        self._table.setCurrentIndex(strip.index(here, 0) if is_moment else QModelIndex())
+        if strip.rowCount():
+            self._table.scrollTo(strip.index(max(here, 0), 0))
+
+    def _on_table_row_chosen(self, row: int) -> None:
+        chosen = self.rows[row]
+        self.step_chosen.emit(chosen.step, chosen.token)
+
+
+class StripTable(QuietTable):
+    """Step, chip and the pair it was made of, change, number of tokens."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.strip = StripModel(theme, self)
+        self._delegate = StripDelegate(theme, self)
+        self.setModel(self.strip)
+        self.setItemDelegate(self._delegate)
+        self.horizontalHeader().hide()
+        self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.horizontalHeader().setSectionResizeMode(TOKEN, QHeaderView.ResizeMode.Stretch)
+        self.restyle()
+        theme.changed.connect(self.on_theme_changed)
+
+    def restyle(self) -> None:
+        metrics = self.fontMetrics()
+        self._delegate.restyle()
+        self.verticalHeader().setDefaultSectionSize(self._delegate.chip_height + 4)
+        self.setColumnWidth(STEP, metrics.horizontalAdvance("300,000") + 10)
+        self.setColumnWidth(CHANGE, metrics.horizontalAdvance("−1,000") + 10)
+        self.setColumnWidth(COUNT, metrics.horizontalAdvance("10,000 tokens") + 14)
+
+
+class StripDelegate(QStyledItemDelegate):
+    """Draws the token of a row as a chip."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._style = ChipStyle(theme, -1)
+
+    @property
+    def chip_height(self) -> int:
+        """Height of a chip in pixels."""
+        return self._style.height
+
+    def restyle(self) -> None:
+        """Take the theme's fonts and colours as they are now."""
+        self._style = ChipStyle(self._theme, -1)
+
+    def initStyleOption(self, option: QStyleOptionViewItem, index: _Index) -> None:
+        super().initStyleOption(option, index)
+        option.state &= ~QStyle.StateFlag.State_HasFocus
+        if index.column() == TOKEN:
+            option.text = ""
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
+        super().paint(painter, option, index)
+        if index.column() != TOKEN:
+            return
+        row, is_future = index.data(STRIP_ROLE)
+        cell = QRectF(option.rect)
+        at = QPointF(cell.left() + 8, cell.center().y() - self._style.height / 2)
+        width = min(self._style.width(row.token), cell.width() - 12)
+        with saved(painter):
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            chip = QRectF(at.x(), at.y(), width, self._style.height)
+            self._style.paint(painter, chip, row.token, ChipLook(faded=is_future))
+            beside = cell.adjusted(8 + width + 10, 0, 0, 0)
+            pair = f"{token_text(row.left)} + {token_text(row.right)}"
+            if painter.fontMetrics().horizontalAdvance(pair) <= beside.width():
+                painter.setPen(self._theme.faint if is_future else self._theme.muted)
+                painter.drawText(beside, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter), pair)

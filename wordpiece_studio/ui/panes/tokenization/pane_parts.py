@@ -1,0 +1,153 @@
+"""The three parts of the live tokenization, one below the other: text with chips, "Why here?", film strip.
+
+It shares the height among them until the user draws an edge; what the parts show is no business of its own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QMargins, Qt, QTimer
+from PySide6.QtWidgets import QLabel, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+
+from wordpiece_studio.ui.panes.tokenization.pane_room import Wanted, shared_room
+
+if TYPE_CHECKING:
+    from wordpiece_studio.ui.panes.tokenization.chip_canvas import ChipCanvas
+    from wordpiece_studio.ui.panes.tokenization.film_strip_view import FilmStripView
+    from wordpiece_studio.ui.panes.tokenization.unknown_box import UnknownBox
+    from wordpiece_studio.ui.panes.tokenization.watched_field import WatchedField
+    from wordpiece_studio.ui.panes.tokenization.why_here import WhyHere
+
+_LEAST_HEIGHT = 60
+_RUNGS, _LOW_RUNGS, _STRIP_ROWS = 6, 4, 2
+_LEAST_ROWS, _LEAST_ROWS_ASKED = 3, 2
+"""Of chips."""
+_SIDES, _SPACING = QMargins(14, 10, 12, 2), 6
+_NO_LIMIT = 16_777_215
+"""Qt's own word for "as high as you like"."""
+
+
+class PaneParts(QSplitter):
+    """Field, chips or table, the lines about the text, the box of the unknown; below them the ladder and the strip."""
+
+    def __init__(
+        self,
+        field: WatchedField,
+        shown: QStackedWidget,
+        chips: ChipCanvas,
+        labels: tuple[QLabel, QLabel],
+        unknown_box: UnknownBox,
+        why: WhyHere,
+        strip: FilmStripView,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(Qt.Orientation.Vertical, parent)
+        self._field, self._shown, self._chips, self._unknown_box = field, shown, chips, unknown_box
+        self._summary, self._ask = labels
+        self._why, self._strip = why, strip
+        self._is_low = False
+        self._is_shared_by_hand = self._can_ask = False
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self.share_room)
+        top = QWidget(self)
+        above = QVBoxLayout(top)
+        above.setContentsMargins(_SIDES)
+        above.setSpacing(_SPACING)
+        above.addWidget(field)
+        above.addWidget(shown, 1)
+        for widget in (self._summary, self._ask, unknown_box):
+            above.addWidget(widget)
+        above.addStretch(0)
+        for part in (top, why, strip):
+            self.addWidget(part)
+        self.setSizes([420, 120, 120])
+        for index, stretch in enumerate((3, 1, 1)):
+            self.setStretchFactor(index, stretch)
+        self.setCollapsible(0, False)
+        why.hide()
+        strip.rows_changed.connect(self.share_later)
+        self.splitterMoved.connect(self._on_self_splitter_moved)
+
+    def set_low(self, is_low: bool) -> None:
+        """Save height, or show all that there is."""
+        self._is_low = is_low
+
+    def set_shown_height(self, height: int | None) -> None:
+        """Let chips be no higher than they need: what is said of the text stands right below them; None: a table."""
+        self._shown.setMaximumHeight(_NO_LIMIT if height is None else max(height, _LEAST_HEIGHT))
+        self.share_later()
+
+    def show_answer(self) -> None:
+        """Show the ladder instead of the hint how to ask for it."""
+        self._why.show()
+        self.share_later()
+
+    def show_question(self, can_ask: bool) -> None:
+        """Show no ladder."""
+        self._why.hide()
+        self._strip.show()
+        self._can_ask = can_ask
+        self.share_later()
+
+    def share_later(self) -> None:
+        """Share the height when everything that changes now has changed."""
+        self._timer.start()
+
+    def share_room(self) -> None:
+        """Give the parts what they need, unless the user drew an edge."""
+        top = self._wanted_top()
+        if self._is_shared_by_hand:
+            return
+        sizes = shared_room(self._room, top, self._wanted_why(), self._wanted_strip())
+        self._strip.setVisible(sizes[2] > 0)
+        self.setSizes(list(sizes))
+
+    @property
+    def _room(self) -> int:
+        return self.height() - 2 * self.handleWidth()
+
+    def _wanted_top(self) -> Wanted:
+        """Leave out what there is no room to say of the text, rather than cut it, and return what the rest wants."""
+        is_asked = not self._why.isHidden()
+        can_ask = self._can_ask and not self._is_low and not is_asked
+        says = self._unknown_box.is_wanted
+        room = self._room - self._wanted_why().least
+        for has_summary, has_box in ((True, says), (False, says), (False, False)):
+            labels = [(self._summary, has_summary), (self._ask, can_ask and has_summary)]
+            wanted = self._wanted_with([label for label, is_there in labels if is_there], has_box=has_box)
+            if wanted.least <= room:
+                break
+        for label, is_there in labels:
+            label.setVisible(is_there)
+        self._unknown_box.give_way(not has_box)
+        return wanted
+
+    def _wanted_with(self, labels: list[QLabel], *, has_box: bool) -> Wanted:
+        width = self.width() - _SIDES.left() - _SIDES.right()
+        heights = [self._field.sizeHint().height(), self._shown.maximumHeight()]
+        heights += [max(label.heightForWidth(width), 0) for label in labels]
+        if has_box:
+            heights.append(self._unknown_box.needed_height(width))
+        whole = sum(heights) + (len(heights) - 1) * _SPACING + _SIDES.top() + _SIDES.bottom()
+        rows = _LEAST_ROWS if self._why.isHidden() else _LEAST_ROWS_ASKED
+        return Wanted(whole, min(whole, whole - heights[1] + rows * self._chips.row_height))
+
+    def _wanted_why(self) -> Wanted:
+        if self._why.isHidden():
+            return Wanted(0, 0)
+        return Wanted(self._why.needed_height(), self._why.needed_height(_LOW_RUNGS if self._is_low else _RUNGS))
+
+    def _wanted_strip(self) -> Wanted:
+        if self._is_low and not self._why.isHidden():
+            return Wanted(0, 0)
+        return Wanted(self._strip.needed_height(), self._strip.needed_height(1 if self._is_low else _STRIP_ROWS))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self.share_later()
+
+    def _on_self_splitter_moved(self, _position: int, _index: int) -> None:
+        self._is_shared_by_hand = True

@@ -1,0 +1,132 @@
+"""The tokens of the watched text as an ordinary table: what the chips show, for those who cannot see chips."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+
+from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
+from wordpiece_studio.ui.widgets.quiet_table import QuietTable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from PySide6.QtWidgets import QWidget
+
+    from wordpiece_studio.session.watched_text import WatchedLine
+    from wordpiece_studio.ui.panes.tokenization.piece_texts import PieceTexts
+    from wordpiece_studio.ui.widgets.theme import Theme
+
+_Index = QModelIndex | QPersistentModelIndex
+_TOKEN, _ID, _OFFSETS, _BORN, _WORD = range(5)
+_AT_ONCE = 200
+"""Rows that are made at once; the next ones when the table is scrolled to its end."""
+
+
+class TokenModel(QAbstractTableModel):
+    """Token, id, place in the text, birth step, word; one row a token, those of further lines when they are wanted."""
+
+    def __init__(self, texts: PieceTexts, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._texts = texts
+        self._lines: Sequence[WatchedLine] = ()
+        self._ends: list[int] = []  # how many tokens each line ends with, of the lines that were looked at
+        self._is_growing = False
+
+    def set_lines(self, lines: Sequence[WatchedLine]) -> None:
+        """Show the tokens of these lines."""
+        self.beginResetModel()
+        self._lines = lines
+        self._ends = self._further_ends([])
+        self.endResetModel()
+
+    def place_of(self, row: int) -> ChipPlace:
+        """Return which chip a row stands for."""
+        line = bisect_right(self._ends, row)
+        chip = row - (self._ends[line - 1] if line else 0)
+        for index, word in enumerate(self._lines[line].words):
+            if chip < len(word.pieces):
+                return ChipPlace(line, index, chip)
+            chip -= len(word.pieces)
+        raise IndexError(row)
+
+    def rowCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
+        return self._ends[-1] if self._ends and not parent.isValid() else 0
+
+    def columnCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
+        return 0 if parent.isValid() else _WORD + 1
+
+    def canFetchMore(self, parent: _Index) -> bool:
+        has_more = len(self._ends) < len(self._lines)
+        return has_more and not parent.isValid() and not self._is_growing
+
+    def fetchMore(self, _parent: _Index) -> None:
+        ends = self._further_ends(self._ends)
+        before, after = self.rowCount(), ends[-1] if ends else 0
+        if self._is_growing or after == before:
+            self._ends = self._ends if self._is_growing else ends  # blank lines only
+            return
+        self._is_growing = True  # whoever hears of the new rows may ask for more at once
+        self.beginInsertRows(QModelIndex(), before, after - 1)
+        self._ends = ends
+        self.endInsertRows()
+        self._is_growing = False
+
+    def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid():
+            return None
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _alignment(index.column())
+        if role == Qt.ItemDataRole.DisplayRole:
+            place = self.place_of(index.row())
+            line = self._lines[place.line]
+            return self._texts.row(line, line.words[place.word], place.chip)[index.column()]
+        if role == Qt.ItemDataRole.AccessibleTextRole and index.column() == _TOKEN:
+            place = self.place_of(index.row())
+            line = self._lines[place.line]
+            return self._texts.spoken(line, line.words[place.word], place.chip)
+        return None
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if orientation != Qt.Orientation.Horizontal:
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return (self.tr("token"), self.tr("id"), self._texts.unit_name, self.tr("born"), self.tr("word"))[section]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _alignment(section)
+        return None
+
+    def _further_ends(self, ends: list[int]) -> list[int]:
+        further = list(ends)
+        total = wanted = further[-1] if further else 0
+        wanted += _AT_ONCE
+        while len(further) < len(self._lines) and total < wanted:
+            total += sum(len(word.pieces) for word in self._lines[len(further)].words)
+            further.append(total)
+        return further
+
+
+class TokenTable(QuietTable):
+    """Token, id, place in the text, birth step, word. One row a token."""
+
+    def __init__(self, texts: PieceTexts, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.tokens = TokenModel(texts, self)
+        self.setModel(self.tokens)
+        self.setAccessibleName(self.tr("Tokens as a table"))
+        self.horizontalHeader().setStretchLastSection(True)
+        self.restyle()
+        theme.changed.connect(self.on_theme_changed)
+
+    def restyle(self) -> None:
+        metrics = self.fontMetrics()
+        self.verticalHeader().setDefaultSectionSize(metrics.height() + 8)
+        for column, width in enumerate((12, 6, 14, 7)):
+            self.setColumnWidth(column, metrics.horizontalAdvance("n") * width)
+
+
+def _alignment(column: int) -> int:
+    side = Qt.AlignmentFlag.AlignLeft if column in (_TOKEN, _WORD) else Qt.AlignmentFlag.AlignRight
+    return int(side | Qt.AlignmentFlag.AlignVCenter)

@@ -1,0 +1,356 @@
+"""Live tokenization: a text, its tokens at the moment chosen, and why they are these.
+
+The text is tokenized by the vocabulary of the moment; it follows the timeline. Nothing is tokenized here: that is done
+in :mod:`~wordpiece_studio.session.watched_text` by the tokenizer of the model.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, Signal
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+
+from wordpiece_studio.session.records import Focus, TrainerState
+from wordpiece_studio.session.watched_changes import WatchedChanges
+from wordpiece_studio.session.watched_finder import ChangesFinder
+from wordpiece_studio.session.watched_text import WatchedText
+from wordpiece_studio.ui.panes.tokenization.chips import ChipFlow
+from wordpiece_studio.ui.panes.tokenization.film_strip_view import FilmStripView
+from wordpiece_studio.ui.panes.tokenization.focus_rings import rings_of
+from wordpiece_studio.ui.panes.tokenization.pane_parts import PaneParts
+from wordpiece_studio.ui.panes.tokenization.piece_texts import PieceTexts
+from wordpiece_studio.ui.panes.tokenization.token_copy import TokenCopy
+from wordpiece_studio.ui.panes.tokenization.token_table import TokenTable
+from wordpiece_studio.ui.panes.tokenization.unknown_box import UnknownBox
+from wordpiece_studio.ui.panes.tokenization.unknown_note import UnknownNote, unknown_note
+from wordpiece_studio.ui.panes.tokenization.watched_field import WatchedField
+from wordpiece_studio.ui.panes.tokenization.why_here import WhyHere
+from wordpiece_studio.ui.widgets.pane import Pane
+from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text
+from wordpiece_studio.ui.widgets.token_text import number_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from PySide6.QtGui import QResizeEvent
+
+    from wordpiece_studio.session.trainer_model import TrainerModel
+    from wordpiece_studio.tokenizer.tokenizer import TokenizedWord
+    from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
+    from wordpiece_studio.ui.widgets.theme import Theme
+
+_LONG_TEXT = 20_000
+"""Characters; a longer text is tokenized a moment after the last key, not at each."""
+_LONG_DELAY_MS = 80
+_BUSY_DELAY_MS = 100
+_LOW_LINES = 29
+"""A pane of fewer lines of text is low: there the film strip gives way to the chips."""
+
+
+class TokenizationPane(Pane):
+    """The typed text as chips at the moment of the timeline."""
+
+    text_changed = Signal(object)
+    """Another text is watched, a str."""
+
+    def __init__(
+        self, model: TrainerModel, theme: Theme, parent: QWidget | None = None, *, changes: WatchedChanges | None = None
+    ) -> None:
+        super().__init__(model, parent)
+        self._changes = changes if changes is not None else WatchedChanges(self)
+        self._watched = WatchedText()
+        self._note = UnknownNote(model.counts, model.history)
+        self._chosen: tuple[ChipPlace, bool] | None = None
+        self._is_low = self._is_made = False
+        self._field = WatchedField(theme, self._decoded, self)
+        self._edit, self._options = self._field.edit, self._field.options
+        self._texts = PieceTexts(self._watched, self._options, self)
+        self._chips = ChipFlow(theme, self._texts.captions, self._describe_place, self)
+        self._chips.setAccessibleName(self.tr("Tokens"))
+        self._table = TokenTable(self._texts, theme, self)
+        self._copy = TokenCopy(self)
+        self._summary = plain_label("", self, role="hint", wrap=True)
+        ask = self.tr("Why here? Click a chip, or the gap between two.")
+        self._ask = plain_label(ask, self, role="hint", wrap=True)
+        self._unknown_box = UnknownBox(self)
+        self._unknown_label = self._unknown_box.label
+        self._why = WhyHere(theme, self)
+        self._strip = FilmStripView(self._changes, theme, self)
+        self._finder = ChangesFinder(model, self._changes, self)
+        self._lay_out()
+        self._connect()
+        self._is_made = True
+        self.set_heading(self.tr("Live tokenization"))
+        self._on_options_changed()
+        self.set_text(self.tr("This is the Hugging Face course!"))
+
+    # -- what it is told and asked
+
+    @property
+    def text(self) -> str:
+        """The text that is watched."""
+        return self._edit.text
+
+    def set_text(self, text: str) -> None:
+        """Watch another text."""
+        self._edit.set_text(text)
+
+    @property
+    def watched(self) -> WatchedText:
+        """The text with its words, as of the last refresh."""
+        return self._watched
+
+    @property
+    def tokens(self) -> list[str]:
+        """All tokens in the order of the text, as of the last refresh; takes its time for a long text."""
+        return self._watched.tokens()
+
+    # -- set-up
+
+    def _lay_out(self) -> None:
+        self._shown = QStackedWidget(self)
+        self._shown.addWidget(self._chips)
+        self._shown.addWidget(self._table)
+        labels = self._summary, self._ask
+        self._parts = PaneParts(
+            self._field, self._shown, self._chips, labels, self._unknown_box, self._why, self._strip, self
+        )
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._parts)
+
+    def _connect(self) -> None:
+        self._edit.text_changed.connect(self._on_edit_text_changed)
+        self._edit.text_changed.connect(self.text_changed)
+        self._edit.composed_changed.connect(self._on_edit_composed_changed)
+        self._field.height_changed.connect(self._parts.share_later)
+        self._options.changed.connect(self._on_options_changed)
+        self._options.decode_toggled.connect(self._on_options_decode_toggled)
+        self._options.copy_tokens_requested.connect(self.copy_tokens)
+        self._options.copy_ids_requested.connect(self.copy_ids)
+        self._chips.chip_chosen.connect(self._on_chips_chip_chosen)
+        self._chips.content_height_changed.connect(self._on_chips_content_height_changed)
+        self._chips.boundary_chosen.connect(self._on_chips_boundary_chosen)
+        self._chips.word_chosen.connect(self._on_chips_word_chosen)
+        self._table.row_chosen.connect(self._on_table_row_chosen)
+        self._why.token_chosen.connect(self._on_why_token_chosen)
+        self._strip.step_chosen.connect(self._on_strip_step_chosen)
+        self._changes.changed.connect(self._on_changes_changed)
+        self._model.moment_changed.connect(self._on_model_moment_changed)
+        self._model.merges_appended.connect(self._on_model_merges_appended)
+        self._model.state_changed.connect(self._on_model_state_changed)
+        self._model.focus_changed.connect(self._on_model_focus_changed)
+
+    # -- what is shown
+
+    def forget(self) -> None:
+        self._note = UnknownNote(self._model.counts, self._model.history)
+
+    def refresh(self) -> None:
+        model = self._model
+        self._texts.show_run(model.history, model.merge_count)
+        self._watched.set_text(self._edit.text)
+        self._watched.set_tokenizer(model.tokenizer_at(model.moment))
+        self._finder.set_lines(self._watched.line_texts)
+        self._show_heading()
+        self._show_tokens()
+        self._show_summary()
+        self._show_unknown()
+        self._show_ladder()
+        self._strip.set_moment(model.moment)
+        self._field.decode_box.refresh()
+
+    def _show_heading(self) -> None:
+        model = self._model
+        if model.history is None:
+            self.set_heading(self.tr("Live tokenization"), self.tr("nothing is trained yet"))
+            return
+        title, where = self.tr("Live tokenization"), self.tr("at merge {moment} of {count}")
+        where = where.format(moment=number_text(model.moment), count=number_text(model.merge_count))
+        whole = self.tr("{where} · follows the timeline").format(where=where)
+        self.set_heading(title, self.fitting_hint(title, whole, where))
+
+    def _show_tokens(self) -> None:
+        self._chips.set_fresh(self._fresh_id())
+        self._chips.set_lines(self._watched.lines)
+        if self._options.as_table:
+            self._table.tokens.set_lines(self._watched.lines)
+
+    def _show_summary(self) -> None:
+        if self._model.history is None:
+            set_plain_text(self._summary, self.tr("Train, and the text appears here in tokens."))
+            return
+        if self._finder.is_late:
+            set_plain_text(self._summary, self.tr("The words of the text are being counted …"))
+        elif self._changes.is_known:
+            set_plain_text(self._summary, self._texts.summary(self._changes.summary_at(self._model.moment)))
+
+    def _show_unknown(self) -> None:
+        tokenizer = self._watched.tokenizer
+        chosen = self._word_at(self._chosen[0]) if self._chosen is not None else None
+        words = self._finder.unknown_words[:1]
+        if chosen is not None and chosen.word is not None and chosen.unknown is not None:
+            words = [chosen.word.text]
+        text = ""
+        if words and tokenizer is not None:
+            total = self._changes.summary_at(self._model.moment).unknown
+            text = unknown_note(tokenizer.explain(words[0]), self._note, tokenizer.vocabulary.unk_token, total)
+        self._unknown_box.show_text(text)
+        self._parts.share_later()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and self._is_made:
+            self._fit()
+
+    def _fit(self) -> None:
+        """Show less in a pane of few lines."""
+        is_low = self.height() < _LOW_LINES * self.fontMetrics().height()
+        if is_low != self._is_low:
+            self._is_low = is_low
+            self._parts.set_low(is_low)
+            self._field.set_low(is_low)
+            self._unknown_box.set_low(is_low)
+            self._show_ladder()
+        self._show_heading()
+        self._parts.share_room()
+
+    def _show_ladder(self) -> None:
+        word = self._word_at(self._chosen[0]) if self._chosen is not None else None
+        tokenizer = self._watched.tokenizer
+        if self._chosen is None or word is None or tokenizer is None:
+            self._parts.show_question(tokenizer is not None)
+            return
+        if word.word is None:
+            self._why.show_special(word.pieces[0].token)
+        else:
+            place, is_boundary = self._chosen
+            chip = min(place.chip, len(word.pieces) - 1)
+            self._why.show_chip(tokenizer.explain(word.word.text), chip, is_boundary, self._texts.birth_step)
+        self._parts.show_answer()
+
+    def _fresh_id(self) -> int | None:
+        """Return the id of the token that was born at the step shown."""
+        history, moment = self._model.history, self._model.moment
+        if history is None or not moment or not history.column("is_new")[moment - 1]:
+            return None
+        return int(history.column("new_id")[moment - 1])
+
+    def _word_at(self, place: ChipPlace) -> TokenizedWord | None:
+        lines = self._watched.lines
+        if place.line >= len(lines) or place.word >= len(lines[place.line].words):
+            return None
+        return lines[place.line].words[place.word]
+
+    def _describe_place(self, place: ChipPlace) -> str:
+        word = self._word_at(place)
+        return self._texts.spoken(self._watched.lines[place.line], word, place.chip) if word is not None else ""
+
+    # -- copying and decoding
+
+    def copy_tokens(self) -> None:
+        """Put the tokens on the clipboard, as they are, with a space between two."""
+        self._copy.start(self._watched.lines, "tokens")
+
+    def copy_ids(self) -> None:
+        """Put the ids on the clipboard, with a space between two."""
+        self._copy.start(self._watched.lines, "ids")
+
+    def _decoded(self, ids: Sequence[int]) -> str | None:
+        tokenizer = self._model.tokenizer_at(self._model.moment)
+        return tokenizer.decode(ids, skip_special_tokens=False) if tokenizer is not None else None
+
+    # -- what happens
+
+    def _delay(self) -> int:
+        if len(self._edit.text) > _LONG_TEXT:
+            return _LONG_DELAY_MS
+        return _BUSY_DELAY_MS if self._model.state is TrainerState.TRAINING else 0
+
+    def _on_edit_text_changed(self, _text: str) -> None:
+        self.refresh_later(self._delay())
+
+    def _on_options_changed(self) -> None:
+        options = self._options
+        lines = options.ids + options.offsets + options.births
+        if options.as_table:
+            self._table.tokens.set_lines(self._watched.lines)  # what it showed last may be long gone
+        self._shown.setCurrentWidget(self._table if options.as_table else self._chips)
+        self._chips.captions_changed(lines, hold_places=options.offsets)
+        self.refresh_later()
+
+    def _on_chips_content_height_changed(self, height: int) -> None:
+        """The line about the text stands right below the chips, not at the foot of the pane."""
+        frame = self._chips.height() - self._chips.viewport().height()
+        self._parts.set_shown_height(None if self._options.as_table else height + frame)
+
+    def _on_chips_chip_chosen(self, place: ChipPlace | None) -> None:
+        if place is not None:
+            self._choose(place, is_boundary=False)
+            return
+        self._chosen = None
+        self._show_ladder()
+        self._show_unknown()
+
+    def _on_chips_boundary_chosen(self, place: ChipPlace) -> None:
+        self._choose(place, is_boundary=True)
+
+    def _on_chips_word_chosen(self, place: ChipPlace) -> None:
+        word = self._word_at(place)
+        if word is not None and word.word is not None:
+            self._model.set_focus(Focus("word", text=word.word.text))
+
+    def _on_table_row_chosen(self, row: int) -> None:
+        place = self._table.tokens.place_of(row)
+        self._chips.set_current(place)
+        self._choose(place, is_boundary=False)
+
+    def _on_strip_step_chosen(self, step: int, token: str) -> None:
+        self._model.seek(step)
+        self._model.set_focus(Focus("token", text=token))
+
+    def _on_edit_composed_changed(self, text: str, position: int) -> None:
+        line = self._watched.line_at(position)
+        start = self._watched.lines[line].start if len(self._watched.lines) else 0
+        self._chips.set_composed(text, line, position - start)
+
+    def _on_options_decode_toggled(self, is_wanted: bool) -> None:
+        self._field.decode_box.setVisible(is_wanted)
+        if is_wanted:
+            self._field.decode_box.field.setFocus()
+        self._parts.share_later()
+
+    def _choose(self, place: ChipPlace, *, is_boundary: bool) -> None:
+        self._chosen = (place, is_boundary)
+        self._show_ladder()
+        self._show_unknown()
+        word = self._word_at(place)
+        if word is not None and word.unknown is None:
+            self._model.set_focus(Focus("token", text=word.pieces[place.chip].token))
+
+    def _on_why_token_chosen(self, token: str) -> None:
+        self._model.set_focus(Focus("token", text=token))
+
+    def _on_model_moment_changed(self, _moment: object) -> None:
+        self.refresh_later(self._delay())
+
+    def _on_model_merges_appended(self, _first: object, _last: object) -> None:
+        self.refresh_later(self._delay())
+
+    def _on_model_state_changed(self, _state: object) -> None:
+        self.refresh_later()
+
+    def _on_changes_changed(self) -> None:
+        if self.is_current:
+            self._show_summary()
+            self._show_unknown()
+
+    def _on_model_focus_changed(self, focus: Focus | None) -> None:
+        config = self._model.config
+        prefix = config.continuing_subword_prefix if config is not None else ""
+        self._chips.set_rings(rings_of(focus, prefix) if focus is not None else None)

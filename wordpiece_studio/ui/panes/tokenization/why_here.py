@@ -1,0 +1,140 @@
+"""Why here? The ladder of candidates that longest match tried at one place of a word, down to the one it took.
+
+It shows a trace of the tokenizer; each candidate that is no token yet, but becomes one later, says when.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHeaderView, QVBoxLayout, QWidget
+
+from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text
+from wordpiece_studio.ui.widgets.quiet_table import QuietTable, needed_height
+from wordpiece_studio.ui.widgets.row_table import RowTable, TableRow
+from wordpiece_studio.ui.widgets.token_text import number_text, token_text
+
+if TYPE_CHECKING:
+    from wordpiece_studio.tokenizer.tokenizer import PositionTrace, Trial, WordTrace
+    from wordpiece_studio.ui.widgets.theme import Theme
+
+BirthStep = Callable[[str], int | None]
+"""Returns the step at which a token is born, 0 for the alphabet and special tokens, None if it never is."""
+
+
+class WhyHere(QWidget):
+    """The ladder with its title."""
+
+    token_chosen = Signal(object)
+    """The token (str) of the rung that was clicked."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._title = plain_label("", self, role="heading", wrap=True)
+        self._table = LadderTable(theme, self)
+        self._table.setAccessibleName(self.tr("Candidates of longest match"))
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(14, 6, 6, 2)
+        layout.setSpacing(4)
+        layout.addWidget(self._title)
+        layout.addWidget(self._table, 1)
+        self._table.row_chosen.connect(self._on_table_row_chosen)
+
+    @property
+    def title(self) -> str:
+        """The title shown."""
+        return self._title.text()
+
+    @property
+    def rows(self) -> list[tuple[str, ...]]:
+        """The texts of the rungs: candidate, mark, when it was born."""
+        return [row.texts for row in self._table.ladder.rows]
+
+    def needed_height(self, most_rungs: int | None = None) -> int:
+        """Height in pixels of the title and of all rungs, or of the first `most_rungs`."""
+        rungs = len(self._table.ladder.rows)
+        return needed_height(self, self._title, self._table, rungs if most_rungs is None else min(rungs, most_rungs))
+
+    def show_special(self, token: str) -> None:
+        """Show that a special token written out in the text is not matched at all."""
+        text = self.tr("Why here? {token} is a special token: it is found before the text is split into words.")
+        set_plain_text(self._title, text.format(token=token_text(token)))
+        self._table.ladder.set_rows(())
+
+    def show_chip(self, trace: WordTrace, chip: int, boundary: bool, birth_step: BirthStep) -> None:
+        """Show the ladder of one token of a word.
+
+        Parameters
+        ----------
+        chip
+            Index of the token in the word; for an unknown word its one token stands for the place where it failed.
+        boundary
+            Whether the boundary at the end of the chip was asked for, and not the chip itself.
+        """
+        word = token_text(trace.word, 30)
+        if trace.unknown is not None:
+            title = self.tr("Why here? {word}: nothing fits from character {position} (from 0) on")
+            place = trace.positions[-1] if trace.positions else None
+            if place is None:
+                title = self.tr("Why here? {word} has too many characters: nothing was tried")
+            position = place.start if place is not None else 0
+            title = title.format(word=word, position=number_text(position))
+        else:
+            place = trace.positions[chip] if chip < len(trace.positions) else None
+            if boundary:
+                end = trace.positions[chip + 1].start if chip + 1 < len(trace.positions) else len(trace.word)
+                title = self.tr("Why here? {word}, boundary at character {position} (from 0)").format(
+                    word=word, position=number_text(end)
+                )
+            else:
+                title = self.tr("Why here? {word}, from character {position} (from 0) on").format(
+                    word=word, position=number_text(place.start if place is not None else 0)
+                )
+        set_plain_text(self._title, title)
+        self._table.ladder.set_rows(self._rows(place, birth_step) if place is not None else ())
+        self._table.scrollToTop()
+
+    def _rows(self, place: PositionTrace, birth_step: BirthStep) -> list[TableRow]:
+        return [self._row(trial, birth_step(trial.candidate)) for trial in place.tried]
+
+    def _row(self, trial: Trial, born: int | None) -> TableRow:
+        candidate = token_text(trial.candidate)
+        if trial.matched:
+            when = self._when_matched(born)
+            spoken = self.tr("{candidate} fits: {when}").format(candidate=candidate, when=when)
+            colors = ("text", "success", "success")
+            return TableRow((candidate, "✓", when), spoken, colors, trial.candidate)
+        when = self.tr("not before step {step}").format(step=number_text(born)) if born else ""
+        spoken = self.tr("{candidate} is no token").format(candidate=candidate)
+        colors = ("faint", "error", "faint")
+        return TableRow((candidate, "✗", when), spoken, colors, trial.candidate)
+
+    def _when_matched(self, born: int | None) -> str:
+        if born:
+            return self.tr("born at step {step}").format(step=number_text(born))
+        return self.tr("in the alphabet")
+
+    def _on_table_row_chosen(self, row: int) -> None:
+        self.token_chosen.emit(self._table.ladder.rows[row].item)
+
+
+class LadderTable(QuietTable):
+    """The rungs: candidate, mark, birth."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.ladder = RowTable(theme, (self.tr("candidate"), self.tr("fits"), self.tr("born")), parent=self)
+        self.setModel(self.ladder)
+        self.horizontalHeader().hide()
+        self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.horizontalHeader().setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)
+        self.restyle()
+        theme.changed.connect(self.on_theme_changed)
+
+    def restyle(self) -> None:
+        metrics = self.fontMetrics()
+        self.verticalHeader().setDefaultSectionSize(metrics.height() + 4)
+        self.setColumnWidth(0, metrics.horizontalAdvance("n") * 18)
+        self.setColumnWidth(1, metrics.horizontalAdvance("✓") + 16)

@@ -1,0 +1,91 @@
+"""Training as one types: a small corpus is trained again at every edit, and the new run takes the place of the old.
+
+What the user asked for is not lost by it: the same text with the same settings gives the same merges, so undoing the
+edit brings them back; and the first time that such merges make room the user is told. Merges that could not be had
+again so, those of another corpus and those of a training that was stopped half-way, stay.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session.records import TrainerState
+
+if TYPE_CHECKING:
+    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.session.settings import SettingsStore
+    from wordpiece_studio.session.trainer_model import TrainerModel
+    from wordpiece_studio.text.normalizers import Normalizer
+    from wordpiece_studio.text.pre_tokenizers import PreTokenizer
+    from wordpiece_studio.training.config import TrainingConfig
+    from wordpiece_studio.ui.actions.actions import Actions
+    from wordpiece_studio.ui.controllers.counting_flow import CountingFlow
+    from wordpiece_studio.ui.panes.training_bar.run_record import RunRecord
+
+MOST_BYTES = 120_000
+"""A larger corpus is not trained as one types."""
+
+
+class LiveTraining(QObject):
+    """Decides whether an edit trains, and has the model do it beside the run that is shown."""
+
+    follows = Signal()
+    """Merges that the user asked for make room for those of the text as it is typed, the first time since the start."""
+    forgets = Signal(object)
+    """Whether it is wanted cannot be kept for the next start, a StudioError."""
+
+    def __init__(
+        self, model: TrainerModel, counting: CountingFlow, record: RunRecord, actions: Actions,
+        settings: SettingsStore, parent: QObject,
+    ) -> None:  # fmt: skip
+        super().__init__(parent)
+        self._model = model
+        self._counting = counting
+        self._record = record
+        self._settings = settings
+        self._action = actions.train_as_you_type
+        self._action.setChecked(settings.values.train_as_you_type)
+        self._serial_opened = 0
+        self._is_told = False
+        self._action.toggled.connect(self._on_action_toggled)
+
+    def take_opened(self) -> None:
+        """Another corpus was opened: it is not trained before it is edited."""
+        self._serial_opened = self._counting.text_serial
+
+    def can_train(self, counts: WordCounts) -> bool:
+        """Return whether these counts, which are of an edited text, are to be trained without a word."""
+        model, record = self._model, self._record
+        is_small = 0 < counts.total and counts.statistics.bytes <= MOST_BYTES
+        is_edited = self._counting.text_serial != self._serial_opened
+        is_idle = not model.is_busy and model.state is not TrainerState.PAUSED
+        if not (self._action.isChecked() and is_small and is_edited and is_idle):
+            return False
+        is_lost = model.stop_reason == "user" or record.changes().is_other_corpus
+        return not (record.is_wanted and is_lost)
+
+    def train(self, counts: WordCounts, config: TrainingConfig) -> None:
+        """Have a run of these counts take the place of the one there is, unless it would be the same."""
+        model, record = self._model, self._record
+        if counts == model.counts and config == model.config and _pipeline(counts) == _pipeline(model.counts):
+            return
+        if record.is_wanted and not self._is_told:
+            self._is_told = True
+            self.follows.emit()
+        record.note_start(automatic=True, wanted=record.is_wanted)
+        model.replace(counts, config)
+
+    def _on_action_toggled(self, is_on: bool) -> None:
+        if not is_on and self._record.is_wanted:
+            self._record.claim()  # it stands still from now on
+        try:
+            self._settings.change(train_as_you_type=is_on)
+        except StudioError as error:
+            self.forgets.emit(error)
+
+
+def _pipeline(counts: WordCounts) -> tuple[Normalizer, PreTokenizer]:
+    return counts.normalizer, counts.pre_tokenizer

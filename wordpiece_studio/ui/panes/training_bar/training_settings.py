@@ -1,0 +1,217 @@
+"""The settings of the next training, as fields: objective, size, smallest pair count, special tokens."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from PySide6.QtCore import QLocale, Qt, Signal
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSpinBox, QWidget
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
+from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.ui.panes.training_bar.special_tokens import SpecialTokensDialog
+from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_tooltip
+
+NUMBERS = QLocale(QLocale.Language.English, QLocale.Country.UnitedStates)
+"""Numbers are written alike in fields, labels and tables, whatever the system's language: 29,792."""
+_LARGEST_SIZE = 10_000_000
+_LARGEST_COUNT = 1_000_000_000
+
+
+class TrainingSettings(QWidget):
+    """The fields; :meth:`config` is what they say. Settings without a field stay as :meth:`set_config` gave them."""
+
+    changed = Signal()
+    """The user changed a field."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._base = TrainingConfig()
+        self._custom_tokens: tuple[str, ...] = BERT_SPECIAL_TOKENS
+        self._token_choice = 0
+        self._captions: list[QLabel] = []
+        self._layout = QHBoxLayout(self)
+        self._layout.setContentsMargins(0, 0, 0, 0)
+        self._layout.setSpacing(6)
+        self._objective_box = self._make_objective_box()
+        self._size_box = self._make_spin_box(
+            self.tr("Size of the vocabulary"), _LARGEST_SIZE, self.tr("no limit"),
+            self.tr("Stop at so many tokens, special tokens and alphabet included; 0 is no limit"),
+        )  # fmt: skip
+        self._frequency_box = self._make_spin_box(
+            self.tr("Smallest count of a pair"), _LARGEST_COUNT, "",
+            self.tr("A pair that occurs fewer times is not merged. Without a floor the score favours pairs seen once"),
+        )  # fmt: skip
+        self._tokens_box = self._make_tokens_box()
+        self._add(self.tr("Objective"), self._objective_box)
+        self._add(self.tr("Size"), self._size_box)
+        self._add(self.tr("Min. pairs"), self._frequency_box)
+        self._add(self.tr("Special tokens"), self._tokens_box)
+        self._layout.addStretch(1)
+        self.set_config(TrainingConfig(vocab_size=70))
+
+    def config(self) -> TrainingConfig:
+        """Return the settings as they stand.
+
+        Raises
+        ------
+        StudioError
+            If the trainer refuses a value.
+        """
+        return dataclasses.replace(
+            self._base,
+            objective=self._objective_box.currentData(),
+            vocab_size=self._size_box.value() or None,
+            min_frequency=self._frequency_box.value(),
+            special_tokens=self.special_tokens,
+        )
+
+    def shown_config(self) -> TrainingConfig:
+        """Return the settings as they stand; those before a value that the trainer refuses, if there is one."""
+        try:
+            return self.config()
+        except StudioError:
+            return self._base
+
+    def set_config(self, config: TrainingConfig) -> None:
+        """Show `config` in the fields, without saying ``changed``."""
+        self._base = config
+        fields = (self._objective_box, self._size_box, self._frequency_box, self._tokens_box)
+        for field in fields:
+            field.blockSignals(True)
+        self._objective_box.setCurrentIndex(max(0, self._objective_box.findData(config.objective)))
+        self._size_box.setValue(config.vocab_size or 0)
+        self._frequency_box.setValue(config.min_frequency)
+        self._show_tokens(config.special_tokens)
+        for field in fields:
+            field.blockSignals(False)
+
+    @property
+    def special_tokens(self) -> tuple[str, ...]:
+        """The special tokens chosen."""
+        return (BERT_SPECIAL_TOKENS, (), self._custom_tokens)[self._tokens_box.currentIndex()]
+
+    @property
+    def target_size(self) -> int:
+        """The size aimed at; 0 is no limit."""
+        return self._size_box.value()
+
+    def set_target_size(self, size: int) -> None:
+        """Aim at `size` tokens."""
+        self._size_box.setValue(size)
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        """The size aimed at, 0 for no limit, and the smallest count of a pair."""
+        return self._size_box.value(), self._frequency_box.value()
+
+    def set_limits(self, size: int, min_frequency: int) -> None:
+        """Show these limits, without saying ``changed``."""
+        for box, value in ((self._size_box, size), (self._frequency_box, min_frequency)):
+            box.blockSignals(True)
+            box.setValue(value)
+            box.blockSignals(False)
+
+    def set_hint(self, hint: str) -> None:
+        """Say `hint` in the tooltips of the limits before what they mean; empty for nothing."""
+        for box in (self._size_box, self._frequency_box):
+            tip = str(box.property("tip"))
+            set_plain_tooltip(box, f"{hint}\n{tip}" if hint else tip)
+
+    def set_size_wrong(self, wrong: bool) -> None:
+        """Mark the size as one that cannot be reached, or take the mark away."""
+        self._size_box.setProperty("state", "wrong" if wrong else "")
+        self._size_box.style().polish(self._size_box)
+
+    def set_captions_visible(self, visible: bool) -> None:
+        """Show the captions beside the fields or save their room; the tooltips say the same."""
+        for caption in self._captions:
+            caption.setVisible(visible)
+        self._layout.invalidate()  # or its size is known only at the next turn of the event loop
+        self.updateGeometry()
+
+    def edit_special_tokens(self) -> None:
+        """Open the dialog of the special tokens."""
+        dialog = SpecialTokensDialog(self.special_tokens, self.window())
+        dialog.tokens_chosen.connect(self._on_dialog_tokens_chosen)
+        dialog.finished.connect(self._on_dialog_finished)
+        dialog.open()
+
+    def _make_objective_box(self) -> QComboBox:
+        box = QComboBox(self)
+        for text, value, tip in (
+            (self.tr("WordPiece score"), "score", "n(ab) / (n(a) × n(b))"),
+            (self.tr("Likelihood"), "likelihood", "n(ab) × ln(n(ab) × N / (n(a) × n(b)))"),
+            (self.tr("Count (BPE)"), "count", "n(ab)"),
+        ):
+            box.addItem(text, value)
+            box.setItemData(box.count() - 1, tip, Qt.ItemDataRole.ToolTipRole)
+        box.setAccessibleName(self.tr("Objective"))
+        set_plain_tooltip(box, self.tr("Which pair is the best one to merge"))
+        box.currentIndexChanged.connect(self._on_field_changed)
+        return box
+
+    def _make_spin_box(self, name: str, largest: int, at_zero: str, tip: str) -> QSpinBox:
+        box = QSpinBox(self)
+        box.setRange(0, largest)
+        box.setStepType(QSpinBox.StepType.AdaptiveDecimalStepType)
+        box.setLocale(NUMBERS)
+        box.setGroupSeparatorShown(True)
+        box.setSpecialValueText(at_zero)
+        box.setMinimumWidth(box.fontMetrics().horizontalAdvance("000,000") + 34)
+        box.setMaximumWidth(box.fontMetrics().horizontalAdvance("0,000,000") + 40)
+        box.setAccessibleName(name)
+        box.setProperty("tip", f"{name}: {tip}")
+        set_plain_tooltip(box, f"{name}: {tip}")
+        box.valueChanged.connect(self._on_field_changed)
+        return box
+
+    def _make_tokens_box(self) -> QComboBox:
+        box = QComboBox(self)
+        box.addItems([self.tr("BERT’s five"), self.tr("None"), self.tr("Custom…")])
+        box.setAccessibleName(self.tr("Special tokens"))
+        box.activated.connect(self._on_tokens_box_activated)
+        return box
+
+    def _add(self, caption: str, field: QWidget) -> None:
+        label = plain_label(caption, self, role="caption")
+        label.setBuddy(field)
+        self._captions.append(label)
+        self._layout.addWidget(label)
+        self._layout.addWidget(field)
+        self._layout.addSpacing(6)
+
+    def _on_field_changed(self, _value: int) -> None:
+        self.changed.emit()
+
+    def _on_tokens_box_activated(self, index: int) -> None:
+        if index == 2:
+            self._tokens_box.setCurrentIndex(self._token_choice)  # until the dialog is accepted
+            self.edit_special_tokens()
+            return
+        self._token_choice = index
+        self._name_tokens()
+        self.changed.emit()
+
+    def _on_dialog_tokens_chosen(self, tokens: tuple[str, ...]) -> None:
+        self._show_tokens(tokens)
+        self.changed.emit()
+
+    def _on_dialog_finished(self, _result: int) -> None:
+        self._tokens_box.setFocus()
+
+    def _show_tokens(self, tokens: tuple[str, ...]) -> None:
+        self._token_choice = 0 if tokens == BERT_SPECIAL_TOKENS else 1 if not tokens else 2
+        if self._token_choice == 2:
+            self._custom_tokens = tokens
+        self._tokens_box.setItemText(
+            2, self.tr("Custom… ({number})").format(number=len(tokens)) if self._token_choice == 2
+            else self.tr("Custom…"),
+        )  # fmt: skip
+        self._tokens_box.setCurrentIndex(self._token_choice)
+        self._name_tokens()
+
+    def _name_tokens(self) -> None:
+        tokens = " ".join(self.special_tokens) or self.tr("no special tokens")
+        set_plain_tooltip(self._tokens_box, f"{self.tr('Special tokens')}: {tokens}")

@@ -1,0 +1,137 @@
+"""The controls of the vocabulary, in its title line: a field to search, a switch for expressions, a choice of kinds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QToolButton, QWidget
+
+from wordpiece_studio.session.vocabulary_search import SoughtText
+from wordpiece_studio.ui.widgets.line_field import line_field
+from wordpiece_studio.ui.widgets.plain import set_plain_tooltip
+from wordpiece_studio.ui.widgets.token_text import number_text
+from wordpiece_studio.ui.widgets.whole_label import WholeLabel
+
+if TYPE_CHECKING:
+    from wordpiece_studio.session.vocabulary_rows import Kind, TokenNumbers
+
+_KINDS: tuple[Kind, ...] = ("all", "special", "alphabet", "learned", "dead")
+_PAUSE_MS = 120
+"""After the last letter: an expression half written is often a bad one."""
+
+
+class VocabularyControls(QWidget):
+    """Says what is sought, and which kind of tokens is to be shown."""
+
+    search_changed = Signal()
+    """:attr:`sought` is another one."""
+    kind_changed = Signal(object)
+    """The kind (str) that was chosen."""
+    table_wanted = Signal()
+    """The keyboard wants to go down into the table."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._field = line_field(self)
+        self._field.setPlaceholderText(self.tr("search tokens"))
+        self._field.setAccessibleName(self.tr("Search the tokens of the vocabulary"))
+        self._field.setClearButtonEnabled(True)
+        self._field.setMinimumWidth(70)
+        self._field.setMaximumWidth(260)
+        self._field.installEventFilter(self)
+        self._pattern = QToolButton(self)
+        self._pattern.setText(".*")
+        self._pattern.setCheckable(True)
+        self._pattern.setAccessibleName(self.tr("Search with a regular expression"))
+        set_plain_tooltip(self._pattern, self.tr("Search with a regular expression, such as ^##.*ing$"))
+        self._kinds = QComboBox(self)
+        self._kinds.setAccessibleName(self.tr("Which tokens are shown"))
+        self._kinds.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        for kind, text in zip(_KINDS, self._kind_names(), strict=True):
+            self._kinds.addItem(text, kind)
+        self.error = WholeLabel(role="error")
+        """What is wrong with the expression; it stands where there is room for it."""
+        self.error.hide()
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_PAUSE_MS)
+        self._lay_out()
+        self._timer.timeout.connect(self._on_timer_timeout)
+        self._field.textChanged.connect(self._on_field_text_changed)
+        self._pattern.toggled.connect(self._on_pattern_toggled)
+        self._kinds.activated.connect(self._on_kinds_activated)
+
+    def _lay_out(self) -> None:
+        line = QHBoxLayout(self)
+        line.setContentsMargins(0, 0, 0, 0)
+        line.setSpacing(6)
+        line.addWidget(self._field, 1)
+        line.addWidget(self._pattern)
+        line.addWidget(self._kinds)
+
+    @property
+    def sought(self) -> SoughtText:
+        """What is sought."""
+        return SoughtText(self._field.text(), self._pattern.isChecked())
+
+    @property
+    def has_error(self) -> bool:
+        """Whether something is wrong with the expression."""
+        return not self.error.isHidden()
+
+    def focus_search(self) -> None:
+        """Put the keyboard into the field."""
+        self._field.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self._field.selectAll()
+
+    def show_error(self, text: str) -> None:
+        """Say what is wrong with the expression; nothing if `text` is empty."""
+        self.error.show_text(text)
+        self.error.setVisible(bool(text))
+        self._field.setProperty("state", "wrong" if text else "")
+        self._field.style().polish(self._field)
+
+    def show_numbers(self, numbers: TokenNumbers) -> None:
+        """Say how many tokens there are of each kind."""
+        counts = (numbers.all, numbers.special, numbers.alphabet, numbers.learned, numbers.dead)
+        for index, (name, count) in enumerate(zip(self._kind_names(), counts, strict=True)):
+            text = f"{name}  {number_text(count)}" if count is not None else name
+            if text != self._kinds.itemText(index):
+                self._kinds.setItemText(index, text)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Let Escape empty the field, and Enter and the arrow down go to the table."""
+        if watched is self._field and event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
+            if event.key() == Qt.Key.Key_Escape and self._field.text():
+                self._field.clear()
+                return True
+            if event.key() in (Qt.Key.Key_Down, Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Escape):
+                if self._timer.isActive():
+                    self._say_search()
+                self.table_wanted.emit()
+                return True
+        return super().eventFilter(watched, event)
+
+    def _kind_names(self) -> tuple[str, ...]:
+        return self.tr("all"), self.tr("special"), self.tr("alphabet"), self.tr("learned"), self.tr("dead")
+
+    def _say_search(self) -> None:
+        self._timer.stop()
+        self.search_changed.emit()
+
+    def _on_field_text_changed(self, text: str) -> None:
+        if text:
+            self._timer.start()
+        else:
+            self._say_search()
+
+    def _on_timer_timeout(self) -> None:
+        self._say_search()
+
+    def _on_pattern_toggled(self, _checked: bool) -> None:
+        self._say_search()
+
+    def _on_kinds_activated(self, index: int) -> None:
+        self.kind_changed.emit(self._kinds.itemData(index))

@@ -1,0 +1,278 @@
+"""The vocabulary at the moment shown, one row a token: to search, sort and filter, with the tokens that are never used.
+
+Moving the moment adds and removes rows; how often tokens are used is known a little later, and pale until then.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from wordpiece_studio.session.focus_token import id_of_token
+from wordpiece_studio.session.records import Focus, TrainerState
+from wordpiece_studio.session.vocabulary_search import VocabularySearch
+from wordpiece_studio.session.vocabulary_table import VocabularyTableModel
+from wordpiece_studio.ui.panes.vocabulary.vocabulary_controls import VocabularyControls
+from wordpiece_studio.ui.panes.vocabulary.vocabulary_tsv import vocabulary_tsv
+from wordpiece_studio.ui.panes.vocabulary.vocabulary_view import VocabularyView
+from wordpiece_studio.ui.widgets.dead_text import dead_words
+from wordpiece_studio.ui.widgets.empty_state import EmptyState
+from wordpiece_studio.ui.widgets.exact_text import copy_text
+from wordpiece_studio.ui.widgets.pane import Pane
+from wordpiece_studio.ui.widgets.token_text import number_text
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
+
+    from wordpiece_studio.errors import StudioError
+    from wordpiece_studio.session.token_usage import TokenUsage
+    from wordpiece_studio.session.trainer_model import TrainerModel
+    from wordpiece_studio.session.vocabulary_rows import Kind, TokenNumbers
+    from wordpiece_studio.session.vocabulary_search import FoundTokens
+    from wordpiece_studio.ui.widgets.theme import Theme
+
+_AROUND_HINT = 58  # pixels: the margins of the title line, and the room between its parts
+_BUSY_DELAY_MS = 100
+"""While training the pane is refreshed ten times a second: faster cannot be read."""
+
+
+class VocabularyPane(Pane):
+    """The table of tokens with its controls."""
+
+    def __init__(self, model: TrainerModel, usage: TokenUsage, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(model, parent)
+        self._usage = usage
+        self._table = VocabularyTableModel(model, usage, dead_words, self)
+        self._view = VocabularyView(self._table, usage, theme, self)
+        self._controls = VocabularyControls(self)
+        self._search = VocabularySearch(self)
+        self._searched = 0  # tokens that the latest search looked at
+        self._empty = EmptyState(self)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(1, 4, 1, 2)
+        layout.setSpacing(4)
+        layout.addWidget(self._controls)
+        error = QHBoxLayout()
+        error.setContentsMargins(12, 0, 12, 0)
+        error.addWidget(self._controls.error)
+        layout.addLayout(error)
+        layout.addWidget(self._empty, 1)
+        layout.addWidget(self._view, 100)
+        self._connect()
+        self.set_heading(self.tr("Vocabulary"))
+
+    def header_widget(self) -> QWidget:
+        """Return the controls, for the title line of the card; until it is taken they stand above the table."""
+        return self._controls
+
+    @property
+    def view(self) -> VocabularyView:
+        """The table."""
+        return self._view
+
+    @property
+    def table(self) -> VocabularyTableModel:
+        """The rows of the table."""
+        return self._table
+
+    @property
+    def controls(self) -> VocabularyControls:
+        """Search and filter."""
+        return self._controls
+
+    def _connect(self) -> None:
+        self._view.token_walked_to.connect(self._on_view_token_walked_to)
+        self._view.birth_requested.connect(self._on_view_birth_requested)
+        self._view.copy_requested.connect(self.copy_rows)
+        self._controls.search_changed.connect(self._on_controls_search_changed)
+        self._controls.kind_changed.connect(self._on_controls_kind_changed)
+        self._controls.table_wanted.connect(self._view.focus_rows)
+        self._search.finished.connect(self._on_search_finished)
+        self._search.failed.connect(self._on_search_failed)
+        self._usage.changed.connect(self._on_usage_changed)
+        self._model.moment_changed.connect(self._on_model_moment_changed)
+        self._model.merges_appended.connect(self._on_model_merges_appended)
+        self._model.state_changed.connect(self._on_model_state_changed)
+        self._model.focus_changed.connect(self._on_model_focus_changed)
+
+    def focus_search(self) -> None:
+        """Put the keyboard into the search field."""
+        self._controls.focus_search()
+
+    def close_jobs(self) -> None:
+        """Stop what runs beside the window and wait for it."""
+        self._search.close()
+
+    # -- what is shown
+
+    def forget(self) -> None:
+        self._searched = 0
+        self._search.stop()
+
+    def refresh(self) -> None:
+        self._table.show_moment()
+        history = self._model.history
+        if history is not None and self._controls.sought:
+            if self._searched != history.vocabulary_size(self._model.merge_count):
+                self._begin_search()
+        self._show_heading()
+        self._show_emptiness()
+        token_id = self._focused_id()
+        if token_id is not None:
+            self._view.keep_token(token_id)
+
+    def _show_heading(self) -> None:
+        history, rows = self._model.history, self._table.rows
+        if history is None or rows is None:
+            self.set_heading(self.tr("Vocabulary"))
+            return
+        numbers = rows.numbers(history.vocabulary_size(self._model.moment))
+        self._controls.show_numbers(numbers)
+        title = self.tr("Vocabulary")
+        self.set_heading(title, self._fitting(self._hints(numbers)))
+
+    def _fitting(self, hints: tuple[str, ...]) -> str:
+        """Return the first of the hints that there is room for beside title and controls, else the last."""
+        taken = 0 if self._controls.parentWidget() is self else self._controls.sizeHint().width()
+        metrics = self.fontMetrics()
+        room = self.width() - taken - metrics.horizontalAdvance(self.tr("Vocabulary")) * 11 // 10 - _AROUND_HINT
+        fitting = (hint for hint in hints if metrics.horizontalAdvance(hint) <= room)
+        return next(fitting, hints[-1])
+
+    def _hints(self, numbers: TokenNumbers) -> tuple[str, ...]:
+        """Return the line of numbers, and shorter ones."""
+        shown = self._table.rowCount()
+        tokens = self.tr("{count} tokens").format(count=number_text(numbers.all))
+        if shown != numbers.all:
+            tokens = self.tr("{shown} of {tokens}").format(shown=number_text(shown), tokens=tokens)
+        parts = [
+            self.tr("{count} special").format(count=number_text(numbers.special)),
+            self.tr("{count} alphabet").format(count=number_text(numbers.alphabet)),
+            self.tr("{count} learned").format(count=number_text(numbers.learned)),
+        ]
+        if numbers.dead is not None:
+            parts.append(self.tr("{count} dead").format(count=number_text(numbers.dead)))
+        elif self._usage.is_counting:
+            parts.append(self.tr("counting…"))
+        whole = f"{tokens}: {' · '.join(parts)}"
+        if shown != numbers.all:  # the numbers of all would be taken for those of the ones found
+            return whole, tokens
+        return whole, " · ".join(parts[1:]), f"{tokens} · {parts[-1]}", tokens  # the choice of kinds says how many
+
+    def _show_emptiness(self) -> None:
+        text = ""
+        if self._model.history is None:
+            text = self.tr("Nothing is trained yet. Train, and every token appears here.")
+        elif not self._table.rowCount():
+            text = self._why_empty()
+        self._empty.show_text(text, offers=self._model.history is None)
+        self._empty.setVisible(bool(text))
+        self._view.setVisible(not text)
+        self._controls.setVisible(self._model.history is not None)
+
+    def _why_empty(self) -> str:
+        if self._controls.has_error:
+            return self.tr("Mend the expression, and the tokens that match appear here.")
+        if self._controls.sought:
+            return self.tr("No token at this step matches the search.")
+        if self._table.kind == "dead":
+            if self._usage.is_current:
+                return self.tr("No token is dead: longest match uses each of them on the corpus.")
+            return self.tr("Counting how often each token is used…")
+        return self.tr("There is no such token at this step.")
+
+    def _focused_id(self) -> int | None:
+        """Return the id of the token that is looked at, or that the pair makes; None if there is none yet."""
+        history, focus = self._model.history, self._model.focus
+        if history is None or focus is None:
+            return None
+        return id_of_token(focus, history.vocabulary(self._model.merge_count))
+
+    # -- copying
+
+    def copy_rows(self) -> None:
+        """Put the selected rows on the clipboard as tab-separated text; nothing if none is selected."""
+        ids = self._view.selected_ids()
+        if len(ids):
+            copy_text(vocabulary_tsv(self._table, ids))
+
+    # -- what happens
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._usage.set_wanted(self, True)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._show_heading()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._usage.set_wanted(self, False)
+
+    def _begin_search(self) -> None:
+        history, sought = self._model.history, self._controls.sought
+        if history is None:
+            return
+        tokens = history.vocabulary(self._model.merge_count).tokens
+        self._searched = len(tokens)
+        self._search.begin(sought, tokens)
+
+    def _on_controls_search_changed(self) -> None:
+        self._controls.show_error("")
+        if self._controls.sought:
+            self._begin_search()
+        else:
+            self._search.stop()
+            self._table.set_found(None)
+            self.refresh_later()
+
+    def _on_controls_kind_changed(self, kind: Kind) -> None:
+        self._table.set_kind(kind)
+        self.refresh_later()
+
+    def _on_search_finished(self, found: FoundTokens) -> None:
+        self._controls.show_error("")
+        self._table.set_found(found.found)
+        self._view.scrollToTop()
+        self.refresh_later()
+
+    def _on_search_failed(self, error: StudioError) -> None:
+        self._controls.show_error(str(error))
+        self._table.set_found(np.zeros(0, dtype=np.bool_))
+        self.refresh_later()
+
+    def _on_view_token_walked_to(self, token_id: int) -> None:
+        history = self._model.history
+        if history is not None:
+            self._model.set_focus(Focus("token", text=history.token(token_id)))
+
+    def _on_view_birth_requested(self, token_id: int) -> None:
+        history = self._model.history
+        if history is not None:
+            self._model.seek(history.birth_step(token_id))
+            self._model.set_focus(Focus("token", text=history.token(token_id)))
+
+    def _on_usage_changed(self) -> None:
+        if self.is_current:
+            self._table.show_usage()
+        self.refresh_later()
+
+    def _on_model_moment_changed(self, _moment: object) -> None:
+        self.refresh_later(_BUSY_DELAY_MS if self._model.state is TrainerState.TRAINING else 0)
+
+    def _on_model_merges_appended(self, _first: object, _last: object) -> None:
+        self.refresh_later(_BUSY_DELAY_MS)
+
+    def _on_model_state_changed(self, _state: object) -> None:
+        self.refresh_later()
+
+    def _on_model_focus_changed(self, _focus: object) -> None:
+        if self.is_current:
+            token_id = self._focused_id()
+            if token_id is None:
+                self._view.clearSelection()
+            else:
+                self._view.show_token(token_id)

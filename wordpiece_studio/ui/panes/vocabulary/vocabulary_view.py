@@ -1,0 +1,293 @@
+"""The table of tokens: each token as its chip, those that are never used marked, rows copied as tab-separated text.
+
+It shows a :class:`~wordpiece_studio.session.vocabulary_table.VocabularyTableModel` and decides nothing about the focus.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRect, QRectF, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QHelpEvent, QKeyEvent, QKeySequence, QPainter, QResizeEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QToolTip,
+    QWidget,
+)
+
+from wordpiece_studio.session.vocabulary_rows import VocabularyColumn
+from wordpiece_studio.ui.widgets.chip_style import ChipStyle
+from wordpiece_studio.ui.widgets.dead_text import DEAD_MARK, dead_sentence
+from wordpiece_studio.ui.widgets.painting import saved
+from wordpiece_studio.ui.widgets.plain import tooltip_text
+from wordpiece_studio.ui.widgets.quiet_table import QuietTable
+from wordpiece_studio.ui.widgets.token_text import token_text
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from wordpiece_studio.session.token_usage import TokenUsage
+    from wordpiece_studio.session.vocabulary_table import VocabularyTableModel
+    from wordpiece_studio.ui.widgets.theme import Theme
+
+_Index = QModelIndex | QPersistentModelIndex
+_Column = VocabularyColumn
+_LEFT_OUT_FIRST = (_Column.LENGTH, _Column.REASON, _Column.WORDS, _Column.ID, _Column.BORN)
+"""What a narrow table leaves out, so that the other columns stand there whole."""
+_LEAST = {
+    _Column.TOKEN: "##tokenization",
+    _Column.ID: "000,000",
+    _Column.BORN: "alphabet",
+    _Column.FREQUENCY: "00,000,000",
+    _Column.WORDS: "0,000,000",
+    _Column.LENGTH: "00",
+    _Column.REASON: "went into 12 others, last ##tokenization at 12,345",
+}
+"""As wide as these texts are the columns at least."""
+_PADDING = 6
+_ROWS_AROUND = 2
+
+
+class VocabularyDelegate(QStyledItemDelegate):
+    """Draws a cell by itself: Qt's own way asks the model seven times for each."""
+
+    def __init__(
+        self, model: VocabularyTableModel, usage: TokenUsage, theme: Theme, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._model = model
+        self._usage = usage
+        self._theme = theme
+        self.chips = ChipStyle(theme, -1)
+
+    def restyle(self) -> None:
+        """Take the theme's fonts and colours as they are now."""
+        self.chips = ChipStyle(self._theme, -1)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
+        token_id, column = self._model.id_of_row(index.row()), _Column(index.column())
+        is_selected = bool(option.state & QStyle.StateFlag.State_Selected)
+        if is_selected:
+            painter.fillRect(option.rect, self._theme.accent_soft)
+        if column is _Column.TOKEN:
+            if is_selected:
+                painter.fillRect(
+                    QRectF(option.rect.left(), option.rect.top(), 3.5, option.rect.height()), self._theme.accent
+                )
+            self._paint_token(painter, option.rect, token_id)
+            return
+        is_figure = column in (_Column.FREQUENCY, _Column.WORDS, _Column.REASON)
+        is_pale = (is_figure and not self._usage.is_current) or column is _Column.REASON
+        painter.setFont(option.font)
+        painter.setPen(self._theme.muted if is_pale else self._theme.text)
+        self._paint_text(painter, option.rect, self._model.text(token_id, column), column)
+
+    def _paint_text(self, painter: QPainter, cell: QRect, text: str, column: VocabularyColumn) -> None:
+        inner = cell.adjusted(_PADDING, 0, -_PADDING, 0)
+        side = Qt.AlignmentFlag.AlignRight
+        if column is _Column.REASON:
+            side = Qt.AlignmentFlag.AlignLeft
+            text = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, inner.width())
+        painter.drawText(inner, int(side | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine), text)
+
+    def _paint_token(self, painter: QPainter, cell: QRect, token_id: int) -> None:
+        dead = self._usage.dead
+        is_dead = token_id < len(dead) and bool(dead[token_id])
+        token = str(self._model.value(token_id, _Column.TOKEN))
+        with saved(painter):
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setClipRect(cell)
+            left, room = cell.left() + _PADDING + 2, cell.width() - 2 * _PADDING - (14 if is_dead else 2)
+            width = min(self.chips.width(token), room)
+            top = cell.top() + (cell.height() - self.chips.height) / 2
+            self.chips.paint(painter, QRectF(left, top, width, self.chips.height), token)
+            if is_dead:
+                painter.setPen(self._theme.text)
+                place = QRectF(left + width + 4, cell.top(), 12, cell.height())
+                painter.drawText(place, int(Qt.AlignmentFlag.AlignVCenter), DEAD_MARK)
+
+    def helpEvent(
+        self, event: QHelpEvent, view: QAbstractItemView, option: QStyleOptionViewItem, index: _Index
+    ) -> bool:
+        """Show a token whole, and why it is never used."""
+        if event.type() != QEvent.Type.ToolTip or not index.isValid():
+            return super().helpEvent(event, view, option, index)
+        token_id = self._model.id_of_row(index.row())
+        lines = [token_text(str(self._model.value(token_id, _Column.TOKEN)), 400)]
+        reason = self._usage.reason(token_id)
+        if reason is not None:
+            lines.append(dead_sentence(reason))
+        QToolTip.showText(event.globalPos(), tooltip_text("\n".join(lines)))
+        return True
+
+
+class VocabularyView(QuietTable):
+    """The tokens in rows of one height."""
+
+    token_walked_to = Signal(object)
+    """The id (int) of the token to whose row an arrow key or a click went."""
+    birth_requested = Signal(object)
+    """The id (int) of the token whose birth is wanted: double click or Enter."""
+    copy_requested = Signal()
+    """The selected rows are wanted on the clipboard."""
+
+    def __init__(
+        self, model: VocabularyTableModel, usage: TokenUsage, theme: Theme, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._tokens = model
+        self.setModel(model)
+        self._delegate = VocabularyDelegate(model, usage, theme, self)
+        self.setItemDelegate(self._delegate)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.setAccessibleName(self.tr("Vocabulary"))
+        header = self.horizontalHeader()
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        header.setStretchLastSection(True)
+        # At the right, where Qt puts it, the arrow lies on the title.
+        header.setStyleSheet(
+            "QHeaderView::up-arrow, QHeaderView::down-arrow"
+            "{ subcontrol-position: top center; width: 9px; height: 6px; top: 1px; }"
+        )
+        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        header.setSortIndicatorClearable(True)
+        self.setSortingEnabled(True)
+        self._is_scrolled_away = False  # by the user's hand
+        self.restyle()
+        self.verticalScrollBar().actionTriggered.connect(self._on_vertical_scroll_bar_action_triggered)
+        self.clicked.connect(self._on_self_clicked_cell)
+        self.doubleClicked.connect(self._on_self_double_clicked)
+        header.sortIndicatorChanged.connect(self._on_header_sort_indicator_changed)
+        theme.changed.connect(self.on_theme_changed)
+
+    def restyle(self) -> None:
+        self._delegate.restyle()
+        self.verticalHeader().setDefaultSectionSize(self._delegate.chips.height + 4)
+        self._spread_columns()
+
+    # -- columns
+
+    def _wanted_width(self, column: VocabularyColumn) -> int:
+        title = str(self._tokens.headerData(column, Qt.Orientation.Horizontal))
+        header = self.horizontalHeader().fontMetrics().horizontalAdvance(title) + 16
+        return max(header, QFontMetrics(self.font()).horizontalAdvance(_LEAST[column]) + 2 * _PADDING)
+
+    def _spread_columns(self) -> None:
+        """Give the columns their widths, leave out what has no room, and the token what is left over."""
+        for _ in range(3):  # Qt may show or hide the bar at the side while widths are set
+            width = self.viewport().width()
+            self._spread_over(width)
+            if width == self.viewport().width():
+                break
+
+    def _spread_over(self, width: int) -> None:
+        wanted = {column: self._wanted_width(column) for column in _Column}
+        least = {**wanted, _Column.TOKEN: wanted[_Column.TOKEN] * 3 // 4, _Column.REASON: wanted[_Column.REASON] // 2}
+        over = sum(least.values()) - width
+        left_out = set()
+        for column in _LEFT_OUT_FIRST:
+            if over > 0:
+                left_out.add(column)
+                over -= least[column]
+        for column in _Column:
+            self.setColumnHidden(column, column in left_out)
+        room = width - sum(
+            least[column] for column in _Column if column not in left_out and column is not _Column.TOKEN
+        )
+        most = wanted[_Column.TOKEN] * 3 // 2 if _Column.REASON not in left_out else room
+        for column in _Column:
+            is_token = column is _Column.TOKEN
+            self.setColumnWidth(column, max(min(room, most), least[column]) if is_token else least[column])
+        self.updateGeometries()  # Qt would leave the table scrolled sideways for a while
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self._spread_columns()
+
+    # -- rows
+
+    def show_token(self, token_id: int) -> None:
+        """Select the row of a token and bring it into view; select nothing if it is not shown."""
+        row = self._tokens.row_of_id(token_id)
+        if row < 0:
+            self.clearSelection()
+            return
+        if self.selected_ids().tolist() != [token_id]:
+            self.setCurrentIndex(self._tokens.index(row, 0))
+        self._bring_into_view(row)
+        self._is_scrolled_away = False
+
+    def keep_token(self, token_id: int) -> None:
+        """Do the same once other rows are shown, but leave what the user has selected or scrolled to as it is."""
+        row, selected = self._tokens.row_of_id(token_id), self.selected_ids()
+        if len(selected) > 1:
+            return
+        if row < 0 or selected.tolist() != [token_id]:
+            self.show_token(token_id)
+        elif not self._is_scrolled_away:
+            self._bring_into_view(row)
+
+    def _bring_into_view(self, row: int) -> None:
+        height, room = self.verticalHeader().defaultSectionSize(), self.viewport().height()
+        bar, top = self.verticalScrollBar(), self.rowViewportPosition(row)
+        margin = min(_ROWS_AROUND * height, max(room - height, 0) // 2)
+        if top < -4 * height or top > room + 4 * height:
+            bar.setValue(bar.value() + top - (room - height) // 2)
+        elif top < 0:
+            bar.setValue(bar.value() + top - margin)
+        elif top + height > room:
+            bar.setValue(bar.value() + top + height - room + margin)
+
+    def selected_ids(self) -> NDArray[np.int64]:
+        """Return the ids of the selected rows from top to bottom: int64, shape (n_rows,)."""
+        ranges = [np.arange(part.top(), part.bottom() + 1) for part in self.selectionModel().selection().toList()]
+        rows = np.unique(np.concatenate(ranges)) if ranges else np.empty(0, dtype=np.int64)
+        return self._tokens.ids_of_rows(rows)
+
+    def focus_rows(self) -> None:
+        """Take the keyboard, and the first row if there is no current one."""
+        self.setFocus(Qt.FocusReason.OtherFocusReason)
+        if self._tokens.rowCount() and not self.selectionModel().hasSelection():
+            self.setCurrentIndex(self._tokens.index(0, 0))
+            self.token_walked_to.emit(self._tokens.id_of_row(0))
+
+    # -- the user's hand
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy_requested.emit()
+            return
+        is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if is_enter and not event.modifiers() and self.currentIndex().isValid():
+            self.birth_requested.emit(self._tokens.id_of_row(self.currentIndex().row()))
+            return
+        before = self.currentIndex().row()
+        super().keyPressEvent(event)
+        now = self.currentIndex()
+        # Not currentRowChanged: Qt makes the first row current when the table gets the keyboard.
+        if now.isValid() and now.row() != before and len(self.selected_ids()) <= 1:
+            self.token_walked_to.emit(self._tokens.id_of_row(now.row()))
+
+    def _on_self_clicked_cell(self, index: QModelIndex) -> None:
+        if len(self.selected_ids()) <= 1:
+            self.token_walked_to.emit(self._tokens.id_of_row(index.row()))
+
+    def _on_vertical_scroll_bar_action_triggered(self, _action: int) -> None:
+        self._is_scrolled_away = True
+
+    def _on_self_double_clicked(self, index: QModelIndex) -> None:
+        self.birth_requested.emit(self._tokens.id_of_row(index.row()))
+
+    def _on_header_sort_indicator_changed(self, _column: int, _order: Qt.SortOrder) -> None:
+        """Show the first rows of the new order, or the one selected."""
+        selected = self.selected_ids().tolist()
+        if len(selected) == 1:
+            self.show_token(selected[0])
+        else:
+            self.scrollToTop()

@@ -1,0 +1,208 @@
+"""How one token is drawn as a chip: its size, its ground, its edge; hatched where it is unknown.
+
+It draws single chips; where they lie is the business of whoever paints, the tokenization pane or a table.
+Nothing depends on the colour alone: the text stands on it; a chip that begins a word is round at its left, one that
+goes on with a word is square there; unknown chips are hatched, those born at this step have a folded corner, and
+focused and current chips have edges of their own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
+from PySide6.QtGui import QBrush, QColor, QFontMetricsF, QPainter, QPainterPath, QPen, QPixmap
+
+from wordpiece_studio.ui.widgets.token_text import token_text
+
+if TYPE_CHECKING:
+    from wordpiece_studio.ui.widgets.colors import Look
+    from wordpiece_studio.ui.widgets.theme import Theme
+
+_PADDING = 7.0
+_RADIUS = 5.0
+_CORNER = 8.0
+_FADED = 0.45
+_RING = 2.5
+_AROUND = 2.0
+"""Pixels around a chip that its ring needs."""
+_WIDEST_PICTURE, _MOST_PICTURES = 300.0, 1000
+"""Chips are painted once and kept: text and round corners take Qt ten times as long as a picture of them."""
+_CENTRE = int(Qt.AlignmentFlag.AlignCenter)
+
+
+@dataclass(frozen=True, slots=True)
+class ChipLook:
+    """What is special about a chip.
+
+    Attributes
+    ----------
+    unknown, focused, current, faded
+        Out of the vocabulary, in the focus, under the keyboard's cursor, not in effect.
+    continues
+        It goes on with a word that another chip began.
+    fresh
+        Its token was born at the step that is shown.
+    """
+
+    unknown: bool = False
+    focused: bool = False
+    current: bool = False
+    faded: bool = False
+    continues: bool = False
+    fresh: bool = False
+
+
+PLAIN_CHIP = ChipLook()
+
+
+class ChipStyle:
+    """Sizes and drawing of chips in the theme's present fonts and colours; make a new one when the theme changes."""
+
+    def __init__(self, theme: Theme, points: float = 0) -> None:
+        self._theme = theme
+        self.font = theme.font(points)
+        self.caption_font = theme.font(points - 2)
+        self._metrics = QFontMetricsF(self.font)
+        self._caption_metrics = QFontMetricsF(self.caption_font)
+        self._widths: dict[str, float] = {}
+        self._caption_widths: dict[str, float] = {}
+        self._pictures: dict[tuple[str, ChipLook, float, float], QPixmap] = {}
+        self.height = round(self._metrics.height() + 7)
+        self.caption_height = round(self._caption_metrics.height())
+
+    def width(self, token: str) -> float:
+        """Width of the chip of this token in pixels."""
+        width = self._widths.get(token)
+        if width is None:
+            width = max(self._metrics.horizontalAdvance(token_text(token)) + 2 * _PADDING, 22.0)
+            self._widths[token] = width
+        return width
+
+    def caption_width(self, caption: str) -> float:
+        """Width of a line of text under a chip in pixels."""
+        width = self._caption_widths.get(caption)
+        if width is None:
+            if len(self._caption_widths) > 100_000:  # offsets of a long text never come twice
+                self._caption_widths.clear()
+            width = self._caption_metrics.horizontalAdvance(caption)
+            self._caption_widths[caption] = width
+        return width
+
+    def paint(self, painter: QPainter, rect: QRectF, token: str, look: ChipLook = PLAIN_CHIP) -> None:
+        """Draw the chip of this token into `rect`; the painter has the chips' font afterwards."""
+        if rect.width() > _WIDEST_PICTURE:
+            self._paint_anew(painter, rect, token, look)
+            return
+        ratio = painter.device().devicePixelRatio()
+        key = token, look, rect.width(), ratio
+        picture = self._pictures.get(key)
+        if picture is None:
+            if len(self._pictures) >= _MOST_PICTURES:
+                self._pictures.clear()
+            picture = self._pictures[key] = self._picture(rect.size(), ratio, token, look)
+        at = QPointF(round(rect.x() * ratio) / ratio - _AROUND, round(rect.y() * ratio) / ratio - _AROUND)
+        painter.drawPixmap(at, picture)
+        painter.setFont(self.font)
+
+    def _picture(self, size: QSizeF, ratio: float, token: str, look: ChipLook) -> QPixmap:
+        around = QSizeF(2 * _AROUND + 1, 2 * _AROUND + 1)
+        picture = QPixmap(((size + around) * ratio).toSize())
+        picture.setDevicePixelRatio(ratio)
+        picture.fill(Qt.GlobalColor.transparent)
+        with QPainter(picture) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            self._paint_anew(painter, QRectF(QPointF(_AROUND, _AROUND), size), token, look)
+        return picture
+
+    def _paint_anew(self, painter: QPainter, rect: QRectF, token: str, look: ChipLook) -> None:
+        ground = self._theme.token_color(token)
+        is_hollow = look.faded and self._theme.look == "contrast"
+        if look.faded and not is_hollow:
+            painter.setOpacity(_FADED)
+        if look.unknown:
+            self._paint_unknown_ground(painter, rect, token)
+        elif is_hollow:
+            painter.setPen(QPen(self._theme.faint, 1, Qt.PenStyle.DashLine))
+            painter.setBrush(self._theme.surface)
+            _draw_shape(painter, rect.adjusted(0.5, 0.5, -0.5, -0.5), look.continues)
+        else:
+            painter.setPen(QPen(_edge(ground, self._theme.look), 1))
+            painter.setBrush(ground)
+            _draw_shape(painter, rect.adjusted(0.5, 0.5, -0.5, -0.5), look.continues)
+        if look.fresh:
+            self._paint_corner(painter, rect)
+        if look.focused or look.current:
+            self._paint_ring(painter, rect, look)
+        ink = self._theme.text if look.unknown else self._theme.token_text_color(token)
+        painter.setPen(self._theme.faint if is_hollow else ink)
+        painter.setFont(self.font)
+        painter.drawText(rect, _CENTRE, token_text(token))
+        if look.faded:
+            painter.setOpacity(1.0)
+
+    def paint_captions(self, painter: QPainter, rect: QRectF, captions: tuple[str, ...]) -> None:
+        """Draw the lines of text under the chip whose place is `rect`, each centred."""
+        painter.setPen(self._theme.muted)
+        painter.setFont(self.caption_font)
+        line = QRectF(rect.left(), rect.bottom() + 1, rect.width(), self.caption_height)
+        for caption in captions:
+            painter.drawText(line, _CENTRE, caption)
+            line.translate(0, self.caption_height)
+
+    def paint_row(self, painter: QPainter, at: QPointF, tokens: tuple[str, ...], right: float) -> float:
+        """Draw the chips of some tokens beside each other from `at` on, as far as `right`; returns where they end."""
+        x = at.x()
+        for token in tokens:
+            width = self.width(token)
+            if x + width > right and x > at.x():
+                painter.setPen(self._theme.muted)
+                painter.drawText(QPointF(x, at.y() + self._metrics.ascent() + 3), "…")
+                return x + self._metrics.horizontalAdvance("…")
+            self.paint(painter, QRectF(x, at.y(), min(width, right - x), self.height), token)
+            x += width + 3
+        return x - 3
+
+    def _paint_unknown_ground(self, painter: QPainter, rect: QRectF, token: str) -> None:
+        edge = QPen(self._theme.muted, 1, Qt.PenStyle.DashLine)
+        inner = rect.adjusted(0.5, 0.5, -0.5, -0.5)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self._theme.surface)
+        painter.drawRoundedRect(inner, _RADIUS, _RADIUS)
+        painter.setBrush(QBrush(self._theme.bar, Qt.BrushStyle.BDiagPattern))
+        painter.setPen(edge)
+        painter.drawRoundedRect(inner, _RADIUS, _RADIUS)
+        text = QRectF(0, 0, self.width(token) - 2 * _PADDING, self._metrics.ascent())
+        text.moveCenter(rect.center())
+        painter.fillRect(text.intersected(inner), self._theme.surface)
+
+    def _paint_corner(self, painter: QPainter, rect: QRectF) -> None:
+        """Fold the upper right corner: the token is new at this step."""
+        tip = rect.topRight() + QPointF(-0.5, 0.5)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self._theme.token_text_color(""))
+        painter.drawPolygon([tip, tip - QPointF(_CORNER, 0), tip + QPointF(0, _CORNER)])
+
+    def _paint_ring(self, painter: QPainter, rect: QRectF, look: ChipLook) -> None:
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(self._theme.accent_ink if look.focused else self._theme.text, _RING))
+        _draw_shape(painter, rect.adjusted(-0.5, -0.5, 0.5, 0.5), look.continues)
+
+
+def _draw_shape(painter: QPainter, rect: QRectF, is_square_at_left: bool) -> None:
+    if not is_square_at_left:
+        painter.drawRoundedRect(rect, _RADIUS, _RADIUS)
+        return
+    path = QPainterPath(rect.topLeft())
+    path.lineTo(rect.right() - _RADIUS, rect.top())
+    path.quadTo(rect.topRight(), QPointF(rect.right(), rect.top() + _RADIUS))
+    path.lineTo(rect.right(), rect.bottom() - _RADIUS)
+    path.quadTo(rect.bottomRight(), QPointF(rect.right() - _RADIUS, rect.bottom()))
+    path.lineTo(rect.bottomLeft())
+    path.closeSubpath()
+    painter.drawPath(path)
+
+
+def _edge(ground: QColor, look: Look) -> QColor:
+    return ground.lighter(130) if look == "dark" else ground.darker(118)

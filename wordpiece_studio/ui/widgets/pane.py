@@ -1,0 +1,123 @@
+"""What all panes have in common: a heading for the card they stand in, and one refresh for many changes.
+
+A pane that is not seen does no work; it catches up when it is shown. Between a change and its refresh it goes on
+showing what it showed, with the run that it belongs to: what is painted, hovered or described never mixes two runs.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtWidgets import QWidget
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QShowEvent
+
+    from wordpiece_studio.session.trainer_model import TrainerModel
+    from wordpiece_studio.training.history import MergeHistory
+
+_FRAME_MS = 100
+_HEADING_MARGINS = 48  # pixels: those of the title line, and the room between title and hint
+
+
+class Pane(QWidget):
+    """A widget with a heading that is refreshed at most once per turn of the event loop, and only while it is seen.
+
+    Subclasses write :meth:`refresh`, and :meth:`forget` if they remember something of the run they show.
+    """
+
+    heading_changed = Signal()
+    """:attr:`title` or :attr:`hint` is another one."""
+
+    def __init__(self, model: TrainerModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._model = model
+        self._history: MergeHistory | None = model.history  # of the run that is shown
+        self._title = ""
+        self._hint = ""
+        self._is_stale = True
+        self._refresh_timer = QTimer(self)
+        self._refresh_timer.setSingleShot(True)
+        self._refresh_timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._refresh_timer.setInterval(0)
+        self._refresh_timer.timeout.connect(self._on_refresh_timer_timeout)
+        model.run_reset.connect(self._on_model_run_reset)
+
+    @property
+    def title(self) -> str:
+        """The title of the card, plain text."""
+        return self._title
+
+    @property
+    def hint(self) -> str:
+        """The muted text at the right of the title, plain text."""
+        return self._hint
+
+    def set_heading(self, title: str, hint: str = "") -> None:
+        """Change title and hint and say so if they are other ones."""
+        if (title, hint) != (self._title, self._hint):
+            self._title, self._hint = title, hint
+            self.setAccessibleName(title)
+            self.heading_changed.emit()
+
+    def fitting_hint(self, title: str, *hints: str) -> str:
+        """Return the first of the hints that there is room for beside the title, else the last."""
+        room = self.width() - _HEADING_MARGINS - self.fontMetrics().horizontalAdvance(title) * 11 // 10  # it is bold
+        fitting = (hint for hint in hints if self.fontMetrics().horizontalAdvance(hint) <= room)
+        return next(fitting, hints[-1])
+
+    def refresh(self) -> None:
+        """Show what is so now."""
+        raise NotImplementedError
+
+    def forget(self) -> None:
+        """Drop every step, row, token and word that is remembered of the run shown: the model has another one."""
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether a refresh is due."""
+        return self._is_stale
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the pane is seen and shows the model's run: then a change may be shown before a refresh."""
+        return self.isVisible() and self._history is self._model.history
+
+    def refresh_now(self) -> None:
+        """Refresh without waiting for the event loop."""
+        self._is_stale = False
+        self._history = self._model.history
+        self.refresh()
+
+    def refresh_later(self, delay_ms: int = 0) -> None:
+        """Ask for a refresh: once for all that changes before the event loop's next turn.
+
+        With a delay it is at the next frame, or as many frames later as the delay has. Frames begin at the same times
+        for all panes, ten a second: panes that follow a training show the same step.
+        """
+        self._is_stale = True
+        if self.isVisible() and not (delay_ms and self._refresh_timer.isActive()):
+            self._refresh_timer.start(_until_frame(delay_ms) if delay_ms else 0)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._is_stale:
+            self._refresh_timer.start(0)
+
+    def _on_refresh_timer_timeout(self) -> None:
+        if self.isVisible():
+            self.refresh_now()
+
+    def _on_model_run_reset(self) -> None:
+        self.forget()
+        if not self.isVisible():
+            self._history = self._model.history  # an old run is not kept in memory for a pane that is not seen
+        self.refresh_later()
+
+
+def _until_frame(delay_ms: int) -> int:
+    """Return the milliseconds until the next frame; a delay of several frames leaves so many out."""
+    now = time.monotonic_ns() // 1_000_000
+    return _FRAME_MS - now % _FRAME_MS + (max(delay_ms // _FRAME_MS, 1) - 1) * _FRAME_MS

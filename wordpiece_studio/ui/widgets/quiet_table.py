@@ -1,0 +1,112 @@
+"""A table that reads like a list: no grid, no row numbers, whole rows, rows of one fixed height, never edited."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, Qt, Signal
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView, QWidget
+
+from wordpiece_studio.ui.widgets.kept_keys import is_alone, keep
+
+if TYPE_CHECKING:
+    from PySide6.QtCore import QAbstractItemModel
+    from PySide6.QtGui import QKeyEvent
+    from PySide6.QtWidgets import QLabel
+
+_ENDS = (Qt.Key.Key_Home, Qt.Key.Key_End)
+
+
+class QuietTable(QTableView):
+    """The common manner of all tables of the panes.
+
+    Subclasses write :meth:`restyle`, which is called after every change of fonts or colours.
+    """
+
+    row_chosen = Signal(object)
+    """The row (int) of the model that was clicked, or on which Enter or the space bar was pressed."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setShowGrid(False)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setWordWrap(False)
+        self.setTabKeyNavigation(False)  # Tab leaves the table: the arrow keys move inside it
+        self.setCornerButtonEnabled(False)
+        self.setMinimumSize(80, 48)  # Qt's own least size would make small windows scroll twice
+        self.verticalHeader().hide()
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.horizontalHeader().setHighlightSections(False)
+        self.horizontalHeader().setMinimumSectionSize(20)
+        self.clicked.connect(self._on_self_clicked)
+
+    def setModel(self, model: QAbstractItemModel | None) -> None:
+        """Show another model.
+
+        The header gets a selection of its own, which stays empty: to show that a column is selected Qt would ask
+        every row for every column at every painting, seven seconds for a million rows.
+        """
+        super().setModel(model)
+        if model is not None:
+            header = self.horizontalHeader()
+            header.setSelectionModel(QItemSelectionModel(model, header))
+
+    @property
+    def selected_row(self) -> int:
+        """The row selected, -1 if none is: a click with Ctrl takes the selection away, but not the current row."""
+        rows = self.selectionModel().selectedRows() if self.selectionModel() is not None else []
+        return rows[0].row() if rows else -1
+
+    def restyle(self) -> None:
+        """Take row heights, column widths and fonts from the theme as it is now."""
+
+    def event(self, event: QEvent) -> bool:
+        """Keep the keys that go to the first and the last row: in the window they move the moment."""
+        return keep(event, _ENDS) or super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in _ENDS and is_alone(event):
+            self._go_to_end(is_last=event.key() == Qt.Key.Key_End)
+            return
+        chosen = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
+        if chosen and not event.modifiers() and self.currentIndex().isValid():
+            self.row_chosen.emit(self.currentIndex().row())
+            return
+        super().keyPressEvent(event)
+
+    def _go_to_end(self, *, is_last: bool) -> None:
+        model, header = self.model(), self.horizontalHeader()
+        count = model.rowCount() if model is not None else 0
+        if count:  # in a column that is seen: Qt does not scroll to another one
+            self.setCurrentIndex(model.index(count - 1 if is_last else 0, max(header.logicalIndexAt(0), 0)))
+
+    def keyboardSearch(self, search: str) -> None:
+        """Do nothing: Qt would ask a Python model for the text of every row, and there can be a million."""
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self.on_theme_changed()
+
+    def on_theme_changed(self) -> None:
+        """Draw in the theme's present fonts and colours."""
+        self.restyle()
+        self.viewport().update()
+
+    def _on_self_clicked(self, index: QModelIndex) -> None:
+        self.row_chosen.emit(index.row())
+
+
+def needed_height(part: QWidget, title: QLabel, table: QuietTable, rows: int) -> int:
+    """Return the height in pixels of a part that has a wrapped title above so many rows of a table."""
+    layout = part.layout()
+    margins = part.contentsMargins() if layout is None else layout.contentsMargins()
+    width = max(part.width() - margins.left() - margins.right(), 1)
+    height = max(title.heightForWidth(width), 0)
+    height += max(rows * table.verticalHeader().defaultSectionSize(), table.minimumHeight())
+    return height + margins.top() + margins.bottom() + (layout.spacing() if layout is not None else 0) + 4

@@ -1,0 +1,287 @@
+"""The look of the window: light, dark or high-contrast, as the system has it or as the user chose, and the fonts.
+
+A :class:`Theme` is handed to every pane; panes draw with its colours and draw again when it says ``changed``. It holds
+no widget. The colours themselves are in :mod:`~wordpiece_studio.ui.widgets.colors`, the style sheet in
+:mod:`~wordpiece_studio.ui.widgets.stylesheet`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication
+from PySide6.QtWidgets import QComboBox, QWidget
+
+from wordpiece_studio.ui.widgets import colors as named
+from wordpiece_studio.ui.widgets.icons import sheet_pictures
+from wordpiece_studio.ui.widgets.stylesheet import BOLD_ROLES, stylesheet
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QApplication
+
+ThemeChoice = Literal["system", "light", "dark", "contrast"]
+
+
+class Theme(QObject):
+    """The colours and fonts in which everything is drawn.
+
+    Every colour of :class:`~wordpiece_studio.ui.widgets.colors.Colors` is an attribute of it: ``theme.accent``.
+    """
+
+    changed = Signal()
+    """All colours may be other ones now: draw again."""
+
+    def __init__(self, choice: ThemeChoice = "system", parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._choice: ThemeChoice = choice
+        self._application: QApplication | None = None
+        self._scale = 1.0
+        self._usual_font = QGuiApplication.font()
+        self._look = self._wanted_look()
+        # Else a font that is set on a widget does not reach what has a style sheet inside it.
+        QCoreApplication.setAttribute(Qt.ApplicationAttribute.AA_UseStyleSheetPropagationInWidgetStyles)
+        QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_system_scheme_changed)
+
+    # -- light, dark or high-contrast
+
+    @property
+    def choice(self) -> ThemeChoice:
+        """What the user chose: the system's look, or always the same."""
+        return self._choice
+
+    @property
+    def dark(self) -> bool:
+        """Whether text is light on a dark ground now."""
+        return self._look != "light"
+
+    @property
+    def look(self) -> named.Look:
+        """The look there is now."""
+        return self._look
+
+    def set_choice(self, choice: ThemeChoice) -> None:
+        """Change to the look chosen and say so if it is another one."""
+        self._choice = choice
+        if self._application is not None:
+            self._tell_system()
+        self._refresh()
+
+    def apply_to(self, application: QApplication) -> None:
+        """Dress the whole application in this look, now and whenever it changes."""
+        self._application = application
+        application.setStyle("Fusion")
+        self._tell_system()
+        self._dress()
+
+    @property
+    def scale(self) -> float:
+        """How large all text is: 1 is the system's size."""
+        return self._scale
+
+    def set_scale(self, scale: float) -> None:
+        """Make all text `scale` times as large as the system's."""
+        if scale == self._scale:
+            return
+        self._scale = scale
+        if self._application is not None:
+            self._application.setFont(scaled_font(self._usual_font, scale))
+            for window in self._application.topLevelWidgets():
+                pass_font_on(window, self._application.font())
+        self.changed.emit()
+
+    def _wanted_look(self) -> named.Look:
+        if self._choice == "system":
+            return "dark" if QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark else "light"
+        return self._choice
+
+    def _tell_system(self) -> None:
+        schemes = {"system": Qt.ColorScheme.Unknown, "light": Qt.ColorScheme.Light}
+        # Title bars and native dialogs follow this; Unknown hands the choice back to the system.
+        QGuiApplication.styleHints().setColorScheme(schemes.get(self._choice, Qt.ColorScheme.Dark))
+
+    def _on_system_scheme_changed(self, _scheme: Qt.ColorScheme) -> None:
+        if self._choice == "system":
+            self._refresh()
+
+    def _refresh(self) -> None:
+        look = self._wanted_look()
+        if look != self._look:
+            self._look = look
+            self._dress()
+            self.changed.emit()
+
+    def _dress(self) -> None:
+        if self._application is not None:
+            self._application.setPalette(named.palette(self.colors))
+            self._application.setStyleSheet("")  # to replace one takes Qt three times as long
+            self._application.setStyleSheet(stylesheet(self.colors, sheet_pictures()))
+
+    # -- colours
+
+    @property
+    def colors(self) -> named.Colors:
+        """All named colours of the present look."""
+        return named.LOOKS[self._look]
+
+    def token_color(self, token: str) -> QColor:
+        """Return the ground of the token with this text; stable from run to run."""
+        return named.token_color(token, self._look)
+
+    def token_text_color(self, _token: str) -> QColor:
+        """Return the colour of the text on :meth:`token_color`; the contrast is at least 4.5, in high contrast 7."""
+        return named.token_text_color(self._look)
+
+    @property
+    def window(self) -> QColor:
+        """Behind the cards."""
+        return self.colors.window
+
+    @property
+    def surface(self) -> QColor:
+        """A card."""
+        return self.colors.surface
+
+    @property
+    def raised(self) -> QColor:
+        """A button or a field."""
+        return self.colors.raised
+
+    @property
+    def hover(self) -> QColor:
+        """What lies under the pointer."""
+        return self.colors.hover
+
+    @property
+    def border(self) -> QColor:
+        """The edge of cards and fields."""
+        return self.colors.border
+
+    @property
+    def line(self) -> QColor:
+        """The thin line between parts of a card."""
+        return self.colors.line
+
+    @property
+    def text(self) -> QColor:
+        """Ordinary text."""
+        return self.colors.text
+
+    @property
+    def muted(self) -> QColor:
+        """Captions and hints."""
+        return self.colors.muted
+
+    @property
+    def faint(self) -> QColor:
+        """Text of what is not reached yet, or not available."""
+        return self.colors.faint
+
+    @property
+    def accent(self) -> QColor:
+        """The primary button, the chosen row's mark, the curve."""
+        return self.colors.accent
+
+    @property
+    def accent_text(self) -> QColor:
+        """Text on the accent."""
+        return self.colors.accent_text
+
+    @property
+    def accent_soft(self) -> QColor:
+        """The ground of a chosen row."""
+        return self.colors.accent_soft
+
+    @property
+    def accent_ink(self) -> QColor:
+        """Text in the accent's hue on a surface: links."""
+        return self.colors.accent_ink
+
+    @property
+    def tie(self) -> QColor:
+        """The edge and dot of a tie."""
+        return self.colors.tie
+
+    @property
+    def tie_soft(self) -> QColor:
+        """The ground of a tie's box."""
+        return self.colors.tie_soft
+
+    @property
+    def tie_text(self) -> QColor:
+        """Text about a tie."""
+        return self.colors.tie_text
+
+    @property
+    def error(self) -> QColor:
+        """Text of an error."""
+        return self.colors.error
+
+    @property
+    def error_soft(self) -> QColor:
+        """The ground of an error's box."""
+        return self.colors.error_soft
+
+    @property
+    def error_line(self) -> QColor:
+        """The edge of an error's box."""
+        return self.colors.error_line
+
+    @property
+    def success(self) -> QColor:
+        """A match, a thing that went well."""
+        return self.colors.success
+
+    @property
+    def bar(self) -> QColor:
+        """A bar of a value that was not chosen."""
+        return self.colors.bar
+
+    @property
+    def marker(self) -> QColor:
+        """A marker on the timeline; `surface` is written on it."""
+        return self.colors.marker
+
+    # -- fonts: the system's own sizes, changed by steps of a point
+
+    def font(self, points: float = 0, bold: bool = False) -> QFont:
+        """Return the window's font, `points` larger (or smaller) than the system's."""
+        return _changed(QGuiApplication.font(), points, bold)
+
+    def mono_font(self, points: float = 0, bold: bool = False) -> QFont:
+        """Return the system's font of fixed width, `points` larger than the window's."""
+        font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+        if QGuiApplication.font().pointSizeF() > 0:
+            font.setPointSizeF(QGuiApplication.font().pointSizeF())
+        return _changed(font, points, bold)
+
+
+def pass_font_on(root: QWidget, font: QFont) -> None:
+    """Give `root` and all in it this font; setting a style sheet for it would, and take a second."""
+    root.setFont(font)
+    for widget in root.findChildren(QWidget):
+        if widget.property("role") in BOLD_ROLES:  # the style sheet gave them a font of their own
+            widget.setFont(_changed(font, 0, bold=True))
+        elif isinstance(widget, QComboBox):  # Qt's keep the room that they needed until their style is another one
+            QCoreApplication.sendEvent(widget, QEvent(QEvent.Type.StyleChange))
+
+
+def scaled_font(font: QFont, scale: float) -> QFont:
+    """Return `font`, `scale` times as large."""
+    result = QFont(font)
+    if font.pointSizeF() > 0:
+        result.setPointSizeF(font.pointSizeF() * scale)
+    else:
+        result.setPixelSize(max(1, round(font.pixelSize() * scale)))
+    return result
+
+
+def _changed(font: QFont, points: float, bold: bool) -> QFont:
+    result = QFont(font)
+    if font.pointSizeF() > 0:  # -1 where the size was given in pixels
+        result.setPointSizeF(max(5.0, font.pointSizeF() + points))
+    else:
+        result.setPixelSize(max(7, round(font.pixelSize() + points * 4 / 3)))
+    if bold:
+        result.setWeight(QFont.Weight.DemiBold)
+    return result

@@ -1,0 +1,87 @@
+"""How a token's text, a number and a value are written, so that every pane writes them the same way.
+
+Only text: no painting, no widget. A token is shown as it is, never obeyed; only what would be invisible is spelled out.
+"""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from functools import lru_cache
+
+from PySide6.QtCore import QLocale
+
+from wordpiece_studio.ui.widgets.plain import shown
+
+_JOINERS = "\u200c\u200d"
+_NAMES = {"\t": "⟨tab⟩", "\r": "⟨CR⟩", "\xa0": "⟨nbsp⟩", "\ufeff": "⟨BOM⟩", "\xad": "⟨shy⟩"}
+
+
+@lru_cache(maxsize=65536)
+def token_text(token: str, limit: int = 60) -> str:
+    r"""Return the text of a token for display.
+
+    Characters that cannot be seen are spelled out, a combining mark without a letter gets a dotted circle to stand on,
+    and a token of more than `limit` characters is cut.
+
+    >>> token_text("##\u200b")
+    '##⟨U+200B⟩'
+    """
+    if token.isascii() and token.isprintable():
+        return shown(token, limit)
+    count = len(token) if len(token) <= limit else limit - 1
+    text = "".join(_visible(token, index) for index in range(count))
+    return text if count == len(token) else text + "…"
+
+
+def line_text(line: str) -> str:
+    r"""Return a line of text for display, with what cannot be seen spelled out as in :func:`token_text`.
+
+    The usual ones have names.
+
+    >>> line_text("a\tb\u200b")
+    'a⟨tab⟩b⟨U+200B⟩'
+    """
+    if line.isascii() and line.isprintable():
+        return line
+    return "".join(_NAMES.get(character) or _visible(line, index) for index, character in enumerate(line))
+
+
+def _visible(token: str, index: int) -> str:
+    character = token[index]
+    category = unicodedata.category(character)
+    before = unicodedata.category(token[index - 1]) if index else "Zs"
+    stands_on_something = before[0] in "LMNS" and token[index - 1] != "#"
+    if character in _JOINERS and stands_on_something and index + 1 < len(token):
+        return character
+    if category[0] == "M":
+        return character if stands_on_something else "◌" + character
+    if category[0] in "CZ" and not (category == "Zs" and character == " "):
+        return f"⟨U+{ord(character):04X}⟩"
+    return character
+
+
+def number_text(number: int) -> str:
+    """Return a whole number in groups of three digits, with the separator of the user's language."""
+    if -1000 < number < 1000:
+        return str(number)
+    # Not QLocale's own: some languages, and none at all, leave the separators out.
+    return f"{number:,}".replace(",", QLocale().groupSeparator())
+
+
+def value_text(value: float) -> str:
+    """Return a value of an objective: whole as it is, else in four significant digits, small ones with an exponent.
+
+    >>> value_text(1 / 6), value_text(3.0), value_text(0.0009358), value_text(0.0000123456)
+    ('0.1667', '3', '0.0009358', '1.235e-5')
+    """
+    if not math.isfinite(value):
+        return str(value)
+    if value == int(value) and abs(value) < 1e15:
+        return number_text(int(value))
+    mantissa, _, power = f"{value:.3e}".partition("e")
+    exponent = int(power)
+    if -4 <= exponent < 9:
+        whole, _, decimals = f"{value:,.{max(3 - exponent, 1)}f}".partition(".")
+        return whole.replace(",", QLocale().groupSeparator()) + QLocale().decimalPoint() + decimals
+    return f"{mantissa}e{exponent}".replace(".", QLocale().decimalPoint())
