@@ -2,8 +2,8 @@
 
 Opens the real window, loads the kernels, puts a corpus of 1, 10 and 100 KB into the editor and types into the middle of
 it: one key at a time, waiting each time until the new run is seen, and fast, in bursts. Measured is the time from the
-last key press until history, scoreboard with its rivals and tokenization have been painted with the run of the text as
-it is then; beside it the gaps between the ticks of a 2 ms timer.
+last key press until history, scoreboard with its candidates and tokenization have been painted with the run of the text
+as it is then; beside it the gaps between the ticks of a 2 ms timer.
 """
 
 from __future__ import annotations
@@ -97,9 +97,9 @@ class Typist(QObject):
         self._window = window
         self._panes = [window.history_pane, window.scoreboard_pane, window.tokenization_pane]
         self._watch = PaintWatch([*self._panes])
-        self._rivals_of: object = None
+        self._candidates_of: object = None
         self._history_before: object = None
-        window.model.rivals_changed.connect(self._on_model_rivals_changed)
+        window.model.candidates_changed.connect(self._on_model_candidates_changed)
 
     def press(self, letter: str) -> float:
         """Press a key; return when."""
@@ -129,10 +129,10 @@ class Typist(QObject):
         model, counting = self._window.model, self._window.counting
         if counting.counts is None or model.is_replacing or model.counts != counting.counts:
             return False
-        return self._rivals_of is model.history and not any(pane._is_stale for pane in self._panes)
+        return self._candidates_of is model.history and not any(pane._is_stale for pane in self._panes)
 
-    def _on_model_rivals_changed(self, _rivals: object) -> None:
-        self._rivals_of = self._window.model.history
+    def _on_model_candidates_changed(self, _candidates: object) -> None:
+        self._candidates_of = self._window.model.history
 
 
 def pause(milliseconds: float) -> None:
@@ -171,7 +171,7 @@ def measure(window: MainWindow, language: Language, kilobytes: int, keys: int, s
         pause(_HUMAN_MS)
     gaps = sorted(probe.gaps_ms)
     probe.deleteLater()
-    window.model.rivals_changed.disconnect(typist._on_model_rivals_changed)
+    window.model.candidates_changed.disconnect(typist._on_model_candidates_changed)
     merges = f"{window.model.merge_count:,} merges"
     bar = Bar("≤", _BAR_MS)
     return [

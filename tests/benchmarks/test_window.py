@@ -13,7 +13,7 @@ from tests.benchmarks import window
 if TYPE_CHECKING:
     from tests.benchmarks.table import Row
 
-_MOMENTS = {"times": [9.0, 11.0], "own": [8.0, 9.0], "rivals": [50.0, 120.0], "gaps": [2.0, 30.0]}
+_MOMENTS = {"times": [9.0, 11.0], "own": [8.0, 9.0], "candidates": [50.0, 120.0], "gaps": [2.0, 30.0]}
 _FOUND: dict[str, dict[str, Any]] = {
     "start": {"seconds": 0.9, "own_seconds": 0.7, "merges": 25, "imported": []},
     "typing": {"keys": [4.0, 5.0, 30.0]},

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _STARTS = 5  # for each run: they are short
 _MEGABYTES = 26
-_START_SECONDS, _KEY_MS, _SORT_MS, _RIVALS_MS = 1.2, 16, 200, 100
+_START_SECONDS, _KEY_MS, _SORT_MS, _CANDIDATES_MS = 1.2, 16, 200, 100
 _P99_MS, _LONGEST_MS, _MEMORY_MB = 50, 100, 600
 PARTS = ("start", "typing", "million", "training", "engineer")
 
@@ -104,8 +104,10 @@ def _moment_rows(found: list[dict[str, Any]], merges: int) -> Iterable[Row]:
         own = median(time for each in found for time in each[key]["own"])
         note = f"{_tail(times)}; computing {own:.1f} ms of it"
         yield Row(part, row, tuple(times), "ms", Bar("≤", _KEY_MS), note)
-    rivals = [time for each in found for time in each["jumps"]["rivals"]]
-    yield Row(part, "rivals and touched words", tuple(rivals), "ms", Bar("≤", _RIVALS_MS), _tail(rivals))
+    candidates = [time for each in found for time in each["jumps"]["candidates"]]
+    yield Row(
+        part, "candidates and touched words", tuple(candidates), "ms", Bar("≤", _CANDIDATES_MS), _tail(candidates)
+    )
     for name, key in (("dragged", "moves"), ("jumped", "jumps")):
         longest = tuple(each[key]["gaps"][-1] for each in found)
         yield Row(part, f"longest gap of the event loop: {name}", longest, "ms", Bar("≤", _LONGEST_MS))

@@ -171,7 +171,7 @@ def _notes(window: WatchedWindow) -> PaintNotes:
         chips=text._chips,
         strip=text._strip,
         plot=window.timeline_pane.plot,
-        rivals=scoreboard,
+        candidates=scoreboard,
     )
 
 
@@ -221,7 +221,7 @@ def _dragging(window: WatchedWindow, probe: Any) -> dict[str, Any]:
 
 
 def _jumping(window: WatchedWindow, probe: Any) -> dict[str, Any]:
-    """Jump to steps anywhere, and wait each time for the panes, and then for rivals and touched words."""
+    """Jump to steps anywhere, and wait each time for the panes, and then for candidates and touched words."""
     from tests.benchmarks.window_watch import milliseconds_to, rest
     from wordpiece_studio.session.background_job import BackgroundJob
 
@@ -230,12 +230,12 @@ def _jumping(window: WatchedWindow, probe: Any) -> dict[str, Any]:
     jobs = scoreboard.findChildren(BackgroundJob)  # they look for the words
     rest(1.0)
     probe.restart()
-    at_once, with_rivals = [], []
+    at_once, with_candidates = [], []
 
-    def has_rivals(began: float) -> bool:
-        rivals = scoreboard._rivals
-        is_known = rivals is not None and rivals.available and rivals.moment == scoreboard.shown_step - 1
-        return is_known and not any(job.is_running for job in jobs) and notes.began["rivals"] >= began
+    def has_candidates(began: float) -> bool:
+        candidates = scoreboard._candidates
+        is_known = candidates is not None and candidates.available and candidates.moment == scoreboard.shown_step - 1
+        return is_known and not any(job.is_running for job in jobs) and notes.began["candidates"] >= began
 
     for _ in range(_JUMPS):
         step = chance.randrange(1, model.merge_count)
@@ -245,11 +245,11 @@ def _jumping(window: WatchedWindow, probe: Any) -> dict[str, Any]:
                 window, lambda step=step: model.seek(step), lambda began: _is_followed(window, notes, began)
             )
         )
-        milliseconds_to(window, scoreboard.update, has_rivals)
-        with_rivals.append((window.painted_at - began) * 1000)
+        milliseconds_to(window, scoreboard.update, has_candidates)
+        with_candidates.append((window.painted_at - began) * 1000)
         rest(0.1)
     own = [time.own for time in at_once]
-    return {"times": at_once, "own": own, "rivals": with_rivals, "gaps": sorted(probe.gaps_ms)}
+    return {"times": at_once, "own": own, "candidates": with_candidates, "gaps": sorted(probe.gaps_ms)}
 
 
 def _sorting(window: WatchedWindow) -> dict[str, list[float]]:

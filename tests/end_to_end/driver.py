@@ -65,8 +65,8 @@ class Driver:
         if self.model.history is None:
             return True
         scoreboard = window.scoreboard_pane
-        if scoreboard in panes and (rivals := scoreboard._rivals) is not None:
-            return rivals.moment == scoreboard.shown_step - 1 and window.changes.is_known
+        if scoreboard in panes and (candidates := scoreboard._candidates) is not None:
+            return candidates.moment == scoreboard.shown_step - 1 and window.changes.is_known
         return scoreboard not in panes and window.changes.is_known
 
     def panes(self) -> list[Pane]:

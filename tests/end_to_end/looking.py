@@ -45,11 +45,11 @@ def marked_words(window: MainWindow) -> list[str]:
     return [cursor.selectedText() for cursor in editor._focus_marks]
 
 
-def marked_rival(window: MainWindow) -> str:
-    """Return the token of the rival that is marked, empty if none is."""
-    view = window.scoreboard_pane._rivals_view
+def marked_candidate(window: MainWindow) -> str:
+    """Return the token of the candidate that is marked, empty if none is."""
+    view = window.scoreboard_pane._candidates_view
     row = view.currentIndex().row()
-    return view.rivals.candidates[row].token if row >= 0 else ""
+    return view.candidates.pairs[row].token if row >= 0 else ""
 
 
 def _token_of(focus: Focus) -> str:

@@ -125,8 +125,8 @@ class ModelMachine(RuleBasedStateMachine):
         self.usage.set_wanted(self.model, is_wanted)
 
     @rule()
-    def ask_for_rivals(self) -> None:
-        self.model.request_rivals()
+    def ask_for_candidates(self) -> None:
+        self.model.request_candidates()
 
     # -- what holds always
 

@@ -117,7 +117,7 @@ class Recorder(QObject):
         self.log: list[tuple[object, ...]] = []
         self.merges: list[Merge] = []
         self.errors: list[object] = []
-        self.rivals: list[object] = []
+        self.candidates: list[object] = []
         self.progress: list[object] = []
         model.merged.connect(self._on_merged)
         model.merges_appended.connect(self._on_merges_appended)
@@ -125,7 +125,7 @@ class Recorder(QObject):
         model.state_changed.connect(self._on_state_changed)
         model.failed.connect(self._on_failed)
         model.run_reset.connect(self._on_run_reset)
-        model.rivals_changed.connect(self._on_rivals_changed)
+        model.candidates_changed.connect(self._on_candidates_changed)
         model.progress_changed.connect(self._on_progress_changed)
         model.focus_changed.connect(self._on_focus_changed)
 
@@ -156,9 +156,9 @@ class Recorder(QObject):
     def _on_run_reset(self) -> None:
         self._note("reset")
 
-    def _on_rivals_changed(self, rivals: object) -> None:
-        self._note("rivals")
-        self.rivals.append(rivals)
+    def _on_candidates_changed(self, candidates: object) -> None:
+        self._note("candidates")
+        self.candidates.append(candidates)
 
     def _on_progress_changed(self, progress: object) -> None:
         self.progress.append(progress)

@@ -37,12 +37,12 @@ def open_part(model: TrainerModel, run: wps.TrainingRun, end: int, stop_reason: 
     model.open_run(run.counts, run.config, history, stop_reason, moment)
 
 
-def wait_rivals(qtbot: QtBot, model: TrainerModel, moment: int) -> list[str]:
-    with qtbot.waitSignal(model.rivals_changed, timeout=5000) as told:
-        model.request_rivals(3, moment)
-    rivals = told.args[0]
-    assert rivals.moment == moment
-    return [candidate.token for candidate in rivals.candidates]
+def wait_candidates(qtbot: QtBot, model: TrainerModel, moment: int) -> list[str]:
+    with qtbot.waitSignal(model.candidates_changed, timeout=5000) as told:
+        model.request_candidates(3, moment)
+    candidates = told.args[0]
+    assert candidates.moment == moment
+    return [candidate.token for candidate in candidates.pairs]
 
 
 def test_it_is_shown_whole_at_its_moment(qtbot: QtBot, model: TrainerModel, run: wps.TrainingRun) -> None:
@@ -60,12 +60,12 @@ def test_it_is_shown_whole_at_its_moment(qtbot: QtBot, model: TrainerModel, run:
     assert tokens == run.tokenizer().encode("hugs bun").tokens
 
 
-def test_rivals_at_any_moment(qtbot: QtBot, model: TrainerModel, run: wps.TrainingRun) -> None:
+def test_candidates_at_any_moment(qtbot: QtBot, model: TrainerModel, run: wps.TrainingRun) -> None:
     open_part(model, run, len(run.history), "no_pair")
     trainer = wps.Trainer(run.counts, run.config)
     for moment in (5, 0, len(run.history), 2):
         trainer.seek(moment)
-        assert wait_rivals(qtbot, model, moment) == [candidate.token for candidate in trainer.top(3)]
+        assert wait_candidates(qtbot, model, moment) == [candidate.token for candidate in trainer.top(3)]
 
 
 @pytest.mark.parametrize("moment", [0, 4])

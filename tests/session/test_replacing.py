@@ -138,13 +138,13 @@ def test_a_run_that_was_whole_when_it_was_given_up_is_not_gone_on_with(
     assert trained.merge_count == merges
 
 
-def test_rivals_steps_and_further_training_are_those_of_the_new_run(qtbot: QtBot, trained: TrainerModel) -> None:
+def test_candidates_steps_and_further_training_are_those_of_the_new_run(qtbot: QtBot, trained: TrainerModel) -> None:
     replaced(qtbot, trained, OTHER, TrainingConfig(max_merges=2))
     recorder = Recorder(trained)
-    trained.request_rivals(3, 0)
-    qtbot.waitUntil(lambda: bool(recorder.rivals))
+    trained.request_candidates(3, 0)
+    qtbot.waitUntil(lambda: bool(recorder.candidates))
     whole = train(OTHER).history
-    assert recorder.rivals[0].candidates[0].token == whole[0].token
+    assert recorder.candidates[0].pairs[0].token == whole[0].token
     trained.train_further()
     qtbot.waitUntil(lambda: trained.merge_count == len(whole))
     assert list(trained.history) == list(whole)
@@ -159,9 +159,9 @@ def test_a_corpus_that_cannot_be_trained_leaves_the_old_run(
     assert not trained.is_replacing
     assert recorder.names() == ["failed"]
     assert (trained.state, trained.counts) == (FINISHED, hugs)
-    trained.request_rivals(3, 0)
-    qtbot.waitUntil(lambda: bool(recorder.rivals))
-    assert recorder.rivals[0].available
+    trained.request_candidates(3, 0)
+    qtbot.waitUntil(lambda: bool(recorder.candidates))
+    assert recorder.candidates[0].available
 
 
 def test_it_does_not_wait_for_kernels_to_be_compiled(

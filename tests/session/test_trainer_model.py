@@ -12,8 +12,8 @@ import pytest
 from tests.session.conftest import random_counts
 from tests.session.fakes import FakeTrainer, Recorder
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.records import Focus, Rivals, TrainerState
-from wordpiece_studio.session.rivals_beside import find_where_there_is_room
+from wordpiece_studio.session.candidates_beside import find_where_there_is_room
+from wordpiece_studio.session.records import Candidates, Focus, TrainerState
 from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.session.training_messages import Batch
 from wordpiece_studio.training import history as merge_history
@@ -302,16 +302,16 @@ def test_a_broken_engine_is_told_in_words(
 
 
 @pytest.mark.expects_log
-def test_rivals_are_found_though_the_engine_is_gone(qtbot: QtBot, hugs: WordCounts) -> None:
+def test_candidates_are_found_though_the_engine_is_gone(qtbot: QtBot, hugs: WordCounts) -> None:
     found: list[str] = []
     factory = partial(FakeTrainer, broken_at=7, error=MemoryError())
-    model = TrainerModel(trainer_factory=factory, rivals_finder=held(found=found))  # type: ignore[arg-type]
+    model = TrainerModel(trainer_factory=factory, candidates_finder=held(found=found))  # type: ignore[arg-type]
     recorder = Recorder(model)
     model.start(hugs, TrainingConfig(max_merges=20))
     reach(qtbot, model, FAILED)
-    with qtbot.waitSignal(model.rivals_changed):
-        model.request_rivals()
-    assert recorder.rivals[-1].candidates[0].token == "7"
+    with qtbot.waitSignal(model.candidates_changed):
+        model.request_candidates()
+    assert recorder.candidates[-1].pairs[0].token == "7"
     model.close()
 
 
@@ -333,12 +333,12 @@ def test_a_training_that_ran_out_of_memory_can_go_on(
     assert "not enough memory for more than" in str(recorder.errors[0])
     known = model.merge_count
     assert known == len(model.history) < 100
-    with qtbot.waitSignal(model.rivals_changed):
-        model.request_rivals(1)
+    with qtbot.waitSignal(model.candidates_changed):
+        model.request_candidates(1)
     full[0] = False
     model.train_further(max_merges=100)
     reach(qtbot, model, FINISHED)
-    assert recorder.rivals[-1].candidates[0].token == model.history[known].token
+    assert recorder.candidates[-1].pairs[0].token == model.history[known].token
     assert model.merge_count == 100
 
 
@@ -350,7 +350,7 @@ def test_who_starts_a_training_here_has_asked_about_memory(
     assert model.merge_count == 3
 
 
-def test_rivals_are_those_of_the_moment(qtbot: QtBot, model: TrainerModel) -> None:
+def test_candidates_are_those_of_the_moment(qtbot: QtBot, model: TrainerModel) -> None:
     counts = random_counts(3)
     trained(qtbot, model, counts, max_merges=30)
     recorder = Recorder(model)
@@ -358,34 +358,34 @@ def test_rivals_are_those_of_the_moment(qtbot: QtBot, model: TrainerModel) -> No
     for moment in (30, 0, 17, 16, 29):
         trainer.seek(moment)
         model.seek(moment)
-        with qtbot.waitSignal(model.rivals_changed):
-            model.request_rivals(5)
-        assert recorder.rivals[-1] == Rivals(moment, tuple(trainer.top(5)), available=True)
+        with qtbot.waitSignal(model.candidates_changed):
+            model.request_candidates(5)
+        assert recorder.candidates[-1] == Candidates(moment, tuple(trainer.top(5)), available=True)
 
 
-def test_rivals_of_the_moment_before(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
+def test_candidates_of_the_moment_before(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
     trained(qtbot, model, hugs, max_merges=3)
-    with qtbot.waitSignal(model.rivals_changed) as caught:
-        model.request_rivals(1, moment=2)
+    with qtbot.waitSignal(model.candidates_changed) as caught:
+        model.request_candidates(1, moment=2)
     assert caught.args[0].moment == 2
-    assert caught.args[0].candidates[0].token == model.history[2].token
+    assert caught.args[0].pairs[0].token == model.history[2].token
 
 
-def test_only_the_latest_rivals_are_told(qtbot: QtBot, model: TrainerModel) -> None:
+def test_only_the_latest_candidates_are_told(qtbot: QtBot, model: TrainerModel) -> None:
     trained(qtbot, model, random_counts(3), max_merges=30)
     recorder = Recorder(model)
     for moment in range(30):
         model.seek(moment)
-        model.request_rivals()
+        model.request_candidates()
     model.seek(5)
-    model.request_rivals()
-    qtbot.waitUntil(lambda: len(recorder.rivals) > 0)
+    model.request_candidates()
+    qtbot.waitUntil(lambda: len(recorder.candidates) > 0)
     qtbot.wait(30)
-    assert [rivals.moment for rivals in recorder.rivals] == [5]
+    assert [candidates.moment for candidates in recorder.candidates] == [5]
 
 
 def held(*, found: list[str]) -> Callable[..., list[Candidate] | None]:
-    """Return a finder of rivals that notes the moments it is asked for, and knows one; it finds none at moment 1."""
+    """Return a finder of candidates that notes the moments it is asked for; it finds none at moment 1."""
 
     def find(_history: object, moment: int, _limit: int, _stop: object) -> list[Candidate] | None:
         found.append(f"{moment} in {threading.current_thread().name}")
@@ -394,32 +394,32 @@ def held(*, found: list[str]) -> Callable[..., list[Candidate] | None]:
     return find
 
 
-def test_while_training_the_rivals_are_found_beside_it(qtbot: QtBot, hugs: WordCounts) -> None:
+def test_while_training_the_candidates_are_found_beside_it(qtbot: QtBot, hugs: WordCounts) -> None:
     found: list[str] = []
     factory = partial(FakeTrainer, seconds_per_merge=0.001)
-    model = TrainerModel(trainer_factory=factory, rivals_finder=held(found=found))  # type: ignore[arg-type]
+    model = TrainerModel(trainer_factory=factory, candidates_finder=held(found=found))  # type: ignore[arg-type]
     recorder = Recorder(model)
     model.start(hugs, TrainingConfig(max_merges=10_000))
     qtbot.waitUntil(lambda: model.merge_count > 5)
     for moment, is_available in ((3, True), (1, False), (4, True)):
         model.seek(moment)
-        with qtbot.waitSignal(model.rivals_changed):
-            model.request_rivals(5)
-        answer = recorder.rivals[-1]
+        with qtbot.waitSignal(model.candidates_changed):
+            model.request_candidates(5)
+        answer = recorder.candidates[-1]
         assert (answer.moment, answer.available) == (moment, is_available)
-        assert [rival.token for rival in answer.candidates] == [str(moment)] * is_available
+        assert [candidate.token for candidate in answer.pairs] == [str(moment)] * is_available
     assert model.state is TRAINING
     assert len(found) == 3
     assert not any("MainThread" in entry for entry in found)
     model.pause()
     reach(qtbot, model, PAUSED)
-    with qtbot.waitSignal(model.rivals_changed):
-        model.request_rivals()  # of the engine itself
+    with qtbot.waitSignal(model.candidates_changed):
+        model.request_candidates()  # of the engine itself
     assert len(found) == 3
     model.close()
 
 
-def test_rivals_found_late_are_not_told(qtbot: QtBot, hugs: WordCounts) -> None:
+def test_candidates_found_late_are_not_told(qtbot: QtBot, hugs: WordCounts) -> None:
     gate, asked = threading.Event(), threading.Event()
 
     def find(_history: object, moment: int, _limit: int, _stop: object) -> list[Candidate]:
@@ -428,21 +428,21 @@ def test_rivals_found_late_are_not_told(qtbot: QtBot, hugs: WordCounts) -> None:
         return [Candidate("a", "##b", str(moment), 1, 1, 1, 1.0, False)]
 
     factory = partial(FakeTrainer, seconds_per_merge=0.001)
-    model = TrainerModel(trainer_factory=factory, rivals_finder=find)  # type: ignore[arg-type]
+    model = TrainerModel(trainer_factory=factory, candidates_finder=find)  # type: ignore[arg-type]
     recorder = Recorder(model)
     model.start(hugs, TrainingConfig(max_merges=10_000))
     qtbot.waitUntil(lambda: model.merge_count > 5)
     model.seek(3)
-    model.request_rivals()
+    model.request_candidates()
     qtbot.waitUntil(asked.is_set)
-    model.seek(2)  # nobody asks for its rivals
+    model.seek(2)  # nobody asks for its candidates
     gate.set()
     qtbot.wait(40)
-    assert not recorder.rivals
+    assert not recorder.candidates
     model.close()
 
 
-def test_the_rivals_beside_a_training_are_those_of_a_trainer_there(qtbot: QtBot, model: TrainerModel) -> None:
+def test_the_candidates_beside_a_training_are_those_of_a_trainer_there(qtbot: QtBot, model: TrainerModel) -> None:
     counts = random_counts(5, words=4000, letters="abcdefghijk")
     reference = Trainer(counts, TrainingConfig(), engine="compiled")
     reference.run(300)
@@ -453,9 +453,9 @@ def test_the_rivals_beside_a_training_are_those_of_a_trainer_there(qtbot: QtBot,
         assert model.state is TRAINING
         reference.seek(moment)
         model.seek(moment)
-        with qtbot.waitSignal(model.rivals_changed):
-            model.request_rivals(100)
-        assert recorder.rivals[-1] == Rivals(moment, tuple(reference.top(100)), available=True)
+        with qtbot.waitSignal(model.candidates_changed):
+            model.request_candidates(100)
+        assert recorder.candidates[-1] == Candidates(moment, tuple(reference.top(100)), available=True)
     model.seek(2)
     model.next_merge()  # behind the head it moves, and nothing is learned for it
     assert model.moment == 3
@@ -463,21 +463,21 @@ def test_the_rivals_beside_a_training_are_those_of_a_trainer_there(qtbot: QtBot,
     reach(qtbot, model, FINISHED)
 
 
-def test_without_memory_for_another_engine_there_are_no_rivals(
+def test_without_memory_for_another_engine_there_are_no_candidates(
     qtbot: QtBot, model: TrainerModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trained(qtbot, model, random_counts(3), max_merges=30)
     assert find_where_there_is_room(model.history, 3, 5, lambda: False)
-    monkeypatch.setattr("wordpiece_studio.session.rivals_beside.available_memory", lambda: 1000)
+    monkeypatch.setattr("wordpiece_studio.session.candidates_beside.available_memory", lambda: 1000)
     assert find_where_there_is_room(model.history, 3, 5, lambda: False) is None
 
 
-def test_training_goes_on_from_the_head_after_rivals(qtbot: QtBot, model: TrainerModel) -> None:
+def test_training_goes_on_from_the_head_after_candidates(qtbot: QtBot, model: TrainerModel) -> None:
     counts = random_counts(11)
     trained(qtbot, model, counts, max_merges=20)
     model.seek(3)
-    with qtbot.waitSignal(model.rivals_changed):
-        model.request_rivals()
+    with qtbot.waitSignal(model.candidates_changed):
+        model.request_candidates()
     model.train_further(max_merges=35)
     reach(qtbot, model, FINISHED)
     assert list(model.history) == list(train(counts, TrainingConfig(max_merges=35)).history)
@@ -509,20 +509,20 @@ def test_vocabulary_and_tokenizer_of_a_moment(qtbot: QtBot, model: TrainerModel,
     assert model.tokenizer_at(2) is model.tokenizer_at(2)
 
 
-@pytest.mark.parametrize("state", ["idle", "preparing", "training", "paused", "finished", "rivals", "step"])
+@pytest.mark.parametrize("state", ["idle", "preparing", "training", "paused", "finished", "candidates", "step"])
 def test_close_in_every_state(qtbot: QtBot, make_model: MakeModel, hugs: WordCounts, state: str) -> None:
     for _ in range(50):
         model = make_model(seconds_per_merge=0.0002)
         if state != "idle":
-            model.start(hugs, TrainingConfig(max_merges=5 if state in ("finished", "rivals") else 10**6))
+            model.start(hugs, TrainingConfig(max_merges=5 if state in ("finished", "candidates") else 10**6))
         if state in ("training", "paused", "step"):
             qtbot.waitUntil(lambda model=model: model.merge_count > 0)
         if state in ("paused", "step"):
             model.pause()
             reach(qtbot, model, PAUSED)
-        if state in ("finished", "rivals"):
+        if state in ("finished", "candidates"):
             reach(qtbot, model, FINISHED)
-            model.request_rivals()
+            model.request_candidates()
         if state == "step":
             model.next_merge()
         recorder = Recorder(model)

@@ -192,15 +192,15 @@ def test_a_size_that_becomes_too_small_is_proposed_anew_unless_it_was_chosen(stu
     assert window.banner.text == ""
 
 
-def test_the_focus_and_the_rivals_follow(studio: Studio) -> None:
+def test_the_focus_and_the_candidates_follow(studio: Studio) -> None:
     window = studio.window
     window.model.set_focus(Focus("token", text="##s"))
-    rivals = []
-    window.model.rivals_changed.connect(rivals.append)
+    candidates = []
+    window.model.candidates_changed.connect(candidates.append)
     type_text(studio, " zebra")
-    studio.wait(lambda: bool(rivals))
-    assert rivals[-1].available
-    assert rivals[-1].moment == window.model.moment - 1
+    studio.wait(lambda: bool(candidates))
+    assert candidates[-1].available
+    assert candidates[-1].moment == window.model.moment - 1
     assert window.model.focus == Focus("token", text="##s")
 
 

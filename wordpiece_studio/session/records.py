@@ -1,4 +1,4 @@
-"""The small frozen records that the model hands to the panes: state, progress, focus, rivals.
+"""The small frozen records that the model hands to the panes: state, progress, focus, candidates.
 
 They say what is so; they do nothing.
 """
@@ -70,19 +70,19 @@ class Focus:
 
 
 @dataclass(frozen=True, slots=True)
-class Rivals:
+class Candidates:
     """The best pairs at a moment.
 
     Attributes
     ----------
     moment
         The moment they stand at: after so many merges.
-    candidates
+    pairs
         Best first; empty if no pair is left, or if nothing is available.
     available
         False where there is no run, or not enough memory to find them beside a training that runs.
     """
 
     moment: int
-    candidates: tuple[Candidate, ...]
+    pairs: tuple[Candidate, ...]
     available: bool

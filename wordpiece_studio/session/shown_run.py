@@ -47,8 +47,8 @@ class ShownRun(QObject):
     run_reset()
         There is another history object; `merge_count` and `moment` are 0. `focus` is None, except after `replace`.
         Panes start afresh.
-    rivals_changed(Rivals)
-        The answer to the latest `request_rivals`; none if the moment shown has changed since it was asked for.
+    candidates_changed(Candidates)
+        The answer to the latest `request_candidates`; none if the moment shown has changed since it was asked for.
     """
 
     merged = Signal(object)
@@ -59,7 +59,7 @@ class ShownRun(QObject):
     progress_changed = Signal(object)
     failed = Signal(object)
     run_reset = Signal()
-    rivals_changed = Signal(object)
+    candidates_changed = Signal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -1,8 +1,8 @@
 """The observable trainer: the only way in which the panes train, and what the worker says to it.
 
 It lives in the window's thread and owns the worker thread in which the engine lives (`training_job.py`). What is shown
-of a run is in `shown_run.py`; the engine itself is moved in time only when rivals are asked for, and never while it
-learns (`rivals_beside.py`). No algorithm and no widget is here.
+of a run is in `shown_run.py`; the engine itself is moved in time only when candidates are asked for, and never while it
+learns (`candidates_beside.py`). No algorithm and no widget is here.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QCoreApplication, QObject, QTimer
 
-from wordpiece_studio.session.records import Rivals, TrainerState
+from wordpiece_studio.session.candidates_beside import CandidatesBeside, find_where_there_is_room
+from wordpiece_studio.session.records import Candidates, TrainerState
 from wordpiece_studio.session.replacement import Replacement
-from wordpiece_studio.session.rivals_beside import RivalsBeside, find_where_there_is_room
 from wordpiece_studio.session.shown_run import ShownRun
 from wordpiece_studio.session.training_job import default_trainer
 from wordpiece_studio.session.training_messages import (
     Batch,
+    CandidatesAnswer,
     ContinueRequest,
     Failure,
     Halted,
     NewLimits,
     OpenRequest,
     Replaced,
-    RivalsAnswer,
     RunControl,
     Started,
     StartRequest,
@@ -34,7 +34,7 @@ from wordpiece_studio.session.training_thread import TrainingThread
 
 if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.session.rivals_beside import RivalsFinder
+    from wordpiece_studio.session.candidates_beside import CandidatesFinder
     from wordpiece_studio.session.training_job import TrainerFactory
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.history import MergeHistory
@@ -53,7 +53,7 @@ class TrainerModel(ShownRun):
         parent: QObject | None = None,
         *,
         trainer_factory: TrainerFactory = default_trainer,
-        rivals_finder: RivalsFinder = find_where_there_is_room,
+        candidates_finder: CandidatesFinder = find_where_there_is_room,
     ) -> None:
         super().__init__(parent)
         self._run = self._last_run = 0
@@ -75,9 +75,9 @@ class TrainerModel(ShownRun):
         worker.batch_ready.connect(self._on_worker_batch_ready)
         worker.halted.connect(self._on_worker_halted)
         worker.failed.connect(self._on_worker_failed)
-        worker.rivals_ready.connect(self._on_worker_rivals_ready)
-        self._beside = RivalsBeside(rivals_finder, self)
-        self._beside.found.connect(self.rivals_changed)
+        worker.candidates_ready.connect(self._on_worker_candidates_ready)
+        self._beside = CandidatesBeside(candidates_finder, self)
+        self._beside.found.connect(self.candidates_changed)
         application = QCoreApplication.instance()
         if application is not None:
             application.aboutToQuit.connect(self.close)
@@ -125,7 +125,7 @@ class TrainerModel(ShownRun):
         if self._thread.is_closed:
             return
         self._end_run()
-        self._drop_rivals()
+        self._drop_candidates()
         self._thread.open(OpenRequest(self._run, counts, config, history))
         had_focus, self._focus = self._focus, None
         self._state = TrainerState.PAUSED if stop_reason is None else TrainerState.FINISHED
@@ -159,7 +159,7 @@ class TrainerModel(ShownRun):
         if self._thread.is_closed:
             return
         self._end_run()
-        self._drop_rivals()
+        self._drop_candidates()
         self._stop_reason = None
         self._take_run(None)
         self._set_state(TrainerState.IDLE)
@@ -206,7 +206,7 @@ class TrainerModel(ShownRun):
         """Show the moment `step`, or the nearest there is."""
         self._replacement.forget_moment()
         if self._nearest(step) != self._moment:
-            self._drop_rivals()  # what was asked for at another moment would come late
+            self._drop_candidates()  # what was asked for at another moment would come late
         super().seek(step)
 
     def next_merge(self) -> None:
@@ -223,23 +223,23 @@ class TrainerModel(ShownRun):
 
     # Looking.
 
-    def request_rivals(self, limit: int = 20, moment: int | None = None) -> None:
-        """Ask for the best pairs at `moment`, the present one if None; `rivals_changed` answers, the latest wins.
+    def request_candidates(self, limit: int = 20, moment: int | None = None) -> None:
+        """Ask for the best pairs at `moment`, the present one if None; `candidates_changed` answers, the latest wins.
 
-        The merge that made moment k was chosen among the rivals at k - 1.
+        The merge that made moment k was chosen among the candidates at k - 1.
 
         While the engine learns, or where it is gone, they are found without it. If there is no run, its words cannot
         be read, or there is not enough memory for that, the answer says that none are available.
         """
-        self._drop_rivals()
+        self._drop_candidates()
         wanted = self._moment if moment is None else max(0, min(moment, self._published))
         history = self.history
         if history is None or history.is_damaged or self._thread.is_closed:
-            self.rivals_changed.emit(Rivals(wanted, (), available=False))
+            self.candidates_changed.emit(Candidates(wanted, (), available=False))
         elif self._state is TrainerState.TRAINING or self._engine_lost:
             self._beside.find(history, wanted, limit)
         else:
-            self._thread.find_rivals(self._run, history, wanted, limit)
+            self._thread.find_candidates(self._run, history, wanted, limit)
 
     # What the worker says. All of it arrives in the window's thread.
 
@@ -254,7 +254,7 @@ class TrainerModel(ShownRun):
         wanted = self._replacement.wanted_moment(self._moment, is_head=self.is_at_head)
         self._run = started.run
         self._state, self._stop_reason = TrainerState.FINISHED, replaced.stop_reason
-        self._drop_rivals()
+        self._drop_candidates()
         self._set_run(started)
         self._learned = len(started.history)
         self._meter.note(self._learned, replaced.seconds)
@@ -320,16 +320,16 @@ class TrainerModel(ShownRun):
         self._set_state(TrainerState.FAILED)
         self.failed.emit(failure.error)
 
-    def _on_worker_rivals_ready(self, answer: RivalsAnswer) -> None:
+    def _on_worker_candidates_ready(self, answer: CandidatesAnswer) -> None:
         if answer.run == self._run and answer.serial == self._thread.newest_serial:
-            found = answer.candidates
-            self.rivals_changed.emit(Rivals(answer.moment, found or (), available=found is not None))
+            found = answer.pairs
+            self.candidates_changed.emit(Candidates(answer.moment, found or (), available=found is not None))
 
     # How the model changes itself.
 
-    def _drop_rivals(self) -> None:
-        """Have nobody wait for rivals any more."""
-        self._thread.drop_rivals()
+    def _drop_candidates(self) -> None:
+        """Have nobody wait for candidates any more."""
+        self._thread.drop_candidates()
         self._beside.drop()
 
     def _set_run(self, started: Started | None) -> None:

@@ -21,7 +21,7 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.kernel_child import compile_kernels, must_compile_first
 from wordpiece_studio.session.pacing import MAX_BATCH, Pacer
 from wordpiece_studio.session.reach import sure_size
-from wordpiece_studio.session.training_messages import Batch, Failure, Halted, Replaced, RivalsAnswer, Started
+from wordpiece_studio.session.training_messages import Batch, CandidatesAnswer, Failure, Halted, Replaced, Started
 from wordpiece_studio.system.memory import out_of_memory
 from wordpiece_studio.training.initial_state import PreparationStopped
 from wordpiece_studio.training.notices import corpus_notices
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.session.training_messages import (
+        CandidatesRequest,
         ContinueRequest,
         OpenRequest,
         ReplaceRequest,
-        RivalsRequest,
         RunControl,
         StartRequest,
         StepRequest,
@@ -69,7 +69,7 @@ class TrainingWorker(QObject):
     batch_ready = Signal(object)
     halted = Signal(object)
     failed = Signal(object)
-    rivals_ready = Signal(object)
+    candidates_ready = Signal(object)
 
     def __init__(self, trainer_factory: TrainerFactory, wishes: Wishes) -> None:
         super().__init__()
@@ -166,14 +166,14 @@ class TrainingWorker(QObject):
             self._guarded(self._step, held)
 
     @Slot(object)
-    def find_rivals(self, request: RivalsRequest) -> None:
+    def find_candidates(self, request: CandidatesRequest) -> None:
         """Move the engine to the moment asked for and name the best pairs there; void if overtaken."""
         if self._is_overtaken(request):
             return self._answer(request, None)
         self._run = request.run
         try:
             held = self._find(request.history, request.moment, lambda: self._is_overtaken(request))
-            found = None if held is None else self._rivals(held.trainer, request)
+            found = None if held is None else self._candidates(held.trainer, request)
         except PreparationStopped:
             found = None
         except Exception as error:
@@ -267,11 +267,11 @@ class TrainingWorker(QObject):
         reason = "user" if cause == "stopped" else trainer.stop_reason
         self.halted.emit(Halted(self._run, len(trainer.history), held.seconds, cause, reason, trainer.config))
 
-    def _rivals(self, trainer: Trainer, request: RivalsRequest) -> tuple[Candidate, ...] | None:
+    def _candidates(self, trainer: Trainer, request: CandidatesRequest) -> tuple[Candidate, ...] | None:
         wishes, serial = self._wishes, request.serial
 
         def overtaken() -> bool:
-            return wishes.rivals != serial
+            return wishes.candidates != serial
 
         if not self._seek(trainer, min(request.moment, len(trainer.history)), overtaken):
             return None
@@ -294,11 +294,11 @@ class TrainingWorker(QObject):
     def _is_closed(self) -> bool:
         return self._wishes.is_closed
 
-    def _is_overtaken(self, request: RivalsRequest) -> bool:
-        return self._wishes.rivals != request.serial
+    def _is_overtaken(self, request: CandidatesRequest) -> bool:
+        return self._wishes.candidates != request.serial
 
-    def _answer(self, request: RivalsRequest, candidates: tuple[Candidate, ...] | None) -> None:
-        self.rivals_ready.emit(RivalsAnswer(request.run, request.serial, request.moment, candidates))
+    def _answer(self, request: CandidatesRequest, candidates: tuple[Candidate, ...] | None) -> None:
+        self.candidates_ready.emit(CandidatesAnswer(request.run, request.serial, request.moment, candidates))
 
 
 def _started(

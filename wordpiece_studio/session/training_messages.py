@@ -65,12 +65,12 @@ class RunControl:
 class Wishes:
     """What the window wants most recently; a plain integer, so that reading it needs no lock.
 
-    `rivals` is the serial number of the newest request for rivals; all older ones are void. `is_closed`: nothing at
-    all is wanted any more.
+    `candidates` is the serial number of the newest request for candidates; all older ones are void. `is_closed`:
+    nothing at all is wanted any more.
     """
 
     def __init__(self) -> None:
-        self.rivals = 0
+        self.candidates = 0
         self.is_closed = False
 
 
@@ -121,7 +121,7 @@ class StepRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class RivalsRequest:
+class CandidatesRequest:
     """Name the `limit` best pairs at `moment` of a history."""
 
     run: int
@@ -193,10 +193,10 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class RivalsAnswer:
+class CandidatesAnswer:
     """The best pairs at `moment`; None if the request was overtaken or there is no engine."""
 
     run: int
     serial: int
     moment: int
-    candidates: tuple[Candidate, ...] | None
+    pairs: tuple[Candidate, ...] | None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QThread, Signal
 
 from wordpiece_studio.session.training_job import TrainingWorker
-from wordpiece_studio.session.training_messages import RivalsRequest, Wishes
+from wordpiece_studio.session.training_messages import CandidatesRequest, Wishes
 
 if TYPE_CHECKING:
     from wordpiece_studio.session.training_job import TrainerFactory
@@ -33,7 +33,7 @@ class TrainingThread(QObject):
     _replace_requested = Signal(object)
     _continue_requested = Signal(object)
     _step_requested = Signal(object)
-    _rivals_requested = Signal(object)
+    _candidates_requested = Signal(object)
 
     def __init__(self, trainer_factory: TrainerFactory, parent: QObject) -> None:
         super().__init__(parent)
@@ -47,7 +47,7 @@ class TrainingThread(QObject):
         self._replace_requested.connect(self.worker.replace)
         self._continue_requested.connect(self.worker.carry_on)
         self._step_requested.connect(self.worker.step)
-        self._rivals_requested.connect(self.worker.find_rivals)
+        self._candidates_requested.connect(self.worker.find_candidates)
         self._thread.start()
 
     @property
@@ -57,17 +57,17 @@ class TrainingThread(QObject):
 
     @property
     def newest_serial(self) -> int:
-        """The number of the latest request for rivals that is still wanted."""
-        return self._wishes.rivals
+        """The number of the latest request for candidates that is still wanted."""
+        return self._wishes.candidates
 
     def start(self, request: StartRequest) -> None:
         """Have a new trainer built."""
-        self.drop_rivals()
+        self.drop_candidates()
         self._start_requested.emit(request)
 
     def open(self, request: OpenRequest) -> None:
         """Have a run taken that was learned before."""
-        self.drop_rivals()
+        self.drop_candidates()
         self._open_requested.emit(request)
 
     def replace(self, request: ReplaceRequest) -> None:
@@ -76,26 +76,26 @@ class TrainingThread(QObject):
 
     def carry_on(self, request: ContinueRequest) -> None:
         """Have the training go on."""
-        self.drop_rivals()
+        self.drop_candidates()
         self._continue_requested.emit(request)
 
     def step(self, request: StepRequest) -> None:
         """Have one more merge learned."""
-        self.drop_rivals()
+        self.drop_candidates()
         self._step_requested.emit(request)
 
-    def find_rivals(self, run: int, history: MergeHistory, moment: int, limit: int) -> None:
+    def find_candidates(self, run: int, history: MergeHistory, moment: int, limit: int) -> None:
         """Have the best pairs named; the requests before are void."""
-        self.drop_rivals()
-        self._rivals_requested.emit(RivalsRequest(run, history, self._wishes.rivals, moment, limit))
+        self.drop_candidates()
+        self._candidates_requested.emit(CandidatesRequest(run, history, self._wishes.candidates, moment, limit))
 
-    def drop_rivals(self) -> None:
-        """Have nobody wait for rivals any more; the worker comes away from them at once."""
-        self._wishes.rivals += 1
+    def drop_candidates(self) -> None:
+        """Have nobody wait for candidates any more; the worker comes away from them at once."""
+        self._wishes.candidates += 1
 
     def close(self) -> None:
         """End the thread and wait for it; what runs must have been told to stop."""
-        self.drop_rivals()
+        self.drop_candidates()
         self._wishes.is_closed = True
         thread, self._thread = self._thread, None
         if thread is not None:

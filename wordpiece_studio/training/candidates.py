@@ -8,7 +8,7 @@ is, and nothing is left of it afterwards.
 >>> from wordpiece_studio.corpus.counts import WordCounts
 >>> from wordpiece_studio.training.trainer import train
 >>> counts = WordCounts.from_pairs([("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)])
->>> [rival.token for rival in rivals_at(train(counts).history, 2, 2)]
+>>> [candidate.token for candidate in candidates_at(train(counts).history, 2, 2)]
 ['hugs', 'hug']
 """
 
@@ -63,7 +63,7 @@ def candidates(engine: Engine, history: MergeHistory, k: int) -> list[Candidate]
     return found
 
 
-def rivals_at(
+def candidates_at(
     history: MergeHistory, moment: int, k: int, should_stop: Callable[[], bool] | None = None
 ) -> list[Candidate] | None:
     """Return the best `k` candidates after `moment` merges; another thread may append to the history meanwhile.
@@ -83,8 +83,8 @@ def rivals_at(
     return candidates(_engine(input_), history, k)
 
 
-def rivals_memory(history: MergeHistory) -> int:
-    """Return how many bytes `rivals_at` takes for a moment, rather too many than too few."""
+def candidates_memory(history: MergeHistory) -> int:
+    """Return how many bytes `candidates_at` takes for a moment, rather too many than too few."""
     return _BYTES_A_CELL * len(history.input.cells) + _BYTES_A_MERGE * (len(history) + len(history.input.symbols))
 
 

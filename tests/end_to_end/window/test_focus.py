@@ -9,7 +9,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtWidgets import QToolButton
 
 from tests.end_to_end.agreement import assert_all_panes_agree
-from tests.end_to_end.looking import assert_all_panes_look_at, marked_rival
+from tests.end_to_end.looking import assert_all_panes_look_at, marked_candidate
 from wordpiece_studio.session.history_rows import HistoryColumn
 from wordpiece_studio.session.records import Focus
 from wordpiece_studio.ui.panes.charts.canvas import Canvas
@@ -46,12 +46,12 @@ def test_from_a_token_in_the_history(everywhere: Driver) -> None:
     assert everywhere.model.moment == 12
 
 
-def test_from_every_rival(driver: Driver) -> None:
-    view = driver.window.scoreboard_pane._rivals_view
-    for row, rival in enumerate(view.rivals.candidates[:6]):
+def test_from_every_candidate(driver: Driver) -> None:
+    view = driver.window.scoreboard_pane._candidates_view
+    for row, candidate in enumerate(view.candidates.pairs[:6]):
         driver.click_row(view, row)
-        assert_all_panes_look_at(driver, Focus("pair", left=rival.left, right=rival.right))
-        assert marked_rival(driver.window) == rival.token
+        assert_all_panes_look_at(driver, Focus("pair", left=candidate.left, right=candidate.right))
+        assert marked_candidate(driver.window) == candidate.token
 
 
 def test_from_a_word_of_the_scoreboard(driver: Driver) -> None:

@@ -22,7 +22,7 @@ def test_the_first_start_shows_a_trained_sample_of_one_mind(driver: Driver) -> N
     assert set(shown.moments) >= {"scoreboard heading", "tokenization heading", "slider", "history row"}
     assert set(shown.moments.values()) == {12}
     assert shown.tokens["formula"] == "cha"
-    assert shown.tokens["best rival"] == "cha"
+    assert shown.tokens["best candidate"] == "cha"
 
 
 @pytest.mark.slow

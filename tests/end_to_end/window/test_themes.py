@@ -18,7 +18,7 @@ from wordpiece_studio.session.breakpoints import Breakpoint
 from wordpiece_studio.session.settings import SettingsStore
 from wordpiece_studio.ui.main_window import MainWindow
 from wordpiece_studio.ui.panes.charts.chart_choice import ChartChoice
-from wordpiece_studio.ui.panes.scoreboard.rivals_view import RivalsView
+from wordpiece_studio.ui.panes.scoreboard.candidates_view import CandidatesView
 from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
 from wordpiece_studio.ui.studio import take_down
 from wordpiece_studio.ui.widgets.theme import Theme, ThemeChoice
@@ -186,6 +186,6 @@ def test_panes_of_another_size_are_laid_out_few_times(opened: Callable[[ThemeCho
     driver.window.zoom.set_zooms({"scoreboard": 150, "history": 120})
     driver.settle()
     calls: list[None] = []
-    driver.window.scoreboard_pane.findChild(RivalsView).restyle = lambda: calls.append(None)
+    driver.window.scoreboard_pane.findChild(CandidatesView).restyle = lambda: calls.append(None)
     theme.set_choice("dark")
     assert 1 <= len(calls) <= 12

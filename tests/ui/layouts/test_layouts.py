@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication, QTabBar, QToolButton
 from wordpiece_studio.session.settings import SavedLayout, SettingsStore
 from wordpiece_studio.ui.layouts.layout import LAYOUTS, TEACH, demo_text_size
 from wordpiece_studio.ui.main_window import PANES, MainWindow
-from wordpiece_studio.ui.panes.scoreboard.rivals_view import RivalsView
+from wordpiece_studio.ui.panes.scoreboard.candidates_view import CandidatesView
 from wordpiece_studio.ui.studio import take_down
 
 if TYPE_CHECKING:
@@ -118,9 +118,9 @@ def test_the_timeline_has_room_for_its_buttons_which_grow_with_the_text(window: 
     assert button.iconSize().height() > usual / 2
 
 
-def test_the_bars_of_the_rivals_leave_room_for_the_tie_in_larger_text(studio: Studio) -> None:
-    view = studio.window.scoreboard_pane.findChild(RivalsView)
-    studio.wait(lambda: view._delegate._tie_width > 0)  # the rivals are there a little after the training
+def test_the_bars_of_the_candidates_leave_room_for_the_tie_in_larger_text(studio: Studio) -> None:
+    view = studio.window.scoreboard_pane.findChild(CandidatesView)
+    studio.wait(lambda: view._delegate._tie_width > 0)  # the candidates are there a little after the training
     before = view._delegate._tie_width
     studio.window.zoom.set_zoom("scoreboard", 150)
     assert view._delegate._tie_width == view._tie_width() > 1.3 * before

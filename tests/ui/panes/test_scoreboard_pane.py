@@ -15,8 +15,8 @@ from wordpiece_studio.session.pacing import Pacer
 from wordpiece_studio.session.records import Focus, TrainerState
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import Trainer
+from wordpiece_studio.ui.panes.scoreboard.candidates_model import NUMBERS, PAIR, REDUCED
 from wordpiece_studio.ui.panes.scoreboard.pair_words import words_of_merge
-from wordpiece_studio.ui.panes.scoreboard.rivals_model import NUMBERS, PAIR, REDUCED
 from wordpiece_studio.ui.panes.scoreboard.scoreboard_pane import ScoreboardPane
 from wordpiece_studio.ui.widgets.formula import ratio_of, ratio_over_neighbours
 from wordpiece_studio.ui.widgets.token_text import value_text
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
 
-def rivals_of(pane: ScoreboardPane) -> list[tuple[str, str]]:
-    return [(rival.left, rival.right) for rival in pane._rivals_view.rivals.candidates]
+def candidates_of(pane: ScoreboardPane) -> list[tuple[str, str]]:
+    return [(candidate.left, candidate.right) for candidate in pane._candidates_view.candidates.pairs]
 
 
 def seek(bench: Bench, pane: ScoreboardPane, moment: int) -> None:
     bench.seek(moment)
-    bench.wait(lambda: pane._rivals is not None and pane._rivals.moment == max(moment, 1) - 1)
+    bench.wait(lambda: pane._candidates is not None and pane._candidates.moment == max(moment, 1) - 1)
 
 
 def test_before_a_training_it_says_what_to_do(empty_bench: Bench) -> None:
@@ -45,39 +45,39 @@ def test_merge_12_of_the_course_is_a_tie_of_two(bench: Bench) -> None:
     pane = bench.show(ScoreboardPane)
     seek(bench, pane, 12)
     assert (pane.title, pane.hint) == ("Scoreboard: merge 12 of 25", "ties go to the pair that occurs first")
-    assert rivals_of(pane)[:3] == [("ch", "##a"), ("##t", "##hm"), ("H", "##u")]
-    assert pane._rivals_view.rivals.tied_rows == 2
-    assert pane._rivals_view._tie_text == "tie of 2"
+    assert candidates_of(pane)[:3] == [("ch", "##a"), ("##t", "##hm"), ("H", "##u")]
+    assert pane._candidates_view.candidates.tied_rows == 2
+    assert pane._candidates_view._tie_text == "tie of 2"
     spoken = pane._formula.accessibleName()
     assert spoken == "score: ch + ##a → cha, n(ab) / (n(a) × n(b)) = 1 / (1 × 6) = 1/6 = 0.1667"
 
 
 @pytest.mark.parametrize("moment", [1, 2, 3, 11, 24, 25])
-def test_the_first_rival_is_the_merge_of_the_history(bench: Bench, moment: int) -> None:
+def test_the_first_candidate_is_the_merge_of_the_history(bench: Bench, moment: int) -> None:
     pane = bench.show(ScoreboardPane)
     seek(bench, pane, moment)
     merge = bench.model.history[moment - 1]
-    best = pane._rivals_view.rivals.candidates[0]
+    best = pane._candidates_view.candidates.pairs[0]
     assert (best.left, best.right, best.value) == (merge.left, merge.right, merge.value)
     assert Fraction(best.pair_frequency, best.left_frequency * best.right_frequency) == Fraction(
         merge.pair_frequency, merge.left_frequency * merge.right_frequency
     )
 
 
-def test_moment_0_shows_the_rivals_for_the_next_merge(bench: Bench) -> None:
+def test_moment_0_shows_the_candidates_for_the_next_merge(bench: Bench) -> None:
     pane = bench.show(ScoreboardPane)
     seek(bench, pane, 0)
     first = bench.model.history[0]
     assert pane.title == "Scoreboard: next merge"
-    assert rivals_of(pane)[0] == (first.left, first.right)
+    assert candidates_of(pane)[0] == (first.left, first.right)
     assert first.token in pane._formula.accessibleName()
 
 
-def test_a_click_on_a_rival_makes_it_the_focus_and_shows_its_words(bench: Bench) -> None:
+def test_a_click_on_a_candidate_makes_it_the_focus_and_shows_its_words(bench: Bench) -> None:
     pane = bench.show(ScoreboardPane)
     seek(bench, pane, 12)
-    view = pane._rivals_view
-    place = view.visualRect(view.rivals.index(2, PAIR)).center()
+    view = pane._candidates_view
+    place = view.visualRect(view.candidates.index(2, PAIR)).center()
     bench.qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert bench.model.focus == Focus("pair", left="H", right="##u")
     words = pane._words.view.words.words
@@ -118,12 +118,12 @@ def test_the_most_frequent_words_come_first_and_among_equals_the_first_of_the_co
     assert words.words[0].after == ("xy", "##c")
 
 
-def test_enter_on_a_rival_does_what_a_click_does(bench: Bench) -> None:
+def test_enter_on_a_candidate_does_what_a_click_does(bench: Bench) -> None:
     pane = bench.show(ScoreboardPane)
     seek(bench, pane, 12)
-    view = pane._rivals_view
+    view = pane._candidates_view
     view.setFocus()
-    view.setCurrentIndex(view.rivals.index(1, 0))
+    view.setCurrentIndex(view.candidates.index(1, 0))
     bench.qtbot.keyClick(view, Qt.Key.Key_Return)
     assert bench.model.focus == Focus("pair", left="##t", right="##hm")
 
@@ -166,20 +166,20 @@ def test_at_the_head_of_a_training_a_button_pauses_it(empty_bench: Bench, monkey
     empty_bench.wait(lambda: "Pause" in pane._middle.message.text() and pane._middle.pause_button.isVisible())
     empty_bench.qtbot.mouseClick(pane._middle.pause_button, Qt.MouseButton.LeftButton)
     empty_bench.wait(lambda: empty_bench.model.state is TrainerState.PAUSED)
-    empty_bench.wait(lambda: len(rivals_of(pane)) > 1)
+    empty_bench.wait(lambda: len(candidates_of(pane)) > 1)
     assert not pane._middle.pause_button.isVisible()
     assert pane.title.startswith("Scoreboard: merge ")
 
 
-def test_behind_the_head_of_a_training_the_rivals_are_there(empty_bench: Bench) -> None:
+def test_behind_the_head_of_a_training_the_candidates_are_there(empty_bench: Bench) -> None:
     pane = empty_bench.show(ScoreboardPane)
     start_long_training(empty_bench)
     model = empty_bench.model
     model.seek(12)
-    empty_bench.wait(lambda: pane._rivals is not None and pane._rivals.moment == 11)
+    empty_bench.wait(lambda: pane._candidates is not None and pane._candidates.moment == 11)
     assert model.state is TrainerState.TRAINING
-    assert pane._middle.currentWidget() is pane._rivals_view
-    assert rivals_of(pane)[0] == (model.history[11].left, model.history[11].right)
+    assert pane._middle.currentWidget() is pane._candidates_view
+    assert candidates_of(pane)[0] == (model.history[11].left, model.history[11].right)
     assert {row.word for row in pane._words.view.words.words.words} <= set(model.history.words_touched(11))
     model.stop()
     empty_bench.wait(lambda: model.state is TrainerState.FINISHED)
@@ -187,7 +187,7 @@ def test_behind_the_head_of_a_training_the_rivals_are_there(empty_bench: Bench) 
 
 @pytest.mark.slow
 def test_without_memory_for_a_second_engine_it_offers_to_pause(qtbot: QtBot) -> None:
-    bench = Bench(qtbot, rivals_finder=lambda *_: None)
+    bench = Bench(qtbot, candidates_finder=lambda *_: None)
     try:
         pane = bench.show(ScoreboardPane)
         start_long_training(bench)
@@ -195,8 +195,8 @@ def test_without_memory_for_a_second_engine_it_offers_to_pause(qtbot: QtBot) -> 
         bench.wait(lambda: "second engine" in pane._middle.message.text())
         assert pane._middle.pause_button.isVisible()
         bench.model.pause()
-        bench.wait(lambda: bench.model.state is TrainerState.PAUSED and len(rivals_of(pane)) > 1)
-        assert pane._middle.currentWidget() is pane._rivals_view
+        bench.wait(lambda: bench.model.state is TrainerState.PAUSED and len(candidates_of(pane)) > 1)
+        assert pane._middle.currentWidget() is pane._candidates_view
     finally:
         bench.close()
 
@@ -204,7 +204,7 @@ def test_without_memory_for_a_second_engine_it_offers_to_pause(qtbot: QtBot) -> 
 def test_an_untrained_scoreboard_has_no_empty_table_for_the_keyboard(empty_bench: Bench) -> None:
     pane = empty_bench.show(ScoreboardPane)
     assert not pane._words.view.isVisible()
-    assert not pane._rivals_view.isVisible()
+    assert not pane._candidates_view.isVisible()
 
 
 def test_three_words_are_seen_at_once_where_there_is_room(empty_bench: Bench) -> None:
@@ -216,10 +216,10 @@ def test_three_words_are_seen_at_once_where_there_is_room(empty_bench: Bench) ->
 
 
 @pytest.mark.parametrize("height", [168, 190, 240, 300])
-def test_two_rivals_and_a_word_are_seen_however_low_it_is(bench: Bench, height: int) -> None:
+def test_two_candidates_and_a_word_are_seen_however_low_it_is(bench: Bench, height: int) -> None:
     pane = bench.show(ScoreboardPane, width=400, height=height)
     seek(bench, pane, 12)
-    for table, rows in ((pane._rivals_view, 2), (pane._words.view, 1)):
+    for table, rows in ((pane._candidates_view, 2), (pane._words.view, 1)):
         assert table.isVisible()
         assert table.viewport().height() >= rows * table.verticalHeader().defaultSectionSize()
         assert table.mapTo(pane, table.rect().bottomLeft()).y() < height
@@ -259,29 +259,29 @@ def test_a_larger_type_gives_way_too(bench: Bench) -> None:
         assert pane.minimumSizeHint().height() > 330 or cut_parts(pane) == [], points
 
 
-def test_more_rivals_are_asked_for_at_the_end_and_by_the_button(bench: Bench) -> None:
+def test_more_candidates_are_asked_for_at_the_end_and_by_the_button(bench: Bench) -> None:
     pane = bench.show(ScoreboardPane)
     seek(bench, pane, 12)
-    view = pane._rivals_view
+    view = pane._candidates_view
     trainer = Trainer(bench.model.counts, bench.model.config)
     trainer.seek(11)
-    everything = [(rival.left, rival.right) for rival in trainer.top(10_000)]
-    assert rivals_of(pane) == everything[:30]
+    everything = [(candidate.left, candidate.right) for candidate in trainer.top(10_000)]
+    assert candidates_of(pane) == everything[:30]
     bench.model.set_focus(Focus("pair", left=everything[3][0], right=everything[3][1]))
     view.more_button.click()
-    bench.wait(lambda: len(rivals_of(pane)) == 60)
+    bench.wait(lambda: len(candidates_of(pane)) == 60)
     assert view.currentIndex().row() == 3  # nothing moved
     view.verticalScrollBar().setValue(view.verticalScrollBar().maximum())
-    bench.wait(lambda: len(rivals_of(pane)) == len(everything))
-    assert rivals_of(pane) == everything
+    bench.wait(lambda: len(candidates_of(pane)) == len(everything))
+    assert candidates_of(pane) == everything
     assert not view.more_button.isVisible()
 
 
-def test_an_arrow_key_chooses_a_rival_and_its_formula_is_shown(bench: Bench) -> None:
+def test_an_arrow_key_chooses_a_candidate_and_its_formula_is_shown(bench: Bench) -> None:
     pane = bench.show(ScoreboardPane)
     seek(bench, pane, 12)
-    view = pane._rivals_view
-    view.setCurrentIndex(view.rivals.index(1, 0))
+    view = pane._candidates_view
+    view.setCurrentIndex(view.candidates.index(1, 0))
     bench.qtbot.keyClick(view, Qt.Key.Key_Down)
     assert bench.model.focus == Focus("pair", left="H", right="##u")
     assert pane._formula.accessibleName() == "score: H + ##u → Hu, n(ab) / (n(a) × n(b)) = 1 / (2 × 4) = 1/8 = 0.1250"
@@ -291,11 +291,11 @@ def test_an_arrow_key_chooses_a_rival_and_its_formula_is_shown(bench: Bench) -> 
 def test_each_row_has_its_own_formula(bench: Bench) -> None:
     pane = bench.show(ScoreboardPane)
     seek(bench, pane, 12)
-    rivals = pane._rivals_view.rivals
-    for row, rival in enumerate(rivals.candidates):
-        numbers, reduced = (rivals.index(row, column).data() for column in (NUMBERS, REDUCED))
-        assert numbers == f"{rival.pair_frequency} / ({rival.left_frequency} × {rival.right_frequency})"
-        assert float(Fraction(reduced)) == rival.value
+    candidates = pane._candidates_view.candidates
+    for row, candidate in enumerate(candidates.pairs):
+        numbers, reduced = (candidates.index(row, column).data() for column in (NUMBERS, REDUCED))
+        assert numbers == f"{candidate.pair_frequency} / ({candidate.left_frequency} × {candidate.right_frequency})"
+        assert float(Fraction(reduced)) == candidate.value
 
 
 def test_the_tie_is_explained_in_a_sentence(bench: Bench) -> None:
@@ -303,7 +303,7 @@ def test_the_tie_is_explained_in_a_sentence(bench: Bench) -> None:
     seek(bench, pane, 12)
     assert pane._top.tie.isVisible()
     assert pane._top.tie.text().startswith("Tie of 2: the pair that occurs first is merged")
-    assert "occurs first" in pane._rivals_view.rivals.index(1, PAIR).data(Qt.ItemDataRole.ToolTipRole)
+    assert "occurs first" in pane._candidates_view.candidates.index(1, PAIR).data(Qt.ItemDataRole.ToolTipRole)
     bench.model.set_focus(Focus("pair", left="##t", right="##hm"))
     assert pane._top.tie.isVisible()  # it is one of the two
     bench.model.set_focus(Focus("pair", left="H", right="##u"))
@@ -343,7 +343,7 @@ def test_a_token_shows_the_words_that_hold_it_and_the_pair_it_was_born_from(benc
     assert {row.word for row in shown.words} == holding
     assert shown.total == len(holding)
     bench.model.set_focus(Focus("token", text=history[11].token))
-    assert pane._rivals_view.currentIndex().row() == 0
+    assert pane._candidates_view.currentIndex().row() == 0
     assert [row.before == row.after for row in pane._words.view.words.words.words] == [False]
     bench.model.set_focus(Focus("token", text=history[20].token))
     assert pane._words.title == f"{history[20].token} is not learned yet: step 21 makes it"
@@ -383,15 +383,15 @@ def test_in_a_large_corpus_the_words_are_looked_for_beside_the_window(
         pane.close_job()
 
 
-def test_a_rival_can_be_chosen_again_at_another_moment(bench: Bench) -> None:
+def test_a_candidate_can_be_chosen_again_at_another_moment(bench: Bench) -> None:
     pane = bench.show(ScoreboardPane)
     seek(bench, pane, 12)
     for moment in (12, 11):
         seek(bench, pane, moment)
-        view = pane._rivals_view
-        row = rivals_of(pane).index(("H", "##u"))
-        view.scrollTo(view.rivals.index(row, PAIR))
-        place = view.visualRect(view.rivals.index(row, PAIR)).center()
+        view = pane._candidates_view
+        row = candidates_of(pane).index(("H", "##u"))
+        view.scrollTo(view.candidates.index(row, PAIR))
+        place = view.visualRect(view.candidates.index(row, PAIR)).center()
         bench.qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
         assert "H + ##u" in pane._formula.accessibleName()
         assert pane._words.title == "In one word: H + ##u"
@@ -400,7 +400,7 @@ def test_a_rival_can_be_chosen_again_at_another_moment(bench: Bench) -> None:
 def test_the_reduced_formulas_are_there_where_the_button_gives_up_its_text(bench: Bench) -> None:
     pane = bench.show(ScoreboardPane)
     seek(bench, pane, 12)
-    view = pane._rivals_view
+    view = pane._candidates_view
     view._set_more(True)
     wide = view.more_button.sizeHint().width()
     needed = sum(view._needs.values())

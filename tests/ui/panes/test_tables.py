@@ -10,8 +10,8 @@ import pytest
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, Qt
 
 from wordpiece_studio.training.records import Candidate
+from wordpiece_studio.ui.panes.scoreboard.candidates_model import PAIR, CandidatesModel
 from wordpiece_studio.ui.panes.scoreboard.pair_words import PairWord, PairWords
-from wordpiece_studio.ui.panes.scoreboard.rivals_model import PAIR, RivalsModel
 from wordpiece_studio.ui.panes.scoreboard.words_view import WordsModel
 from wordpiece_studio.ui.panes.timeline.timeline_plot import TimelinePlot
 from wordpiece_studio.ui.panes.tokenization.strip_model import StripModel
@@ -33,10 +33,10 @@ def candidate(value: float, *, is_tied: bool = False) -> Candidate:
     return Candidate("<b>", "##x", "<b>x", 1, 2, 3, value, is_tied)
 
 
-def test_rivals(qtmodeltester: ModelTester) -> None:
-    model = RivalsModel()
-    rivals = [candidate(0.5, is_tied=True), candidate(0.5, is_tied=True), candidate(0.25)]
-    model.set_rivals(rivals, "score", 9, "score")
+def test_candidates(qtmodeltester: ModelTester) -> None:
+    model = CandidatesModel()
+    candidates = [candidate(0.5, is_tied=True), candidate(0.5, is_tied=True), candidate(0.25)]
+    model.set_candidates(candidates, "score", 9, "score")
     qtmodeltester.check(model)
     assert model.tied_rows == 2
     assert [model.share(row) for row in range(3)] == [1, 1, 0.5]
@@ -44,17 +44,17 @@ def test_rivals(qtmodeltester: ModelTester) -> None:
     assert "<b>" not in model.index(0, PAIR).data(Qt.ItemDataRole.ToolTipRole)  # it is shown, not obeyed
 
 
-def test_more_rivals_are_appended_and_others_are_not(qtmodeltester: ModelTester, qtbot: QtBot) -> None:
-    model = RivalsModel()
-    rivals = [candidate(1 / n) for n in range(1, 8)]
-    model.set_rivals(rivals[:3], "score", 9, "score")
+def test_more_candidates_are_appended_and_others_are_not(qtmodeltester: ModelTester, qtbot: QtBot) -> None:
+    model = CandidatesModel()
+    candidates = [candidate(1 / n) for n in range(1, 8)]
+    model.set_candidates(candidates[:3], "score", 9, "score")
     qtmodeltester.check(model)
     with qtbot.waitSignal(model.rowsInserted, timeout=0) as caught, qtbot.assertNotEmitted(model.modelReset):
-        assert model.add_rivals(rivals, "score", 9)
+        assert model.add_candidates(candidates, "score", 9)
     assert caught.args[1:] == [3, 6]
-    assert model.candidates == tuple(rivals)
-    assert not model.add_rivals(rivals[1:], "score", 9)
-    assert not model.add_rivals(rivals, "likelihood", 9)
+    assert model.pairs == tuple(candidates)
+    assert not model.add_candidates(candidates[1:], "score", 9)
+    assert not model.add_candidates(candidates, "likelihood", 9)
 
 
 @pytest.mark.parametrize("model_class", [StripModel, TokenModel])
@@ -74,8 +74,8 @@ def test_the_tables_of_the_tokenization(
 
 
 def test_bars_of_values_without_a_sign_for_length() -> None:
-    model = RivalsModel()
-    model.set_rivals([candidate(-1.0), candidate(-2.0)], "likelihood", 9, "gain")
+    model = CandidatesModel()
+    model.set_candidates([candidate(-1.0), candidate(-2.0)], "likelihood", 9, "gain")
     assert model.share(1) == 0
 
 

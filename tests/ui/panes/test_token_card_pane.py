@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QToolTip
 
 from tests.ui.panes.looking import Looking
 from wordpiece_studio.corpus.counts import WordCounts
-from wordpiece_studio.session.records import Focus, Rivals
+from wordpiece_studio.session.records import Candidates, Focus
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.records import Candidate
 from wordpiece_studio.training.trainer import Trainer
@@ -159,9 +159,9 @@ def test_a_pair_that_is_not_learned_has_its_numbers_if_they_are_known(looking: L
     assert pane.body.summary.text() == "Not learned yet."
     assert texts(pane.body.formula) == ["t", "+", "##o", "→", "to"]
     candidate = Candidate("t", "##o", "to", 3, 5, 6, 0.1, False)
-    model.rivals_changed.emit(Rivals(model.moment, (candidate,), available=True))
+    model.candidates_changed.emit(Candidates(model.moment, (candidate,), available=True))
     looking.settle()
-    assert pane.body.summary.text() == "Not learned yet. A rival after 25 merges: 3 / (5 × 6) = 0.1000"
+    assert pane.body.summary.text() == "Not learned yet. A candidate after 25 merges: 3 / (5 × 6) = 0.1000"
 
 
 def test_what_is_no_token(looking: Looking, pane: TokenCardPane) -> None:

@@ -1,4 +1,4 @@
-"""The formula of an objective filled in with the numbers of one merge or rival, as plain text in its parts.
+"""The formula of an objective filled in with the numbers of one merge or candidate, as plain text in its parts.
 
 It computes nothing that the engine has not computed: the value shown is the record's own, the fractions are the
 record's own counts, reduced.
@@ -14,7 +14,7 @@ from wordpiece_studio.ui.widgets.token_text import number_text, value_text
 
 
 class PairNumbers(Protocol):
-    """What a merge and a rival have in common."""
+    """What a merge and a candidate have in common."""
 
     @property
     def pair_frequency(self) -> int: ...
@@ -61,7 +61,7 @@ def formula_of(objective: str, pair: PairNumbers, symbols: int) -> Formula:
     objective
         ``"score"``, ``"likelihood"`` or ``"count"``.
     pair
-        The numbers of the merge or rival.
+        The numbers of the merge or candidate.
     symbols
         N, the number of symbols in the corpus before the merge; only `likelihood` needs it.
     """

@@ -1,1 +1,1 @@
-"""The scoreboard pane: the merge of the moment, its formula and its rivals."""
+"""The scoreboard pane: the merge of the moment, its formula and its candidates."""

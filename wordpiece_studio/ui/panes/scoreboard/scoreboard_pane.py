@@ -1,8 +1,8 @@
-"""The scoreboard: the merge of the moment with its formula filled in, the rivals it beat, the words it changed.
+"""The scoreboard: the merge of the moment with its formula filled in, the candidates it beat, the words it changed.
 
-At moment k it shows the merge that made it, step k, and the rivals of that step as they stood at k - 1; at moment 0
-the rivals for merge 1. A rival, token or word that was chosen at the moment comes first, until the moment changes.
-Every number is the history's or the trainer's own.
+At moment k it shows the merge that made it, step k, and the candidates of that step as they stood at k - 1; at moment 0
+the candidates for merge 1. A candidate, token or word that was chosen at the moment comes first, until the moment
+changes. Every number is the history's or the trainer's own.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.focus_token import made_by
-from wordpiece_studio.session.records import Focus, Rivals, TrainerState
+from wordpiece_studio.session.records import Candidates, Focus, TrainerState
 from wordpiece_studio.training.records import Candidate
+from wordpiece_studio.ui.panes.scoreboard.candidates_part import CandidatesPart
 from wordpiece_studio.ui.panes.scoreboard.formula_part import Detail, FormulaPart
 from wordpiece_studio.ui.panes.scoreboard.pair_words import WordsWish
-from wordpiece_studio.ui.panes.scoreboard.rivals_part import RivalsPart
 from wordpiece_studio.ui.panes.scoreboard.wording import tie_rule_names
 from wordpiece_studio.ui.panes.scoreboard.words_panel import WordsPanel
 from wordpiece_studio.ui.widgets.pane import Pane
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.records import Merge
     from wordpiece_studio.ui.widgets.theme import Theme
 
-FIRST_RIVALS = 30
-_MOST_RIVALS = 10_000
+FIRST_CANDIDATES = 30
+_MOST_CANDIDATES = 10_000
 _BUSY_DELAY_MS = 100
 """While training the pane is refreshed ten times a second: faster cannot be read."""
 _PATIENCE_MS = 80
@@ -40,10 +40,10 @@ _LEAST_WIDTH, _TOP = 200, 6
 
 
 class _Arrangement(NamedTuple):
-    """What is shown at least: how much of the formula, rows of rivals and of words, and these beside their title."""
+    """What is shown at least: how much of the formula, rows of candidates and of words, words beside their title."""
 
     detail: Detail
-    rivals: int
+    candidates: int
     words: int
     is_low: bool
 
@@ -65,8 +65,8 @@ class ScoreboardPane(Pane):
 
     def __init__(self, model: TrainerModel, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(model, parent)
-        self._rivals: Rivals | None = None
-        self._limit = FIRST_RIVALS
+        self._candidates: Candidates | None = None
+        self._limit = FIRST_CANDIDATES
         self._chosen: Focus | None = None  # at this moment
         self._is_patient = False
         self._patience = QTimer(self)
@@ -74,8 +74,8 @@ class ScoreboardPane(Pane):
         self._patience.setInterval(_PATIENCE_MS)
         self._top = FormulaPart(theme, self)
         self._formula = self._top.line
-        self._middle = RivalsPart(theme, self)
-        self._rivals_view = self._middle.view
+        self._middle = CandidatesPart(theme, self)
+        self._candidates_view = self._middle.view
         self._words = WordsPanel(theme, self)
         self._lay_out()
         self._connect(theme)
@@ -113,24 +113,24 @@ class ScoreboardPane(Pane):
         self._top.set_detail(chosen.detail)
         self._words.set_room(max(chosen.words, 1), is_low=chosen.is_low)
         self._words.setVisible(self._words.wish is not None and chosen.words > 0)
-        self._rivals_view.show_rows(chosen.rivals)
+        self._candidates_view.show_rows(chosen.candidates)
 
     def _needed_height(self, each: _Arrangement) -> int:
         width, between = self.width(), self._splitter.handleWidth() + 2
         top = self._top.needed_height(each.detail, width)
         words = self._words.needed_height(each.words, width, is_low=each.is_low) if each.words else 0
-        return _TOP + top + self._rivals_view.needed_height(each.rivals) + words + between
+        return _TOP + top + self._candidates_view.needed_height(each.candidates) + words + between
 
     def _connect(self, theme: Theme) -> None:
         self._model.moment_changed.connect(self._on_model_moment_changed)
         self._model.state_changed.connect(self._on_model_state_changed)
         self._model.merges_appended.connect(self._on_model_merges_appended)
         self._model.focus_changed.connect(self._on_model_focus_changed)
-        self._model.rivals_changed.connect(self._on_model_rivals_changed)
+        self._model.candidates_changed.connect(self._on_model_candidates_changed)
         self._patience.timeout.connect(self._on_patience_timeout)
         theme.changed.connect(self._share_room)
-        self._rivals_view.rival_chosen.connect(self._on_rivals_view_rival_chosen)
-        self._rivals_view.more_wanted.connect(self._on_rivals_view_more_wanted)
+        self._candidates_view.candidate_chosen.connect(self._on_candidates_view_candidate_chosen)
+        self._candidates_view.more_wanted.connect(self._on_candidates_view_more_wanted)
         self._middle.pause_wanted.connect(self._model.pause)
         self._words.word_chosen.connect(self._on_words_word_chosen)
 
@@ -142,7 +142,7 @@ class ScoreboardPane(Pane):
 
     @property
     def shown_step(self) -> int:
-        """The step whose rivals are shown, from 1: the one that made the moment, or the first one."""
+        """The step whose candidates are shown, from 1: the one that made the moment, or the first one."""
         return max(self._model.moment, 1)
 
     @property
@@ -152,14 +152,14 @@ class ScoreboardPane(Pane):
         return history[self._model.moment - 1] if history is not None and self._model.moment else None
 
     def forget(self) -> None:
-        self._rivals = self._chosen = None
+        self._candidates = self._chosen = None
 
     def refresh(self) -> None:
         self._show_heading()
-        self._limit = FIRST_RIVALS
+        self._limit = FIRST_CANDIDATES
         if self._is_learning_at_head():
-            self._rivals = None
-            if self._middle.currentWidget() is not self._rivals_view:
+            self._candidates = None
+            if self._middle.currentWidget() is not self._candidates_view:
                 self._show_message()
             elif not self._patience.isActive():  # a short training is over by then
                 self._wait_patiently()
@@ -168,8 +168,8 @@ class ScoreboardPane(Pane):
             if (
                 history is None or history.is_whole or history.is_damaged
             ):  # else they are asked for when the project is read
-                self._model.request_rivals(self._limit, self.shown_step - 1)
-            if not self._are_rivals_current():
+                self._model.request_candidates(self._limit, self.shown_step - 1)
+            if not self._are_candidates_current():
                 self._wait_patiently()
         self._show_formula()
         self._show_words()
@@ -179,7 +179,7 @@ class ScoreboardPane(Pane):
         self._patience.start()
 
     def _is_learning_at_head(self) -> bool:
-        """Whether the moment is that of the engine while it learns: nobody could read its rivals."""
+        """Whether the moment is that of the engine while it learns: nobody could read its candidates."""
         return self._model.state is TrainerState.TRAINING and self._model.is_at_head
 
     def _show_heading(self) -> None:
@@ -208,11 +208,11 @@ class ScoreboardPane(Pane):
         """Return how many pairs are as good as the best one, if this is one of them; else 1."""
         if isinstance(pair, Candidate) and not pair.is_tied:
             return 1
-        return self.merge.ties if self.merge is not None else self._rivals_view.rivals.tied_rows
+        return self.merge.ties if self.merge is not None else self._candidates_view.candidates.tied_rows
 
     def _shown_pair(self) -> Merge | Candidate | None:
-        """The rival that was chosen; else the merge of the moment; else, at moment 0, the best rival."""
-        candidates = self._rivals.candidates if self._are_rivals_current() and self._rivals is not None else ()
+        """The candidate that was chosen; else the merge of the moment; else, at moment 0, the best candidate."""
+        candidates = self._candidates.pairs if self._are_candidates_current() and self._candidates is not None else ()
         chosen = self._chosen
         if chosen is not None and chosen.kind == "pair":
             for candidate in candidates:
@@ -222,33 +222,33 @@ class ScoreboardPane(Pane):
             return self.merge
         return candidates[0] if candidates else None
 
-    def _are_rivals_current(self) -> bool:
-        return self._rivals is not None and self._rivals.moment == self.shown_step - 1
+    def _are_candidates_current(self) -> bool:
+        return self._candidates is not None and self._candidates.moment == self.shown_step - 1
 
-    def _show_rivals(self, rivals: Rivals) -> None:
+    def _show_candidates(self, candidates: Candidates) -> None:
         history, config, merge = self._model.history, self._model.config, self.merge
         if history is not None and config is not None:
-            symbols, ties = history.symbols_after(rivals.moment), merge.ties if merge is not None else None
-            self._middle.show_rivals(rivals.candidates, config, symbols, self._limit, ties=ties)
+            symbols, ties = history.symbols_after(candidates.moment), merge.ties if merge is not None else None
+            self._middle.show_candidates(candidates.pairs, config, symbols, self._limit, ties=ties)
         self._show_message()
         self._mark_focus()
 
     def _show_message(self) -> None:
-        rivals, can_pause = self._rivals, False
+        candidates, can_pause = self._candidates, False
         if self._model.history is None:
             self._middle.show_nothing(self.tr("Nothing is trained yet. Train, and see here why each pair won."))
             return
         if self._is_learning_at_head():
-            text = self.tr("Merges are being learned. Pause, or go back in time, to see the rivals of a merge.")
+            text = self.tr("Merges are being learned. Pause, or go back in time, to see the candidates of a merge.")
             can_pause = True
-        elif rivals is not None and not rivals.available and self._model.state is TrainerState.TRAINING:
+        elif candidates is not None and not candidates.available and self._model.state is TrainerState.TRAINING:
             text = self.tr(
-                "There is not enough memory for a second engine beside the training. Pause to see the rivals."
+                "There is not enough memory for a second engine beside the training. Pause to see the candidates."
             )
             can_pause = True
-        elif rivals is not None and not rivals.available:
-            text = self.tr("The rivals could not be found: there is not enough memory.")
-        elif rivals is not None and not rivals.candidates:
+        elif candidates is not None and not candidates.available:
+            text = self.tr("The candidates could not be found: there is not enough memory.")
+        elif candidates is not None and not candidates.pairs:
             text = self.tr("No pair is left to merge.")
         else:
             text = ""
@@ -261,7 +261,7 @@ class ScoreboardPane(Pane):
             left, right = focus.left, focus.right
         elif focus is not None and focus.kind == "token" and history is not None:
             left, right = _parents(history, focus.text)
-        self._rivals_view.show_pair(left, right)
+        self._candidates_view.show_pair(left, right)
         self._words.mark_word(focus.text if focus is not None and focus.kind == "word" else "")
 
     def _show_words(self) -> None:
@@ -307,18 +307,18 @@ class ScoreboardPane(Pane):
                 self._show_words()
             self._mark_focus()
 
-    def _on_model_rivals_changed(self, rivals: Rivals) -> None:
-        if rivals.moment != self.shown_step - 1 or self._is_learning_at_head():
+    def _on_model_candidates_changed(self, candidates: Candidates) -> None:
+        if candidates.moment != self.shown_step - 1 or self._is_learning_at_head():
             return
-        self._rivals = rivals
+        self._candidates = candidates
         self._patience.stop()
-        self._show_rivals(rivals)
+        self._show_candidates(candidates)
         if self.merge is None or (self._chosen is not None and self._chosen.kind == "pair"):
             self._show_formula()
             self._show_words()
 
     def _on_patience_timeout(self) -> None:
-        """The rivals of another moment must not stand below the formula of this one."""
+        """The candidates of another moment must not stand below the formula of this one."""
         if not self._is_patient:  # the window was busy itself, and the answer may be waiting behind this timer
             self._is_patient = True
             self._patience.start()
@@ -326,16 +326,16 @@ class ScoreboardPane(Pane):
         if self._is_learning_at_head():
             self._show_message()
         else:
-            self._middle.show_message(self.tr("Looking for the rivals of this merge…"))
+            self._middle.show_message(self.tr("Looking for the candidates of this merge…"))
 
-    def _on_rivals_view_rival_chosen(self, candidate: Candidate) -> None:
+    def _on_candidates_view_candidate_chosen(self, candidate: Candidate) -> None:
         self._choose(Focus("pair", left=candidate.left, right=candidate.right))
 
-    def _on_rivals_view_more_wanted(self) -> None:
-        shown = len(self._rivals.candidates) if self._rivals is not None else 0
-        if shown == self._limit < _MOST_RIVALS:  # else the answer is still to come
-            self._limit = min(2 * self._limit, _MOST_RIVALS)
-            self._model.request_rivals(self._limit, self.shown_step - 1)
+    def _on_candidates_view_more_wanted(self) -> None:
+        shown = len(self._candidates.pairs) if self._candidates is not None else 0
+        if shown == self._limit < _MOST_CANDIDATES:  # else the answer is still to come
+            self._limit = min(2 * self._limit, _MOST_CANDIDATES)
+            self._model.request_candidates(self._limit, self.shown_step - 1)
 
     def _on_words_word_chosen(self, word: str) -> None:
         self._choose(Focus("word", text=word))

@@ -14,7 +14,7 @@ from wordpiece_studio.ui.widgets.formula import formula_of
 from wordpiece_studio.ui.widgets.token_text import token_text
 
 if TYPE_CHECKING:
-    from wordpiece_studio.session.records import Rivals
+    from wordpiece_studio.session.records import Candidates
     from wordpiece_studio.session.token_details import TokenWords, WordGrowth
     from wordpiece_studio.session.token_usage import TokenUsage
     from wordpiece_studio.session.trainer_model import TrainerModel
@@ -31,7 +31,7 @@ class CardState:
 
     Attributes
     ----------
-    words, growth, rivals
+    words, growth, candidates
         The latest ones; they may be about something else by now.
     most_children
         So many children are to be shown.
@@ -42,7 +42,7 @@ class CardState:
         self.usage = usage
         self.words: TokenWords | None = None
         self.growth: WordGrowth | None = None
-        self.rivals: Rivals | None = None
+        self.candidates: Candidates | None = None
         self.most_children = FEW
 
     @property
@@ -89,16 +89,16 @@ class CardState:
     # -- of a pair
 
     def unlearned(self, history: MergeHistory, subject: Subject) -> str:
-        """Return that what is looked at is not learned, and a pair's numbers if it is among the rivals."""
+        """Return that what is looked at is not learned, and a pair's numbers if it is among the candidates."""
         if subject.pair is None:
             return _tr("It is not in the vocabulary of this training.")
-        rivals = self.rivals
-        if rivals is None or abs(rivals.moment - self.model.moment) > 1:
+        candidates = self.candidates
+        if candidates is None or abs(candidates.moment - self.model.moment) > 1:
             return card_text.unborn_pair()
-        found = next((each for each in rivals.candidates if (each.left, each.right) == subject.pair), None)
+        found = next((each for each in candidates.pairs if (each.left, each.right) == subject.pair), None)
         if found is None:
             return card_text.unborn_pair()
-        return card_text.unborn_pair(self.formula(found, history.symbols_after(rivals.moment)), rivals.moment)
+        return card_text.unborn_pair(self.formula(found, history.symbols_after(candidates.moment)), candidates.moment)
 
     # -- of a word
 

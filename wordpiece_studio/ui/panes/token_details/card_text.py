@@ -70,7 +70,9 @@ def unborn_pair(formula: str = "", moment: int = 0) -> str:
     text = _tr("Not learned yet.")
     if not formula:
         return text
-    return f"{text} {_tr('A rival after {step} merges: {formula}').format(step=number_text(moment), formula=formula)}"
+    return (
+        f"{text} {_tr('A candidate after {step} merges: {formula}').format(step=number_text(moment), formula=formula)}"
+    )
 
 
 def growth_text(growth: WordGrowth, moment: int) -> str:

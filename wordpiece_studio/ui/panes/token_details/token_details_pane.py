@@ -24,7 +24,7 @@ from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 
-    from wordpiece_studio.session.records import Rivals
+    from wordpiece_studio.session.records import Candidates
     from wordpiece_studio.session.token_details import TokenWords, WordGrowth
     from wordpiece_studio.session.token_usage import TokenUsage
     from wordpiece_studio.session.trainer_model import TrainerModel
@@ -79,7 +79,7 @@ class TokenCardPane(Pane):
         self._model.focus_changed.connect(self._on_model_focus_changed)
         self._model.moment_changed.connect(self._on_model_moment_changed)
         self._model.merges_appended.connect(self._on_model_merges_appended)
-        self._model.rivals_changed.connect(self._on_model_rivals_changed)
+        self._model.candidates_changed.connect(self._on_model_candidates_changed)
 
     @property
     def body(self) -> CardBody:
@@ -99,7 +99,7 @@ class TokenCardPane(Pane):
     # -- what is shown
 
     def forget(self) -> None:
-        self._state.words = self._state.growth = self._state.rivals = self._asked = None
+        self._state.words = self._state.growth = self._state.candidates = self._asked = None
 
     def refresh(self) -> None:
         history, focus = self._model.history, self._model.focus
@@ -212,7 +212,7 @@ class TokenCardPane(Pane):
     def _on_model_merges_appended(self, _first: object, _last: object) -> None:
         self.refresh_later(_BUSY_DELAY_MS)
 
-    def _on_model_rivals_changed(self, rivals: Rivals) -> None:
-        self._state.rivals = rivals
+    def _on_model_candidates_changed(self, candidates: Candidates) -> None:
+        self._state.candidates = candidates
         if self._subject is not None and self._subject.kind == "pair":
             self.refresh_later()

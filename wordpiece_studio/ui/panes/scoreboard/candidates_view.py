@@ -1,7 +1,7 @@
-"""The table of rivals: pairs as chips, formulas, values as bars, those that share the best value in one box.
+"""The table of candidates: pairs as chips, formulas, values as bars, those that share the best value in one box.
 
-It shows a :class:`~wordpiece_studio.ui.panes.scoreboard.rivals_model.RivalsModel` and says which rival was chosen, and
-when more of them are wanted.
+It shows a :class:`~wordpiece_studio.ui.panes.scoreboard.candidates_model.CandidatesModel` and says which candidate was
+chosen, and when more of them are wanted.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRectF, 
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPalette, QPen, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QToolButton, QWidget
 
-from wordpiece_studio.ui.panes.scoreboard.choosing_table import ChoosingTable
-from wordpiece_studio.ui.panes.scoreboard.rivals_model import (
+from wordpiece_studio.ui.panes.scoreboard.candidates_model import (
     BAR,
     CANDIDATE_ROLE,
     NUMBERS,
@@ -21,8 +20,9 @@ from wordpiece_studio.ui.panes.scoreboard.rivals_model import (
     RANK,
     REDUCED,
     VALUE,
-    RivalsModel,
+    CandidatesModel,
 )
+from wordpiece_studio.ui.panes.scoreboard.choosing_table import ChoosingTable
 from wordpiece_studio.ui.widgets.chip_style import ChipStyle
 from wordpiece_studio.ui.widgets.icons import icon
 from wordpiece_studio.ui.widgets.painting import saved
@@ -46,8 +46,8 @@ _SAMPLE = 40
 """So many rows at either end say how wide the columns have to be."""
 
 
-class RivalsDelegate(QStyledItemDelegate):
-    """Draws the pair of a rival as chips and its value as a bar."""
+class CandidatesDelegate(QStyledItemDelegate):
+    """Draws the pair of a candidate as chips and its value as a bar."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -67,7 +67,7 @@ class RivalsDelegate(QStyledItemDelegate):
         super().initStyleOption(option, index)
         option.state &= ~QStyle.StateFlag.State_HasFocus
         model = index.model()
-        is_best = index.row() == 0 or (isinstance(model, RivalsModel) and index.row() < model.tied_rows)
+        is_best = index.row() == 0 or (isinstance(model, CandidatesModel) and index.row() < model.tied_rows)
         if is_best and index.column() in (RANK, VALUE):
             option.font.setBold(True)
         if index.column() in (PAIR, BAR):
@@ -92,7 +92,7 @@ class RivalsDelegate(QStyledItemDelegate):
 
     def _paint_bar(self, painter: QPainter, cell: QRectF, index: QModelIndex | QPersistentModelIndex) -> None:
         model = index.model()
-        if not isinstance(model, RivalsModel):
+        if not isinstance(model, CandidatesModel):
             return
         is_best = index.row() == 0 or index.row() < model.tied_rows
         room = min(cell.width() - self._tie_width - 30, float(_LONGEST_BAR))
@@ -104,10 +104,10 @@ class RivalsDelegate(QStyledItemDelegate):
         painter.drawRoundedRect(bar, 1.5, 1.5)
 
 
-class RivalsView(ChoosingTable):
-    """The rivals in rows. Ties stand in one box that names how many there are."""
+class CandidatesView(ChoosingTable):
+    """The candidates in rows. Ties stand in one box that names how many there are."""
 
-    rival_chosen = Signal(object)
+    candidate_chosen = Signal(object)
     """The :class:`Candidate` that was clicked, moved to by key, or on which Enter was pressed."""
     more_wanted = Signal()
     """The last row is in view, or the button was pressed, and there may be more than are shown."""
@@ -117,12 +117,12 @@ class RivalsView(ChoosingTable):
         self._theme = theme
         self._tie_text = ""
         self._may_have_more = False
-        self._needs: dict[int, int] = {}  # pixels a column, until the rivals or the fonts change
-        self._rivals = RivalsModel(self)
-        self._delegate = RivalsDelegate(theme, self)
-        self.setModel(self._rivals)
+        self._needs: dict[int, int] = {}  # pixels a column, until the candidates or the fonts change
+        self._candidates = CandidatesModel(self)
+        self._delegate = CandidatesDelegate(theme, self)
+        self.setModel(self._candidates)
         self.setItemDelegate(self._delegate)
-        self.setAccessibleName(self.tr("Rivals"))
+        self.setAccessibleName(self.tr("Candidates"))
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         header = self.horizontalHeader()
         header.setSectionsClickable(False)
@@ -131,8 +131,8 @@ class RivalsView(ChoosingTable):
         header.setSectionResizeMode(BAR, QHeaderView.ResizeMode.Stretch)
         self._more = QToolButton(self)
         self._more.setText(self.tr("More"))
-        set_plain_tooltip(self._more, self.tr("Show more rivals. Scrolling to the last one does the same."))
-        self._more.setAccessibleName(self.tr("More rivals"))
+        set_plain_tooltip(self._more, self.tr("Show more candidates. Scrolling to the last one does the same."))
+        self._more.setAccessibleName(self.tr("More candidates"))
         self._more.hide()
         self.restyle()
         theme.changed.connect(self.on_theme_changed)
@@ -141,26 +141,28 @@ class RivalsView(ChoosingTable):
         self.verticalScrollBar().valueChanged.connect(self._on_scroll_bar_value_changed)
 
     @property
-    def rivals(self) -> RivalsModel:
+    def candidates(self) -> CandidatesModel:
         """The model shown."""
-        return self._rivals
+        return self._candidates
 
     @property
     def more_button(self) -> QToolButton:
-        """What asks for more rivals, in the line of the headings."""
+        """What asks for more candidates, in the line of the headings."""
         return self._more
 
-    def show_rivals(
+    def show_candidates(
         self, candidates: Sequence[Candidate], objective: str, symbols: int, value_name: str, *, may_have_more: bool
     ) -> None:
-        """Show these rivals from the first on; see `RivalsModel.set_rivals`."""
-        self._rivals.set_rivals(candidates, objective, symbols, value_name)
+        """Show these candidates from the first on; see `CandidatesModel.set_candidates`."""
+        self._candidates.set_candidates(candidates, objective, symbols, value_name)
         self._set_more(may_have_more)
         self.scrollToTop()
 
-    def add_rivals(self, candidates: Sequence[Candidate], objective: str, symbols: int, *, may_have_more: bool) -> bool:
-        """Append what follows the rivals shown, without moving; False if those are not the same."""
-        is_same = self._rivals.add_rivals(candidates, objective, symbols)
+    def add_candidates(
+        self, candidates: Sequence[Candidate], objective: str, symbols: int, *, may_have_more: bool
+    ) -> bool:
+        """Append what follows the candidates shown, without moving; False if those are not the same."""
+        is_same = self._candidates.add_candidates(candidates, objective, symbols)
         if is_same:
             self._set_more(may_have_more)
         return is_same
@@ -204,15 +206,15 @@ class RivalsView(ChoosingTable):
             left -= 0 if is_hidden else needed[column]
             if is_hidden:
                 needed.pop(column)
-        tie = max(self._tie_width() + _TIE_ROOM - more, 0) if self._rivals.tied_rows > 1 else 0
+        tie = max(self._tie_width() + _TIE_ROOM - more, 0) if self._candidates.tied_rows > 1 else 0
         if left < 0:
             pair = max(pair + left, self.fontMetrics().horizontalAdvance("0") * _LEAST_PAIR)
-        rule = self.fontMetrics().horizontalAdvance(self._rivals.rule) + _CELL_ROOM
+        rule = self.fontMetrics().horizontalAdvance(self._candidates.rule) + _CELL_ROOM
         title = rule if NUMBERS in needed else 0
         if 0 < title - needed.get(NUMBERS, title) <= left - tie - _SHORTEST_BAR:
             left -= title - needed[NUMBERS]
             needed[NUMBERS] = title
-        self._rivals.set_rule_named(title > needed.get(NUMBERS, title))
+        self._candidates.set_rule_named(title > needed.get(NUMBERS, title))
         airy = min(max(left - tie - _LONGEST_BAR, 0) // len(needed), _MOST_AIR)
         self.setColumnWidth(PAIR, pair + airy)
         for column, room in needed.items():
@@ -236,26 +238,26 @@ class RivalsView(ChoosingTable):
         self._more.setGeometry(right - size.width(), header.geometry().top(), size.width(), height)
 
     def _sampled_rows(self) -> Sequence[int]:
-        count = self._rivals.rowCount()
+        count = self._candidates.rowCount()
         return range(count) if count <= 2 * _SAMPLE else [*range(_SAMPLE), *range(count - _SAMPLE, count)]
 
     def _needed_width(self, column: int) -> int:
         """Return the width of a column's texts, 0 if there are none; a long heading may be cut."""
         metrics = QFontMetrics(self._theme.font(0, bold=column in (RANK, VALUE)))
-        texts = (str(self._rivals.index(row, column).data()) for row in self._sampled_rows())
+        texts = (str(self._candidates.index(row, column).data()) for row in self._sampled_rows())
         needed = max(map(metrics.horizontalAdvance, texts), default=0)
         if not needed:
             return 0
         return needed + _CELL_ROOM if column == NUMBERS else max(needed + _CELL_ROOM, self._title_width(column))
 
     def _title_width(self, column: int) -> int:
-        title = str(self._rivals.headerData(column, Qt.Orientation.Horizontal))
+        title = str(self._candidates.headerData(column, Qt.Orientation.Horizontal))
         return self.fontMetrics().horizontalAdvance(title) + _CELL_ROOM
 
     def _needed_pair_width(self) -> int:
         width = self._delegate.style_of_chips.width
-        rivals = (self._rivals.candidates[row] for row in self._sampled_rows())
-        longest = max((width(rival.left) + width(rival.right) for rival in rivals), default=80.0)
+        candidates = (self._candidates.pairs[row] for row in self._sampled_rows())
+        longest = max((width(candidate.left) + width(candidate.right) for candidate in candidates), default=80.0)
         return min(int(longest), _LONGEST_PAIR) + _CELL_ROOM
 
     def _tie_width(self) -> int:
@@ -264,17 +266,17 @@ class RivalsView(ChoosingTable):
     def set_tie_text(self, text: str, rule: str) -> None:
         """Write this at the right of the box of ties, for example ``tie of 2``; tooltips there say the rule too."""
         self._tie_text = text
-        self._rivals.set_tie_rule(rule)
+        self._candidates.set_tie_rule(rule)
         self._leave_room_for_tie()
         self._spread_columns()
         self.viewport().update()
 
     def _leave_room_for_tie(self) -> None:
-        self._delegate.leave_room_for(self._tie_width() if self._rivals.tied_rows > 1 else 0)
+        self._delegate.leave_room_for(self._tie_width() if self._candidates.tied_rows > 1 else 0)
 
     def show_pair(self, left: str, right: str) -> None:
-        """Mark the row of this pair as chosen, or none if it is not among the rivals."""
-        self.mark_row(self._rivals.row_of(left, right))
+        """Mark the row of this pair as chosen, or none if it is not among the candidates."""
+        self.mark_row(self._candidates.row_of(left, right))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         box = self._tie_box()
@@ -303,7 +305,7 @@ class RivalsView(ChoosingTable):
                 painter.drawText(first, int(flags), self._tie_text)
 
     def _tie_box(self) -> QRectF | None:
-        tied = self._rivals.tied_rows
+        tied = self._candidates.tied_rows
         if tied < 2:
             return None
         top = self.rowViewportPosition(0)
@@ -311,7 +313,7 @@ class RivalsView(ChoosingTable):
         return QRectF(1, top + 1, self.viewport().width() - 2, height - 2)
 
     def _on_self_row_chosen(self, row: int) -> None:
-        self.rival_chosen.emit(self._rivals.candidates[row])
+        self.candidate_chosen.emit(self._candidates.pairs[row])
 
     def _on_scroll_bar_value_changed(self, value: int) -> None:
         if self._may_have_more and 0 < self.verticalScrollBar().maximum() <= value:

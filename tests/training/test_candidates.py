@@ -14,7 +14,7 @@ import wordpiece_studio as wps
 from tests.training.test_trainer import configs, corpora
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.training import segmentation
-from wordpiece_studio.training.candidates import input_at, rivals_at, rivals_memory
+from wordpiece_studio.training.candidates import candidates_at, candidates_memory, input_at
 from wordpiece_studio.training.engine import Limits
 from wordpiece_studio.training.numba_engine import CompiledEngine
 from wordpiece_studio.training.reference import PlainEngine
@@ -27,14 +27,14 @@ COLUMNS = ("left_id", "right_id", "new_id", "pair_frequency", "symbols_before", 
 
 @settings(max_examples=60, deadline=None)
 @given(corpora, configs, st.data())
-def test_whatever_is_trained_the_rivals_are_those_of_a_trainer_at_that_moment(
+def test_whatever_is_trained_the_candidates_are_those_of_a_trainer_at_that_moment(
     pairs: list[tuple[str, int]], config: wps.TrainingConfig, data: Any
 ) -> None:
     trainer = wps.Trainer(wps.WordCounts.from_pairs(pairs), config, engine="plain")
     trainer.run()
     moment = data.draw(st.integers(0, len(trainer.history)))
     trainer.seek(moment)
-    assert rivals_at(trainer.history, moment, 50) == trainer.top(50)
+    assert candidates_at(trainer.history, moment, 50) == trainer.top(50)
 
 
 @settings(max_examples=40, deadline=None)
@@ -63,7 +63,7 @@ def test_the_history_is_only_read(sample_words: Any, objective: Any) -> None:
     history = trainer.history
     before = (history.input.cells.copy(), history.input.symbol_counts.copy(), list(history.input.symbols))
     for moment in (200, 0, 77):
-        found = rivals_at(history, moment, 1000)
+        found = candidates_at(history, moment, 1000)
         trainer.seek(moment)
         assert found == trainer.top(1000)
     assert (history.input.cells == before[0]).all()
@@ -71,7 +71,7 @@ def test_the_history_is_only_read(sample_words: Any, objective: Any) -> None:
     assert history.input.symbols == before[2]
 
 
-def test_the_rivals_are_right_while_another_thread_appends(sample_words: Any) -> None:
+def test_the_candidates_are_right_while_another_thread_appends(sample_words: Any) -> None:
     config = wps.TrainingConfig(max_merges=400)
     reference = wps.Trainer(sample_words, config, engine="compiled")
     reference.run()
@@ -83,7 +83,7 @@ def test_the_rivals_are_right_while_another_thread_appends(sample_words: Any) ->
     trainer.run(60)
     thread = threading.Thread(target=trainer.run)
     thread.start()
-    found = {moment: rivals_at(trainer.history, moment, 40) for moment in expected}
+    found = {moment: candidates_at(trainer.history, moment, 40) for moment in expected}
     thread.join()
     assert found == expected
     assert len(trainer.history) == 400
@@ -91,26 +91,26 @@ def test_the_rivals_are_right_while_another_thread_appends(sample_words: Any) ->
 
 def test_the_words_are_gone_through_block_by_block(sample_words: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     history = wps.train(sample_words, wps.TrainingConfig(max_merges=60)).history
-    whole = rivals_at(history, 40, 100)
+    whole = candidates_at(history, 40, 100)
     monkeypatch.setattr(segmentation, "_BLOCK", 7)
-    assert rivals_at(history, 40, 100) == whole
+    assert candidates_at(history, 40, 100) == whole
     asked = iter([False, False, True])
-    assert rivals_at(history, 40, 100, lambda: next(asked)) is None
+    assert candidates_at(history, 40, 100, lambda: next(asked)) is None
 
 
 def test_it_leaves_off_when_it_is_told_to(sample_words: Any) -> None:
     history = wps.train(sample_words, wps.TrainingConfig(max_merges=3)).history
-    assert rivals_at(history, 2, 5, lambda: True) is None
+    assert candidates_at(history, 2, 5, lambda: True) is None
     with pytest.raises(StudioError, match="no step 4"):
-        rivals_at(history, 4, 5)
+        candidates_at(history, 4, 5)
 
 
 def test_the_memory_grows_with_corpus_and_merges(sample_words: Any) -> None:
     def history(merges: int) -> MergeHistory:
         return wps.train(sample_words, wps.TrainingConfig(max_merges=merges)).history
 
-    assert rivals_memory(history(0)) > 40 * len(history(0).input.cells)
-    assert rivals_memory(history(50)) > rivals_memory(history(10))
+    assert candidates_memory(history(0)) > 40 * len(history(0).input.cells)
+    assert candidates_memory(history(50)) > candidates_memory(history(10))
 
 
 @pytest.mark.parametrize("objective", ["score", "likelihood", "count"])
@@ -121,6 +121,6 @@ def test_after_a_long_replay_the_candidates_and_what_follows_are_the_same(sample
     walked.run(300)
     for moment in (0, 290, 3, 4, 200):
         walked.seek(moment)
-        assert walked.top(30) == rivals_at(whole.history, moment, 30)
+        assert walked.top(30) == candidates_at(whole.history, moment, 30)
     walked.run()
     assert list(walked.history) == list(whole.history)

@@ -1,4 +1,4 @@
-"""The middle of the scoreboard: the table of rivals, or a sentence that says why there is none."""
+"""The middle of the scoreboard: the table of candidates, or a sentence that says why there is none."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
-from wordpiece_studio.ui.panes.scoreboard.rivals_view import RivalsView
+from wordpiece_studio.ui.panes.scoreboard.candidates_view import CandidatesView
 from wordpiece_studio.ui.panes.scoreboard.wording import tie_rule_sentence, tie_text, value_name
 from wordpiece_studio.ui.widgets.empty_state import EmptyState
 from wordpiece_studio.ui.widgets.icons import icon
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.theme import Theme
 
 
-class RivalsPart(QStackedWidget):
-    """Shows rivals or a message."""
+class CandidatesPart(QStackedWidget):
+    """Shows candidates or a message."""
 
     pause_wanted = Signal()
     """The button below the message was pressed."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.view = RivalsView(theme, self)
+        self.view = CandidatesView(theme, self)
         self._note = QWidget(self)
         self.message = plain_label("", self._note, role="hint", wrap=True)
         self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._theme = theme
         self.pause_button = QPushButton(self.tr("Pause"), self._note)
-        set_plain_tooltip(self.pause_button, self.tr("Pause the training, so that the rivals can be seen"))
+        set_plain_tooltip(self.pause_button, self.tr("Pause the training, so that the candidates can be seen"))
         layout = QVBoxLayout(self._note)
         layout.setContentsMargins(24, 4, 24, 4)
         layout.addStretch(1)
@@ -50,7 +50,7 @@ class RivalsPart(QStackedWidget):
         theme.changed.connect(self._on_theme_changed)
         self.pause_button.clicked.connect(self.pause_wanted)
 
-    def show_rivals(
+    def show_candidates(
         self,
         candidates: Sequence[Candidate],
         config: TrainingConfig,
@@ -59,7 +59,7 @@ class RivalsPart(QStackedWidget):
         *,
         ties: int | None,
     ) -> None:
-        """Show these rivals; if they only go on where those that are shown end, nothing moves.
+        """Show these candidates; if they only go on where those that are shown end, nothing moves.
 
         Parameters
         ----------
@@ -72,9 +72,9 @@ class RivalsPart(QStackedWidget):
         """
         may_have_more = len(candidates) >= limit
         name = value_name(config.objective)
-        if not self.view.add_rivals(candidates, config.objective, symbols, may_have_more=may_have_more):
-            self.view.show_rivals(candidates, config.objective, symbols, name, may_have_more=may_have_more)
-        tied = self.view.rivals.tied_rows
+        if not self.view.add_candidates(candidates, config.objective, symbols, may_have_more=may_have_more):
+            self.view.show_candidates(candidates, config.objective, symbols, name, may_have_more=may_have_more)
+        tied = self.view.candidates.tied_rows
         text = tie_text(ties or tied, or_more=ties is None and tied == limit)
         self.view.set_tie_text(text, tie_rule_sentence(config.tie, ties or tied))
 

@@ -1,4 +1,4 @@
-"""The rivals of a step as a table: a thin adapter over the candidates that the trainer named.
+"""The candidates of a step as a table: a thin adapter over the candidates that the trainer named.
 
 However many there are, only the rows that are looked at are written out.
 """
@@ -26,10 +26,10 @@ _LEFT_ALIGNED = (PAIR, BAR)
 _Index = QModelIndex | QPersistentModelIndex
 
 
-class RivalsModel(QAbstractTableModel):
-    """One row a rival, the best first.
+class CandidatesModel(QAbstractTableModel):
+    """One row a candidate, the best first.
 
-    Columns: rank, pair, the formula with the rival's numbers, the same reduced, value, bar (which is painted).
+    Columns: rank, pair, the formula with the candidate's numbers, the same reduced, value, bar (which is painted).
     """
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -41,8 +41,8 @@ class RivalsModel(QAbstractTableModel):
         self._tie_rule = ""
         self._is_rule_named = False
 
-    def set_rivals(self, candidates: Sequence[Candidate], objective: str, symbols: int, value_name: str) -> None:
-        """Show these rivals.
+    def set_candidates(self, candidates: Sequence[Candidate], objective: str, symbols: int, value_name: str) -> None:
+        """Show these candidates.
 
         Parameters
         ----------
@@ -58,8 +58,8 @@ class RivalsModel(QAbstractTableModel):
         self._headings = [self.tr("rank"), self.tr("pair"), rule, "", value_name, ""]
         self.endResetModel()
 
-    def add_rivals(self, candidates: Sequence[Candidate], objective: str, symbols: int) -> bool:
-        """Append what follows the rivals shown, if `candidates` begins with them; else change nothing."""
+    def add_candidates(self, candidates: Sequence[Candidate], objective: str, symbols: int) -> bool:
+        """Append what follows the candidates shown, if `candidates` begins with them; else change nothing."""
         count, is_same = len(self._candidates), (objective, symbols) == (self._objective, self._symbols)
         if not count or not is_same or tuple(candidates[:count]) != self._candidates:
             return False
@@ -77,12 +77,12 @@ class RivalsModel(QAbstractTableModel):
             self.headerDataChanged.emit(Qt.Orientation.Horizontal, NUMBERS, NUMBERS)
 
     def set_tie_rule(self, rule: str) -> None:
-        """Say this in the tooltips of the rivals that tie."""
+        """Say this in the tooltips of the candidates that tie."""
         self._tie_rule = rule
 
     @property
-    def candidates(self) -> Sequence[Candidate]:
-        """The rivals shown."""
+    def pairs(self) -> Sequence[Candidate]:
+        """The candidates shown."""
         return self._candidates
 
     @property

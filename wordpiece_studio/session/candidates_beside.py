@@ -1,8 +1,8 @@
-"""The rivals of a moment while the training goes on: found beside it, from the history alone.
+"""The candidates of a moment while the training goes on: found beside it, from the history alone.
 
 The engine that learns is never moved for it: another one is begun at the moment asked for, in a thread of its own, and
 let go with the answer (:mod:`~wordpiece_studio.training.candidates`). Where there is not enough memory for a second
-one, no rivals are available.
+one, no candidates are available.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from wordpiece_studio.session.background_job import BackgroundJob
-from wordpiece_studio.session.records import Rivals
+from wordpiece_studio.session.records import Candidates
 from wordpiece_studio.system.memory import available_memory
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.training.records import Candidate
 
-    RivalsFinder = Callable[[MergeHistory, int, int, Callable[[], bool]], list[Candidate] | None]
-    """See `rivals_at`; None is also the answer where there is not enough memory."""
+    CandidatesFinder = Callable[[MergeHistory, int, int, Callable[[], bool]], list[Candidate] | None]
+    """See `candidates_at`; None is also the answer where there is not enough memory."""
 
 _MARGIN = 2
 """So many times the memory it takes must be free: the training takes more and more."""
@@ -39,22 +39,22 @@ class _Wish:
     limit: int
 
 
-class RivalsBeside(QObject):
-    """Finds rivals, one wish at a time: the latest wins.
+class CandidatesBeside(QObject):
+    """Finds candidates, one wish at a time: the latest wins.
 
     Signals
     -------
-    found(Rivals)
+    found(Candidates)
         The answer to the latest wish, even if it is that none are available; none after `drop`.
     """
 
     found = Signal(object)
 
-    def __init__(self, finder: RivalsFinder, parent: QObject) -> None:
+    def __init__(self, finder: CandidatesFinder, parent: QObject) -> None:
         super().__init__(parent)
         self._finder = finder
         self._moment = 0
-        self._job = BackgroundJob(self._find, "The search for rivals", self)
+        self._job = BackgroundJob(self._find, "The search for candidates", self)
         self._job.finished.connect(self.found)
         self._job.failed.connect(self._on_job_failed)
 
@@ -64,29 +64,29 @@ class RivalsBeside(QObject):
         self._job.begin(_Wish(history, moment, limit))
 
     def drop(self) -> None:
-        """Have nobody wait for rivals any more."""
+        """Have nobody wait for candidates any more."""
         self._job.stop()
 
     def close(self) -> None:
         """End the thread and wait for it."""
         self._job.close()
 
-    def _find(self, wish: _Wish, stop: threading.Event, _report: Report) -> Rivals:
+    def _find(self, wish: _Wish, stop: threading.Event, _report: Report) -> Candidates:
         """Do the work; in the thread."""
         found = self._finder(wish.history, wish.moment, wish.limit, stop.is_set)
-        return Rivals(wish.moment, tuple(found or ()), available=found is not None)
+        return Candidates(wish.moment, tuple(found or ()), available=found is not None)
 
     def _on_job_failed(self, _error: StudioError) -> None:
-        self.found.emit(Rivals(self._moment, (), available=False))
+        self.found.emit(Candidates(self._moment, (), available=False))
 
 
 def find_where_there_is_room(
     history: MergeHistory, moment: int, limit: int, should_stop: Callable[[], bool]
 ) -> list[Candidate] | None:
-    """Return the rivals, or None if there is not enough memory. Imported here: the window opens before it is needed."""
-    from wordpiece_studio.training.candidates import rivals_at, rivals_memory
+    """Return the candidates, or None if there is not enough memory. Imported here: the window opens first."""
+    from wordpiece_studio.training.candidates import candidates_at, candidates_memory
 
     free = available_memory()
-    if free is not None and _MARGIN * rivals_memory(history) > free:
+    if free is not None and _MARGIN * candidates_memory(history) > free:
         return None
-    return rivals_at(history, moment, limit, should_stop)
+    return candidates_at(history, moment, limit, should_stop)
