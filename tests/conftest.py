@@ -77,7 +77,7 @@ def _explain(error: ImportError) -> str:
 
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
-    """Take pytest-qt out where Qt cannot run: it would end the whole run when it is configured, a moment later."""
+    """Take pytest-qt out where Qt cannot run: it would end the whole run when it is configured."""
     del parser
     if _find_qt_problem():
         pluginmanager.set_blocked("pytest-qt")

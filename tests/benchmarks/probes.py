@@ -33,7 +33,7 @@ def training(corpus: str, objective: str, merges: str, min_frequency: str, runs:
         trainer = _trainer(counts, objective, int(merges), int(min_frequency))
         found["build"].append(time.perf_counter() - started)
         found["train"].append(_seconds(trainer.run))
-        last = trainer.moment
+        last = trainer.current_step
         found["back"].append(_seconds(trainer.seek, 0))
         found["forward_again"].append(_seconds(trainer.seek, last))
     return {**found, "merges": last, "distinct_words": len(counts), "vocabulary": len(trainer.vocabulary)}
@@ -55,10 +55,10 @@ def walking(corpus: str, objective: str, merges: str) -> dict[str, Any]:
         trainer.step()
         head.append(_seconds(trainer.top, _TOP))
     trainer.run()
-    last, jumps, after = trainer.moment, [], []
+    last, jumps, after = trainer.current_step, [], []
     for number in range(1, 12):
-        moment = number * 7919 % last
-        jumps.append(_seconds(trainer.seek, moment))
+        step = number * 7919 % last
+        jumps.append(_seconds(trainer.seek, step))
         after.append(_seconds(trainer.top, _TOP))
     steps_us = {"forward_us": forward, "back_us": back, "forward_again_us": again}
     spread = {name: _spread(times, 1e6) for name, times in steps_us.items()}
@@ -164,7 +164,7 @@ def growth(corpus: str, merges: str) -> dict[str, Any]:
     trainer.run()
     ended = time.perf_counter()
     times = {"count": counted - started, "build": built - counted, "train": ended - built}
-    return {**times, "merges": trainer.moment, "bytes": counts.statistics.bytes, "distinct_words": len(counts)}
+    return {**times, "merges": trainer.current_step, "bytes": counts.statistics.bytes, "distinct_words": len(counts)}
 
 
 def _count(corpus: str) -> WordCounts:

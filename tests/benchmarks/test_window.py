@@ -13,14 +13,14 @@ from tests.benchmarks import window
 if TYPE_CHECKING:
     from tests.benchmarks.table import Row
 
-_MOMENTS = {"times": [9.0, 11.0], "own": [8.0, 9.0], "candidates": [50.0, 120.0], "gaps": [2.0, 30.0]}
+_STEPS = {"times": [9.0, 11.0], "own": [8.0, 9.0], "candidates": [50.0, 120.0], "gaps": [2.0, 30.0]}
 _FOUND: dict[str, dict[str, Any]] = {
     "start": {"seconds": 0.9, "own_seconds": 0.7, "merges": 25, "imported": []},
     "typing": {"keys": [4.0, 5.0, 30.0]},
     "million": {"sort": {"step": [10.0, 20.0]}, "filter": {"abc": [300.0]}, "scroll": {"to any place": [2.0]}},
     "training": {
         "seconds": 1.2, "merges": 29_792, "gaps_p99": 12.0, "gaps_longest": 130.0, "shown": ["Timeline"],
-        "rss_mb": 700.0, "pss_mb": 650.0, "peak_mb": 710.0, "moves": _MOMENTS, "jumps": _MOMENTS, "keys": [17.0],
+        "rss_mb": 700.0, "pss_mb": 650.0, "peak_mb": 710.0, "moves": _STEPS, "jumps": _STEPS, "keys": [17.0],
     },
 }  # fmt: skip
 

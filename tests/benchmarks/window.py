@@ -92,11 +92,11 @@ def training_rows(corpus: Path, runs: int, layout: str, size: int) -> Iterable[R
     note = f"shared pages divided: {max(share, default=0.0):.0f} MB; the most at once: {peak:.0f} MB"
     yield Row(part, "memory of the process afterwards", resident, "MB", Bar("≤", _MEMORY_MB), note if share else "")
     if "moves" in found[0]:
-        yield from _moment_rows(found, merges)
+        yield from _step_rows(found, merges)
         yield _key_row(f"{merges:,} merges", [time for each in found for time in each["keys"]])
 
 
-def _moment_rows(found: list[dict[str, Any]], merges: int) -> Iterable[Row]:
+def _step_rows(found: list[dict[str, Any]], merges: int) -> Iterable[Row]:
     part = f"Slider dragged to any of {merges:,} steps"
     for name, key in (("dragged", "moves"), ("jumped", "jumps")):
         times = [time for each in found for time in each[key]["times"]]

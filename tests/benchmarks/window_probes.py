@@ -176,9 +176,9 @@ def _notes(window: WatchedWindow) -> PaintNotes:
 
 
 def _is_followed(window: WatchedWindow, notes: PaintNotes, began: float) -> bool:
-    """Tell whether history, formula, chips and film strip show the moment and were painted since `began`.
+    """Tell whether history, formula, chips and film strip show the step and were painted since `began`.
 
-    Chips and strip that are the same at both moments are not painted again; they must have been made for it.
+    Chips and strip that are the same at both steps are not painted again; they must have been made for it.
     """
     panes = (window.history_pane, window.scoreboard_pane, window.tokenization_pane, window.timeline_pane)
     if any(pane._is_stale for pane in panes):
@@ -197,8 +197,8 @@ def _dragging(window: WatchedWindow, probe: Any) -> dict[str, Any]:
     plot, notes, chance = window.timeline_pane.plot, _notes(window), random.Random(3)
     left, none = Qt.MouseButton.LeftButton, Qt.MouseButton.NoButton
 
-    def send(kind: QEvent.Type, moment: int, button: Qt.MouseButton) -> None:
-        at = QPointF(plot.x_of(moment), plot.height() / 2)
+    def send(kind: QEvent.Type, step: int, button: Qt.MouseButton) -> None:
+        at = QPointF(plot.x_of(step), plot.height() / 2)
         QApplication.sendEvent(plot, QMouseEvent(kind, at, plot.mapToGlobal(at), button, left, plot_modifiers))
 
     plot_modifiers = Qt.KeyboardModifier.NoModifier
@@ -207,11 +207,11 @@ def _dragging(window: WatchedWindow, probe: Any) -> dict[str, Any]:
     probe.restart()
     times = []
     for _ in range(_MOVES):
-        moment = chance.randrange(plot.maximum())
+        step = chance.randrange(plot.maximum())
         times.append(
             milliseconds_to(
                 window,
-                lambda moment=moment: send(QEvent.Type.MouseMove, moment, none),
+                lambda step=step: send(QEvent.Type.MouseMove, step, none),
                 lambda began: _is_followed(window, notes, began),
             )
         )
@@ -234,7 +234,7 @@ def _jumping(window: WatchedWindow, probe: Any) -> dict[str, Any]:
 
     def has_candidates(began: float) -> bool:
         candidates = scoreboard._candidates
-        is_known = candidates is not None and candidates.available and candidates.moment == scoreboard.shown_step - 1
+        is_known = candidates is not None and candidates.available and candidates.step == scoreboard.shown_step - 1
         return is_known and not any(job.is_running for job in jobs) and notes.began["candidates"] >= began
 
     for _ in range(_JUMPS):

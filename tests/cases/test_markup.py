@@ -103,7 +103,7 @@ def test_nothing_in_the_window_obeys_a_token(hostile: Studio, told: Callable[[ob
     window = hostile.window
     model = window.model
     assert_plain(window)
-    tokens = [token for token in model.history.vocabulary(model.moment).tokens if "<" in token or "&" in token]
+    tokens = [token for token in model.history.vocabulary(model.step).tokens if "<" in token or "&" in token]
     assert tokens
     for token in tokens[:12]:
         model.set_focus(Focus("token", text=token))

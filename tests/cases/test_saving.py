@@ -138,7 +138,7 @@ def _in_use(failures: int) -> Callable[..., None]:
 
 
 @pytest.mark.case(63)
-def test_renaming_is_refused_for_a_moment(target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_renaming_is_refused_for_a_step(target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "replace", _in_use(4))
     write_vocabulary(target, ["new"])
     assert read_vocabulary(target) == ["new"]

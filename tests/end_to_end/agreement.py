@@ -1,4 +1,4 @@
-"""What the panes say of the moment, read off the panes, and whether it is one and the same everywhere."""
+"""What the panes say of the step, read off the panes, and whether it is one and the same everywhere."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Shown:
 
     Attributes
     ----------
-    moments, counts
+    steps, counts
         The step, and the number of steps, by the name of the pane that says it.
     tokens
         The token that the step made, by pane.
@@ -34,7 +34,7 @@ class Shown:
         The size of the vocabulary, by pane.
     """
 
-    moments: dict[str, int]
+    steps: dict[str, int]
     counts: dict[str, int]
     tokens: dict[str, str]
     values: dict[str, str]
@@ -55,21 +55,21 @@ def shown(window: MainWindow) -> Shown:
 
 
 def assert_all_panes_agree(driver: Driver) -> Shown:
-    """Check that every number about the moment is the same in all panes, and the model's; return what they say."""
+    """Check that every number about the step is the same in all panes, and the model's; return what they say."""
     driver.settle()
     window, model = driver.window, driver.model
     found = shown(window)
     history = model.history
     assert history is not None
-    assert set(found.moments.values()) <= {model.moment}, found.moments
+    assert set(found.steps.values()) <= {model.step}, found.steps
     assert set(found.counts.values()) <= {model.merge_count}, found.counts
-    assert set(found.sizes.values()) <= {history.vocabulary_size(model.moment)}, found.sizes
+    assert set(found.sizes.values()) <= {history.vocabulary_size(model.step)}, found.sizes
     assert len(set(found.text_tokens.values())) <= 1, found.text_tokens
-    if model.moment:
-        merge = history[model.moment - 1]
+    if model.step:
+        merge = history[model.step - 1]
         assert set(found.tokens.values()) <= {token_text(merge.token)}, found.tokens
         assert set(found.values.values()) <= {value_text(merge.value)}, found.values
-    _assert_chips_are_those_of_the_moment(window)
+    _assert_chips_are_those_of_the_step(window)
     return found
 
 
@@ -82,20 +82,20 @@ def _read_headings(window: MainWindow, found: Shown) -> None:
             continue
         said = re.search(rf"(?:step|merge) {_NUMBER} of {_NUMBER}", f"{pane.title} {pane.hint}")
         if said:
-            found.moments[f"{name} heading"] = _number(said[1])
+            found.steps[f"{name} heading"] = _number(said[1])
             found.counts[f"{name} heading"] = _number(said[2])
 
 
 def _read_timeline(window: MainWindow, found: Shown) -> None:
     pane = window.timeline_pane
     if pane.isVisible():
-        found.moments["slider"] = pane.plot.value()
+        found.steps["slider"] = pane.plot.value()
         found.counts["slider"] = pane.plot.maximum()
 
 
 def _read_scoreboard(window: MainWindow, found: Shown) -> None:
     pane = window.scoreboard_pane
-    if not pane.isVisible() or not window.model.moment:
+    if not pane.isVisible() or not window.model.step:
         return
     said = pane._formula.accessibleName()
     found.tokens["formula"] = token_text(said.split(" → ")[1].split(", ")[0]) if " → " in said else ""
@@ -110,12 +110,12 @@ def _read_history(window: MainWindow, found: Shown) -> None:
     pane = window.history_pane
     if not pane.isVisible() or not pane.view.isVisible():
         return
-    found.moments["history"] = pane.view._delegate.moment
-    row = pane.rows.row_of_step(window.model.moment)
+    found.steps["history"] = pane.view._delegate.step
+    row = pane.rows.row_of_step(window.model.step)
     if row < 0:
         return
     cells = {column: str(pane.rows.index(row, column).data()) for column in HistoryColumn}
-    found.moments["history row"] = _number(cells[HistoryColumn.STEP])
+    found.steps["history row"] = _number(cells[HistoryColumn.STEP])
     found.tokens["history row"] = token_text(cells[HistoryColumn.TOKEN])
     found.sizes["history row"] = _number(cells[HistoryColumn.VOCABULARY])
 
@@ -128,7 +128,7 @@ def _read_tokenization(window: MainWindow, found: Shown) -> None:
     said = re.search(rf"{_NUMBER} tokens?\b", pane._summary.text())
     if said:
         found.text_tokens["summary"] = _number(said[1])
-    past = [row for row in pane._strip.rows if row.step <= window.model.moment]
+    past = [row for row in pane._strip.rows if row.step <= window.model.step]
     if past:
         found.text_tokens["film strip"] = past[-1].tokens
 
@@ -143,11 +143,11 @@ def _read_vocabulary(window: MainWindow, found: Shown) -> None:
         found.sizes["vocabulary rows"] = pane.table.rowCount()
 
 
-def _assert_chips_are_those_of_the_moment(window: MainWindow) -> None:
+def _assert_chips_are_those_of_the_step(window: MainWindow) -> None:
     pane, model = window.tokenization_pane, window.model
     if pane.isVisible():
         expected = [
-            token for line in pane.text.split("\n") for token in model.tokenizer_at(model.moment).encode(line).tokens
+            token for line in pane.text.split("\n") for token in model.tokenizer_at(model.step).encode(line).tokens
         ]
         painted = [piece.token for line in pane._chips.lines for word in line.words for piece in word.pieces]
         assert painted == expected

@@ -54,7 +54,7 @@ class Driver:
         self.settle()
 
     def settle(self) -> None:
-        """Run the window until every pane shows the present moment and focus."""
+        """Run the window until every pane shows the present step and focus."""
         self.wait(self._is_settled)
         QApplication.processEvents()
 
@@ -66,7 +66,7 @@ class Driver:
             return True
         scoreboard = window.scoreboard_pane
         if scoreboard in panes and (candidates := scoreboard._candidates) is not None:
-            return candidates.moment == scoreboard.shown_step - 1 and window.changes.is_known
+            return candidates.step == scoreboard.shown_step - 1 and window.changes.is_known
         return scoreboard not in panes and window.changes.is_known
 
     def panes(self) -> list[Pane]:

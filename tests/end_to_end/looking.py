@@ -88,10 +88,10 @@ def _expected_rings(window: MainWindow, focus: Focus | None) -> list[str]:
 
 
 def _expected_words(window: MainWindow, focus: Focus | None) -> list[str]:
-    """Return the words of the corpus that hold the focus at the moment, in their order."""
+    """Return the words of the corpus that hold the focus at the step, in their order."""
     if focus is None:
         return []
-    tokenizer = window.model.tokenizer_at(window.model.moment)
+    tokenizer = window.model.tokenizer_at(window.model.step)
     found = []
     for word in tokenizer.tokenize_words(window.corpus_pane.editor.toPlainText().replace("\n", " ")):
         tokens = [piece.token for piece in word.pieces]
@@ -106,7 +106,7 @@ def _expected_words(window: MainWindow, focus: Focus | None) -> list[str]:
 
 
 def _assert_vocabulary(window: MainWindow, token: str) -> None:
-    pane, vocabulary = window.vocabulary_pane, window.model.vocabulary_at(window.model.moment)
+    pane, vocabulary = window.vocabulary_pane, window.model.vocabulary_at(window.model.step)
     if pane.isVisible():
         selected = [vocabulary.tokens[at] for at in pane.view.selected_ids().tolist()]
         assert selected == ([token] if token in vocabulary.tokens else [])

@@ -85,10 +85,10 @@ def take(window: MainWindow, path: Path) -> None:
 
 
 def look_at_the_merge(window: MainWindow) -> None:
-    """Have the token of the moment as what all panes look at."""
+    """Have the token of the step as what all panes look at."""
     history = window.model.history
-    if history is not None and window.model.moment:
-        window.model.set_focus(Focus("token", text=history[window.model.moment - 1].token))
+    if history is not None and window.model.step:
+        window.model.set_focus(Focus("token", text=history[window.model.step - 1].token))
 
 
 def take_all(window: MainWindow, theme: Theme, name: str, arguments: argparse.Namespace) -> None:

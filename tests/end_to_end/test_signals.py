@@ -1,4 +1,4 @@
-"""Ctrl+C and its like, once and again, at any moment of the window's life: it ends, and keeps what was not saved."""
+"""Ctrl+C and its like, once and again, at any time of the window's life: it ends, and keeps what was not saved."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from wordpiece_studio.ui import studio
 from wordpiece_studio.ui.widgets.later import later
 from wordpiece_studio.ui.main_window import MainWindow
 
-moment, numbers = sys.argv[1], [signal.Signals[name] for name in sys.argv[2:]]
+step, numbers = sys.argv[1], [signal.Signals[name] for name in sys.argv[2:]]
 del sys.argv[1:]
 
 
 def send(*, again=True):
     if numbers:
         os.kill(os.getpid(), numbers.pop(0))
-    if again and numbers and moment == "at once":
+    if again and numbers and step == "at once":
         send()
 
 
@@ -50,13 +50,13 @@ def around(owner, name, before=None, after=None):
 class Window(MainWindow):
     def _show_once(self):
         super()._show_once()
-        if moment != "start":
+        if step != "start":
             self.document.set_text("unsaved hugs")
             later(self, 0, send)
 
     def shut_down(self):
         time.sleep(0.1)  # so slow that one loses patience
-        if moment == "closing":
+        if step == "closing":
             send()
         super().shut_down()
 
@@ -67,18 +67,18 @@ class Last:
 
 
 studio.MainWindow = Window
-if moment == "start":
+if step == "start":
     around(studio, "start_log", send)
     around(MainWindow, "open_first", send)
-elif moment == "taken down":
+elif step == "taken down":
     around(studio, "take_down", send, send)
-elif moment == "log closed":
+elif step == "log closed":
     around(studio, "stop_log", send, send)
-elif moment == "window gone":
+elif step == "window gone":
     around(studio.InterruptWatch, "stop", None, send)
-elif moment == "atexit":
+elif step == "atexit":
     atexit.register(send)
-elif moment == "finalization":
+elif step == "finalization":
     last = Last()
 
 from wordpiece_studio.__main__ import main
@@ -86,7 +86,7 @@ from wordpiece_studio.__main__ import main
 main()
 """
 
-MOMENTS = (
+STEPS = (
     "start", "taken down", "atexit",
     *(pytest.param(each, marks=pytest.mark.slow) for each in ("at once", "closing", "window gone", "log closed")),
     pytest.param("finalization", marks=pytest.mark.slow),
@@ -101,10 +101,10 @@ def _hangup() -> Iterator[None]:
     signal.signal(signal.SIGHUP, old)
 
 
-def end(folder: Path, moment: str, *names: str) -> tuple[int, str]:
+def end(folder: Path, step: str, *names: str) -> tuple[int, str]:
     """Run the window until the signals that it sends itself have ended it; return its code and what it said."""
     own = {f"XDG_{kind}_HOME": str(folder / kind.lower()) for kind in ("CONFIG", "STATE", "DATA")}
-    command = [sys.executable, "-c", _CHILD, moment, *names]
+    command = [sys.executable, "-c", _CHILD, step, *names]
     done = subprocess.run(
         command, env=os.environ | own | {"QT_QPA_PLATFORM": "offscreen"}, capture_output=True, text=True, timeout=120
     )
@@ -121,10 +121,10 @@ def left(folder: Path) -> list[str]:
     return texts
 
 
-@pytest.mark.parametrize("moment", MOMENTS)
-def test_a_second_ctrl_c_disturbs_nothing(tmp_path: Path, moment: str) -> None:
-    assert end(tmp_path, moment, "SIGINT", "SIGTERM", "SIGINT") == (130, "wordpiece-studio: Stopped.")
-    assert left(tmp_path) == ([] if moment == "start" else ["unsaved hugs"])
+@pytest.mark.parametrize("step", STEPS)
+def test_a_second_ctrl_c_disturbs_nothing(tmp_path: Path, step: str) -> None:
+    assert end(tmp_path, step, "SIGINT", "SIGTERM", "SIGINT") == (130, "wordpiece-studio: Stopped.")
+    assert left(tmp_path) == ([] if step == "start" else ["unsaved hugs"])
 
 
 @pytest.mark.parametrize(("name", "code"), [pytest.param("SIGTERM", 143, marks=pytest.mark.slow), ("SIGHUP", 129)])

@@ -51,7 +51,7 @@ def _texts(window: MainWindow) -> Iterator[str]:
 
 def _steps(window: MainWindow) -> Iterator[str]:
     model = window.model
-    step, count = model.moment, model.merge_count
+    step, count = model.step, model.merge_count
     if not 0 <= step <= count:
         yield f"step {step} of {count}"
     if window.timeline_pane.isVisible():
@@ -77,19 +77,19 @@ def _steps(window: MainWindow) -> Iterator[str]:
 
 def _tokens(window: MainWindow) -> Iterator[str]:
     model, pane = window.model, window.tokenization_pane
-    tokenizer = model.tokenizer_at(model.moment)
+    tokenizer = model.tokenizer_at(model.step)
     if tokenizer is not None and pane.isVisible() and len(pane.text) < _LONG:
         wanted = [piece.token for word in tokenizer.tokenize_words(pane.text) for piece in word.pieces]
         if pane.tokens != wanted:
             yield f"live tokenization shows {pane.tokens[:20]}, longest match finds {wanted[:20]}"
     table = window.vocabulary_pane.table
     if window.vocabulary_pane.isVisible() and model.history is not None:
-        size = model.history.vocabulary_size(model.moment)
+        size = model.history.vocabulary_size(model.step)
         if table.kind == "all" and not window.vocabulary_pane.controls.sought and table.rowCount() != size:
             yield f"the vocabulary has {table.rowCount()} rows for {size} tokens"
         ids = table.ids_of_rows(np.arange(table.rowCount()))
         if len(np.unique(ids)) != len(ids) or (len(ids) and int(ids.max()) >= size):
-            yield f"the rows of the vocabulary are no tokens of step {model.moment}"
+            yield f"the rows of the vocabulary are no tokens of step {model.step}"
 
 
 def _counts(window: MainWindow) -> Iterator[str]:

@@ -13,8 +13,8 @@ from PySide6.QtCore import QCoreApplication, QEventLoop
 
 from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.session.document import Document
-from wordpiece_studio.session.moment_marks import MomentMarks
 from wordpiece_studio.session.records import Focus, TrainerState
+from wordpiece_studio.session.step_marks import StepMarks
 from wordpiece_studio.session.token_usage import TokenUsage
 from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.session.view_text import to_view
@@ -38,7 +38,7 @@ class ModelMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.model = TrainerModel()
-        self.marks = MomentMarks(self.model)
+        self.marks = StepMarks(self.model)
         self.usage = TokenUsage(self.model)
         self.document = Document()
         self.merged: list[Merge] = []
@@ -46,7 +46,7 @@ class ModelMachine(RuleBasedStateMachine):
         self.wanted = ""
         self.model.merged.connect(self.merged.append)
         self.model.run_reset.connect(self.merged.clear)
-        self.model.moment_changed.connect(self.steps.append)
+        self.model.step_changed.connect(self.steps.append)
 
     def teardown(self) -> None:
         self.wait()
@@ -139,8 +139,8 @@ class ModelMachine(RuleBasedStateMachine):
     def every_merge_was_told_once_and_in_order(self) -> None:
         model = self.model
         assert [merge.step for merge in self.merged] == list(range(1, model.merge_count + 1))
-        assert 0 <= model.moment <= model.merge_count
-        assert not self.steps or self.steps[-1] == model.moment or model.moment == 0
+        assert 0 <= model.step <= model.merge_count
+        assert not self.steps or self.steps[-1] == model.step or model.step == 0
 
     @invariant()
     def the_parts_tell_of_one_run(self) -> None:
@@ -148,7 +148,7 @@ class ModelMachine(RuleBasedStateMachine):
         assert (model.history is None) == (model.counts is None)
         if model.history is not None:
             assert model.progress.vocabulary_size == model.history.vocabulary_size(model.merge_count)
-            assert len(model.vocabulary_at(model.moment)) == model.history.vocabulary_size(model.moment)
+            assert len(model.vocabulary_at(model.step)) == model.history.vocabulary_size(model.step)
             assert len(self.usage.frequencies) in (0, model.history.vocabulary_size(self.usage.step or 0))
 
     @precondition(lambda self: not self.model.is_busy and self.model.history is not None)

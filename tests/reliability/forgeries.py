@@ -68,7 +68,7 @@ def _seeds() -> tuple[bytes, ...]:
     focuses = (ProjectFocus("word", text="hugs"), ProjectFocus("pair", left="##u", right="##g"), None)
     views = [
         ProjectView(
-            moment=2,
+            step=2,
             focus=focus,
             watched_text="hugs bugs",
             markers={"A": 1, "B": 4},

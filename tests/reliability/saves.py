@@ -256,6 +256,6 @@ def project_of(which: int, size: int) -> Project:
             pre_tokenizer=pre_tokenizers.to_spec(run.counts.pre_tokenizer),
         ),
         corpus=ProjectCorpus(name="words", text=f"text {which}"),
-        view=ProjectView(moment=3),
+        view=ProjectView(step=3),
         run=ProjectRun(counts=run.counts, config=run.config, history=run.history, stop_reason="merges"),
     )

@@ -30,7 +30,7 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("command", ["train", "count", "encode", "verify"])
-def test_ctrl_c_ends_every_command_at_any_moment(command: str, texts: Path, tmp_path: Path) -> None:
+def test_ctrl_c_ends_every_command_at_any_step(command: str, texts: Path, tmp_path: Path) -> None:
     from tests.reliability.interrupts import Commands, interrupted
 
     tally = interrupted(Commands(command, "second", texts, tmp_path), 4, 1, seed=command)

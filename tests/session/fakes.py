@@ -61,7 +61,7 @@ class FakeTrainer:
     ) -> None:
         self.config = config
         self.history = FakeHistory()
-        self.moment = 0
+        self.current_step = 0
         self.stop_reason: str | None = None
         self.seeks: list[int] = []
         self._seconds_per_merge = seconds_per_merge
@@ -70,21 +70,21 @@ class FakeTrainer:
         self._error = error
 
     def run(self, n: int, should_stop: Callable[[], bool] | None = None) -> int:
-        start = self.moment
-        while self.moment < start + n and not (should_stop and should_stop()):
-            if self.moment == self._held_at and should_stop:
+        start = self.current_step
+        while self.current_step < start + n and not (should_stop and should_stop()):
+            if self.current_step == self._held_at and should_stop:
                 self._hold(should_stop)
                 break
-            if self.moment == self.config.max_merges:
+            if self.current_step == self.config.max_merges:
                 self.stop_reason = "max_merges"
                 break
-            if self.moment == self._broken_at and self._error is not None:
+            if self.current_step == self._broken_at and self._error is not None:
                 raise self._error
             if self._seconds_per_merge:
                 time.sleep(self._seconds_per_merge)
-            self.moment += 1
-            self.history.count = max(self.history.count, self.moment)
-        return self.moment - start
+            self.current_step += 1
+            self.history.count = max(self.history.count, self.current_step)
+        return self.current_step - start
 
     def _hold(self, should_stop: Callable[[], bool]) -> None:
         self._held_at = None
@@ -92,17 +92,17 @@ class FakeTrainer:
             time.sleep(0.001)
 
     def step(self) -> Merge | None:
-        return self.history[self.moment - 1] if self.run(1) else None
+        return self.history[self.current_step - 1] if self.run(1) else None
 
-    def can_walk_to(self, moment: int) -> bool:
+    def can_walk_to(self, step: int) -> bool:
         return True
 
-    def seek(self, moment: int) -> None:
-        self.seeks.append(moment)
-        self.moment = moment
+    def seek(self, step: int) -> None:
+        self.seeks.append(step)
+        self.current_step = step
 
     def top(self, k: int) -> list[Candidate]:
-        return [Candidate("x", "##y", f"xy{self.moment}", 1, 1, 1, 1.0, False)][:k]
+        return [Candidate("x", "##y", f"xy{self.current_step}", 1, 1, 1, 1.0, False)][:k]
 
     def change_limits(self, **limits: float | None) -> None:
         self.config = dataclasses.replace(self.config, **limits)
@@ -121,7 +121,7 @@ class Recorder(QObject):
         self.progress: list[object] = []
         model.merged.connect(self._on_merged)
         model.merges_appended.connect(self._on_merges_appended)
-        model.moment_changed.connect(self._on_moment_changed)
+        model.step_changed.connect(self._on_step_changed)
         model.state_changed.connect(self._on_state_changed)
         model.failed.connect(self._on_failed)
         model.run_reset.connect(self._on_run_reset)
@@ -143,8 +143,8 @@ class Recorder(QObject):
     def _on_merges_appended(self, first: int, last: int) -> None:
         self._note("appended", first, last)
 
-    def _on_moment_changed(self, moment: int) -> None:
-        self._note("moment", moment)
+    def _on_step_changed(self, step: int) -> None:
+        self._note("step", step)
 
     def _on_state_changed(self, state: object) -> None:
         self._note("state", state)

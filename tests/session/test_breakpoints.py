@@ -16,9 +16,9 @@ from tests.session.conftest import random_counts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.breakpoint_search import BreakpointSearch
 from wordpiece_studio.session.breakpoints import KINDS, Breakpoint, Breakpoints
-from wordpiece_studio.session.moment_marks import MomentMarks
 from wordpiece_studio.session.player import Player
 from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.session.step_marks import StepMarks
 from wordpiece_studio.text.search_pattern import SearchPattern
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import Trainer
@@ -150,8 +150,8 @@ def test_a_check_box_enables(qtbot: QtBot) -> None:
 # -- in a run
 
 
-def trained(qtbot: QtBot, model: TrainerModel, counts: WordCounts, merges: int) -> MomentMarks:
-    marks = MomentMarks(model, model)
+def trained(qtbot: QtBot, model: TrainerModel, counts: WordCounts, merges: int) -> StepMarks:
+    marks = StepMarks(model, model)
     model.start(counts, TrainingConfig(vocab_size=None, max_merges=merges))
     qtbot.waitUntil(lambda: model.state is TrainerState.FINISHED)
     model.first()
@@ -159,11 +159,11 @@ def trained(qtbot: QtBot, model: TrainerModel, counts: WordCounts, merges: int) 
 
 
 @pytest.fixture
-def marks(qtbot: QtBot, model: TrainerModel) -> MomentMarks:
+def marks(qtbot: QtBot, model: TrainerModel) -> StepMarks:
     return trained(qtbot, model, random_counts(1), 60)
 
 
-def test_the_next_and_the_previous_hit(marks: MomentMarks, model: TrainerModel) -> None:
+def test_the_next_and_the_previous_hit(marks: StepMarks, model: TrainerModel) -> None:
     size = model.history.vocabulary_size(0)
     for more in (10, 20, 30):
         marks.breakpoints.add(Breakpoint("size", number=size + more))
@@ -177,7 +177,7 @@ def test_the_next_and_the_previous_hit(marks: MomentMarks, model: TrainerModel) 
     assert watch.hit_at(steps[1]).breakpoints == (Breakpoint("size", number=size + 20),)
 
 
-def test_what_is_disabled_or_taken_away_is_not_hit(marks: MomentMarks) -> None:
+def test_what_is_disabled_or_taken_away_is_not_hit(marks: StepMarks) -> None:
     table, watch = marks.breakpoints, marks.watch
     table.add(Breakpoint("pattern", "."))
     assert len(watch.steps)
@@ -187,7 +187,7 @@ def test_what_is_disabled_or_taken_away_is_not_hit(marks: MomentMarks) -> None:
 
 def test_a_hostile_pattern_is_given_up(qtbot: QtBot, model: TrainerModel) -> None:
     counts = random_counts(1, words=3, letters="a")
-    marks = MomentMarks(model, model)
+    marks = StepMarks(model, model)
     model.start(type(counts).from_pairs([("a" * 90, 9)]), TrainingConfig(vocab_size=None))
     qtbot.waitUntil(lambda: model.state is TrainerState.FINISHED)
     with qtbot.waitSignal(marks.watch.faulted) as faulted:
@@ -196,7 +196,7 @@ def test_a_hostile_pattern_is_given_up(qtbot: QtBot, model: TrainerModel) -> Non
     assert not marks.breakpoints.enabled
 
 
-def test_many_tokens_are_searched_bit_by_bit(qtbot: QtBot, marks: MomentMarks, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_tokens_are_searched_bit_by_bit(qtbot: QtBot, marks: StepMarks, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("wordpiece_studio.session.breakpoint_watch._SLICE_SECONDS", 0.0)
     marks.breakpoints.add(Breakpoint("pattern", "."))
     assert (marks.watch.known, marks.watch.is_searching) == (1, True)
@@ -205,7 +205,7 @@ def test_many_tokens_are_searched_bit_by_bit(qtbot: QtBot, marks: MomentMarks, m
 
 
 def test_slow_expressions_are_searched_token_by_token(
-    qtbot: QtBot, marks: MomentMarks, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, marks: StepMarks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def slow(self: SearchPattern, text: str) -> bool:
         asked.append(text)
@@ -225,7 +225,7 @@ def test_slow_expressions_are_searched_token_by_token(
 
 
 @pytest.mark.parametrize("speed", [50, 1000])
-def test_playing_halts_at_every_breakpoint(qtbot: QtBot, marks: MomentMarks, model: TrainerModel, speed: int) -> None:
+def test_playing_halts_at_every_breakpoint(qtbot: QtBot, marks: StepMarks, model: TrainerModel, speed: int) -> None:
     size = model.history.vocabulary_size(0)
     for more in (3, 4, 17):
         marks.breakpoints.add(Breakpoint("size", number=size + more))
@@ -234,11 +234,11 @@ def test_playing_halts_at_every_breakpoint(qtbot: QtBot, marks: MomentMarks, mod
     for step in marks.watch.steps.tolist():
         with qtbot.waitSignal(player.halted) as halted:
             player.play()
-        assert (halted.args[0].step, model.moment, player.is_playing) == (step, step, False)
+        assert (halted.args[0].step, model.step, player.is_playing) == (step, step, False)
 
 
 def test_playing_waits_for_a_search(
-    qtbot: QtBot, marks: MomentMarks, model: TrainerModel, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, marks: StepMarks, model: TrainerModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("wordpiece_studio.session.breakpoint_search._CHUNK", 5)
     monkeypatch.setattr("wordpiece_studio.session.breakpoint_watch._SLICE_SECONDS", 0.0)
@@ -247,7 +247,7 @@ def test_playing_waits_for_a_search(
     player.set_speed(1000)
     with qtbot.waitSignal(player.halted):
         player.play()
-    assert model.moment == 50
+    assert model.step == 50
 
 
 @pytest.mark.parametrize("wanted", [40, 41, 59, 60, 97])
@@ -257,13 +257,13 @@ def test_playing_at_the_head_of_a_training_follows_no_further(
     model = make_model(seconds_per_merge=0.0005)
     model.start(hugs, TrainingConfig(max_merges=400))
     seen: list[int] = []
-    model.moment_changed.connect(seen.append)
+    model.step_changed.connect(seen.append)
     qtbot.waitUntil(lambda: model.history is not None)
     player = Player(model, watch=Stub(model, wanted))
     with qtbot.waitSignal(player.halted):
         player.play()
     qtbot.waitUntil(lambda: model.state is TrainerState.FINISHED)
-    assert (model.moment, max(seen)) == (wanted, wanted)
+    assert (model.step, max(seen)) == (wanted, wanted)
 
 
 class Stub:
@@ -287,7 +287,7 @@ class Stub:
 # -- running
 
 
-def test_running_goes_from_hit_to_hit_and_back(qtbot: QtBot, marks: MomentMarks, model: TrainerModel) -> None:
+def test_running_goes_from_hit_to_hit_and_back(qtbot: QtBot, marks: StepMarks, model: TrainerModel) -> None:
     size = model.history.vocabulary_size(0)
     for more in (10, 20):
         marks.breakpoints.add(Breakpoint("size", number=size + more))
@@ -295,7 +295,7 @@ def test_running_goes_from_hit_to_hit_and_back(qtbot: QtBot, marks: MomentMarks,
     seen = []
     for move in (marks.run.run, marks.run.run, marks.run.run_back, marks.run.run_back):
         move()
-        seen.append(model.moment)
+        seen.append(model.step)
     assert seen == [first, second, first, first]
     model.seek(second)
     with qtbot.waitSignal(marks.run.ended):
@@ -306,7 +306,7 @@ def test_running_goes_from_hit_to_hit_and_back(qtbot: QtBot, marks: MomentMarks,
 @pytest.mark.parametrize("state", ["training", "paused", "stopped"])
 def test_running_trains_on_and_pauses_at_the_hit(qtbot: QtBot, model: TrainerModel, state: str) -> None:
     counts = random_counts(3, words=3000, letters="abcdefgh")
-    marks = MomentMarks(model, model)
+    marks = StepMarks(model, model)
     model.start(counts, TrainingConfig(vocab_size=None, max_merges=4000), paused=state != "training")
     qtbot.waitUntil(lambda: model.history is not None)
     if state != "training":
@@ -320,20 +320,20 @@ def test_running_trains_on_and_pauses_at_the_hit(qtbot: QtBot, model: TrainerMod
     step = halted.args[0].step
     assert model.history.vocabulary_size(step) == wanted > model.history.vocabulary_size(step - 1)
     qtbot.waitUntil(lambda: model.state is TrainerState.PAUSED)
-    assert (model.moment, marks.run.is_waiting) == (step, False)
+    assert (model.step, marks.run.is_waiting) == (step, False)
     assert model.merge_count < 4000
 
 
 def test_running_ends_with_the_training(qtbot: QtBot, model: TrainerModel) -> None:
-    marks = MomentMarks(model, model)
+    marks = StepMarks(model, model)
     model.start(random_counts(3), TrainingConfig(vocab_size=None, max_merges=50), paused=True)
     qtbot.waitUntil(lambda: model.state is TrainerState.PAUSED)
     marks.breakpoints.add(Breakpoint("token", "nowhere"))
     with qtbot.waitSignal(marks.run.ended):
         marks.run.run()
-    assert (model.state, model.moment, marks.run.is_waiting) == (TrainerState.FINISHED, 50, False)
+    assert (model.state, model.step, marks.run.is_waiting) == (TrainerState.FINISHED, 50, False)
 
 
-def test_without_breakpoints_nothing_runs(marks: MomentMarks, model: TrainerModel) -> None:
+def test_without_breakpoints_nothing_runs(marks: StepMarks, model: TrainerModel) -> None:
     marks.run.run()
-    assert (model.moment, marks.run.is_waiting) == (0, False)
+    assert (model.step, marks.run.is_waiting) == (0, False)

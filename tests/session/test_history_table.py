@@ -13,8 +13,8 @@ from tests.session.conftest import random_counts
 from wordpiece_studio.session.history_cells import HistoryWords
 from wordpiece_studio.session.history_rows import HistoryColumn, HistoryFilter, HistoryRows, RowsWanted
 from wordpiece_studio.session.history_table import (
+    IS_CURRENT_STEP_ROLE,
     IS_FUTURE_ROLE,
-    IS_MOMENT_ROLE,
     RAW_ROLE,
     STEP_ROLE,
     HistoryTableModel,
@@ -115,11 +115,11 @@ def test_filter_by_text_and_ties(table: HistoryTableModel, model: TrainerModel, 
     assert table.rowCount() == 60
 
 
-def test_moment_and_future(qtbot: QtBot, table: HistoryTableModel, model: TrainerModel) -> None:
+def test_step_and_future(qtbot: QtBot, table: HistoryTableModel, model: TrainerModel) -> None:
     with qtbot.waitSignal(table.dataChanged) as caught:
         model.seek(40)
     assert (caught.args[0].row(), caught.args[1].row()) == (39, 59)
-    assert [table.index(row, 0).data(IS_MOMENT_ROLE) for row in (38, 39, 40)] == [False, True, False]
+    assert [table.index(row, 0).data(IS_CURRENT_STEP_ROLE) for row in (38, 39, 40)] == [False, True, False]
     assert [table.index(row, 0).data(IS_FUTURE_ROLE) for row in (38, 39, 40)] == [False, False, True]
     model.first()
     assert table.index(0, 0).data(IS_FUTURE_ROLE)

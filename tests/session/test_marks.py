@@ -90,10 +90,10 @@ def test_the_notebook_is_a_table(qtmodeltester: ModelTester, trained: TrainerMod
     assert notebook.index(1, 0).data() == "1,200"
 
 
-def test_a_moment_is_kept_edited_and_deleted(qtbot: QtBot, trained: TrainerModel) -> None:
+def test_a_step_is_kept_edited_and_deleted(qtbot: QtBot, trained: TrainerModel) -> None:
     notebook = Notebook(trained)
-    for moment, text in ((12, " the tie\n"), (0, "start"), (5, "five")):
-        trained.seek(moment)
+    for step, text in ((12, " the tie\n"), (0, "start"), (5, "five")):
+        trained.seek(step)
         notebook.keep(text)
     tokens = ["", trained.history[4].token, trained.history[11].token]
     assert notebook.notes == (Note(0, "start"), Note(5, "five", tokens[1]), Note(12, "the tie", tokens[2]))

@@ -32,26 +32,26 @@ def run() -> wps.TrainingRun:
     return wps.train(wps.WordCounts.from_pairs(PAIRS))
 
 
-def open_part(model: TrainerModel, run: wps.TrainingRun, end: int, stop_reason: str | None, moment: int = 0) -> None:
+def open_part(model: TrainerModel, run: wps.TrainingRun, end: int, stop_reason: str | None, step: int = 0) -> None:
     history = restored_history(table_of(run.history, end), lambda: (run.counts, places_of(run.history, end)))
-    model.open_run(run.counts, run.config, history, stop_reason, moment)
+    model.open_run(run.counts, run.config, history, stop_reason, step)
 
 
-def wait_candidates(qtbot: QtBot, model: TrainerModel, moment: int) -> list[str]:
+def wait_candidates(qtbot: QtBot, model: TrainerModel, step: int) -> list[str]:
     with qtbot.waitSignal(model.candidates_changed, timeout=5000) as told:
-        model.request_candidates(3, moment)
+        model.request_candidates(3, step)
     candidates = told.args[0]
-    assert candidates.moment == moment
+    assert candidates.step == step
     return [candidate.token for candidate in candidates.pairs]
 
 
-def test_it_is_shown_whole_at_its_moment(qtbot: QtBot, model: TrainerModel, run: wps.TrainingRun) -> None:
+def test_it_is_shown_whole_at_its_step(qtbot: QtBot, model: TrainerModel, run: wps.TrainingRun) -> None:
     recorder = Recorder(model)
     open_part(model, run, len(run.history), "no_pair", 3)
     last = len(run.history) - 1
     named = [entry for entry in recorder.names() if entry != "merged"]
-    assert named == ["reset", "appended", "moment", "state"]
-    assert (model.state, model.stop_reason, model.moment) == (TrainerState.FINISHED, "no_pair", 3)
+    assert named == ["reset", "appended", "step", "state"]
+    assert (model.state, model.stop_reason, model.step) == (TrainerState.FINISHED, "no_pair", 3)
     assert (model.merge_count, model.history[last]) == (last + 1, run.history[last])
     assert not model.history.is_whole
     model.last()
@@ -60,22 +60,22 @@ def test_it_is_shown_whole_at_its_moment(qtbot: QtBot, model: TrainerModel, run:
     assert tokens == run.tokenizer().encode("hugs bun").tokens
 
 
-def test_candidates_at_any_moment(qtbot: QtBot, model: TrainerModel, run: wps.TrainingRun) -> None:
+def test_candidates_at_any_step(qtbot: QtBot, model: TrainerModel, run: wps.TrainingRun) -> None:
     open_part(model, run, len(run.history), "no_pair")
     trainer = wps.Trainer(run.counts, run.config)
-    for moment in (5, 0, len(run.history), 2):
-        trainer.seek(moment)
-        assert wait_candidates(qtbot, model, moment) == [candidate.token for candidate in trainer.top(3)]
+    for step in (5, 0, len(run.history), 2):
+        trainer.seek(step)
+        assert wait_candidates(qtbot, model, step) == [candidate.token for candidate in trainer.top(3)]
 
 
-@pytest.mark.parametrize("moment", [0, 4])
-def test_one_that_was_paused_goes_on(qtbot: QtBot, model: TrainerModel, run: wps.TrainingRun, moment: int) -> None:
-    open_part(model, run, 4, None, moment)
+@pytest.mark.parametrize("step", [0, 4])
+def test_one_that_was_paused_goes_on(qtbot: QtBot, model: TrainerModel, run: wps.TrainingRun, step: int) -> None:
+    open_part(model, run, 4, None, step)
     assert model.state is TrainerState.PAUSED
     model.resume()
     qtbot.waitUntil(lambda: model.state is TrainerState.FINISHED)
     assert list(model.history) == list(run.history)
-    assert model.moment == (len(run.history) if moment == 4 else 0)
+    assert model.step == (len(run.history) if step == 4 else 0)
 
 
 def test_one_more_merge_and_further(qtbot: QtBot, model: TrainerModel, run: wps.TrainingRun) -> None:

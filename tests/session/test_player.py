@@ -1,4 +1,4 @@
-"""Playing: the moments go by, in every state of the training."""
+"""Playing: the steps go by, in every state of the training."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ def trained(qtbot: QtBot, model: TrainerModel, counts: WordCounts, merges: int) 
     return model
 
 
-def moments_of(model: TrainerModel) -> list[int]:
+def steps_of(model: TrainerModel) -> list[int]:
     seen: list[int] = []
-    model.moment_changed.connect(lambda moment: seen.append(moment))
+    model.step_changed.connect(lambda step: seen.append(step))
     return seen
 
 
-def test_it_plays_every_moment_and_stops_at_the_end(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
+def test_it_plays_every_step_and_stops_at_the_end(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
     trained(qtbot, model, hugs, 5)
-    seen = moments_of(model)
+    seen = steps_of(model)
     player = Player(model)
     player.set_speed(50)
     with qtbot.waitSignals([player.playing_changed, player.playing_changed]):
@@ -47,7 +47,7 @@ def test_it_plays_every_moment_and_stops_at_the_end(qtbot: QtBot, model: Trainer
 def test_it_goes_on_from_where_it_stands(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
     trained(qtbot, model, hugs, 5)
     model.seek(3)
-    seen = moments_of(model)
+    seen = steps_of(model)
     player = Player(model)
     player.toggle()
     player.set_speed(50)
@@ -58,7 +58,7 @@ def test_it_goes_on_from_where_it_stands(qtbot: QtBot, model: TrainerModel, hugs
 def test_a_fast_player_leaps(qtbot: QtBot, make_model: MakeModel, hugs: WordCounts) -> None:
     model = trained(qtbot, make_model(seconds_per_merge=0.0), hugs, 300)
     model.first()
-    seen = moments_of(model)
+    seen = steps_of(model)
     player = Player(model)
     player.set_speed(5000)
     assert player.speed == 1000
@@ -75,7 +75,7 @@ def test_a_paused_training_learns_as_it_plays(qtbot: QtBot, model: TrainerModel,
     player.set_speed(50)
     player.play()
     qtbot.waitUntil(lambda: not player.is_playing)
-    assert (model.moment, model.merge_count) == (4, 4)
+    assert (model.step, model.merge_count) == (4, 4)
 
 
 def test_it_waits_for_a_training_that_runs(qtbot: QtBot, make_model: MakeModel, hugs: WordCounts) -> None:
@@ -88,7 +88,7 @@ def test_it_waits_for_a_training_that_runs(qtbot: QtBot, make_model: MakeModel, 
     qtbot.wait(40)
     assert player.is_playing
     qtbot.waitUntil(lambda: not player.is_playing)
-    assert model.moment == 150
+    assert model.step == 150
 
 
 @pytest.mark.parametrize("when", ["nothing trained", "stopped", "new run"])

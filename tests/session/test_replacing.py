@@ -47,7 +47,7 @@ def test_the_new_run_comes_at_one_stroke(qtbot: QtBot, trained: TrainerModel) ->
     assert trained.history is before
     qtbot.waitUntil(lambda: not trained.is_replacing)
     assert recorder.log == [
-        ("reset",), ("merged", 1), ("merged", 2), ("merged", 3), ("appended", 0, 2), ("moment", 3), ("state", FINISHED),
+        ("reset",), ("merged", 1), ("merged", 2), ("merged", 3), ("appended", 0, 2), ("step", 3), ("state", FINISHED),
     ]  # fmt: skip
     assert recorder.merges == list(train(OTHER, TrainingConfig(max_merges=3)).history)
     assert (trained.counts, trained.stop_reason, trained.merge_count) == (OTHER, "max_merges", 3)
@@ -61,21 +61,21 @@ def test_where_nothing_was_trained_it_is_the_first_run(qtbot: QtBot, model: Trai
     assert model.merge_count
 
 
-def test_the_moment_stays_and_comes_back_where_a_run_was_shorter(qtbot: QtBot, trained: TrainerModel) -> None:
+def test_the_step_stays_and_comes_back_where_a_run_was_shorter(qtbot: QtBot, trained: TrainerModel) -> None:
     trained.seek(5)
-    for merges, moment in ((8, 5), (3, 3), (6, 5), (5, 5), (8, 5)):
+    for merges, step in ((8, 5), (3, 3), (6, 5), (5, 5), (8, 5)):
         replaced(qtbot, trained, random_counts(merges), TrainingConfig(max_merges=merges))
-        assert trained.moment == moment
+        assert trained.step == step
     replaced(qtbot, trained, OTHER, TrainingConfig(max_merges=3))
     trained.seek(2)
     replaced(qtbot, trained, random_counts(1), TrainingConfig(max_merges=9))
-    assert trained.moment == 2  # chosen since, so what was missed is forgotten
+    assert trained.step == 2  # chosen since, so what was missed is forgotten
 
 
-def test_a_moment_at_the_head_stays_there(qtbot: QtBot, trained: TrainerModel) -> None:
+def test_a_step_at_the_head_stays_there(qtbot: QtBot, trained: TrainerModel) -> None:
     for merges in (3, 6, 4):
         replaced(qtbot, trained, random_counts(merges), TrainingConfig(max_merges=merges))
-        assert trained.moment == trained.merge_count == merges
+        assert trained.step == trained.merge_count == merges
 
 
 def test_the_focus_stays(qtbot: QtBot, trained: TrainerModel) -> None:

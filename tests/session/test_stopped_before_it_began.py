@@ -123,14 +123,14 @@ def test_an_opened_run_that_is_stopped_can_still_go_on(
 
     genuine, asked, times = training_job.resumed_trainer, threading.Event(), []
 
-    def slow(request: object, moment: int | None, should_stop: Callable[[], bool]) -> Trainer:
-        times.append(moment)
+    def slow(request: object, step: int | None, should_stop: Callable[[], bool]) -> Trainer:
+        times.append(step)
         if len(times) == 1:
             asked.set()
             while not should_stop():
                 time.sleep(0.001)
             raise PreparationStopped
-        return genuine(request, moment, should_stop)  # type: ignore[arg-type]
+        return genuine(request, step, should_stop)  # type: ignore[arg-type]
 
     monkeypatch.setattr(training_job, "resumed_trainer", slow)
     trainer = Trainer(hugs, TrainingConfig(max_merges=3))

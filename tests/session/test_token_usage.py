@@ -1,4 +1,4 @@
-"""The figures of the moment shown: when they are counted, kept, dropped, and that they are right."""
+"""The figures of the step shown: when they are counted, kept, dropped, and that they are right."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def widget() -> QObject:
 
 
 def expected(model: TrainerModel) -> list[int]:
-    tokenizer = model.tokenizer_at(model.moment)
+    tokenizer = model.tokenizer_at(model.step)
     assert tokenizer is not None
     assert model.counts is not None
     found = count_usage(tokenizer, model.counts)
@@ -61,16 +61,16 @@ def test_nothing_is_counted_unless_someone_looks(qtbot: QtBot, model: TrainerMod
     assert usage.reason(0) is None
 
 
-def test_the_figures_follow_the_moment(qtbot: QtBot, model: TrainerModel, usage: TokenUsage, widget: QObject) -> None:
+def test_the_figures_follow_the_step(qtbot: QtBot, model: TrainerModel, usage: TokenUsage, widget: QObject) -> None:
     usage.set_wanted(widget, True)
     assert usage.is_counting
-    for moment in (40, 7, 0, 25):
-        model.seek(moment)
+    for step in (40, 7, 0, 25):
+        model.seek(step)
         assert not usage.is_current
         qtbot.waitUntil(lambda: usage.is_current, timeout=5000)
-        assert usage.step == moment
+        assert usage.step == step
         assert usage.frequencies.tolist() == expected(model)
-        assert len(usage.dead) == model.history.vocabulary_size(moment)
+        assert len(usage.dead) == model.history.vocabulary_size(step)
         assert not usage.is_counting
     assert usage.dead.any()
     for token_id in usage.dead.nonzero()[0].tolist():
@@ -79,7 +79,7 @@ def test_the_figures_follow_the_moment(qtbot: QtBot, model: TrainerModel, usage:
     assert usage.reason(10**6) is None
 
 
-def test_moments_shown_before_are_known_at_once(
+def test_steps_shown_before_are_known_at_once(
     qtbot: QtBot, model: TrainerModel, usage: TokenUsage, widget: QObject
 ) -> None:
     usage.set_wanted(widget, True)
@@ -113,13 +113,13 @@ def test_a_late_answer_is_dropped(
     assert (usage.step, 5 in steps) == (6, False)
 
 
-def test_it_waits_until_the_moment_rests(
+def test_it_waits_until_the_step_rests(
     qtbot: QtBot, model: TrainerModel, usage: TokenUsage, widget: QObject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(token_usage, "_FEW_WORDS", 1)
     usage.set_wanted(widget, True)
-    for moment in range(30, 38):
-        model.seek(moment)
+    for step in range(30, 38):
+        model.seek(step)
         qtbot.wait(15)
         assert not usage._job.is_running
     qtbot.waitUntil(lambda: usage.step == 37, timeout=5000)

@@ -48,7 +48,7 @@ def trained(qtbot: QtBot, model: TrainerModel, counts: WordCounts, **limits: int
 def test_signals_come_in_strict_order(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
     signals = [
         model.state_changed, model.run_reset, model.merged, model.merged, model.merged, model.merges_appended,
-        model.moment_changed, model.state_changed, model.progress_changed,
+        model.step_changed, model.state_changed, model.progress_changed,
     ]  # fmt: skip
     with qtbot.waitSignals(signals, order="strict"):
         model.start(hugs, TrainingConfig(max_merges=3))
@@ -58,11 +58,11 @@ def test_each_signal_says_what_is_so(qtbot: QtBot, model: TrainerModel, hugs: Wo
     recorder = Recorder(model)
     trained(qtbot, model, hugs, max_merges=2)
     assert recorder.log == [
-        ("state", TRAINING), ("reset",), ("merged", 1), ("merged", 2), ("appended", 0, 1), ("moment", 2),
+        ("state", TRAINING), ("reset",), ("merged", 1), ("merged", 2), ("appended", 0, 1), ("step", 2),
         ("state", FINISHED),
     ]  # fmt: skip
     assert model.stop_reason == "max_merges"
-    assert model.merge_count == model.moment == len(model.history) == 2
+    assert model.merge_count == model.step == len(model.history) == 2
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -175,7 +175,7 @@ def test_start_paused_learns_one_merge_at_a_time(qtbot: QtBot, model: TrainerMod
     assert model.merge_count == 0
     for step in range(1, 4):
         model.next_merge()
-        qtbot.waitUntil(lambda step=step: model.moment == step)
+        qtbot.waitUntil(lambda step=step: model.step == step)
     assert model.state is PAUSED
     assert [merge.token for merge in model.history] == ["##gs", "hu", "hugs"]
 
@@ -197,38 +197,38 @@ def test_next_merge_after_a_stop_learns_exactly_one(qtbot: QtBot, make_model: Ma
     model.last()
     model.next_merge()
     reach(qtbot, model, PAUSED)
-    assert model.merge_count == model.moment == learned + 1
+    assert model.merge_count == model.step == learned + 1
 
 
 def test_next_merge_only_moves_behind_the_head(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
     trained(qtbot, model, hugs, max_merges=3)
     model.first()
     model.next_merge()
-    assert (model.moment, model.is_busy) == (1, False)
+    assert (model.step, model.is_busy) == (1, False)
 
 
-def test_the_moment_follows_only_from_the_head(qtbot: QtBot, make_model: MakeModel, hugs: WordCounts) -> None:
+def test_the_step_follows_only_from_the_head(qtbot: QtBot, make_model: MakeModel, hugs: WordCounts) -> None:
     model = make_model(seconds_per_merge=0.001)
     model.start(hugs, TrainingConfig(max_merges=300))
-    qtbot.waitUntil(lambda: model.moment > 5)
+    qtbot.waitUntil(lambda: model.step > 5)
     model.seek(2)
     learned = model.merge_count
     qtbot.waitUntil(lambda: model.merge_count > learned + 20)
-    assert model.moment == 2
+    assert model.step == 2
     model.next_merge()
-    assert model.moment == 3
+    assert model.step == 3
     model.last()
     reach(qtbot, model, FINISHED)
-    assert model.moment == 300
+    assert model.step == 300
 
 
 def test_seeking_stays_within_the_history(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
     trained(qtbot, model, hugs, max_merges=3)
     model.seek(99)
-    assert model.moment == 3
+    assert model.step == 3
     model.first()
     model.previous_merge()
-    assert model.moment == 0
+    assert model.step == 0
 
 
 def test_train_further_goes_on_with_the_same_history(qtbot: QtBot, model: TrainerModel) -> None:
@@ -240,7 +240,7 @@ def test_train_further_goes_on_with_the_same_history(qtbot: QtBot, model: Traine
     reach(qtbot, model, FINISHED)
     assert model.history is history
     assert model.config.max_merges == 40
-    assert model.moment == 4
+    assert model.step == 4
     assert [merge.step for merge in recorder.merges] == list(range(11, 41))
     assert list(history) == list(train(counts, TrainingConfig(max_merges=40)).history)
 
@@ -350,46 +350,46 @@ def test_who_starts_a_training_here_has_asked_about_memory(
     assert model.merge_count == 3
 
 
-def test_candidates_are_those_of_the_moment(qtbot: QtBot, model: TrainerModel) -> None:
+def test_candidates_are_those_of_the_step(qtbot: QtBot, model: TrainerModel) -> None:
     counts = random_counts(3)
     trained(qtbot, model, counts, max_merges=30)
     recorder = Recorder(model)
     trainer = Trainer(counts, TrainingConfig(max_merges=30))
-    for moment in (30, 0, 17, 16, 29):
-        trainer.seek(moment)
-        model.seek(moment)
+    for step in (30, 0, 17, 16, 29):
+        trainer.seek(step)
+        model.seek(step)
         with qtbot.waitSignal(model.candidates_changed):
             model.request_candidates(5)
-        assert recorder.candidates[-1] == Candidates(moment, tuple(trainer.top(5)), available=True)
+        assert recorder.candidates[-1] == Candidates(step, tuple(trainer.top(5)), available=True)
 
 
-def test_candidates_of_the_moment_before(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
+def test_candidates_of_the_step_before(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
     trained(qtbot, model, hugs, max_merges=3)
     with qtbot.waitSignal(model.candidates_changed) as caught:
-        model.request_candidates(1, moment=2)
-    assert caught.args[0].moment == 2
+        model.request_candidates(1, step=2)
+    assert caught.args[0].step == 2
     assert caught.args[0].pairs[0].token == model.history[2].token
 
 
 def test_only_the_latest_candidates_are_told(qtbot: QtBot, model: TrainerModel) -> None:
     trained(qtbot, model, random_counts(3), max_merges=30)
     recorder = Recorder(model)
-    for moment in range(30):
-        model.seek(moment)
+    for step in range(30):
+        model.seek(step)
         model.request_candidates()
     model.seek(5)
     model.request_candidates()
     qtbot.waitUntil(lambda: len(recorder.candidates) > 0)
     qtbot.wait(30)
-    assert [candidates.moment for candidates in recorder.candidates] == [5]
+    assert [candidates.step for candidates in recorder.candidates] == [5]
 
 
 def held(*, found: list[str]) -> Callable[..., list[Candidate] | None]:
-    """Return a finder of candidates that notes the moments it is asked for; it finds none at moment 1."""
+    """Return a finder of candidates that notes the steps it is asked for; it finds none at step 1."""
 
-    def find(_history: object, moment: int, _limit: int, _stop: object) -> list[Candidate] | None:
-        found.append(f"{moment} in {threading.current_thread().name}")
-        return None if moment == 1 else [Candidate("a", "##b", f"{moment}", 1, 1, 1, 1.0, False)]
+    def find(_history: object, step: int, _limit: int, _stop: object) -> list[Candidate] | None:
+        found.append(f"{step} in {threading.current_thread().name}")
+        return None if step == 1 else [Candidate("a", "##b", f"{step}", 1, 1, 1, 1.0, False)]
 
     return find
 
@@ -401,13 +401,13 @@ def test_while_training_the_candidates_are_found_beside_it(qtbot: QtBot, hugs: W
     recorder = Recorder(model)
     model.start(hugs, TrainingConfig(max_merges=10_000))
     qtbot.waitUntil(lambda: model.merge_count > 5)
-    for moment, is_available in ((3, True), (1, False), (4, True)):
-        model.seek(moment)
+    for step, is_available in ((3, True), (1, False), (4, True)):
+        model.seek(step)
         with qtbot.waitSignal(model.candidates_changed):
             model.request_candidates(5)
         answer = recorder.candidates[-1]
-        assert (answer.moment, answer.available) == (moment, is_available)
-        assert [candidate.token for candidate in answer.pairs] == [str(moment)] * is_available
+        assert (answer.step, answer.available) == (step, is_available)
+        assert [candidate.token for candidate in answer.pairs] == [str(step)] * is_available
     assert model.state is TRAINING
     assert len(found) == 3
     assert not any("MainThread" in entry for entry in found)
@@ -422,10 +422,10 @@ def test_while_training_the_candidates_are_found_beside_it(qtbot: QtBot, hugs: W
 def test_candidates_found_late_are_not_told(qtbot: QtBot, hugs: WordCounts) -> None:
     gate, asked = threading.Event(), threading.Event()
 
-    def find(_history: object, moment: int, _limit: int, _stop: object) -> list[Candidate]:
+    def find(_history: object, step: int, _limit: int, _stop: object) -> list[Candidate]:
         asked.set()
         gate.wait(5)
-        return [Candidate("a", "##b", str(moment), 1, 1, 1, 1.0, False)]
+        return [Candidate("a", "##b", str(step), 1, 1, 1, 1.0, False)]
 
     factory = partial(FakeTrainer, seconds_per_merge=0.001)
     model = TrainerModel(trainer_factory=factory, candidates_finder=find)  # type: ignore[arg-type]
@@ -449,16 +449,16 @@ def test_the_candidates_beside_a_training_are_those_of_a_trainer_there(qtbot: Qt
     recorder = Recorder(model)
     model.start(counts, TrainingConfig())
     qtbot.waitUntil(lambda: model.merge_count > 300, timeout=10_000)
-    for moment in (250, 3, 0):
+    for step in (250, 3, 0):
         assert model.state is TRAINING
-        reference.seek(moment)
-        model.seek(moment)
+        reference.seek(step)
+        model.seek(step)
         with qtbot.waitSignal(model.candidates_changed):
             model.request_candidates(100)
-        assert recorder.candidates[-1] == Candidates(moment, tuple(reference.top(100)), available=True)
+        assert recorder.candidates[-1] == Candidates(step, tuple(reference.top(100)), available=True)
     model.seek(2)
     model.next_merge()  # behind the head it moves, and nothing is learned for it
-    assert model.moment == 3
+    assert model.step == 3
     model.stop()
     reach(qtbot, model, FINISHED)
 
@@ -499,7 +499,7 @@ def test_the_focus_is_shared_and_lost_with_the_run(qtbot: QtBot, model: TrainerM
     assert model.focus is None
 
 
-def test_vocabulary_and_tokenizer_of_a_moment(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
+def test_vocabulary_and_tokenizer_of_a_step(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
     assert model.vocabulary_at(0) is None
     assert model.tokenizer_at(0) is None
     trained(qtbot, model, hugs)
@@ -546,7 +546,7 @@ def test_a_run_that_is_forgotten_is_gone_and_another_can_begin(
 ) -> None:
     trained(qtbot, model, hugs)
     model.forget()
-    assert (model.history, model.merge_count, model.moment, model.state) == (None, 0, 0, TrainerState.IDLE)
+    assert (model.history, model.merge_count, model.step, model.state) == (None, 0, 0, TrainerState.IDLE)
     assert model.tokenizer_at(0) is None
     model.start(hugs, TrainingConfig())
     model.forget()  # while it begins

@@ -1,4 +1,4 @@
-"""The table of tokens: rows, order, filter, the moment, and Qt's own test of item models."""
+"""The table of tokens: rows, order, filter, the step, and Qt's own test of item models."""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ class Scene:
         self._widget = QObject()
 
     def count(self) -> None:
-        """Find the figures of the moment and show them."""
+        """Find the figures of the step and show them."""
         self.usage.set_wanted(self._widget, True)
         self.qtbot.waitUntil(lambda: self.usage.is_current, timeout=5000)
         self.usage.set_wanted(self._widget, False)
         self.table.show_usage()
 
-    def seek(self, moment: int) -> None:
-        self.model.seek(moment)
-        self.table.show_moment()
+    def seek(self, step: int) -> None:
+        self.model.seek(step)
+        self.table.show_step()
 
     def ids(self) -> list[int]:
         return [self.table.id_of_row(row) for row in range(self.table.rowCount())]
@@ -138,7 +138,7 @@ def test_sorting_is_stable(scene: Scene, column: VocabularyColumn, order: Qt.Sor
             assert ids[left] < ids[right]
 
 
-def test_the_moment_adds_and_removes_rows_in_any_order_and_filter(scene: Scene) -> None:
+def test_the_step_adds_and_removes_rows_in_any_order_and_filter(scene: Scene) -> None:
     chance = random.Random(1)
     history, rows = scene.model.history, scene.table.rows
     assert rows is not None
@@ -152,7 +152,7 @@ def test_the_moment_adds_and_removes_rows_in_any_order_and_filter(scene: Scene) 
         scene.table.sort(column, order)
         for _ in range(3):
             scene.seek(chance.randint(0, 60))
-            size = history.vocabulary_size(scene.model.moment)
+            size = history.vocabulary_size(scene.model.step)
             everything = rows.ordered(history.vocabulary_size(60), kind, found, column, descending=order == DOWN)
             assert scene.ids() == [each for each in everything.tolist() if each < size]
             for row, token_id in enumerate(scene.ids()):
@@ -177,7 +177,7 @@ def test_new_tokens_of_a_longer_training_come(scene: Scene, qtbot: QtBot) -> Non
     before = scene.table.rowCount()
     scene.model.train_further(max_merges=65)
     qtbot.waitUntil(lambda: scene.model.merge_count == 65, timeout=5000)
-    scene.table.show_moment()
+    scene.table.show_step()
     assert scene.table.rowCount() == scene.model.history.vocabulary_size(65) > before
     assert [scene.table.value(each, _Column.TOKEN) for each in scene.ids()] == sorted(
         scene.model.vocabulary_at(65).tokens
@@ -187,7 +187,7 @@ def test_new_tokens_of_a_longer_training_come(scene: Scene, qtbot: QtBot) -> Non
 def test_another_run(scene: Scene) -> None:
     scene.table.sort(_Column.TOKEN, DOWN)
     scene.model.forget()
-    scene.table.show_moment()
+    scene.table.show_step()
     assert (scene.table.rowCount(), scene.table.rows) == (0, None)
     assert VocabularyTableModel(scene.model, scene.usage, explained).rowCount() == 0
 
@@ -198,15 +198,15 @@ def test_qt_finds_no_fault(scene: Scene, qtmodeltester: ModelTester) -> None:
     for column, order, kind in ((0, UP, "all"), (3, DOWN, "all"), (-1, UP, "learned"), (2, DOWN, "all")):
         table.set_kind(kind)  # type: ignore[arg-type]
         table.sort(column, order)
-        for moment in (60, 10, 35, 0, 60):
-            scene.model.seek(moment)
-            table.show_moment()
+        for step in (60, 10, 35, 0, 60):
+            scene.model.seek(step)
+            table.show_step()
         table.set_found(np.arange(30) % 2 > 0)
         table.set_found(None)
     scene.count()
     table.show_usage()
     scene.model.forget()
-    table.show_moment()
+    table.show_step()
 
 
 def test_many_tokens_are_sorted_and_moved_through_quickly(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:

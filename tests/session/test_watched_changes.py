@@ -139,13 +139,13 @@ def test_a_slice_takes_about_the_time_it_is_given(run: TrainingRun) -> None:
     assert sorted(slices)[len(slices) // 2] < 0.008
 
 
-def test_the_nearest_steps_and_the_text_at_a_moment() -> None:
+def test_the_nearest_steps_and_the_text_at_a_step() -> None:
     changes = WatchedChanges()
     rows = [StripRow(3, "Fa", 26), StripRow(9, "Th", 24)]
     changes.set_rows(rows, start=TextSummary(7, 27, 1))
-    assert [changes.next_after(moment) for moment in (0, 3, 9)] == [3, 9, None]
-    assert [changes.previous_before(moment) for moment in (3, 9, 20)] == [None, 3, 9]
-    assert [changes.summary_at(moment).tokens for moment in (0, 2, 3, 8, 9, 30)] == [27, 27, 26, 26, 24, 24]
+    assert [changes.next_after(step) for step in (0, 3, 9)] == [3, 9, None]
+    assert [changes.previous_before(step) for step in (3, 9, 20)] == [None, 3, 9]
+    assert [changes.summary_at(step).tokens for step in (0, 2, 3, 8, 9, 30)] == [27, 27, 26, 26, 24, 24]
     assert changes.steps.dtype == np.int64
 
 

@@ -1,4 +1,4 @@
-"""Tokens, ids, and the views that all moments of a training share."""
+"""Tokens, ids, and the views that all steps of a training share."""
 
 from __future__ import annotations
 

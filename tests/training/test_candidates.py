@@ -1,4 +1,4 @@
-"""The candidates at a moment of a history against those of a trainer that was taken there."""
+"""The candidates at a step of a history against those of a trainer that was taken there."""
 
 from __future__ import annotations
 
@@ -27,32 +27,32 @@ COLUMNS = ("left_id", "right_id", "new_id", "pair_frequency", "symbols_before", 
 
 @settings(max_examples=60, deadline=None)
 @given(corpora, configs, st.data())
-def test_whatever_is_trained_the_candidates_are_those_of_a_trainer_at_that_moment(
+def test_whatever_is_trained_the_candidates_are_those_of_a_trainer_at_that_step(
     pairs: list[tuple[str, int]], config: wps.TrainingConfig, data: Any
 ) -> None:
     trainer = wps.Trainer(wps.WordCounts.from_pairs(pairs), config, engine="plain")
     trainer.run()
-    moment = data.draw(st.integers(0, len(trainer.history)))
-    trainer.seek(moment)
-    assert candidates_at(trainer.history, moment, 50) == trainer.top(50)
+    step = data.draw(st.integers(0, len(trainer.history)))
+    trainer.seek(step)
+    assert candidates_at(trainer.history, step, 50) == trainer.top(50)
 
 
 @settings(max_examples=40, deadline=None)
 @given(corpora, configs, st.data())
-def test_an_engine_that_begins_at_a_moment_learns_what_followed(
+def test_an_engine_that_begins_at_a_step_learns_what_followed(
     pairs: list[tuple[str, int]], config: wps.TrainingConfig, data: Any
 ) -> None:
     trainer = wps.Trainer(wps.WordCounts.from_pairs(pairs), config, engine="compiled")
     trainer.run()
     history = trainer.history
-    moment = data.draw(st.integers(0, len(history)))
-    input_ = input_at(history, moment)
+    step = data.draw(st.integers(0, len(history)))
+    input_ = input_at(history, step)
     assert input_ is not None
-    assert input_.total_symbols == history.symbols_after(moment)
+    assert input_.total_symbols == history.symbols_after(step)
     for engine in (PlainEngine(input_), CompiledEngine(input_)):
-        batch, _ = engine.advance(len(history) - moment, Limits(config.vocab_size, config.min_value))
-        if moment < len(history):
-            later = [history.column(name)[moment:].tolist() for name in COLUMNS]
+        batch, _ = engine.advance(len(history) - step, Limits(config.vocab_size, config.min_value))
+        if step < len(history):
+            later = [history.column(name)[step:].tolist() for name in COLUMNS]
             assert [np.asarray(batch.columns[name]).tolist() for name in COLUMNS] == later
 
 
@@ -62,9 +62,9 @@ def test_the_history_is_only_read(sample_words: Any, objective: Any) -> None:
     trainer.run()
     history = trainer.history
     before = (history.input.cells.copy(), history.input.symbol_counts.copy(), list(history.input.symbols))
-    for moment in (200, 0, 77):
-        found = candidates_at(history, moment, 1000)
-        trainer.seek(moment)
+    for step in (200, 0, 77):
+        found = candidates_at(history, step, 1000)
+        trainer.seek(step)
         assert found == trainer.top(1000)
     assert (history.input.cells == before[0]).all()
     assert (history.input.symbol_counts == before[1]).all()
@@ -76,14 +76,14 @@ def test_the_candidates_are_right_while_another_thread_appends(sample_words: Any
     reference = wps.Trainer(sample_words, config, engine="compiled")
     reference.run()
     expected = {}
-    for moment in (0, 5, 60):
-        reference.seek(moment)
-        expected[moment] = reference.top(40)
+    for step in (0, 5, 60):
+        reference.seek(step)
+        expected[step] = reference.top(40)
     trainer = wps.Trainer(sample_words, config, engine="compiled")
     trainer.run(60)
     thread = threading.Thread(target=trainer.run)
     thread.start()
-    found = {moment: candidates_at(trainer.history, moment, 40) for moment in expected}
+    found = {step: candidates_at(trainer.history, step, 40) for step in expected}
     thread.join()
     assert found == expected
     assert len(trainer.history) == 400
@@ -119,8 +119,8 @@ def test_after_a_long_replay_the_candidates_and_what_follows_are_the_same(sample
     whole, walked = (wps.Trainer(sample_words, config, engine="compiled") for _ in range(2))
     whole.run()
     walked.run(300)
-    for moment in (0, 290, 3, 4, 200):
-        walked.seek(moment)
-        assert walked.top(30) == candidates_at(whole.history, moment, 30)
+    for step in (0, 290, 3, 4, 200):
+        walked.seek(step)
+        assert walked.top(30) == candidates_at(whole.history, step, 30)
     walked.run()
     assert list(walked.history) == list(whole.history)

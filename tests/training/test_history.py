@@ -55,7 +55,7 @@ def test_words_with_equal_hashes_are_told_apart(history: Any, monkeypatch: pytes
         history.segmentation("mug", 1)
 
 
-def test_vocabularies_of_all_moments(history: Any) -> None:
+def test_vocabularies_of_all_steps(history: Any) -> None:
     assert len(history.vocabulary(0)) == 8
     assert history.vocabulary(2).tokens[-2:] == ["##gs", "hu"]
     assert "hugs" not in history.vocabulary(2)

@@ -57,15 +57,15 @@ def test_a_trainer_goes_on_from_it(words: dict[str, int], objective: Any, data: 
     straight = wps.train(counts, config)
     end = data.draw(st.integers(0, len(straight.history)))
     trainer = wps.Trainer(counts, config, history=stored(straight, end))
-    assert trainer.moment == end
+    assert trainer.current_step == end
     trainer.run()
     assert list(trainer.history) == list(straight.history)
     assert trainer.stop_reason == straight.stop_reason
     other = wps.Trainer(counts, config)
-    for moment in data.draw(st.lists(st.integers(0, len(straight.history)), max_size=6)):
-        other.seek(moment)
-        trainer.seek(moment)
-        assert (trainer.moment, trainer.top(3)) == (moment, other.top(3))
+    for step in data.draw(st.lists(st.integers(0, len(straight.history)), max_size=6)):
+        other.seek(step)
+        trainer.seek(step)
+        assert (trainer.current_step, trainer.top(3)) == (step, other.top(3))
         assert trainer.step() == other.step()
         assert trainer.step_back() == other.step_back()
 
@@ -150,7 +150,7 @@ def test_figures_that_are_not_those_of_the_words_are_found_when_training_again()
     frequency[2] += 1
     table = replace(table, columns=table.columns | {"left_frequency": frequency, "value": value})
     history = restored_history(table, lambda: (run.counts, places_of(run.history)))
-    trainer = wps.Trainer(run.counts, run.config, history=history, moment=1)
+    trainer = wps.Trainer(run.counts, run.config, history=history, step=1)
     assert trainer.step() == run.history[1]
     with pytest.raises(wps.StudioError, match="The merges after 2 are not those that the words"):
         trainer.step()

@@ -75,7 +75,7 @@ def test_training_goes_on_from_where_memory_ran_out(
         run_in_slices(training)
     known = len(training.history)
     assert caught.value.values == {"merges": known}
-    assert training.moment == training._engine.known == known
+    assert training.current_step == training._engine.known == known
     assert training.vocabulary.tokens == straight.history.vocabulary(known).tokens
     straight.seek(known)
     assert training.top(5) == straight.top(5)
@@ -106,7 +106,7 @@ def test_plain_engine_goes_on_too(sample_words: Any, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(history, "with_room", Failing(history.with_room, calls))
     with pytest.raises(StudioError, match="not enough memory"):
         run_in_slices(training)
-    assert training.moment == len(training.history)
+    assert training.current_step == len(training.history)
     run_in_slices(training)
     assert contents(training) == contents(straight)
 
@@ -163,7 +163,7 @@ def test_a_longer_training_that_does_not_fit_changes_nothing(
         training.change_limits(max_merges=1000)
     assert training.config == before
     assert training.stop_reason == "max_merges"
-    assert (training.moment, training.run()) == (10, 0)
+    assert (training.current_step, training.run()) == (10, 0)
     training.change_limits(max_merges=30)
     assert training.run() == 20
 
@@ -245,7 +245,7 @@ LIMITED = """
     except StudioError as error:
         print(error)
     known = len(training.history)
-    assert 0 < training.moment == known < len(straight.history), known
+    assert 0 < training.current_step == known < len(straight.history), known
     try:
         print(len(training.vocabulary))
     except MemoryError:

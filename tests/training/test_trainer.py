@@ -122,10 +122,10 @@ def test_any_walk_ends_where_the_straight_way_does(
 ) -> None:
     for straight, walker in zip(every_engine(pairs, config), every_engine(pairs, config), strict=True):
         walker.run()
-        for moment in walk:
-            walker.seek(min(moment, len(walker.history)))
+        for step in walk:
+            walker.seek(min(step, len(walker.history)))
             fresh = straight
-            fresh.seek(walker.moment)
+            fresh.seek(walker.current_step)
             assert walker.top(3) == fresh.top(3)
             assert walker.vocabulary.tokens == fresh.vocabulary.tokens
             fresh.seek(0)
@@ -142,7 +142,7 @@ def test_forward_back_forward_gives_the_same_bytes(engine: Any, objective: Any, 
     before = contents(trainer)
     while trainer.step_back() is not None:
         pass
-    assert trainer.moment == 0
+    assert trainer.current_step == 0
     assert len(trainer.history) == done
     assert trainer.run() == done
     assert contents(trainer) == before
@@ -197,9 +197,9 @@ def test_step_back_keeps_the_history_and_step_replays_it(engine: Any) -> None:
     undone = trainer.step_back()
     assert undone is not None
     assert undone.step == 5
-    assert (trainer.moment, len(trainer.history), len(trainer.vocabulary)) == (4, 5, 7 + 4)
+    assert (trainer.current_step, len(trainer.history), len(trainer.vocabulary)) == (4, 5, 7 + 4)
     assert trainer.step() == undone
-    assert trainer.moment == len(trainer.history) == 5
+    assert trainer.current_step == len(trainer.history) == 5
 
 
 def test_counts_beyond_32_bits(engine: Any) -> None:
@@ -249,7 +249,7 @@ def test_training_much_further_takes_the_fast_engine(sample_words: Any, monkeypa
     grown.step_back()
     grown.change_limits(max_merges=60)
     assert isinstance(grown._engine, compiled.CompiledEngine)
-    assert (grown.moment, len(grown.history)) == (9, 10)
+    assert (grown.current_step, len(grown.history)) == (9, 10)
     grown.run()
     whole = wps.Trainer(sample_words, wps.TrainingConfig(max_merges=60), engine="plain")
     whole.run()
@@ -298,7 +298,7 @@ def test_spelled_out_special_token_does_not_grow_the_vocabulary(engine: Any) -> 
     assert made["[UNK]"] is False
     assert made["##a"] is False  # the word "##a" is written like the symbol a inside a word
     assert len(set(trainer.vocabulary.tokens)) == len(trainer.vocabulary)
-    assert trainer.history.vocabulary_size(trainer.moment) == len(trainer.vocabulary)
+    assert trainer.history.vocabulary_size(trainer.current_step) == len(trainer.vocabulary)
 
 
 def test_no_boundary_disappears_twice(sample_words: Any) -> None:
@@ -318,7 +318,7 @@ def test_interrupted_between_engine_and_history(
     with pytest.raises(KeyboardInterrupt):
         trainer.run(10)
     monkeypatch.undo()
-    assert trainer.moment == len(trainer.history) == 10
+    assert trainer.current_step == len(trainer.history) == 10
     trainer.run()
     assert contents(trainer) == contents(straight)
 

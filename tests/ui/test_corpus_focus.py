@@ -20,7 +20,7 @@ def marked(studio: Studio) -> list[str]:
 
 def expected(studio: Studio, tokens: tuple[str, ...]) -> list[str]:
     """The words of the text in which these tokens follow one another."""
-    tokenizer = studio.window.model.tokenizer_at(studio.window.model.moment)
+    tokenizer = studio.window.model.tokenizer_at(studio.window.model.step)
     found = []
     for word in tokenizer.tokenize_words(studio.window.document.text):
         spelled = [piece.token for piece in word.pieces]

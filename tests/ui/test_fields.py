@@ -22,7 +22,7 @@ _MEGABYTE = "a" * 1_000_000
 
 def test_every_line_of_the_window_has_a_limit(studio: Studio) -> None:
     window, actions = studio.window, studio.window.actions_
-    for action in (actions.breakpoints, actions.keep_moment, actions.notebook, actions.shortcuts, actions.find):
+    for action in (actions.breakpoints, actions.keep_step, actions.notebook, actions.shortcuts, actions.find):
         action.trigger()
     lines = [line for line in window.findChildren(QLineEdit) if not isinstance(line.parent(), QAbstractSpinBox)]
     assert len(lines) > 7

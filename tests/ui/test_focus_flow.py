@@ -76,7 +76,7 @@ def test_to_the_birth(studio: Studio) -> None:
         window.model.set_focus(focus)
         assert action.isEnabled()
         action.trigger()
-        assert window.model.moment == step
+        assert window.model.step == step
     for focus in (Focus("token", text="##h"), Focus("token", text="[UNK]"), Focus("word", text="is")):
         window.model.set_focus(focus)
         assert not action.isEnabled()

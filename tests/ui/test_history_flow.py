@@ -102,14 +102,14 @@ def test_there_is_nothing_to_export_before_a_training(empty_studio: Studio) -> N
     assert not empty_studio.window.history_pane._controls._export.isEnabled()
 
 
-def test_keys_go_to_a_step_and_to_the_row_of_the_moment(studio: Studio) -> None:
+def test_keys_go_to_a_step_and_to_the_row_of_the_step(studio: Studio) -> None:
     window = studio.window
     window.actions_.go_to_step.trigger()
     studio.wait(window.history_pane._filter_row._step.hasFocus)
     studio.qtbot.keyClicks(window.history_pane._filter_row._step, "7\r")
-    assert window.model.moment == 7
+    assert window.model.step == 7
     window.history_pane.view.clearSelection()
-    window.actions_.show_moment_row.trigger()
+    window.actions_.show_step_row.trigger()
     assert window.history_pane.view.selected_steps().tolist() == [7]
 
 

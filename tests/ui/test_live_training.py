@@ -48,12 +48,12 @@ def train(studio: Studio, press: Callable[[], None] | None = None) -> None:
     studio.wait(lambda: studio.window.model.state is FINISHED and not studio.window.training_flow.record.is_automatic)
 
 
-def test_a_key_trains_and_the_moment_stays(studio: Studio) -> None:
+def test_a_key_trains_and_the_step_stays(studio: Studio) -> None:
     model = studio.window.model
-    moment, before = model.moment, model.history
+    step, before = model.step, model.history
     type_text(studio, " zebra")
     assert model.history is not before
-    assert model.moment == moment > 0
+    assert model.step == step > 0
     assert "zebra" in model.counts.words
     assert model.history.input.config.vocab_size == studio.window.bar.settings.target_size
     assert studio.window.banner.text == ""  # nobody had asked for the merges before
@@ -200,7 +200,7 @@ def test_the_focus_and_the_candidates_follow(studio: Studio) -> None:
     type_text(studio, " zebra")
     studio.wait(lambda: bool(candidates))
     assert candidates[-1].available
-    assert candidates[-1].moment == window.model.moment - 1
+    assert candidates[-1].step == window.model.step - 1
     assert window.model.focus == Focus("token", text="##s")
 
 

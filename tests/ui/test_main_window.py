@@ -39,7 +39,7 @@ def train_anew(studio: Studio) -> None:
 def test_the_first_window_shows_the_course_example_in_mid_training(studio: Studio) -> None:
     model = studio.window.model
     assert model.merge_count == 25
-    assert model.moment == 12
+    assert model.step == 12
     assert model.progress.vocabulary_size == 70
     assert len(model.config.special_tokens) == 5
     assert model.config.objective == "score"
@@ -62,7 +62,7 @@ def test_one_button_is_the_primary_one(studio: Studio) -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "modifier", "moment"),
+    ("key", "modifier", "step"),
     [
         (Qt.Key.Key_Right, Qt.KeyboardModifier.NoModifier, 13),
         (Qt.Key.Key_Left, Qt.KeyboardModifier.NoModifier, 11),
@@ -73,9 +73,9 @@ def test_one_button_is_the_primary_one(studio: Studio) -> None:
         (Qt.Key.Key_End, Qt.KeyboardModifier.NoModifier, 25),
     ],
 )
-def test_keys_move_in_time(studio: Studio, key: Qt.Key, modifier: Qt.KeyboardModifier, moment: int) -> None:
+def test_keys_move_in_time(studio: Studio, key: Qt.Key, modifier: Qt.KeyboardModifier, step: int) -> None:
     press(studio, key, modifier)
-    assert studio.window.model.moment == moment
+    assert studio.window.model.step == step
 
 
 @pytest.mark.parametrize("modifier", [Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier])
@@ -86,24 +86,24 @@ def test_home_and_end_in_a_table_go_through_its_rows(studio: Studio, modifier: Q
     for key, row in ((Qt.Key.Key_End, 24), (Qt.Key.Key_Home, 0)):
         studio.qtbot.keyClick(view, key, modifier)
         assert view.currentIndex().row() == row
-        assert studio.window.model.moment == row + 1  # the beginning, which no row has, would be 0
+        assert studio.window.model.step == row + 1  # the beginning, which no row has, would be 0
 
 
 def test_arrow_keys_in_the_editor_move_its_cursor(studio: Studio) -> None:
     editor = studio.window.corpus_pane.editor
     editor.setFocus()
     studio.qtbot.keyClick(editor, Qt.Key.Key_Right)
-    assert studio.window.model.moment == 12
+    assert studio.window.model.step == 12
     assert editor.textCursor().position() == 1
     studio.qtbot.keyClick(editor, Qt.Key.Key_Right, Qt.KeyboardModifier.AltModifier)
-    assert studio.window.model.moment == 13
+    assert studio.window.model.step == 13
 
 
 def test_next_at_the_end_says_why_there_is_none_and_offers_to_go_on(studio: Studio) -> None:
     studio.window.actions_.last_merge.trigger()
     studio.window.actions_.next_merge.trigger()
     assert "size reached" in studio.window.banner.text
-    assert studio.window.model.moment == 25
+    assert studio.window.model.step == 25
 
 
 def test_next_begins_a_training_where_there_is_none(empty_studio: Studio) -> None:
@@ -113,7 +113,7 @@ def test_next_begins_a_training_where_there_is_none(empty_studio: Studio) -> Non
     assert empty_studio.window.model.state is TrainerState.PAUSED
     empty_studio.window.actions_.next_merge.trigger()
     empty_studio.wait(lambda: empty_studio.window.model.merge_count == 2)
-    assert empty_studio.window.model.moment == 2
+    assert empty_studio.window.model.step == 2
 
 
 def test_the_space_bar_plays_and_holds(studio: Studio) -> None:
@@ -131,7 +131,7 @@ def test_the_space_bar_plays_and_holds(studio: Studio) -> None:
 def test_train_on_the_untouched_sample_asks_nothing(studio: Studio) -> None:
     train_anew(studio)
     assert studio.window.model.merge_count == 25
-    assert studio.window.model.moment == 25
+    assert studio.window.model.step == 25
 
 
 def test_train_again_asks_before_it_discards(studio: Studio) -> None:

@@ -60,7 +60,7 @@ def test_a_flood_of_faults_opens_one_box_and_the_work_goes_on(studio: Studio) ->
     QCoreApplication.processEvents()
     assert not studio.has_box()
     studio.window.actions_.next_merge.trigger()
-    assert studio.window.model.moment == 13
+    assert studio.window.model.step == 13
 
 
 @pytest.mark.expects_log
@@ -82,7 +82,7 @@ def test_diagnostics_say_what_is_shown(studio: Studio) -> None:
     studio.window.actions_.copy_diagnostics.trigger()
     report = QGuiApplication.clipboard().text()
     assert "PySide6" in report
-    assert '"merges": 25, "moment": 12' in report
+    assert '"merges": 25, "step": 12' in report
     assert '"train_as_you_type": true' in report
     studio.answer(_OK)
 
@@ -93,7 +93,7 @@ def test_diagnostics_are_copied_without_the_corpus(studio: Studio) -> None:
     studio.wait(lambda: model.counts is not None and "secret" in model.counts.words)  # trained as it was typed
     studio.window.actions_.copy_diagnostics.trigger()
     report = QGuiApplication.clipboard().text()
-    assert f'"merges": {model.merge_count}, "moment": {model.moment}' in report
+    assert f'"merges": {model.merge_count}, "step": {model.step}' in report
     assert model.merge_count < 25
     assert "secret" not in report
     studio.answer(_OK)

@@ -79,7 +79,7 @@ def test_every_pane_is_painted_in_the_middle_of_the_change(engineer: Studio, siz
     window.docks.bring(card)
     QApplication.processEvents()
     signals = (
-        window.model.run_reset, window.usage.changed, window.changes.changed, window.model.moment_changed,
+        window.model.run_reset, window.usage.changed, window.changes.changed, window.model.step_changed,
         window.model.focus_changed, window.model.state_changed, window.model.merges_appended,
     )  # fmt: skip
     touched = []
@@ -118,9 +118,9 @@ def test_a_sorted_vocabulary_takes_another_run(engineer: Studio, column: Vocabul
     view.sortByColumn(int(column), Qt.SortOrder.DescendingOrder)
     view.selectRow(table.row_of_id(69))
     train_again(engineer, size)
-    engineer.wait(lambda: window.usage.is_current and window.usage.step == window.model.moment)
+    engineer.wait(lambda: window.usage.is_current and window.usage.step == window.model.step)
     engineer.wait(lambda: not window.vocabulary_pane.is_stale)
-    assert table.rowCount() == window.model.history.vocabulary_size(window.model.moment)
+    assert table.rowCount() == window.model.history.vocabulary_size(window.model.step)
     tester.deleteLater()
 
 

@@ -141,8 +141,8 @@ def train_command(
         tokenizer = Tokenizer(trainer.vocabulary, counts.normalizer, counts.pre_tokenizer)
         _check_saving(tokenizer, output, chosen, config if bpe else None)
         while trainer.run(_SLICE):
-            report("Training", trainer.history.vocabulary_size(trainer.moment), vocab_size)
-    origin = Origin(merges=trainer.moment, corpus=notes.record())
+            report("Training", trainer.history.vocabulary_size(trainer.current_step), vocab_size)
+    origin = Origin(merges=trainer.current_step, corpus=notes.record())
     with results(force=force):
         _write(output, trainer, origin, chosen, bpe=bpe)
         write_more(output, history, trainer, origin, with_counts=with_counts)

@@ -67,7 +67,7 @@ def write_bpe(output: str, trainer: Trainer, origin: Origin) -> None:
     StudioError
         If a symbol cannot stand there, or a file cannot be written.
     """
-    exported = Exported(trainer.counts, trainer.config, trainer.history, trainer.moment, origin)
+    exported = Exported(trainer.counts, trainer.config, trainer.history, trainer.current_step, origin)
     write_export("bpe", exported, Path(output))
 
 
@@ -79,7 +79,7 @@ def write_more(output: str, history: str | None, trainer: Trainer, origin: Origi
     StudioError
         If a file cannot be written.
     """
-    exported = Exported(trainer.counts, trainer.config, trainer.history, trainer.moment, origin)
+    exported = Exported(trainer.counts, trainer.config, trainer.history, trainer.current_step, origin)
     if with_counts:
         write_export("word-counts", exported, Path(output) / counts_name(trainer.counts))
     if history is not None:

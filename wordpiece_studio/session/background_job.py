@@ -1,6 +1,6 @@
 """One piece of work at a time in a thread beside the window; the latest order wins, and the ones before are given up.
 
-What is to be done is handed in as a function; work in pure Python that takes longer than a moment belongs into a child
+What is to be done is handed in as a function; work in pure Python that takes longer than a step belongs into a child
 process that this function starts (`child_process`): in a thread it would stall the window.
 """
 

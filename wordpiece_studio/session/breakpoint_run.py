@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 class BreakpointRun(QObject):
-    """Moves the moment of a model from breakpoint to breakpoint.
+    """Moves the step of a model from breakpoint to breakpoint.
 
     Signals
     -------
     halted(Hit)
-        The moment is at a breakpoint now.
+        The step is at a breakpoint now.
     ended()
         There was none up to the last merge, or the training ended or was paused before it came to one.
     waiting_changed(bool)
@@ -49,14 +49,14 @@ class BreakpointRun(QObject):
         """Go to the next breakpoint; where none is left, train further and pause at the first that is hit."""
         if self._model.history is None or not self._watch.is_set:
             return
-        self._set_after(self._model.moment)
+        self._set_after(self._model.step)
         self._has_sent_on = False
         self._look()
 
     def run_back(self) -> None:
         """Go to the breakpoint before."""
         self.cancel()
-        hit = self._watch.previous_hit(self._model.moment)
+        hit = self._watch.previous_hit(self._model.step)
         if hit is not None:
             self._model.seek(hit.step)
             self.halted.emit(hit)

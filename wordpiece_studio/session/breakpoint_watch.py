@@ -66,7 +66,7 @@ class BreakpointWatch(QObject):
         self._timer.timeout.connect(self._search)
         model.run_reset.connect(self._on_model_run_reset)
         model.merges_appended.connect(self._on_model_merges_appended)
-        model.moment_changed.connect(self._on_model_moment_changed)
+        model.step_changed.connect(self._on_model_step_changed)
         breakpoints.changed.connect(self._on_breakpoints_changed)
 
     @property
@@ -93,13 +93,13 @@ class BreakpointWatch(QObject):
         return self._steps
 
     def next_hit(self, after: int, last: int = _END) -> Hit | None:
-        """Return the first hit after the moment `after`, up to the step `last`; only merges up to `known` are sure."""
+        """Return the first hit after the step `after`, up to the step `last`; only merges up to `known` are sure."""
         steps = (_first_after(search.steps, after) for search in self._searches.values())
         step = min(steps, default=_END)
         return self._hit_at(step) if step <= last and step != _END else None
 
     def previous_hit(self, before: int) -> Hit | None:
-        """Return the last hit before the moment `before`."""
+        """Return the last hit before the step `before`."""
         step = max((_last_before(search.steps, before) for search in self._searches.values()), default=0)
         return self._hit_at(step) if step else None
 
@@ -121,7 +121,7 @@ class BreakpointWatch(QObject):
         if self._searches or self.is_set:
             self._search()
 
-    def _on_model_moment_changed(self, _moment: object) -> None:
+    def _on_model_step_changed(self, _step: object) -> None:
         """Look again, which is how the model tells that words were read that a search has waited for."""
         if self.is_searching and not self._timer.isActive():
             self._search()
@@ -165,11 +165,11 @@ def _united(parts: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
     return steps[np.diff(steps, prepend=-1) > 0]
 
 
-def _first_after(steps: NDArray[np.int64], moment: int) -> int:
-    index = int(np.searchsorted(steps, moment, side="right"))
+def _first_after(steps: NDArray[np.int64], step: int) -> int:
+    index = int(np.searchsorted(steps, step, side="right"))
     return int(steps[index]) if index < len(steps) else _END
 
 
-def _last_before(steps: NDArray[np.int64], moment: int) -> int:
-    index = int(np.searchsorted(steps, moment, side="left")) - 1
+def _last_before(steps: NDArray[np.int64], step: int) -> int:
+    index = int(np.searchsorted(steps, step, side="left")) - 1
     return int(steps[index]) if index >= 0 else 0

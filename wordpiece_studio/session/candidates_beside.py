@@ -1,6 +1,6 @@
-"""The candidates of a moment while the training goes on: found beside it, from the history alone.
+"""The candidates of a step while the training goes on: found beside it, from the history alone.
 
-The engine that learns is never moved for it: another one is begun at the moment asked for, in a thread of its own, and
+The engine that learns is never moved for it: another one is begun at the step asked for, in a thread of its own, and
 let go with the answer (:mod:`~wordpiece_studio.training.candidates`). Where there is not enough memory for a second
 one, no candidates are available.
 """
@@ -35,7 +35,7 @@ _MARGIN = 2
 @dataclass(frozen=True, slots=True)
 class _Wish:
     history: MergeHistory
-    moment: int
+    step: int
     limit: int
 
 
@@ -53,15 +53,15 @@ class CandidatesBeside(QObject):
     def __init__(self, finder: CandidatesFinder, parent: QObject) -> None:
         super().__init__(parent)
         self._finder = finder
-        self._moment = 0
+        self._step = 0
         self._job = BackgroundJob(self._find, "The search for candidates", self)
         self._job.finished.connect(self.found)
         self._job.failed.connect(self._on_job_failed)
 
-    def find(self, history: MergeHistory, moment: int, limit: int) -> None:
-        """Find the best `limit` pairs after `moment` merges."""
-        self._moment = moment
-        self._job.begin(_Wish(history, moment, limit))
+    def find(self, history: MergeHistory, step: int, limit: int) -> None:
+        """Find the best `limit` pairs after `step` merges."""
+        self._step = step
+        self._job.begin(_Wish(history, step, limit))
 
     def drop(self) -> None:
         """Have nobody wait for candidates any more."""
@@ -73,15 +73,15 @@ class CandidatesBeside(QObject):
 
     def _find(self, wish: _Wish, stop: threading.Event, _report: Report) -> Candidates:
         """Do the work; in the thread."""
-        found = self._finder(wish.history, wish.moment, wish.limit, stop.is_set)
-        return Candidates(wish.moment, tuple(found or ()), available=found is not None)
+        found = self._finder(wish.history, wish.step, wish.limit, stop.is_set)
+        return Candidates(wish.step, tuple(found or ()), available=found is not None)
 
     def _on_job_failed(self, _error: StudioError) -> None:
-        self.found.emit(Candidates(self._moment, (), available=False))
+        self.found.emit(Candidates(self._step, (), available=False))
 
 
 def find_where_there_is_room(
-    history: MergeHistory, moment: int, limit: int, should_stop: Callable[[], bool]
+    history: MergeHistory, step: int, limit: int, should_stop: Callable[[], bool]
 ) -> list[Candidate] | None:
     """Return the candidates, or None if there is not enough memory. Imported here: the window opens first."""
     from wordpiece_studio.training.candidates import candidates_at, candidates_memory
@@ -89,4 +89,4 @@ def find_where_there_is_room(
     free = available_memory()
     if free is not None and _MARGIN * candidates_memory(history) > free:
         return None
-    return candidates_at(history, moment, limit, should_stop)
+    return candidates_at(history, step, limit, should_stop)

@@ -1,4 +1,4 @@
-"""What the charts draw from: one run at its moment, the watched text, the tokens' use, and the focus put in numbers.
+"""What the charts draw from: one run at its step, the watched text, the tokens' use, and the focus put in numbers.
 
 Plain Python over the models: no Qt, no signal, no widget.
 """
@@ -54,9 +54,9 @@ class ChartSource:
         return self.model.merge_count
 
     @property
-    def moment(self) -> int:
+    def step(self) -> int:
         """The step shown."""
-        return self.model.moment
+        return self.model.step
 
     @property
     def words(self) -> int:

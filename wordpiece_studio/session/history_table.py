@@ -34,11 +34,11 @@ RAW_ROLE = int(Qt.ItemDataRole.UserRole)
 STEP_ROLE = RAW_ROLE + 1
 """The step of the row, from 1."""
 
-IS_MOMENT_ROLE = RAW_ROLE + 2
-"""True for the row of the last merge of the moment shown."""
+IS_CURRENT_STEP_ROLE = RAW_ROLE + 2
+"""True for the row of the last merge of the step shown."""
 
 IS_FUTURE_ROLE = RAW_ROLE + 3
-"""True for merges that the moment shown has not seen yet."""
+"""True for merges that the step shown has not seen yet."""
 
 _REARRANGE_INTERVAL_MS = 250
 _NO_INDEX = QModelIndex()
@@ -54,7 +54,7 @@ class HistoryTableModel(QAbstractTableModel):
 
     `DisplayRole` is text for reading (four significant digits), `RAW_ROLE` the value; see the other roles above. While
     training, rows come in batches; where they are sorted or filtered they fall into place a few times a second.
-    The rows of a long history are put in order in a thread, and appear in it a moment later.
+    The rows of a long history are put in order in a thread, and appear in it a step later.
 
     Signals
     -------
@@ -77,7 +77,7 @@ class HistoryTableModel(QAbstractTableModel):
         self._words = HistoryWords(self)
         self._take_history()
         self._known = model.merge_count  # merges that the rows are made of
-        self._moment = model.moment
+        self._step = model.step
         self._filter = HistoryFilter()
         self._column = HistoryColumn.STEP
         self._descending = False
@@ -96,7 +96,7 @@ class HistoryTableModel(QAbstractTableModel):
         self._timer.timeout.connect(self._on_timer_timeout)
         model.run_reset.connect(self._on_model_run_reset)
         model.merges_appended.connect(self._on_model_merges_appended)
-        model.moment_changed.connect(self._on_model_moment_changed)
+        model.step_changed.connect(self._on_model_step_changed)
 
     # Rows and steps.
 
@@ -187,9 +187,9 @@ class HistoryTableModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _LEFT if column in TOKEN_COLUMNS else _RIGHT
         if role == IS_FUTURE_ROLE:
-            return step > self._moment
-        if role == IS_MOMENT_ROLE:
-            return step == self._moment
+            return step > self._step
+        if role == IS_CURRENT_STEP_ROLE:
+            return step == self._step
         return step if role == STEP_ROLE else None
 
     def headerData(  # Qt's name
@@ -224,7 +224,7 @@ class HistoryTableModel(QAbstractTableModel):
         self._timer.stop()
         self._ordering.drop()
         self._take_history()
-        self._known = self._moment = 0
+        self._known = self._step = 0
         wanted = RowsWanted(0, self._filter, self._column, self._descending, self._watched)
         self._shown = wanted
         self._set_order(None if wanted.is_plain else np.empty(0, dtype=np.int64))
@@ -239,17 +239,17 @@ class HistoryTableModel(QAbstractTableModel):
             self._known = last + 1
             self.endInsertRows()
 
-    def _on_model_moment_changed(self, moment: int) -> None:
-        before, self._moment = self._moment, moment
+    def _on_model_step_changed(self, step: int) -> None:
+        before, self._step = self._step, step
         last = self.rowCount() - 1
         if last < 0:
             return
         if self._order is None:
-            first, last = max(0, min(before, moment) - 1), min(last, max(before, moment) - 1)
+            first, last = max(0, min(before, step) - 1), min(last, max(before, step) - 1)
         else:
             first = 0
         if first <= last:
-            changed = [IS_MOMENT_ROLE, IS_FUTURE_ROLE]
+            changed = [IS_CURRENT_STEP_ROLE, IS_FUTURE_ROLE]
             self.dataChanged.emit(self.index(first, 0), self.index(last, len(HistoryColumn) - 1), changed)
 
     def _on_timer_timeout(self) -> None:

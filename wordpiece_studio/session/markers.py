@@ -85,9 +85,9 @@ class Markers(QObject):
         self.changed.emit()
 
     def toggle(self, name: MarkerName) -> None:
-        """Mark the moment; if it is marked so already, take the marker away."""
-        moment = self._model.moment
-        self.set_step(name, None if self._steps.get(name) == moment else moment)
+        """Mark the step; if it is marked so already, take the marker away."""
+        step = self._model.step
+        self.set_step(name, None if self._steps.get(name) == step else step)
 
     def distance(self) -> Distance | None:
         """Return what changes from A to B; None without both."""

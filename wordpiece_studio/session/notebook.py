@@ -1,4 +1,4 @@
-"""The notebook: moments that are worth coming back to, each with a line of text, as a table for Qt's views.
+"""The notebook: steps that are worth coming back to, each with a line of text, as a table for Qt's views.
 
 Nothing that was typed is dropped with a run: a note tells which merge it was made at, so that everyone sees whether the
 run that is shown has the same one there.
@@ -27,7 +27,7 @@ _NO_INDEX = QModelIndex()
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A moment that was kept.
+    """A step that was kept.
 
     Attributes
     ----------
@@ -74,14 +74,14 @@ class Notebook(QAbstractTableModel):
         self.endResetModel()
         self.changed.emit()
 
-    def keep(self, text: str, moment: int | None = None) -> int:
-        """Keep a moment, the one that is shown if it is None, with this line; return its row."""
+    def keep(self, text: str, step: int | None = None) -> int:
+        """Keep a step, the one that is shown if it is None, with this line; return its row."""
         history = self._model.history
-        moment = self._model.moment if moment is None else moment
-        token = history[moment - 1].token if history is not None and moment else ""
-        row = bisect_right([note.step for note in self._notes], moment)
+        step = self._model.step if step is None else step
+        token = history[step - 1].token if history is not None and step else ""
+        row = bisect_right([note.step for note in self._notes], step)
         self.beginInsertRows(QModelIndex(), row, row)
-        self._notes.insert(row, Note(moment, one_line(text), token))
+        self._notes.insert(row, Note(step, one_line(text), token))
         self.endInsertRows()
         self.changed.emit()
         return row

@@ -1,4 +1,4 @@
-"""Plays the moments of a training one after the other, at a speed that can be changed while it plays."""
+"""Plays the steps of a training one after the other, at a speed that can be changed while it plays."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _FRAMES_PER_SECOND = 50.0
 
 
 class Player(QObject):
-    """Moves the moment of a `TrainerModel` on.
+    """Moves the step of a `TrainerModel` on.
 
     At the head it waits for a training that runs, lets a paused one learn one merge at a time, and stops where the
-    training is finished. Above 50 merges a second it takes several moments at a time, but leaps over no breakpoint.
+    training is finished. Above 50 merges a second it takes several steps at a time, but leaps over no breakpoint.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class Player(QObject):
         self._model = model
         self._watch = watch
         self._speed = 4.0
-        self._owed = 0.0  # moments that are due but were not taken yet, less than one
+        self._owed = 0.0  # steps that are due but were not taken yet, less than one
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._on_timer_timeout)
         model.run_reset.connect(self.stop)
@@ -55,7 +55,7 @@ class Player(QObject):
 
     @property
     def is_playing(self) -> bool:
-        """Whether the moment is being moved."""
+        """Whether the step is being moved."""
         return self._timer.isActive()
 
     @property
@@ -72,7 +72,7 @@ class Player(QObject):
             self.speed_changed.emit(speed)
 
     def play(self) -> None:
-        """Begin to play; from the first moment if everything was played already."""
+        """Begin to play; from the first step if everything was played already."""
         if self.is_playing or self._model.history is None:
             return
         if self._is_over():
@@ -100,22 +100,22 @@ class Player(QObject):
             self.stop()
         elif not model.is_at_head:
             self._owed += max(1.0, self._speed / _FRAMES_PER_SECOND)
-            moments, self._owed = divmod(self._owed, 1.0)
-            self._go_on_to(model.moment + int(moments))
+            steps, self._owed = divmod(self._owed, 1.0)
+            self._go_on_to(model.step + int(steps))
         elif not model.is_busy and not (self._watch is not None and self._watch.is_searching):
             model.next_merge()
 
-    def _go_on_to(self, moment: int) -> None:
-        """Show this moment, or the breakpoint that is reached before; wait where nobody knows whether there is one."""
+    def _go_on_to(self, step: int) -> None:
+        """Show this step, or the breakpoint that is reached before; wait where nobody knows whether there is one."""
         watch, model = self._watch, self._model
         if watch is None or not watch.is_set:
-            model.seek(moment)
+            model.seek(step)
             return
-        known = min(moment, watch.known)
-        hit = watch.next_hit(model.moment, known)
+        known = min(step, watch.known)
+        hit = watch.next_hit(model.step, known)
         if hit is not None:
             self._halt(hit)
-        elif known > model.moment:
+        elif known > model.step:
             model.seek(known)
 
     def _halt(self, hit: Hit) -> None:
@@ -126,8 +126,8 @@ class Player(QObject):
 
     def _on_model_merges_appended(self, first: int, last: int) -> None:
         watch = self._watch
-        if not self.is_playing or watch is None or not watch.is_set or self._model.moment != first:
-            return  # else the moment is about to follow the head, over all breakpoints in between
+        if not self.is_playing or watch is None or not watch.is_set or self._model.step != first:
+            return  # else the step is about to follow the head, over all breakpoints in between
         hit = watch.next_hit(first, last + 1)
         if hit is not None and hit.step <= watch.known:
             self._halt(hit)

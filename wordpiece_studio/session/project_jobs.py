@@ -48,7 +48,7 @@ def open_work(path: Path, _stop: threading.Event, _report: Report) -> ProjectFil
     StudioError
         If it is none, or damaged.
     """
-    from wordpiece_studio.session.moment_marks import breakpoints_of
+    from wordpiece_studio.session.step_marks import breakpoints_of
     from wordpiece_studio.storage.project.layout import damaged
     from wordpiece_studio.storage.project.project_file import open_project
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.corpus_references import CorpusReferences
     from wordpiece_studio.session.document import Document
     from wordpiece_studio.session.markers import MarkerName
-    from wordpiece_studio.session.moment_marks import MomentMarks
+    from wordpiece_studio.session.step_marks import StepMarks
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.storage.project.contents import CorpusReference, UnknownContents
 
@@ -74,7 +74,7 @@ class ProjectState(QObject):
     failed = Signal(object)
 
     def __init__(
-        self, document: Document, model: TrainerModel, marks: MomentMarks, fields: ProjectFields,
+        self, document: Document, model: TrainerModel, marks: StepMarks, fields: ProjectFields,
         references: CorpusReferences, parent: QObject | None = None,
     ) -> None:  # fmt: skip
         super().__init__(parent)
@@ -187,7 +187,7 @@ class ProjectState(QObject):
         names: tuple[MarkerName, ...] = ("A", "B")
         steps = {name: marks.markers.step(name) for name in names}
         return ProjectView(
-            moment=self._model.moment,
+            step=self._model.step,
             focus=None if focus is None else ProjectFocus(focus.kind, focus.left, focus.right, focus.text),
             watched_text=self._watched_text(),
             markers={name: step for name, step in steps.items() if step is not None},
@@ -269,12 +269,12 @@ class ProjectState(QObject):
             self._model.forget()
             return
         self._fields.begin_run(RunOrigin(run.corpus_name, run.is_of_corpus, run.is_wanted))
-        self._model.open_run(run.counts, run.config, run.history, run.stop_reason, project.view.moment)
+        self._model.open_run(run.counts, run.config, run.history, run.stop_reason, project.view.step)
 
     def _restore_view(self, view: ProjectView) -> None:
         marks, model, focus = self._marks, self._model, view.focus
         marks.restore(view)
-        model.seek(view.moment)
+        model.seek(view.step)
         model.set_focus(None if focus is None else Focus(focus.kind, focus.left, focus.right, focus.text))
         self._fields.watch(view.watched_text)
 
@@ -295,7 +295,7 @@ class ProjectState(QObject):
         ):  # fmt: skip
             plain.connect(self.changed)
         for signal in (
-            document.path_changed, document.modified_changed, model.moment_changed, model.focus_changed,
+            document.path_changed, document.modified_changed, model.step_changed, model.focus_changed,
             model.state_changed,
         ):  # fmt: skip
             signal.connect(self._on_changed)

@@ -71,18 +71,18 @@ class Focus:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """The best pairs at a moment.
+    """The best pairs at a step.
 
     Attributes
     ----------
-    moment
-        The moment they stand at: after so many merges.
+    step
+        The step they stand at: after so many merges.
     pairs
         Best first; empty if no pair is left, or if nothing is available.
     available
         False where there is no run, or not enough memory to find them beside a training that runs.
     """
 
-    moment: int
+    step: int
     pairs: tuple[Candidate, ...]
     available: bool

@@ -1,4 +1,4 @@
-"""The run that is being trained to take the place of the one shown, and the moment that is shown on either side of it.
+"""The run that is being trained to take the place of the one shown, and the step that is shown on either side of it.
 
 Plain Python; what is done with it is the affair of `trainer_model.py`.
 """
@@ -21,7 +21,7 @@ class Replacement:
 
     def __init__(self) -> None:
         self._request: ReplaceRequest | None = None
-        self._missed: int | None = None  # the moment that was chosen, where no run has gone beyond it since
+        self._missed: int | None = None  # the step that was chosen, where no run has gone beyond it since
 
     @property
     def is_under_way(self) -> bool:
@@ -47,17 +47,17 @@ class Replacement:
         self._request = None
         return True
 
-    def forget_moment(self) -> None:
-        """Note that another moment was chosen."""
+    def forget_step(self) -> None:
+        """Note that another step was chosen."""
         self._missed = None
 
-    def wanted_moment(self, moment: int, *, is_head: bool) -> float:
-        """Return the moment to show instead of `moment`; infinity is the head."""
+    def wanted_step(self, step: int, *, is_head: bool) -> float:
+        """Return the step to show instead of `step`; infinity is the head."""
         if self._missed is not None:
             return self._missed
-        return math.inf if is_head else moment
+        return math.inf if is_head else step
 
-    def moment(self, wanted: float, last: int) -> int:
-        """Return the moment nearest to `wanted`; a later run may reach further, but nobody has asked for its head."""
+    def step(self, wanted: float, last: int) -> int:
+        """Return the step nearest to `wanted`; a later run may reach further, but nobody has asked for its head."""
         self._missed = int(wanted) if last <= wanted < math.inf else None
         return int(min(wanted, last))

@@ -1,7 +1,7 @@
-"""The run that the window shows: how far it is, the moment and the focus that all panes share, and what they may ask.
+"""The run that the window shows: how far it is, the step and the focus that all panes share, and what they may ask.
 
-It keeps the published part of the history, the *moment* (after so many merges) and the *focus*. Moving in time is a
-matter of numbers here: the history can say everything about any moment. How a run comes about, and what the engine is
+It keeps the published part of the history, the *step* (after so many merges) and the *focus*. Moving in time is a
+matter of numbers here: the history can say everything about any step. How a run comes about, and what the engine is
 asked for, is the affair of `trainer_model.py`.
 """
 
@@ -36,8 +36,8 @@ class ShownRun(QObject):
         Once per merge, in strict order, while `merge_count` already counts it.
     merges_appended(first, last)
         Once per batch, after its `merged`: indices into `history`, from 0, both inclusive.
-    moment_changed(int)
-        The moment shown, "after k merges". After `merges_appended`, if the moment follows the head.
+    step_changed(int)
+        The step shown, "after k merges". After `merges_appended`, if the step follows the head.
     focus_changed(Focus | None), state_changed(TrainerState)
         What is so now.
     progress_changed(Progress)
@@ -45,15 +45,15 @@ class ShownRun(QObject):
     failed(StudioError)
         The last command went wrong; after `state_changed`.
     run_reset()
-        There is another history object; `merge_count` and `moment` are 0. `focus` is None, except after `replace`.
+        There is another history object; `merge_count` and `step` are 0. `focus` is None, except after `replace`.
         Panes start afresh.
     candidates_changed(Candidates)
-        The answer to the latest `request_candidates`; none if the moment shown has changed since it was asked for.
+        The answer to the latest `request_candidates`; none if the step shown has changed since it was asked for.
     """
 
     merged = Signal(object)
     merges_appended = Signal(object, object)
-    moment_changed = Signal(object)
+    step_changed = Signal(object)
     focus_changed = Signal(object)
     state_changed = Signal(object)
     progress_changed = Signal(object)
@@ -67,7 +67,7 @@ class ShownRun(QObject):
         self._started: Started | None = None
         self._config: TrainingConfig | None = None
         self._stop_reason: str | None = None
-        self._moment = 0
+        self._step = 0
         self._is_held = False
         self._published = 0
         self._learned = 0  # known to be learned by the worker, not all of it published yet
@@ -91,18 +91,18 @@ class ShownRun(QObject):
 
     @property
     def merge_count(self) -> int:
-        """Number of merges announced: the head, the last moment there is."""
+        """Number of merges announced: the head, the last step there is."""
         return self._published
 
     @property
-    def moment(self) -> int:
-        """The moment shown: after so many merges, 0 to `merge_count`."""
-        return self._moment
+    def step(self) -> int:
+        """The step shown: after so many merges, 0 to `merge_count`."""
+        return self._step
 
     @property
     def is_at_head(self) -> bool:
-        """Whether the moment is the last one; while training such a moment follows."""
-        return self._moment == self._published
+        """Whether the step is the last one; while training such a step follows."""
+        return self._step == self._published
 
     @property
     def focus(self) -> Focus | None:
@@ -154,31 +154,31 @@ class ShownRun(QObject):
     # Moving in time, and looking.
 
     def seek(self, step: int) -> None:
-        """Show the moment `step`, or the nearest there is."""
-        moment = self._nearest(step)
+        """Show the state after `step` merges, or the nearest there is."""
+        nearest = self._nearest(step)
         self._is_held = False
-        if moment != self._moment:
-            self._moment = moment
-            self.moment_changed.emit(moment)
+        if nearest != self._step:
+            self._step = nearest
+            self.step_changed.emit(nearest)
 
     def look_again(self) -> None:
-        """Have everybody look at the moment again: more is known of it now."""
-        self.moment_changed.emit(self._moment)
+        """Have everybody look at the step again: more is known of it now."""
+        self.step_changed.emit(self._step)
 
     def hold(self) -> None:
-        """Do not follow the head of a training that runs, should the moment be there, until another one is sought."""
+        """Do not follow the head of a training that runs, should the step be there, until another one is sought."""
         self._is_held = self._state is TrainerState.TRAINING
 
     def previous_merge(self) -> None:
-        """Show the moment before."""
-        self.seek(self._moment - 1)
+        """Show the step before."""
+        self.seek(self._step - 1)
 
     def first(self) -> None:
-        """Show the moment before the first merge."""
+        """Show the step before the first merge."""
         self.seek(0)
 
     def last(self) -> None:
-        """Show the head; while training the moment follows it from then on."""
+        """Show the head; while training the step follows it from then on."""
         self.seek(self._published)
 
     def set_focus(self, focus: Focus | None) -> None:
@@ -195,11 +195,11 @@ class ShownRun(QObject):
         return max(0, min(int(step), self._published))
 
     def _take_run(self, started: Started | None) -> None:
-        had_moment, had_focus, self._focus = self._moment, self._focus, None
+        had_step, had_focus, self._focus = self._step, self._focus, None
         self._set_run(started)
         self.run_reset.emit()
-        if had_moment:
-            self.moment_changed.emit(0)
+        if had_step:
+            self.step_changed.emit(0)
         if had_focus is not None:
             self.focus_changed.emit(None)
 
@@ -207,12 +207,12 @@ class ShownRun(QObject):
         """Have the run that was started, or none, and nothing of it published."""
         self._started = started
         self._config = started.config if started is not None else None
-        self._published = self._learned = self._moment = 0
+        self._published = self._learned = self._step = 0
         self._meter.begin_run()
         self._tokenizers.clear()
 
     def _publish(self, *, follows: bool = True) -> None:
-        """Announce what was learned and not announced yet; with `follows` a moment at the head stays there."""
+        """Announce what was learned and not announced yet; with `follows` a step at the head stays there."""
         history, first, end = self.history, self._published, self._learned
         if history is None or end <= first:
             return
@@ -223,7 +223,7 @@ class ShownRun(QObject):
         if self._is_closed:  # by a listener
             return
         self.merges_appended.emit(first, end - 1)
-        if follows and self._moment == first and not self._is_held:
+        if follows and self._step == first and not self._is_held:
             self.seek(end)
 
     def _set_state(self, state: TrainerState) -> None:

@@ -105,10 +105,10 @@ class TokenDetails(QObject):
         self._job.finished.connect(self._on_job_finished)
 
     def find_words(self, token_id: int, reasons: DeadTokens | None = None) -> None:
-        """Ask which words hold a token at the moment shown; with `reasons` also in how many it is spelled."""
+        """Ask which words hold a token at the step shown; with `reasons` also in how many it is spelled."""
         history = self._model.history
         if history is not None:
-            self._job.begin(_WordsOrder(history, token_id, self._model.moment, reasons))
+            self._job.begin(_WordsOrder(history, token_id, self._model.step, reasons))
 
     def find_growth(self, word: str) -> None:
         """Ask how a word grew."""

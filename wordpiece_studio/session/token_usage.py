@@ -1,6 +1,6 @@
-"""How often each token of the vocabulary is used on the corpus at the moment shown, found beside the window.
+"""How often each token of the vocabulary is used on the corpus at the step shown, found beside the window.
 
-It counts only while a pane that shows the figures is seen, and only once the moment rests. What is counted is in
+It counts only while a pane that shows the figures is seen, and only once the step rests. What is counted is in
 `evaluation/usage.py`; the words of one token are found by `token_details.py`.
 """
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _REST_MS = 150
 _FEW_WORDS = 2000
-"""So many are counted within a frame: there is no need to wait until the moment rests."""
+"""So many are counted within a frame: there is no need to wait until the step rests."""
 _KEPT = 8
 _NO_NUMBERS = np.empty(0, dtype=np.int64)
 _NO_MARKS = np.empty(0, dtype=np.bool_)
@@ -82,24 +82,24 @@ class TokenUsage(QObject):
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._on_timer_timeout)
-        model.moment_changed.connect(self._on_model_moment_changed)
+        model.step_changed.connect(self._on_model_step_changed)
         model.run_reset.connect(self._on_model_run_reset)
 
     # What is known.
 
     @property
     def step(self) -> int | None:
-        """The moment that the figures are of; None if there are none. It may be another one than is shown."""
+        """The step that the figures are of; None if there are none. It may be another one than is shown."""
         return self._figures.step if self._figures is not None else None
 
     @property
     def is_current(self) -> bool:
-        """Whether the figures are those of the moment shown."""
-        return self._figures is not None and self._figures.step == self._model.moment
+        """Whether the figures are those of the step shown."""
+        return self._figures is not None and self._figures.step == self._model.step
 
     @property
     def is_counting(self) -> bool:
-        """Whether figures for the moment shown are being found, or will be as soon as it rests."""
+        """Whether figures for the step shown are being found, or will be as soon as it rests."""
         return self._job.is_running or self._timer.isActive()
 
     @property
@@ -157,9 +157,9 @@ class TokenUsage(QObject):
     # What happens.
 
     def _find(self) -> None:
-        """Have the figures of the moment shown, from those that were kept or soon."""
-        counts, moment = self._model.counts, self._model.moment
-        kept = self._kept.get(moment)
+        """Have the figures of the step shown, from those that were kept or soon."""
+        counts, step = self._model.counts, self._model.step
+        kept = self._kept.get(step)
         if kept is not None:
             self._timer.stop()
             self._job.stop()
@@ -176,7 +176,7 @@ class TokenUsage(QObject):
             self._figures = figures
             self.changed.emit()
 
-    def _on_model_moment_changed(self, _moment: object) -> None:
+    def _on_model_step_changed(self, _step: object) -> None:
         self._find()
 
     def _on_model_run_reset(self) -> None:
@@ -194,7 +194,7 @@ class TokenUsage(QObject):
         if history is not None and counts is not None:
             if self._texts is None:
                 self._texts = WordTexts(history)
-            self._job.begin(_Order(self._model.moment, history, counts, self._texts))
+            self._job.begin(_Order(self._model.step, history, counts, self._texts))
             self.changed.emit()
 
     def _on_job_finished(self, figures: _Figures) -> None:

@@ -1,4 +1,4 @@
-"""The tokenizers of the moments looked at last, so that a pane may ask again for nothing."""
+"""The tokenizers of the steps looked at last, so that a pane may ask again for nothing."""
 
 from __future__ import annotations
 

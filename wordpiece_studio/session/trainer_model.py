@@ -85,7 +85,7 @@ class TrainerModel(ShownRun):
     # Training.
 
     def start(self, counts: WordCounts, config: TrainingConfig, *, paused: bool = False) -> None:
-        """Train afresh; a training that runs is given up. With `paused` it stands at moment 0 and learns nothing yet.
+        """Train afresh; a training that runs is given up. With `paused` it stands at step 0 and learns nothing yet.
 
         `history` stays the old one until `run_reset`, and for good if the new training cannot begin (`failed`).
         """
@@ -99,7 +99,7 @@ class TrainerModel(ShownRun):
         """Train afresh beside the run there is, and put the new one in its place, whole, once it is there.
 
         For a corpus that is trained in no time, as it is typed: nothing else changes until then, and all at once then:
-        `run_reset`, what was merged, `moment_changed`, `state_changed`, `progress_changed`. The moment stays the same
+        `run_reset`, what was merged, `step_changed`, `state_changed`, `progress_changed`. The step stays the same
         one, or the head if it was the head; the focus stays. The latest call wins; any command to learn makes it void.
         If the training cannot begin, `failed` says so and the old run stays; if it would have to wait for kernels to be
         compiled, it is given up with `progress_changed` alone. Not while a training runs or pauses.
@@ -115,12 +115,12 @@ class TrainerModel(ShownRun):
         config: TrainingConfig,
         history: MergeHistory,
         stop_reason: str | None,
-        moment: int = 0,
+        step: int = 0,
     ) -> None:
-        """Show a run that was learned before, whole, at a moment; a training that runs is given up.
+        """Show a run that was learned before, whole, at a step; a training that runs is given up.
 
         `stop_reason`: why it ended; None if it was paused and can be resumed. Signals: `run_reset`, what was merged,
-        `moment_changed`, `focus_changed`, `state_changed`, `progress_changed`.
+        `step_changed`, `focus_changed`, `state_changed`, `progress_changed`.
         """
         if self._thread.is_closed:
             return
@@ -137,8 +137,8 @@ class TrainerModel(ShownRun):
         if self._run != run:
             return  # a listener has begun another run
         self._publish(follows=False)
-        self._moment = self._nearest(moment)
-        self.moment_changed.emit(self._moment)
+        self._step = self._nearest(step)
+        self.step_changed.emit(self._step)
         if had_focus is not None:
             self.focus_changed.emit(None)
         self.state_changed.emit(self._state)
@@ -203,19 +203,19 @@ class TrainerModel(ShownRun):
     # Moving in time.
 
     def seek(self, step: int) -> None:
-        """Show the moment `step`, or the nearest there is."""
-        self._replacement.forget_moment()
-        if self._nearest(step) != self._moment:
-            self._drop_candidates()  # what was asked for at another moment would come late
+        """Show the state after `step` merges, or the nearest there is."""
+        self._replacement.forget_step()
+        if self._nearest(step) != self._step:
+            self._drop_candidates()  # what was asked for at another step would come late
         super().seek(step)
 
     def next_merge(self) -> None:
-        """Show the next moment. At the head, when nothing trains, the worker learns exactly one more merge first.
+        """Show the next step. At the head, when nothing trains, the worker learns exactly one more merge first.
 
         While that merge is being learned `is_busy` is true; at a stop rule that was met there is none.
         """
-        if self._moment < self._published:
-            self.seek(self._moment + 1)
+        if self._step < self._published:
+            self.seek(self._step + 1)
         elif self.history is not None and self._can_go_on():
             self._replacement.give_up()
             self._steps_pending += 1
@@ -223,16 +223,16 @@ class TrainerModel(ShownRun):
 
     # Looking.
 
-    def request_candidates(self, limit: int = 20, moment: int | None = None) -> None:
-        """Ask for the best pairs at `moment`, the present one if None; `candidates_changed` answers, the latest wins.
+    def request_candidates(self, limit: int = 20, step: int | None = None) -> None:
+        """Ask for the best pairs at `step`, the present one if None; `candidates_changed` answers, the latest wins.
 
-        The merge that made moment k was chosen among the candidates at k - 1.
+        The merge that made step k was chosen among the candidates at k - 1.
 
         While the engine learns, or where it is gone, they are found without it. If there is no run, its words cannot
         be read, or there is not enough memory for that, the answer says that none are available.
         """
         self._drop_candidates()
-        wanted = self._moment if moment is None else max(0, min(moment, self._published))
+        wanted = self._step if step is None else max(0, min(step, self._published))
         history = self.history
         if history is None or history.is_damaged or self._thread.is_closed:
             self.candidates_changed.emit(Candidates(wanted, (), available=False))
@@ -251,7 +251,7 @@ class TrainerModel(ShownRun):
         started = replaced.started
         if not self._replacement.taken(started.run):
             return  # given up, or overtaken
-        wanted = self._replacement.wanted_moment(self._moment, is_head=self.is_at_head)
+        wanted = self._replacement.wanted_step(self._step, is_head=self.is_at_head)
         self._run = started.run
         self._state, self._stop_reason = TrainerState.FINISHED, replaced.stop_reason
         self._drop_candidates()
@@ -262,8 +262,8 @@ class TrainerModel(ShownRun):
         if self._run != started.run:
             return  # a listener has begun another run
         self._publish(follows=False)
-        self._moment = self._replacement.moment(wanted, self._published)
-        self.moment_changed.emit(self._moment)
+        self._step = self._replacement.step(wanted, self._published)
+        self.step_changed.emit(self._step)
         self.state_changed.emit(self._state)
         self.progress_changed.emit(self.progress)
 
@@ -323,7 +323,7 @@ class TrainerModel(ShownRun):
     def _on_worker_candidates_ready(self, answer: CandidatesAnswer) -> None:
         if answer.run == self._run and answer.serial == self._thread.newest_serial:
             found = answer.pairs
-            self.candidates_changed.emit(Candidates(answer.moment, found or (), available=found is not None))
+            self.candidates_changed.emit(Candidates(answer.step, found or (), available=found is not None))
 
     # How the model changes itself.
 
@@ -357,7 +357,7 @@ class TrainerModel(ShownRun):
         self._last_run += 1
         self._run = self._last_run
         self._steps_pending = 0
-        self._replacement.forget_moment()
+        self._replacement.forget_step()
         self._beside.drop()
 
     def _go_on(self, limits: NewLimits | None = None) -> None:

@@ -167,12 +167,12 @@ class TrainingWorker(QObject):
 
     @Slot(object)
     def find_candidates(self, request: CandidatesRequest) -> None:
-        """Move the engine to the moment asked for and name the best pairs there; void if overtaken."""
+        """Move the engine to the step asked for and name the best pairs there; void if overtaken."""
         if self._is_overtaken(request):
             return self._answer(request, None)
         self._run = request.run
         try:
-            held = self._find(request.history, request.moment, lambda: self._is_overtaken(request))
+            held = self._find(request.history, request.step, lambda: self._is_overtaken(request))
             found = None if held is None else self._candidates(held.trainer, request)
         except PreparationStopped:
             found = None
@@ -199,14 +199,14 @@ class TrainingWorker(QObject):
     def _find(
         self,
         history: MergeHistory,
-        moment: int | None,
+        step: int | None,
         should_stop: ShouldStop,
         stop: threading.Event | None = None,
     ) -> _Held | None:
         """Return what holds the trainer of a history; None if it is gone.
 
         By the history and not by the number of a run: a run that is begun and given up leaves its number behind, and
-        the window goes on with what it had before. That of a run that was opened is built now, standing at `moment`,
+        the window goes on with what it had before. That of a run that was opened is built now, standing at `step`,
         None for the end.
         """
         if self._replacement is not None and self._replacement.trainer.history is history:
@@ -217,7 +217,7 @@ class TrainingWorker(QObject):
             if must_compile_first(request.counts, request.config):
                 compile_kernels(stop or threading.Event())
             try:
-                self._held = _Held(resumed_trainer(request, moment, should_stop))
+                self._held = _Held(resumed_trainer(request, step, should_stop))
             except PreparationStopped:
                 self._opened = request
                 raise
@@ -273,21 +273,21 @@ class TrainingWorker(QObject):
         def overtaken() -> bool:
             return wishes.candidates != serial
 
-        if not self._seek(trainer, min(request.moment, len(trainer.history)), overtaken):
+        if not self._seek(trainer, min(request.step, len(trainer.history)), overtaken):
             return None
         return tuple(trainer.top(request.limit))
 
-    def _seek(self, trainer: Trainer, moment: int, abandoned: Callable[[], bool]) -> bool:
-        """Move the engine to `moment` in short slices; False if it was abandoned on the way."""
-        if not trainer.can_walk_to(moment):
-            trainer.seek(moment)  # begins there
+    def _seek(self, trainer: Trainer, step: int, abandoned: Callable[[], bool]) -> bool:
+        """Move the engine to `step` in short slices; False if it was abandoned on the way."""
+        if not trainer.can_walk_to(step):
+            trainer.seek(step)  # begins there
         pacer = Pacer(largest=64 * MAX_BATCH)
-        while (distance := moment - trainer.moment) != 0:
+        while (distance := step - trainer.current_step) != 0:
             if abandoned():
                 return False
             stride = max(-pacer.size, min(pacer.size, distance))
             began = time.perf_counter()
-            trainer.seek(trainer.moment + stride)
+            trainer.seek(trainer.current_step + stride)
             pacer.note(abs(stride), time.perf_counter() - began)
         return True
 
@@ -298,7 +298,7 @@ class TrainingWorker(QObject):
         return self._wishes.candidates != request.serial
 
     def _answer(self, request: CandidatesRequest, candidates: tuple[Candidate, ...] | None) -> None:
-        self.candidates_ready.emit(CandidatesAnswer(request.run, request.serial, request.moment, candidates))
+        self.candidates_ready.emit(CandidatesAnswer(request.run, request.serial, request.step, candidates))
 
 
 def _started(
@@ -320,12 +320,12 @@ def default_trainer(counts: WordCounts, config: TrainingConfig, should_stop: Sho
     return trainer
 
 
-def resumed_trainer(request: OpenRequest, moment: int | None, should_stop: ShouldStop) -> Trainer:
-    """Return a trainer that stands at `moment` of a run that was learned before, None for its end."""
+def resumed_trainer(request: OpenRequest, step: int | None, should_stop: ShouldStop) -> Trainer:
+    """Return a trainer that stands at `step` of a run that was learned before, None for its end."""
     from wordpiece_studio.training.trainer import Trainer
 
     return Trainer(
-        request.counts, request.config, memory_limit=math.inf, history=request.history, moment=moment,
+        request.counts, request.config, memory_limit=math.inf, history=request.history, step=step,
         should_stop=should_stop,
     )  # fmt: skip
 

@@ -122,12 +122,12 @@ class StepRequest:
 
 @dataclass(frozen=True, slots=True)
 class CandidatesRequest:
-    """Name the `limit` best pairs at `moment` of a history."""
+    """Name the `limit` best pairs at `step` of a history."""
 
     run: int
     history: MergeHistory
     serial: int
-    moment: int
+    step: int
     limit: int
 
 
@@ -194,9 +194,9 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class CandidatesAnswer:
-    """The best pairs at `moment`; None if the request was overtaken or there is no engine."""
+    """The best pairs at `step`; None if the request was overtaken or there is no engine."""
 
     run: int
     serial: int
-    moment: int
+    step: int
     pairs: tuple[Candidate, ...] | None

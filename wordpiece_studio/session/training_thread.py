@@ -84,10 +84,10 @@ class TrainingThread(QObject):
         self.drop_candidates()
         self._step_requested.emit(request)
 
-    def find_candidates(self, run: int, history: MergeHistory, moment: int, limit: int) -> None:
+    def find_candidates(self, run: int, history: MergeHistory, step: int, limit: int) -> None:
         """Have the best pairs named; the requests before are void."""
         self.drop_candidates()
-        self._candidates_requested.emit(CandidatesRequest(run, history, self._wishes.candidates, moment, limit))
+        self._candidates_requested.emit(CandidatesRequest(run, history, self._wishes.candidates, step, limit))
 
     def drop_candidates(self) -> None:
         """Have nobody wait for candidates any more; the worker comes away from them at once."""

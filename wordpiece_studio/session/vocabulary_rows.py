@@ -1,6 +1,6 @@
 """Which tokens of a vocabulary a table shows, and in which order: index arrays made with NumPy.
 
-They are made for the whole vocabulary of a training and cut to that of a moment, which costs next to nothing. Not here:
+They are made for the whole vocabulary of a training and cut to that of a step, which costs next to nothing. Not here:
 the search for a text in tokens (`vocabulary_search`), and the table (`vocabulary_table`).
 """
 

@@ -1,6 +1,6 @@
-"""The vocabulary of a moment as a table for Qt's views: a thin adapter over ids, the history and the figures.
+"""The vocabulary of a step as a table for Qt's views: a thin adapter over ids, the history and the figures.
 
-Moving the moment adds or removes rows; no row is an object and no text is made before it is seen. Colours, chips and
+Moving the step adds or removes rows; no row is an object and no text is made before it is seen. Colours, chips and
 sentences are the view's.
 """
 
@@ -41,7 +41,7 @@ BY_USAGE = (VocabularyColumn.FREQUENCY, VocabularyColumn.WORDS, VocabularyColumn
 class VocabularyTableModel(QAbstractTableModel):
     """One row a token; the columns are those of `VocabularyColumn`.
 
-    It takes another run at once; within a run it changes only by `show_moment`, `show_usage`, `set_kind`, `set_found`
+    It takes another run at once; within a run it changes only by `show_step`, `show_usage`, `set_kind`, `set_found`
     and `sort`.
 
     Parameters
@@ -73,11 +73,11 @@ class VocabularyTableModel(QAbstractTableModel):
         # All tokens there are to show, in order, of the whole training; None for 0, 1, 2, …
         self._all: NDArray[np.int64] | None = None
         self._known = 0  # tokens that `_all` is made of
-        self._order: NDArray[np.int64] | None = None  # those of the moment
+        self._order: NDArray[np.int64] | None = None  # those of the step
         self._count = 0
         self._row_of_id: NDArray[np.int64] | None = None  # the inverse of `_order`, made when asked for
-        model.run_reset.connect(self.show_moment)
-        self.show_moment()
+        model.run_reset.connect(self.show_step)
+        self.show_step()
 
     # Rows and tokens.
 
@@ -88,7 +88,7 @@ class VocabularyTableModel(QAbstractTableModel):
 
     @property
     def is_counted(self) -> bool:
-        """Whether the columns `BY_USAGE` are about the moment shown, and not about an earlier one."""
+        """Whether the columns `BY_USAGE` are about the step shown, and not about an earlier one."""
         return self._usage.is_current
 
     @property
@@ -133,8 +133,8 @@ class VocabularyTableModel(QAbstractTableModel):
 
     # What is shown.
 
-    def show_moment(self) -> None:
-        """Show the vocabulary of the moment: tokens that are not born yet go, those that are come."""
+    def show_step(self) -> None:
+        """Show the vocabulary of the step: tokens that are not born yet go, those that are come."""
         history = self._model.history
         if history is not self._history:
             self.beginResetModel()
@@ -142,16 +142,16 @@ class VocabularyTableModel(QAbstractTableModel):
             self._rows = VocabularyRows(history, self._usage) if history is not None else None
             self._found = None
             self._all, self._known = None, 0
-            self._set_rows(*self._of_moment())
+            self._set_rows(*self._of_step())
             self.endResetModel()
             return
-        self._show(*self._of_moment())
+        self._show(*self._of_step())
 
     def show_usage(self) -> None:
         """Show the figures as they are known now."""
         if self._kind == "dead" or self._column in BY_USAGE:
             self._known = 0
-            self._show(*self._of_moment())
+            self._show(*self._of_step())
         if self._count:
             last = self.index(self._count - 1, VocabularyColumn.REASON)
             self.dataChanged.emit(self.index(0, VocabularyColumn.FREQUENCY), last)
@@ -232,14 +232,14 @@ class VocabularyTableModel(QAbstractTableModel):
 
     def _rearrange(self) -> None:
         self._known = 0
-        self._show(*self._of_moment())
+        self._show(*self._of_step())
 
-    def _of_moment(self) -> tuple[NDArray[np.int64] | None, int]:
+    def _of_step(self) -> tuple[NDArray[np.int64] | None, int]:
         """Return the ids of the tokens to show, None for 0, 1, 2, …, and how many they are."""
         history, rows = self._history, self._rows
         if history is None or rows is None:
             return None, 0
-        size, known = history.vocabulary_size(self._model.moment), history.vocabulary_size(self._model.merge_count)
+        size, known = history.vocabulary_size(self._model.step), history.vocabulary_size(self._model.merge_count)
         is_plain = self._column in (VocabularyColumn.ID, VocabularyColumn.BORN) and not self._descending
         if is_plain and self._kind == "all" and self._found is None:
             self._all, self._known = None, known

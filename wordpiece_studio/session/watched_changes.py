@@ -70,7 +70,7 @@ class WatchedChanges(QObject):
         steps: NDArray[np.int64] | None = None,
         start: TextSummary = _NOTHING,
     ) -> None:
-        """Take what was found; `steps`: those of the rows, if they are at hand; `start`: the text at moment 0."""
+        """Take what was found; `steps`: those of the rows, if they are at hand; `start`: the text at step 0."""
         self._rows, self._is_known, self._start = rows, is_known, start
         self._steps = np.array([row.step for row in rows], dtype=np.int64) if steps is None else steps
         self.changed.emit()
@@ -81,18 +81,18 @@ class WatchedChanges(QObject):
             self._is_known = False
             self.changed.emit()
 
-    def summary_at(self, moment: int) -> TextSummary:
-        """Return how many words, tokens and unknown words the text has at a moment, as far as `is_known`."""
-        past = int(np.searchsorted(self._steps, moment, side="right"))
+    def summary_at(self, step: int) -> TextSummary:
+        """Return how many words, tokens and unknown words the text has at a step, as far as `is_known`."""
+        past = int(np.searchsorted(self._steps, step, side="right"))
         tokens = self._rows[past - 1].tokens if past else self._start.tokens
         return TextSummary(self._start.words, tokens, self._start.unknown)
 
-    def next_after(self, moment: int) -> int | None:
-        """Return the first step after `moment` that changes the text, or None."""
-        index = int(np.searchsorted(self._steps, moment, side="right"))
+    def next_after(self, step: int) -> int | None:
+        """Return the first step after `step` that changes the text, or None."""
+        index = int(np.searchsorted(self._steps, step, side="right"))
         return int(self._steps[index]) if index < len(self._steps) else None
 
-    def previous_before(self, moment: int) -> int | None:
-        """Return the last step before `moment` that changes the text, or None."""
-        index = int(np.searchsorted(self._steps, moment, side="left")) - 1
+    def previous_before(self, step: int) -> int | None:
+        """Return the last step before `step` that changes the text, or None."""
+        index = int(np.searchsorted(self._steps, step, side="left")) - 1
         return int(self._steps[index]) if index >= 0 else None

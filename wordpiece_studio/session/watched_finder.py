@@ -106,7 +106,7 @@ class ChangesFinder(QObject):
             self._changes.set_rows(rows, is_known=is_known, steps=rows.steps, start=start)
 
     def _catch_up(self) -> None:
-        """Reckon with all that is there now, at least for a moment."""
+        """Reckon with all that is there now, at least for a while."""
         timeline, merges = self._timeline, self._model.merge_count
         if timeline is None:
             return

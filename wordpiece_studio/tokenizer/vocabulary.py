@@ -17,7 +17,7 @@ _AT_ONCE = 20_000
 
 
 class TokenTable:
-    """Tokens in id order that may grow at the end. The vocabularies of all moments of a training share one."""
+    """Tokens in id order that may grow at the end. The vocabularies of all steps of a training share one."""
 
     def __init__(self, tokens: Iterable[str] = ()) -> None:
         self.tokens: list[str] = []

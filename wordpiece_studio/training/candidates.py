@@ -1,8 +1,8 @@
-"""The candidates at a moment: those of an engine that stands there, or of one that is made to begin there.
+"""The candidates at a step: those of an engine that stands there, or of one that is made to begin there.
 
-A trainer names the candidates of the moment that its engine stands at. While that engine is learning it must not be
-moved; but a history knows the segmentation of every word at every moment, and an engine that begins with these symbols
-finds the same candidates, and would learn the same merges. It takes as long as to begin a training, wherever the moment
+A trainer names the candidates of the step that its engine stands at. While that engine is learning it must not be
+moved; but a history knows the segmentation of every word at every step, and an engine that begins with these symbols
+finds the same candidates, and would learn the same merges. It takes as long as to begin a training, wherever the step
 is, and nothing is left of it afterwards.
 
 >>> from wordpiece_studio.corpus.counts import WordCounts
@@ -38,7 +38,7 @@ _BYTES_A_MERGE = 500  # a symbol and its token, as text, in lists and dictionari
 
 
 def candidates(engine: Engine, history: MergeHistory, k: int) -> list[Candidate]:
-    """Return the best `k` candidates at the moment of `engine`, the next merge first.
+    """Return the best `k` candidates at the step of `engine`, the next merge first.
 
     `history` spells their tokens out.
     """
@@ -64,42 +64,42 @@ def candidates(engine: Engine, history: MergeHistory, k: int) -> list[Candidate]
 
 
 def candidates_at(
-    history: MergeHistory, moment: int, k: int, should_stop: Callable[[], bool] | None = None
+    history: MergeHistory, step: int, k: int, should_stop: Callable[[], bool] | None = None
 ) -> list[Candidate] | None:
-    """Return the best `k` candidates after `moment` merges; another thread may append to the history meanwhile.
+    """Return the best `k` candidates after `step` merges; another thread may append to the history meanwhile.
 
     Exactly what the trainer of the history names there. None if `should_stop` said so on the way.
 
     Raises
     ------
     StudioError
-        If there is no such moment.
+        If there is no such step.
     MemoryError
         If memory runs out.
     """
-    input_ = input_at(history, moment, should_stop)
+    input_ = input_at(history, step, should_stop)
     if input_ is None or (should_stop is not None and should_stop()):
         return None
     return candidates(_engine(input_), history, k)
 
 
 def candidates_memory(history: MergeHistory) -> int:
-    """Return how many bytes `candidates_at` takes for a moment, rather too many than too few."""
+    """Return how many bytes `candidates_at` takes for a step, rather too many than too few."""
     return _BYTES_A_CELL * len(history.input.cells) + _BYTES_A_MERGE * (len(history) + len(history.input.symbols))
 
 
-def input_at(history: MergeHistory, moment: int, should_stop: Callable[[], bool] | None = None) -> TrainingInput | None:
-    """Return the state after `moment` merges as if it were that before the first one; None if it was to stop.
+def input_at(history: MergeHistory, step: int, should_stop: Callable[[], bool] | None = None) -> TrainingInput | None:
+    """Return the state after `step` merges as if it were that before the first one; None if it was to stop.
 
     Raises
     ------
     StudioError
-        If there is no such moment.
+        If there is no such step.
     """
-    initial, vocabulary = history.input, history.vocabulary(moment)
-    symbols, symbol_ids, made_by = _symbols_at(history, moment)
+    initial, vocabulary = history.input, history.vocabulary(step)
+    symbols, symbol_ids, made_by = _symbols_at(history, step)
     cells, numbers = initial.cells.copy(), initial.symbol_counts.copy()
-    for block in history.segmentations.blocks_at(moment):
+    for block in history.segmentations.blocks_at(step):
         if should_stop is not None and should_stop():
             return None
         standing, merged = cells[block.begins], block.makers > 0
@@ -117,21 +117,21 @@ def input_at(history: MergeHistory, moment: int, should_stop: Callable[[], bool]
     )
 
 
-def _symbols_at(history: MergeHistory, moment: int) -> tuple[list[Symbol], NDArray[np.int64], NDArray[np.int32]]:
-    """Return all symbols there are after `moment` merges, their vocabulary ids, and the symbol that each merge made.
+def _symbols_at(history: MergeHistory, step: int) -> tuple[list[Symbol], NDArray[np.int64], NDArray[np.int32]]:
+    """Return all symbols there are after `step` merges, their vocabulary ids, and the symbol that each merge made.
 
     Most merges make a symbol that there was not before; one whose token is not new may make one there was.
     """
-    initial, tokens = history.input, history.vocabulary(moment).tokens
+    initial, tokens = history.input, history.vocabulary(step).tokens
     bare = len(initial.config.continuing_subword_prefix)
-    first = initial.cells[history.first_places(moment)]
+    first = initial.cells[history.first_places(step)]
     continues = np.array([symbol.continues for symbol in initial.symbols])[first].tolist()
-    new_ids = history.column("new_id")[:moment]
+    new_ids = history.column("new_id")[:step]
     made = [
         Symbol(tokens[new_id][bare:] if is_inside else tokens[new_id], is_inside)
         for new_id, is_inside in zip(new_ids.tolist(), continues, strict=True)
     ]
-    if history.column("is_new")[:moment].all():
+    if history.column("is_new")[:step].all():
         symbols = initial.symbols + made
         made_by = np.arange(len(initial.symbols), len(symbols), dtype=np.int32)
     else:

@@ -37,13 +37,13 @@ class Engine(Protocol):
     """A segmentation of the corpus that can be moved forth and back, one merge at a time."""
 
     @property
-    def moment(self) -> int:
+    def current_step(self) -> int:
         """The number of merges carried out."""
         ...
 
     @property
     def known(self) -> int:
-        """The number of merges ever found. The way from `moment` to here is replayed without choosing again."""
+        """The number of merges ever found. The way from `step` to here is replayed without choosing again."""
         ...
 
     def advance(self, merges: int, limits: Limits) -> tuple[MergeBatch, StopReason | None]:
@@ -65,5 +65,5 @@ class Engine(Protocol):
         ...
 
     def ranked(self, limit: int) -> list[RankedPair]:
-        """Return the best `limit` candidates at this moment, the next merge first; ties in the order of the rule."""
+        """Return the best `limit` candidates at this step, the next merge first; ties in the order of the rule."""
         ...

@@ -91,9 +91,9 @@ class CompiledEngine:
         self._count_pairs(should_stop)
 
     @property
-    def moment(self) -> int:
+    def current_step(self) -> int:
         """The number of merges carried out."""
-        return self._scalar(columns.MOMENT)
+        return self._scalar(columns.STEP)
 
     @property
     def known(self) -> int:
@@ -102,8 +102,8 @@ class CompiledEngine:
 
     def advance(self, merges: int, limits: Limits) -> tuple[MergeBatch, StopReason | None]:
         """Carry out at most `merges` merges."""
-        first, target = self.known, self.moment + merges
-        self._state.scalars[columns.HOT_IS_VALID] &= min(target, first) - self.moment < _FAR
+        first, target = self.known, self.current_step + merges
+        self._state.scalars[columns.HOT_IS_VALID] &= min(target, first) - self.current_step < _FAR
         size = _NO_LIMIT if limits.vocab_size is None else limits.vocab_size
         lowest = -np.inf if limits.min_value is None else limits.min_value
         reason: StopReason | None = None
@@ -124,12 +124,12 @@ class CompiledEngine:
 
     def retreat(self, merges: int) -> None:
         """Undo the last `merges` merges."""
-        merging.retreat(self._state, self.moment - merges)
+        merging.retreat(self._state, self.current_step - merges)
 
     def forget(self, known: int, vocabulary_size: int) -> None:
         """Undo and unlearn all merges after the first `known`."""
         state, scalars = self._state, self._state.scalars
-        self.retreat(max(0, self.moment - known))
+        self.retreat(max(0, self.current_step - known))
         made = int(state.merges[:known, columns.MERGE_NEW].max(initial=-1)) + 1
         symbols = max(len(self._input.symbols), made)
         scalars[columns.KNOWN], scalars[columns.SYMBOLS] = known, symbols
@@ -141,7 +141,7 @@ class CompiledEngine:
         del self._symbols[symbols:]
 
     def ranked(self, limit: int) -> list[RankedPair]:
-        """Return the best candidates at this moment."""
+        """Return the best candidates at this step."""
         rows, values = self._best_rows(limit)
         lefts, rights = self._state.pairs[rows, columns.LEFT], self._state.pairs[rows, columns.RIGHT]
         ids, frequencies = self._state.symbols[:, columns.ID], self._state.frequencies
@@ -167,7 +167,7 @@ class CompiledEngine:
         order = order[values[order] > -np.inf][:limit]
         return hot[order, columns.HOT_ROW], values[order]
 
-    # Made when a merge is named first: an engine that only ranks the pairs of a moment needs none of them.
+    # Made when a merge is named first: an engine that only ranks the pairs of a step needs none of them.
 
     @cached_property
     def _symbols(self) -> list[Symbol]:

@@ -62,12 +62,12 @@ class PlainEngine:
         self._ids = input_.symbol_ids.tolist()
         self._tokens = {token: index for index, token in enumerate(input_.vocabulary_tokens)}
         self._steps: list[_Step] = []
-        self._moment = 0
+        self._current_step = 0
 
     @property
-    def moment(self) -> int:
+    def current_step(self) -> int:
         """The number of merges carried out."""
-        return self._moment
+        return self._current_step
 
     @property
     def known(self) -> int:
@@ -81,8 +81,8 @@ class PlainEngine:
         lengths: list[int] = []
         reason: StopReason | None = None
         for _ in range(merges):
-            if self.moment < self.known:
-                step = self._steps[self.moment]
+            if self.current_step < self.known:
+                step = self._steps[self.current_step]
                 self._merge(step.pair, step.new)
                 continue
             if limits.vocab_size is not None and len(self._tokens) >= limits.vocab_size:
@@ -105,19 +105,19 @@ class PlainEngine:
     def retreat(self, merges: int) -> None:
         """Undo the last `merges` merges."""
         for _ in range(merges):
-            self._moment -= 1
-            for index, word in self._steps[self.moment].before.items():
+            self._current_step -= 1
+            for index, word in self._steps[self.current_step].before.items():
                 self._words[index] = word
 
     def forget(self, known: int, vocabulary_size: int) -> None:
         """Undo and unlearn all merges after the first `known`."""
-        self.retreat(max(0, self._moment - known))
+        self.retreat(max(0, self._current_step - known))
         del self._steps[known:]
         while len(self._tokens) > vocabulary_size:
             self._tokens.popitem()
 
     def ranked(self, limit: int) -> list[RankedPair]:
-        """Return the best candidates at this moment."""
+        """Return the best candidates at this step."""
         return [
             RankedPair(self._ids[one.pair[0]], self._ids[one.pair[1]], one.n, one.left, one.right, one.value)
             for one in self._candidates()[:limit]
@@ -203,7 +203,7 @@ class PlainEngine:
                 before[index], after[index] = word, joined
         for index, word in after.items():
             self._words[index] = word
-        self._moment += 1
+        self._current_step += 1
         return before, positions
 
 

@@ -1,4 +1,4 @@
-"""Training: one step, many steps, back again, and the candidates at every moment.
+"""Training: one step, many steps, back again, and the candidates at every step.
 
 >>> from wordpiece_studio.corpus.counts import WordCounts
 >>> counts = WordCounts.from_pairs([("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)])
@@ -50,7 +50,7 @@ _SLICE = 256  # merges between two looks at the clock and at the caller's wish t
 class Trainer:
     """Learns merges from word counts, one at a time, and can walk back and forth among them.
 
-    A *moment* k means "after k merges". Walking back keeps the history; walking forward replays it and then goes on.
+    A *step* k means "after k merges". Walking back keeps the history; walking forward replays it and then goes on.
 
     Parameters
     ----------
@@ -62,11 +62,11 @@ class Trainer:
         ``"plain"`` recounts everything at every step, ``"compiled"`` is fast but has to be loaded, ``"auto"`` chooses.
         They give identical results.
     memory_limit
-        In bytes: a training that is forecast to need more is refused. None: what is available at that moment;
+        In bytes: a training that is forecast to need more is refused. None: what is available when it begins;
         ``math.inf``: nothing is refused.
     history
         What was learned before from the same words and settings, to go on from its end.
-    moment
+    current_step
         Where to stand in that history; None for its end.
     should_stop
         Asked now and then, until the trainer is made, whether to give that up: millions of words take seconds.
@@ -89,7 +89,7 @@ class Trainer:
         engine: EngineName = "auto",
         memory_limit: float | None = None,
         history: MergeHistory | None = None,
-        moment: int | None = None,
+        step: int | None = None,
         should_stop: Callable[[], bool] | None = None,
     ) -> None:
         if engine not in get_args(EngineName):
@@ -105,26 +105,26 @@ class Trainer:
         )
         try:
             self.history = MergeHistory(prepare(counts, self.config, should_stop)) if history is None else history
-            self._begin_at(len(self.history) if moment is None else moment, engine, should_stop)
+            self._begin_at(len(self.history) if step is None else step, engine, should_stop)
         except MemoryError as error:
             raise out_of_memory() from error
 
     @property
-    def moment(self) -> int:
-        """The number of merges carried out at this moment."""
-        return self._begin + self._engine.moment
+    def current_step(self) -> int:
+        """The number of merges carried out."""
+        return self._begin + self._engine.current_step
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """The vocabulary of this moment."""
-        return self.history.vocabulary(self.moment)
+        """The vocabulary of this step."""
+        return self.history.vocabulary(self.current_step)
 
     def step(self) -> Merge | None:
         """Carry out the next merge and return it; None if a stop rule holds, see `stop_reason`."""
-        before = self.moment
+        before = self.current_step
         self._advance(1)
         try:
-            return self.history[before] if self.moment > before else None
+            return self.history[before] if self.current_step > before else None
         except MemoryError as error:
             raise out_of_memory() from error
 
@@ -133,49 +133,49 @@ class Trainer:
 
         `should_stop` is asked between slices of some hundred merges; what was learned until then is kept.
         """
-        start = self.moment
-        while n is None or self.moment - start < n:
+        start = self.current_step
+        while n is None or self.current_step - start < n:
             if should_stop is not None and should_stop():
                 break
-            wanted = _SLICE if n is None else min(_SLICE, n - (self.moment - start))
+            wanted = _SLICE if n is None else min(_SLICE, n - (self.current_step - start))
             self._advance(wanted)
-            if self.stop_reason is not None and self.moment == len(self.history):
+            if self.stop_reason is not None and self.current_step == len(self.history):
                 break
-        return self.moment - start
+        return self.current_step - start
 
     def step_back(self) -> Merge | None:
         """Undo the last merge and return it; None at the beginning. The history keeps it."""
-        if not self.moment:
+        if not self.current_step:
             return None
-        self._retreat(self.moment - 1)
-        return self.history[self.moment]
+        self._retreat(self.current_step - 1)
+        return self.history[self.current_step]
 
-    def seek(self, moment: int) -> None:
-        """Go to the state after `moment` merges, which must be known already or be reachable by training on.
+    def seek(self, step: int) -> None:
+        """Go to the state after `step` merges, which must be known already or be reachable by training on.
 
         Raises
         ------
         StudioError
-            If a stop rule holds before `moment` is reached.
+            If a stop rule holds before `step` is reached.
         """
-        if moment < 0:
-            raise StudioError("There is no step {step}", "Steps count from 0.", step=moment)
-        if moment < self.moment:
-            self._retreat(moment)
-        elif moment <= len(self.history) and not self.can_walk_to(moment):
-            self._begin_at(moment, self._engine_name)
-        self.run(moment - self.moment)
-        if self.moment < moment:
+        if step < 0:
+            raise StudioError("There is no step {step}", "Steps count from 0.", step=step)
+        if step < self.current_step:
+            self._retreat(step)
+        elif step <= len(self.history) and not self.can_walk_to(step):
+            self._begin_at(step, self._engine_name)
+        self.run(step - self.current_step)
+        if self.current_step < step:
             raise StudioError(
-                "There is no step {step}: the training ends after {last}", "", step=moment, last=self.moment
+                "There is no step {step}: the training ends after {last}", "", step=step, last=self.current_step
             )
 
-    def can_walk_to(self, moment: int) -> bool:
-        """Return whether the engine can go to `moment` merge by merge; if it has never been there, it begins anew."""
-        return self._begin <= moment <= self._begin + self._engine.known
+    def can_walk_to(self, step: int) -> bool:
+        """Return whether the engine can go to `step` merge by merge; if it has never been there, it begins anew."""
+        return self._begin <= step <= self._begin + self._engine.known
 
     def top(self, k: int) -> list[Candidate]:
-        """Return the best `k` candidates at this moment, the next merge first."""
+        """Return the best `k` candidates at this step, the next merge first."""
         try:
             return candidates(self._engine, self.history, k)
         except MemoryError as error:
@@ -218,40 +218,40 @@ class Trainer:
         self._seconds = 0.0
 
     def _change_engine(self, config: TrainingConfig) -> None:
-        """Take the compiled engine at the same moment, if there is now too much to do for the plain one."""
+        """Take the compiled engine at the same step, if there is now too much to do for the plain one."""
         if _cheapest(self.history.input, config) == "compiled":
-            self._begin_at(self.moment, "compiled")
+            self._begin_at(self.current_step, "compiled")
 
-    def _begin_at(self, moment: int, engine: EngineName, should_stop: Callable[[], bool] | None = None) -> None:
-        """Take an engine that begins at a moment: it knows nothing of the merges before, and need not."""
-        input_ = input_at(self.history, moment, should_stop) if moment else self.history.input
+    def _begin_at(self, step: int, engine: EngineName, should_stop: Callable[[], bool] | None = None) -> None:
+        """Take an engine that begins at a step: it knows nothing of the merges before, and need not."""
+        input_ = input_at(self.history, step, should_stop) if step else self.history.input
         if input_ is None:
             raise PreparationStopped
         name = _cheapest(input_, self.config) if engine == "auto" else engine
         self._engine = _make_engine(input_, name, should_stop)
-        self._begin = moment
+        self._begin = step
 
     @property
     def _engine_name(self) -> EngineName:
         return "plain" if isinstance(self._engine, PlainEngine) else "compiled"
 
-    def _retreat(self, moment: int) -> None:
-        """Go back to a moment; the history knows the way where the engine began later."""
-        if moment < self._begin:
-            self._begin_at(moment, self._engine_name)
+    def _retreat(self, step: int) -> None:
+        """Go back to a step; the history knows the way where the engine began later."""
+        if step < self._begin:
+            self._begin_at(step, self._engine_name)
         else:
-            self._engine.retreat(self.moment - moment)
+            self._engine.retreat(self.current_step - step)
 
     def _advance(self, merges: int) -> None:
         """Carry out at most `merges` merges and note why it ended before."""
-        moment = self.moment
-        behind = len(self.history) - moment
+        step = self.current_step
+        behind = len(self.history) - step
         if not behind:
             self.stop_reason = self._limit_reached()
             if self.stop_reason is not None:
                 return
             if self.config.max_merges is not None:
-                merges = min(merges, self.config.max_merges - moment)
+                merges = min(merges, self.config.max_merges - step)
         else:
             merges = min(merges, behind)
         started = time.monotonic()
@@ -286,7 +286,7 @@ class Trainer:
             )
 
     def _limit_reached(self) -> StopReason | None:
-        if self.config.max_merges is not None and self.moment >= self.config.max_merges:
+        if self.config.max_merges is not None and self.current_step >= self.config.max_merges:
             return "max_merges"
         if self.config.max_seconds is not None and self._seconds >= self.config.max_seconds:
             return "max_seconds"

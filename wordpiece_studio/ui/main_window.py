@@ -1,6 +1,6 @@
 """The window: makes the panes, puts them in their places and connects them with the commands. It decides nothing.
 
-What the commands do is in the flows: `training_flow`, `file_flow`, `moment_flow`, `view_flow`, `help_flow`.
+What the commands do is in the flows: `training_flow`, `file_flow`, `step_flow`, `view_flow`, `help_flow`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.document import Document
 from wordpiece_studio.session.kernel_warmup import KernelWarmup
-from wordpiece_studio.session.moment_marks import MomentMarks
 from wordpiece_studio.session.player import Player
 from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.session.step_marks import StepMarks
 from wordpiece_studio.session.token_usage import TokenUsage
 from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.session.watched_changes import WatchedChanges
@@ -30,10 +30,10 @@ from wordpiece_studio.ui.controllers.help_flow import HelpFlow
 from wordpiece_studio.ui.controllers.history_flow import HistoryFlow
 from wordpiece_studio.ui.controllers.layout_flow import LayoutFlow
 from wordpiece_studio.ui.controllers.marks_flow import MarksFlow
-from wordpiece_studio.ui.controllers.moment_flow import MomentFlow
 from wordpiece_studio.ui.controllers.palette_flow import PaletteFlow
 from wordpiece_studio.ui.controllers.recovery_flow import RecoveryFlow, recovery_folder
 from wordpiece_studio.ui.controllers.sample_flow import SampleFlow
+from wordpiece_studio.ui.controllers.step_flow import StepFlow
 from wordpiece_studio.ui.controllers.training_flow import TrainingFlow
 from wordpiece_studio.ui.controllers.view_flow import ViewFlow
 from wordpiece_studio.ui.dialogs.project.project_parts import ProjectParts
@@ -76,7 +76,7 @@ _MARGIN = 10
 _PATIENCE_MS = 500
 _WARM_UP_DELAY_MS = 300  # after the first painting
 PANES = ("corpus", "token_card", "scoreboard", "history", "vocabulary", "charts", "tokenization", "timeline")
-START_MOMENT = 12
+START_STEP = 12
 """What the first window shows: a merge with a tie, something learned already, and something still to come."""
 
 
@@ -90,7 +90,7 @@ class MainWindow(QMainWindow):
         super().__init__()
         self.settings = settings
         self.model = TrainerModel(self)
-        self.marks = MomentMarks(self.model, self)
+        self.marks = StepMarks(self.model, self)
         self.player = Player(self.model, self, watch=self.marks.watch)
         self.document = Document(self)
         self.counting = CountingFlow(self.document, self)
@@ -140,7 +140,7 @@ class MainWindow(QMainWindow):
             self.file_flow.open_paths(self._first_paths)
         else:
             self.file_flow.load_sample(START_SAMPLE)
-            self.training_flow.train_unasked(START_MOMENT)
+            self.training_flow.train_unasked(START_STEP)
 
     def show_soon(self) -> None:
         """Show the window when the sample is trained, so that the first picture has something in it; or soon anyhow."""
@@ -265,7 +265,7 @@ class MainWindow(QMainWindow):
         self.corpus_focus = CorpusFocus(model, self.corpus_pane.editor, self)
         self.edit_flow = EditFlow(self, actions, self.menus.edit)
         self.focus_flow = FocusFlow(self, model, self.vocabulary_pane, actions)
-        self.moment_flow = MomentFlow(model, self.player, self.changes, actions, self)
+        self.step_flow = StepFlow(model, self.player, self.changes, actions, self)
         self.marks_flow = MarksFlow(self, model, self.player, self.marks, self.timeline_pane, actions, theme)
         self.history_flow = HistoryFlow(
             self, self.docks, model, self.history_pane, actions, self.settings, self.messages, capture
@@ -326,8 +326,8 @@ class MainWindow(QMainWindow):
         self.warm_up.status_changed.connect(self.training_flow.engine.take_status)
         self.warm_up.ready.connect(self._on_warm_up_ready)
         self.warm_up.failed.connect(self._on_warm_up_failed)
-        self.moment_flow.first_run_needed.connect(self.training_flow.learn_first_merge)
-        self.moment_flow.end_reached.connect(self.training_flow.say_end_reached)
+        self.step_flow.first_run_needed.connect(self.training_flow.learn_first_merge)
+        self.step_flow.end_reached.connect(self.training_flow.say_end_reached)
         self.history_flow.told.connect(self.banner.show_message)
         self.marks_flow.told.connect(self.banner.show_message)
         self.chart_flow.saved.connect(self.banner.show_message)
@@ -395,5 +395,5 @@ class MainWindow(QMainWindow):
             "training": config.to_dict() if config is not None else None,
             "state": self.model.state.value,
             "merges": self.model.merge_count,
-            "moment": self.model.moment,
+            "step": self.model.step,
         }

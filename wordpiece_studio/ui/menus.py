@@ -36,7 +36,7 @@ class Menus(QObject):
         self._add_file_menu(actions)
         self._add_edit_menu(actions)
         self._add_training_menu(actions)
-        self._add_moment_menu(actions)
+        self._add_step_menu(actions)
         self._add_view_menu(actions, pane_toggles)
         self._add_help_menu(actions)
         self.set_recent_files([])
@@ -114,8 +114,8 @@ class Menus(QObject):
         menu.addSeparator()
         menu.addActions([actions.special_tokens, actions.train_as_you_type])
 
-    def _add_moment_menu(self, actions: Actions) -> None:
-        menu = self._bar.addMenu(self.tr("&Moment"))
+    def _add_step_menu(self, actions: Actions) -> None:
+        menu = self._bar.addMenu(self.tr("&Step"))
         menu.addActions([actions.next_merge, actions.previous_merge, actions.ten_on, actions.ten_back])
         menu.addActions([actions.first_merge, actions.last_merge, actions.go_to_step, actions.play])
         menu.addSeparator()
@@ -126,9 +126,9 @@ class Menus(QObject):
         marks.addActions([actions.set_marker_a, actions.set_marker_b])
         marks.addActions([actions.go_to_marker_a, actions.go_to_marker_b])
         marks.addSeparator()
-        marks.addActions([actions.keep_moment, actions.notebook])
+        marks.addActions([actions.keep_step, actions.notebook])
         menu.addSeparator()
-        menu.addActions([actions.go_to_birth, actions.show_moment_row, actions.clear_focus])
+        menu.addActions([actions.go_to_birth, actions.show_step_row, actions.clear_focus])
 
     def _add_view_menu(self, actions: Actions, pane_toggles: Sequence[QAction]) -> None:
         menu = self._bar.addMenu(self.tr("&View"))

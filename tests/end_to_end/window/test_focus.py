@@ -33,7 +33,7 @@ def everywhere(driver: Driver, request: pytest.FixtureRequest) -> Driver:
 def test_from_a_row_of_the_history(everywhere: Driver) -> None:
     pane = everywhere.window.history_pane
     everywhere.click_row(pane.view, pane.rows.row_of_step(9), HistoryColumn.STEP)
-    assert everywhere.model.moment == 9
+    assert everywhere.model.step == 9
     assert_all_panes_look_at(everywhere, Focus("token", text="Th"))
     assert_all_panes_agree(everywhere)
 
@@ -43,7 +43,7 @@ def test_from_a_token_in_the_history(everywhere: Driver) -> None:
     pane = everywhere.window.history_pane
     everywhere.click_row(pane.view, pane.rows.row_of_step(12), HistoryColumn.LEFT)
     assert_all_panes_look_at(everywhere, Focus("token", text="ch"))
-    assert everywhere.model.moment == 12
+    assert everywhere.model.step == 12
 
 
 def test_from_every_candidate(driver: Driver) -> None:
@@ -120,7 +120,7 @@ def test_from_a_step_of_the_chart(driver: Driver) -> None:
     chart = driver.window.charts_pane.charts[0]
     canvas = chart.findChild(Canvas)
     driver.click(canvas, QPointF(canvas.place_of(19, 0).x(), canvas.plot_rect().center().y()).toPoint())
-    assert driver.model.moment == 19
+    assert driver.model.step == 19
     assert_all_panes_agree(driver)
 
 
@@ -146,7 +146,7 @@ def test_a_focus_from_elsewhere_brings_its_row_into_view(driver: Driver) -> None
 
 
 @pytest.mark.slow
-def test_a_focus_stays_as_the_moment_moves(everywhere: Driver) -> None:
+def test_a_focus_stays_as_the_step_moves(everywhere: Driver) -> None:
     everywhere.model.set_focus(Focus("pair", left="ch", right="##a"))
     for keys in ("Alt+Home", "Alt+End", "Alt+Left"):
         everywhere.press(keys)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def test_a_click_on_a_row_goes_to_its_step_and_looks_at_its_token(driver: Driver) -> None:
     pane = driver.window.history_pane
     driver.click_row(pane.view, pane.rows.row_of_step(16))
-    assert driver.model.moment == 16
+    assert driver.model.step == 16
     assert driver.model.focus == Focus("token", text=driver.model.history[15].token)
     assert_all_panes_agree(driver)
 
@@ -28,7 +28,7 @@ def test_arrow_keys_in_the_table_walk_through_the_steps(driver: Driver) -> None:
     driver.click_row(pane.view, pane.rows.row_of_step(3))
     driver.press("Down")
     driver.press("Down")
-    assert driver.model.moment == 5
+    assert driver.model.step == 5
     assert_all_panes_agree(driver)
 
 
@@ -60,7 +60,7 @@ def test_only_the_steps_that_changed_the_watched_text(driver: Driver) -> None:
 def test_a_click_on_a_filtered_row_goes_to_the_step_it_names(driver: Driver) -> None:
     step = int(type_filter(driver, "full")[1][HistoryColumn.STEP])
     driver.click_row(driver.window.history_pane.view, 1)
-    assert driver.model.moment == step
+    assert driver.model.step == step
     assert_all_panes_agree(driver)
 
 

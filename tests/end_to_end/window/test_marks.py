@@ -27,16 +27,16 @@ def set_breakpoint(driver: Driver, kind: BreakpointKind, text: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("kind", "text", "moment"),
+    ("kind", "text", "step"),
     [
         ("token", "chap", 13), ("pattern", "^chap.$", 14), ("word", "is", 21), ("value", "0.12", 19), ("tie", "2", 14),
         ("size", "60", 15),
     ],
 )  # fmt: skip
-def test_a_run_halts_at_a_breakpoint(driver: Driver, kind: BreakpointKind, text: str, moment: int) -> None:
+def test_a_run_halts_at_a_breakpoint(driver: Driver, kind: BreakpointKind, text: str, step: int) -> None:
     set_breakpoint(driver, kind, text)
     driver.press("Ctrl+F8")
-    assert driver.model.moment == moment
+    assert driver.model.step == step
     assert "breakpoint" in driver.window.timeline_pane.hint
     assert_all_panes_agree(driver)
 
@@ -46,14 +46,14 @@ def test_playing_halts_at_a_breakpoint(driver: Driver) -> None:
     driver.window.player.set_speed(200.0)
     driver.press("F8")
     driver.wait(lambda: not driver.window.player.is_playing)
-    assert driver.model.history[driver.model.moment - 1].token == "chapt"
+    assert driver.model.history[driver.model.step - 1].token == "chapt"
     assert_all_panes_agree(driver)
 
 
 def test_a_run_back_halts_at_the_breakpoint_before(driver: Driver) -> None:
     set_breakpoint(driver, "token", "Th")
     driver.press("Ctrl+Shift+F8")
-    assert driver.model.moment == 9
+    assert driver.model.step == 9
     assert_all_panes_agree(driver)
 
 
@@ -64,12 +64,12 @@ def test_markers_are_set_gone_to_and_compared(driver: Driver) -> None:
     driver.press("]")
     assert (driver.window.marks.markers.a, driver.window.marks.markers.b) == (12, 22)
     driver.press("Alt+Shift+A")
-    assert driver.model.moment == 12
+    assert driver.model.step == 12
     assert "10 merges" in driver.window.timeline_pane._marker_line._label.text()
     assert_all_panes_agree(driver)
 
 
-def test_a_moment_is_kept_with_a_line_and_gone_back_to(driver: Driver) -> None:
+def test_a_step_is_kept_with_a_line_and_gone_back_to(driver: Driver) -> None:
     driver.press("Ctrl+D")
     driver.type("cha is born")
     driver.press("Return")
@@ -77,7 +77,7 @@ def test_a_moment_is_kept_with_a_line_and_gone_back_to(driver: Driver) -> None:
     driver.press("Ctrl+Shift+D")
     notebook = driver.window.marks_flow.notebook
     driver.click_row(notebook._table, 0, 1)
-    assert driver.model.moment == 12
+    assert driver.model.step == 12
     assert_all_panes_agree(driver)
 
 
@@ -86,5 +86,5 @@ def test_to_the_next_step_that_changes_the_watched_text(driver: Driver, keys: st
     driver.window.setFocus()
     steps = driver.window.changes.steps
     driver.press(keys)
-    assert driver.model.moment == steps[steps > 12][0]
+    assert driver.model.step == steps[steps > 12][0]
     assert_all_panes_agree(driver)

@@ -38,9 +38,9 @@ def test_a_project_is_saved_and_opened_at_the_next_start(start: Callable[[], Dri
     recent.trigger()
     driver.wait(lambda: driver.window.project_state.path is not None and not driver.window.project_state.is_reading)
     assert driver.window.windowTitle().startswith("course[*]")
-    assert (driver.model.moment, driver.model.focus) == (9, Focus("token", text="Th"))
+    assert (driver.model.step, driver.model.focus) == (9, Focus("token", text="Th"))
     assert list(driver.model.history) == merges
     assert_all_panes_agree(driver)
     driver.press("Right")
-    assert driver.model.moment == 10
+    assert driver.model.step == 10
     assert_all_panes_agree(driver)

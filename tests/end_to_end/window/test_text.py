@@ -50,7 +50,7 @@ def test_a_click_on_the_film_strip_goes_to_the_step(driver: Driver) -> None:
     strip = driver.window.tokenization_pane._strip
     for row, strip_row in enumerate(list(strip.rows)):
         driver.click_row(strip._table, row)
-        assert driver.model.moment == strip_row.step
+        assert driver.model.step == strip_row.step
         assert_all_panes_agree(driver)
 
 
@@ -67,5 +67,5 @@ def test_typing_a_text_shows_its_chips_and_its_film_strip(driver: Driver) -> Non
 def test_arrow_keys_walk_through_the_chips_and_not_in_time(driver: Driver) -> None:
     driver.click_chip(ChipPlace(0, _HUGGING, 0))
     driver.press("Right")
-    assert driver.model.moment == 12
+    assert driver.model.step == 12
     assert driver.window.tokenization_pane._chips.current == ChipPlace(0, _HUGGING, 1)

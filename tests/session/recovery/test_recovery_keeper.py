@@ -114,7 +114,7 @@ def test_settings_view_and_watched_text_come_back(kept: Kept) -> None:
     kept.wait()
     kept.state.change(settings=settings(77))
     kept.wait()
-    view = ProjectView(moment=5, watched_text="half \ud83d of a pair", notes=(ProjectNote(3, "look", "##a"),))
+    view = ProjectView(step=5, watched_text="half \ud83d of a pair", notes=(ProjectNote(3, "look", "##a"),))
     kept.state.change(view=view)
     kept.wait()
     project = kept.recovered()
@@ -223,7 +223,7 @@ def test_what_was_saved_is_not_kept_until_it_changes(kept: Kept, tmp_path: Path)
     kept.state.saved.emit()
     kept.wait()
     assert not kept.keeper.is_kept
-    kept.state.change(view=ProjectView(moment=3))
+    kept.state.change(view=ProjectView(step=3))
     kept.wait()
     assert not kept.keeper.is_kept
     type_text(kept, "b")
@@ -237,7 +237,7 @@ def test_what_was_saved_is_not_kept_until_it_changes(kept: Kept, tmp_path: Path)
 
 def test_closing_keeps_what_was_not_forgotten(kept: Kept) -> None:
     kept.document.load_sample("course-en.txt")
-    type_text(kept, "typed in the last moment")
+    type_text(kept, "typed in the last step")
     text = kept.document.text
     kept.keeper.close()
     (leftover,) = kept.found()
@@ -364,7 +364,7 @@ def test_refused_it_is_gone(kept: Kept) -> None:
     assert list(kept.folder.iterdir()) == []
 
 
-def test_text_and_training_of_one_moment_lie_in_one_folder(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_text_and_training_of_one_step_lie_in_one_folder(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
     take = FolderLock.take
 
     def take_slowly(lock: FolderLock) -> bool:

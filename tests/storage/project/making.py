@@ -55,7 +55,7 @@ def run_of(pairs: Sequence[tuple[str, int]] = COURSE, **settings: Any) -> Projec
 
 def course_project(text: str = "hug pug pun bun hugs\n", **others: Any) -> Project:
     view = ProjectView(
-        moment=3,
+        step=3,
         focus=ProjectFocus("token", text="##gs"),
         watched_text="hugs bugs",
         markers={"A": 2},

@@ -93,7 +93,7 @@ def test_any_text_anywhere(tmp_path_factory: pytest.TempPathFactory, data: st.Da
     draw = data.draw
     short = st.integers(0, 2**31)
     view = ProjectView(
-        moment=draw(short),
+        step=draw(short),
         focus=draw(st.none() | st.builds(ProjectFocus, st.just("pair"), TEXTS, TEXTS, TEXTS)),
         watched_text=draw(TEXTS),
         markers=draw(st.dictionaries(st.sampled_from("AB"), short)),

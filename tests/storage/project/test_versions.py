@@ -65,7 +65,7 @@ def test_a_field_too_many_in_our_own_version_is_damage(path: Path) -> None:
 
 
 def test_an_older_major_version_is_brought_up_to_date(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if ours were the second, and the first had called the watched moment by another name."""
+    """As if ours were the second, and the first had called the step shown by another name."""
 
     def age(database: sqlite3.Connection) -> None:
         view = json.loads(database.execute("SELECT v FROM meta WHERE k = 'view'").fetchone()[0])
@@ -84,7 +84,7 @@ def test_an_older_major_version_is_brought_up_to_date(path: Path, monkeypatch: p
         monkeypatch.setattr(f"wordpiece_studio.storage.project.{module}.MAJOR", 2, raising=False)
     monkeypatch.setattr(versions, "MIGRATIONS", {1: migrate})
     project = open_project(path)
-    assert project.view.moment == 3
+    assert project.view.step == 3
     save_project(path, project)
     assert layout.MAJOR == 2
     monkeypatch.setattr(versions, "MIGRATIONS", {})  # what is saved now needs none

@@ -52,10 +52,10 @@ class Exporting:
         self.window.resize(1000, 660)
         self.window.show()
 
-    def open(self, run: ProjectRun, moment: int = SHOWN) -> None:
-        """Show a run at a moment."""
+    def open(self, run: ProjectRun, step: int = SHOWN) -> None:
+        """Show a run at a step."""
         self.project = replace(self.project, run=replace(run, is_of_corpus=True))
-        self.model.open_run(run.counts, run.config, run.history, "no_pair", moment)
+        self.model.open_run(run.counts, run.config, run.history, "no_pair", step)
 
     def _capture(self) -> Project:
         return self.project

@@ -133,7 +133,7 @@ def test_arrow_keys_go_from_tab_to_tab_and_not_through_time(studio: Studio) -> N
     QTest.keyClick(bar, Qt.Key.Key_Right)
     assert bar.tabText(bar.currentIndex()) == "Vocabulary"
     assert studio.window.docks.card("vocabulary").is_in_front
-    assert studio.window.model.moment == 12
+    assert studio.window.model.step == 12
 
 
 def test_the_usual_sizes_are_those_of_the_sketch(window: MainWindow) -> None:

@@ -13,7 +13,7 @@ from wordpiece_studio.ui.dialogs.palette.matching import fit, folded
 ENTRIES = [
     Entry("Save vocabulary…", "File", "Ctrl+S", "Save the vocabulary at the step shown"),
     Entry("Vocabulary", "View › Panes"),
-    Entry("Breakpoints…", "Moment", "Ctrl+B", "Choose where playing and running halt"),
+    Entry("Breakpoints…", "Step", "Ctrl+B", "Choose where playing and running halt"),
     Entry("Größerer Text", "View › Text size", "Ctrl++"),
     Entry("한국어 예문", "File › Sample corpora"),
 ]

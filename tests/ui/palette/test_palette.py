@@ -64,7 +64,7 @@ def test_it_finds_every_command_of_the_menus_and_opens_with_its_button(studio: S
 def test_enter_does_the_command_and_gives_the_keyboard_back(studio: Studio, palette: Palette) -> None:
     assert palette.field.hasFocus()
     enter(studio, "to the last")
-    assert studio.window.model.moment == 25
+    assert studio.window.model.step == 25
     assert not palette.isVisible()
     assert studio.window.corpus_pane.editor.hasFocus()
 
@@ -91,7 +91,7 @@ def test_a_command_that_cannot_be_done_says_why_and_stays(studio: Studio, palett
 
 def test_a_number_goes_to_its_step(studio: Studio, palette: Palette) -> None:
     enter(studio, "7")
-    assert studio.window.model.moment == 7
+    assert studio.window.model.step == 7
 
 
 def test_a_token_is_looked_at(studio: Studio, palette: Palette) -> None:

@@ -37,7 +37,7 @@ class Bench:
         self.panes: list[QWidget] = []
 
     def train(self, texts: Sequence[str] = COURSE, **config: object) -> None:
-        """Train to the end and go to the last moment."""
+        """Train to the end and go to the last step."""
         self.model.start(count_texts(texts), TrainingConfig(**{"vocab_size": 70, **config}))
         self.wait(lambda: self.model.state is TrainerState.FINISHED)
         self.model.last()
@@ -59,8 +59,8 @@ class Bench:
         self.qtbot.wait(30)
         QCoreApplication.processEvents()
 
-    def seek(self, moment: int) -> None:
-        self.model.seek(moment)
+    def seek(self, step: int) -> None:
+        self.model.seek(step)
         self.settle()
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""The charts: what they show, that they follow moment and focus, and that they move them."""
+"""The charts: what they show, that they follow step and focus, and that they move them."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_a_run_without_a_merge_has_no_charts(empty_bench: Bench) -> None:
     assert Charts(empty_bench).choose(VALUE).sentence == "No merge yet. After the first one the charts appear here."
 
 
-def test_the_value_of_the_moment_is_said(charts: Charts) -> None:
+def test_the_value_of_the_step_is_said(charts: Charts) -> None:
     chart = charts.choose(VALUE)
     assert chart.readout == "merge 12: score 0.1667 · ch + ##a → cha · tie of 2"
     assert chart.accessibleName() == "Value per step"
@@ -142,7 +142,7 @@ def test_tokens_per_word_of_corpus_and_watched_text(charts: Charts) -> None:
     assert chart.readout.endswith(", 2.500 in the watched text")
 
 
-def test_lengths_of_the_vocabulary_at_the_moment(charts: Charts) -> None:
+def test_lengths_of_the_vocabulary_at_the_step(charts: Charts) -> None:
     chart = charts.choose(LENGTHS)
     vocabulary = charts.model.vocabulary_at(12)
     learned = [len(token.removeprefix("##")) for token in vocabulary.tokens[45:]]
@@ -181,7 +181,7 @@ def token_frequencies(charts: Charts) -> list[int]:
     return found
 
 
-# -- the moment
+# -- the step
 
 
 @pytest.mark.parametrize(("index", "x", "step"), [(VALUE, 7, 7), (FERTILITY, 20, 20), (SYMBOLS, 50, 5)])
@@ -189,8 +189,8 @@ def test_a_press_on_a_chart_goes_to_the_step(charts: Charts, index: int, x: floa
     chart = charts.choose(index)
     low, high = chart.y_range()
     charts.press(chart, x, (low + high) / 2)
-    assert charts.model.moment == step
-    assert chart._moment_line.value() == pytest.approx(x)
+    assert charts.model.step == step
+    assert chart._step_line.value() == pytest.approx(x)
 
 
 def test_dragging_goes_through_the_steps(charts: Charts) -> None:
@@ -198,35 +198,35 @@ def test_dragging_goes_through_the_steps(charts: Charts) -> None:
     viewport, qtbot = chart.canvas._view.viewport(), charts.bench.qtbot
     places = [QPoint(chart.canvas.place_of(step, 0).toPoint().x(), 60) for step in (5, 9, 60)]
     qtbot.mousePress(viewport, Qt.MouseButton.LeftButton, pos=places[0])
-    seen = [charts.model.moment]
+    seen = [charts.model.step]
     for place in places[1:]:
         qtbot.mouseMove(viewport, place)
-        seen.append(charts.model.moment)
+        seen.append(charts.model.step)
     qtbot.mouseRelease(viewport, Qt.MouseButton.LeftButton, pos=places[2])
     assert seen == [5, 9, 25]
 
 
-def test_the_marks_follow_the_moment_in_the_same_frame(charts: Charts) -> None:
+def test_the_marks_follow_the_step_in_the_same_frame(charts: Charts) -> None:
     chart = charts.choose(VALUE)
     charts.model.seek(20)
-    assert chart._moment_line.value() == 20
+    assert chart._step_line.value() == 20
     assert chart.readout.startswith("merge 20: ")
 
 
-def test_pointing_says_the_figures_there_and_leaves_the_moment(charts: Charts) -> None:
+def test_pointing_says_the_figures_there_and_leaves_the_step(charts: Charts) -> None:
     chart = charts.choose(VALUE)
     charts.hover(chart, 4)
     assert chart.readout.startswith("merge 4: score 0.5")
-    assert charts.model.moment == 12
+    assert charts.model.step == 12
     assert "now step 12" in chart.accessibleDescription()
 
 
-def test_keys_move_the_moment(charts: Charts) -> None:
+def test_keys_move_the_step(charts: Charts) -> None:
     chart, key = charts.choose(VALUE), Qt.Key
     steps = {key.Key_Left: 11, key.Key_Right: 12, key.Key_PageDown: 22, key.Key_Home: 0, key.Key_End: 25}
     for pressed, step in steps.items():
         charts.bench.qtbot.keyClick(chart, pressed)
-        assert charts.model.moment == step
+        assert charts.model.step == step
 
 
 # -- the focus

@@ -110,7 +110,7 @@ def test_only_lines_in_view_are_laid_out() -> None:
 
 
 def test_a_drag_lays_out_no_more_than_what_is_in_view(qtbot: QtBot, theme: Theme) -> None:
-    """What is below is laid out afterwards: during the drag the next moment would throw it away."""
+    """What is below is laid out afterwards: during the drag the next step would throw it away."""
     asked: set[int] = set()
 
     def captions(of: Line, _piece: Piece) -> tuple[str, ...]:
@@ -122,7 +122,7 @@ def test_a_drag_lays_out_no_more_than_what_is_in_view(qtbot: QtBot, theme: Theme
     flow.resize(200, 60)
     flow.captions_changed(1, hold_places=False)
     flow.show()
-    for _moment in range(6):
+    for _step in range(6):
         flow.set_lines(Lines([Line(line(*["a b c"] * 100).words, start) for start in range(50)]))
         qtbot.wait(20)
     assert len(asked) == 1

@@ -42,7 +42,7 @@ def test_before_a_training_it_says_what_to_do(empty_bench: Bench) -> None:
 def test_a_click_on_a_row_goes_to_its_step_and_focuses_its_token(bench: Bench) -> None:
     pane = bench.show(HistoryPane)
     click_row(bench, pane, 8)
-    assert bench.model.moment == 9
+    assert bench.model.step == 9
     assert bench.model.focus == Focus("token", text=bench.model.history[8].token)
 
 
@@ -52,19 +52,19 @@ def test_the_arrow_keys_walk_through_the_steps(bench: Bench) -> None:
     pane.view.setFocus()
     bench.wait(pane.view.hasFocus)
     bench.qtbot.keyClick(pane.view, Qt.Key.Key_Down)
-    assert bench.model.moment == 10
+    assert bench.model.step == 10
     bench.qtbot.keyClick(pane.view, Qt.Key.Key_Up)
     bench.qtbot.keyClick(pane.view, Qt.Key.Key_Up)
-    assert bench.model.moment == 8
+    assert bench.model.step == 8
 
 
-def test_the_row_of_the_moment_is_selected_and_in_view(bench: Bench) -> None:
+def test_the_row_of_the_step_is_selected_and_in_view(bench: Bench) -> None:
     pane = bench.show(HistoryPane, height=160)
-    for moment in (3, 24, 12):
-        bench.seek(moment)
-        rect = pane.view.visualRect(pane.rows.index(moment - 1, 0))
+    for step in (3, 24, 12):
+        bench.seek(step)
+        rect = pane.view.visualRect(pane.rows.index(step - 1, 0))
         assert pane.view.viewport().rect().contains(rect)
-        assert pane.view.selected_steps().tolist() == [moment]
+        assert pane.view.selected_steps().tolist() == [step]
 
 
 def test_the_filter_finds_tokens_and_ties(bench: Bench) -> None:
@@ -97,21 +97,21 @@ def test_a_step_that_is_typed_is_gone_to(bench: Bench) -> None:
     bench.wait(step.hasFocus)
     bench.qtbot.keyClicks(step, "7")
     bench.qtbot.keyClick(step, Qt.Key.Key_Return)
-    assert bench.model.moment == 7
+    assert bench.model.step == 7
 
 
 @pytest.mark.parametrize(
-    ("typed", "moment"),
+    ("typed", "wanted"),
     [("1,2", 12), (" 1 2", 12), ("99999999999999999999", 25), ("-5abc", 5), ("0", 0), ("x", 3), ("..", 3)],
 )
-def test_whatever_is_typed_for_a_step(bench: Bench, typed: str, moment: int) -> None:
+def test_whatever_is_typed_for_a_step(bench: Bench, typed: str, wanted: int) -> None:
     bench.model.seek(3)
     pane = bench.show(HistoryPane)
     pane.ask_for_step()
     step = pane._filter_row._step
     bench.qtbot.keyClicks(step, typed)
     bench.qtbot.keyClick(step, Qt.Key.Key_Return)
-    assert bench.model.moment == moment
+    assert bench.model.step == wanted
     assert not step.text()
 
 
@@ -156,7 +156,7 @@ def test_a_selection_of_very_many_rows_is_given_up_when_they_are_sorted(
         assert sorted(pane.view.selected_steps().tolist()) == list(range(1, kept + 1))
 
 
-def test_many_selected_rows_stay_selected_when_the_moment_moves(bench: Bench) -> None:
+def test_many_selected_rows_stay_selected_when_the_step_moves(bench: Bench) -> None:
     pane = bench.show(HistoryPane)
     pane.view.selectAll()
     bench.seek(5)
@@ -202,7 +202,7 @@ def test_getting_the_keyboard_moves_nothing(bench: Bench) -> None:
     pane = bench.show(HistoryPane)
     pane.view.setFocus()
     bench.settle()
-    assert bench.model.moment == 0
+    assert bench.model.step == 0
 
 
 @pytest.mark.parametrize(("objective", "name"), [("score", "score"), ("likelihood", "gain"), ("count", "count")])
@@ -231,24 +231,24 @@ def test_where_no_pair_is_left_no_next_merge_is_promised(empty_bench: Bench) -> 
     assert "Next merge" not in pane._empty.text
 
 
-def test_sorting_begins_at_the_top_unless_the_moment_is_selected(bench: Bench) -> None:
+def test_sorting_begins_at_the_top_unless_the_step_is_selected(bench: Bench) -> None:
     pane = bench.show(HistoryPane, height=160)
     pane.view.clearSelection()
     pane.view.scrollToBottom()
     pane.view.sortByColumn(HistoryColumn.TOKEN, Qt.SortOrder.DescendingOrder)
     assert pane.view.verticalScrollBar().value() == 0
-    pane.show_moment()
+    pane.show_step()
     pane.view.sortByColumn(HistoryColumn.TOKEN, Qt.SortOrder.AscendingOrder)
-    row = pane.rows.row_of_step(bench.model.moment)
+    row = pane.rows.row_of_step(bench.model.step)
     assert 0 <= pane.view.rowViewportPosition(row) < pane.view.viewport().height()
 
 
-def test_the_row_of_the_moment_is_found_even_behind_a_filter(bench: Bench) -> None:
+def test_the_row_of_the_step_is_found_even_behind_a_filter(bench: Bench) -> None:
     pane = bench.show(HistoryPane)
     pane._filter_row._text.setText("no such token")
     bench.settle()
-    bench.qtbot.mouseClick(pane._controls._moment, Qt.MouseButton.LeftButton)
-    assert pane.view.selected_steps().tolist() == [bench.model.moment]
+    bench.qtbot.mouseClick(pane._controls._show_step, Qt.MouseButton.LeftButton)
+    assert pane.view.selected_steps().tolist() == [bench.model.step]
 
 
 def test_a_column_of_numbers_cannot_be_drawn_narrower_than_its_numbers(bench: Bench) -> None:

@@ -41,7 +41,7 @@ def test_a_click_on_a_token_looks_at_it_and_stays_in_time(bench: Bench, pane: Hi
     merge = bench.model.history[7]
     token = {"LEFT": merge.left, "RIGHT": merge.right, "TOKEN": merge.token}[column]
     assert bench.model.focus == Focus("token", text=token)
-    assert bench.model.moment == 3
+    assert bench.model.step == 3
 
 
 @pytest.mark.parametrize(
@@ -216,7 +216,7 @@ def test_rows_are_sorted_by_the_menu(bench: Bench, pane: HistoryPane) -> None:
 
 def test_every_control_has_a_name_and_takes_the_keyboard(pane: HistoryPane) -> None:
     controls = pane._controls
-    buttons = [controls._filter, controls._step, controls._moment, controls._columns, controls._export]
+    buttons = [controls._filter, controls._step, controls._step, controls._columns, controls._export]
     row = pane._filter_row
     for control in [*buttons, row._text, row._is_pattern, row._only_ties, row._only_watched, row._step]:
         assert control.accessibleName()
@@ -224,7 +224,7 @@ def test_every_control_has_a_name_and_takes_the_keyboard(pane: HistoryPane) -> N
         assert control.toolTip() or control is row._text
 
 
-def test_the_row_of_the_moment_keeps_rows_around_it_when_the_table_grows(bench: Bench, pane: HistoryPane) -> None:
+def test_the_row_of_the_step_keeps_rows_around_it_when_the_table_grows(bench: Bench, pane: HistoryPane) -> None:
     bench.seek(12)
     for height in (60, 130, 300):
         pane.resize(900, height)

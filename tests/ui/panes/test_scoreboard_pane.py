@@ -29,9 +29,9 @@ def candidates_of(pane: ScoreboardPane) -> list[tuple[str, str]]:
     return [(candidate.left, candidate.right) for candidate in pane._candidates_view.candidates.pairs]
 
 
-def seek(bench: Bench, pane: ScoreboardPane, moment: int) -> None:
-    bench.seek(moment)
-    bench.wait(lambda: pane._candidates is not None and pane._candidates.moment == max(moment, 1) - 1)
+def seek(bench: Bench, pane: ScoreboardPane, step: int) -> None:
+    bench.seek(step)
+    bench.wait(lambda: pane._candidates is not None and pane._candidates.step == max(step, 1) - 1)
 
 
 def test_before_a_training_it_says_what_to_do(empty_bench: Bench) -> None:
@@ -52,11 +52,11 @@ def test_merge_12_of_the_course_is_a_tie_of_two(bench: Bench) -> None:
     assert spoken == "score: ch + ##a → cha, n(ab) / (n(a) × n(b)) = 1 / (1 × 6) = 1/6 = 0.1667"
 
 
-@pytest.mark.parametrize("moment", [1, 2, 3, 11, 24, 25])
-def test_the_first_candidate_is_the_merge_of_the_history(bench: Bench, moment: int) -> None:
+@pytest.mark.parametrize("step", [1, 2, 3, 11, 24, 25])
+def test_the_first_candidate_is_the_merge_of_the_history(bench: Bench, step: int) -> None:
     pane = bench.show(ScoreboardPane)
-    seek(bench, pane, moment)
-    merge = bench.model.history[moment - 1]
+    seek(bench, pane, step)
+    merge = bench.model.history[step - 1]
     best = pane._candidates_view.candidates.pairs[0]
     assert (best.left, best.right, best.value) == (merge.left, merge.right, merge.value)
     assert Fraction(best.pair_frequency, best.left_frequency * best.right_frequency) == Fraction(
@@ -64,7 +64,7 @@ def test_the_first_candidate_is_the_merge_of_the_history(bench: Bench, moment: i
     )
 
 
-def test_moment_0_shows_the_candidates_for_the_next_merge(bench: Bench) -> None:
+def test_step_0_shows_the_candidates_for_the_next_merge(bench: Bench) -> None:
     pane = bench.show(ScoreboardPane)
     seek(bench, pane, 0)
     first = bench.model.history[0]
@@ -86,7 +86,7 @@ def test_a_click_on_a_candidate_makes_it_the_focus_and_shows_its_words(bench: Be
     assert words.words[0].after[0] == "Hu"
 
 
-def test_the_words_of_the_merge_come_back_at_another_moment(bench: Bench) -> None:
+def test_the_words_of_the_merge_come_back_at_another_step(bench: Bench) -> None:
     pane = bench.show(ScoreboardPane)
     seek(bench, pane, 12)
     bench.model.set_focus(Focus("pair", left="H", right="##u"))
@@ -97,14 +97,14 @@ def test_the_words_of_the_merge_come_back_at_another_moment(bench: Bench) -> Non
 def test_the_words_of_a_merge_are_those_that_it_touched(bench: Bench) -> None:
     pane = bench.show(ScoreboardPane)
     history, counts = bench.model.history, dict(bench.model.counts.items())
-    for moment in (1, 9, 25):
-        seek(bench, pane, moment)
+    for step in (1, 9, 25):
+        seek(bench, pane, step)
         words = pane._words.view.words.words
-        assert {row.word for row in words.words} == set(history.words_touched(moment - 1))
+        assert {row.word for row in words.words} == set(history.words_touched(step - 1))
         assert [row.count for row in words.words] == sorted((counts[row.word] for row in words.words), reverse=True)
         for row in words.words:
-            assert list(row.before) == history.segmentation(row.word, moment - 1)
-            assert list(row.after) == history.segmentation(row.word, moment)
+            assert list(row.before) == history.segmentation(row.word, step - 1)
+            assert list(row.after) == history.segmentation(row.word, step)
 
 
 def test_the_most_frequent_words_come_first_and_among_equals_the_first_of_the_corpus(empty_bench: Bench) -> None:
@@ -176,7 +176,7 @@ def test_behind_the_head_of_a_training_the_candidates_are_there(empty_bench: Ben
     start_long_training(empty_bench)
     model = empty_bench.model
     model.seek(12)
-    empty_bench.wait(lambda: pane._candidates is not None and pane._candidates.moment == 11)
+    empty_bench.wait(lambda: pane._candidates is not None and pane._candidates.step == 11)
     assert model.state is TrainerState.TRAINING
     assert pane._middle.currentWidget() is pane._candidates_view
     assert candidates_of(pane)[0] == (model.history[11].left, model.history[11].right)
@@ -383,11 +383,11 @@ def test_in_a_large_corpus_the_words_are_looked_for_beside_the_window(
         pane.close_job()
 
 
-def test_a_candidate_can_be_chosen_again_at_another_moment(bench: Bench) -> None:
+def test_a_candidate_can_be_chosen_again_at_another_step(bench: Bench) -> None:
     pane = bench.show(ScoreboardPane)
     seek(bench, pane, 12)
-    for moment in (12, 11):
-        seek(bench, pane, moment)
+    for step in (12, 11):
+        seek(bench, pane, step)
         view = pane._candidates_view
         row = candidates_of(pane).index(("H", "##u"))
         view.scrollTo(view.candidates.index(row, PAIR))

@@ -70,7 +70,7 @@ def test_the_tables_of_the_tokenization(
     for text in ("", "generate\nHugging", "Hug"):
         pane.set_text(text)
         bench.settle()
-        bench.seek(bench.model.moment - 5)
+        bench.seek(bench.model.step - 5)
 
 
 def test_bars_of_values_without_a_sign_for_length() -> None:
@@ -101,8 +101,8 @@ def test_300_000_merges_are_painted_at_once(qtbot: QtBot, theme: Theme) -> None:
     plot.set_curve(values, np.where(values > 0.5, 2, 1))
     plot.grab()
     began = time.thread_time()
-    for moment in range(0, 300_000, 10_000):
-        plot.set_moment(moment)
+    for step in range(0, 300_000, 10_000):
+        plot.set_step(step)
         plot.grab()
     assert (time.thread_time() - began) / 30 < 0.15
 

@@ -33,10 +33,10 @@ def test_a_curve_that_grew_is_the_same_as_one_made_at_once(parts: list[list[floa
 def test_a_long_curve_keeps_its_peaks_in_few_columns() -> None:
     values = np.ones(300_000)
     values[123_456] = 9.0
-    moments, lows, highs = curve_of(values).columns(900)
-    assert len(moments) == len(lows) == len(highs) == 900
-    assert abs(moments[int(highs.argmax())] - 123_457) < 300_000 / 900
-    assert (np.diff(moments) > 0).all()
+    steps, lows, highs = curve_of(values).columns(900)
+    assert len(steps) == len(lows) == len(highs) == 900
+    assert abs(steps[int(highs.argmax())] - 123_457) < 300_000 / 900
+    assert (np.diff(steps) > 0).all()
     assert (lows == 0).all()
 
 

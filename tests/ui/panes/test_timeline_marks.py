@@ -33,12 +33,12 @@ def test_from_change_to_change(bench: Bench, timeline: Timeline) -> None:
     timeline.changes.set_rows([StripRow(step, "x", 9) for step in (3, 9, 14)])
     bench.settle()
     assert timeline.pane.plot.marks.changes.tolist() == [3, 9, 14]
-    for name, moment in (("next", 9), ("next", 14), ("previous", 9), ("previous", 3)):
+    for name, wanted in (("next", 9), ("next", 14), ("previous", 9), ("previous", 3)):
         click(bench, timeline.pane, f"{name}_change")
-        assert bench.model.moment == moment
+        assert bench.model.step == wanted
     assert not timeline.actions.previous_change.isEnabled()
     assert "No step on this side" in timeline.actions.previous_change.toolTip()
-    assert "changes the watched text" in timeline.pane._describe_moment(9)
+    assert "changes the watched text" in timeline.pane._describe_step(9)
 
 
 # -- breakpoints
@@ -51,7 +51,7 @@ def test_playing_halts_and_says_why(bench: Bench, timeline: Timeline) -> None:
     with bench.qtbot.waitSignal(timeline.flow.breakpoint_hit) as hit:
         click(bench, timeline.pane, "play")
     assert hit.args == ["Breakpoint at step 12: token cha is born"]
-    assert bench.model.moment == 12
+    assert bench.model.step == 12
     assert timeline.pane.hint == "step 12 of 25 · breakpoint: token cha is born"
     assert timeline.pane.plot.callout == "breakpoint: token cha is born"
     bench.seek(13)
@@ -66,9 +66,9 @@ def test_running_on_and_back_by_button(bench: Bench, timeline: Timeline) -> None
     ties = [merge.step for merge in bench.model.history if merge.ties > 1]
     for step in ties[:3]:
         click(bench, timeline.pane, "run")
-        assert bench.model.moment == step
+        assert bench.model.step == step
     click(bench, timeline.pane, "run_back")
-    assert bench.model.moment == ties[1]
+    assert bench.model.step == ties[1]
     bench.settle()
     assert timeline.pane.plot.marks.breakpoints.tolist() == ties
     bench.seek(25)
@@ -114,14 +114,14 @@ def test_markers_by_button_and_by_hand(bench: Bench, timeline: Timeline) -> None
     assert (pane.plot.marks.a, pane.plot.marks.b) == (6, 19)
     assert "A 6 → B 19: 13 merges, vocabulary +13, symbols −" in pane.plot.accessibleDescription()
     click(bench, pane, "go_to_a")
-    assert bench.model.moment == 6
+    assert bench.model.step == 6
     flag = QPoint(round(pane.plot.x_of(19)) + 5, 6)
     bench.qtbot.mousePress(pane.plot, Qt.MouseButton.LeftButton, pos=flag)
     bench.qtbot.mouseMove(pane.plot, at(pane, 15))
     bench.qtbot.mouseRelease(pane.plot, Qt.MouseButton.LeftButton, pos=at(pane, 15))
-    assert (markers.b, bench.model.moment) == (15, 6)
+    assert (markers.b, bench.model.step) == (15, 6)
     bench.qtbot.mouseClick(pane.plot, Qt.MouseButton.LeftButton, pos=QPoint(round(pane.plot.x_of(15)) + 5, 6))
-    assert (markers.b, bench.model.moment) == (15, 15)
+    assert (markers.b, bench.model.step) == (15, 15)
     click(bench, pane, "marker_a")
     assert markers.a == 15
     click(bench, pane, "marker_a")
@@ -132,7 +132,7 @@ def test_markers_by_button_and_by_hand(bench: Bench, timeline: Timeline) -> None
 # -- the notebook
 
 
-def test_a_moment_is_kept_and_returned_to(bench: Bench, timeline: Timeline) -> None:
+def test_a_step_is_kept_and_returned_to(bench: Bench, timeline: Timeline) -> None:
     bench.seek(12)
     click(bench, timeline.pane, "keep")
     dialog = timeline.window.findChild(KeepDialog)
@@ -141,12 +141,12 @@ def test_a_moment_is_kept_and_returned_to(bench: Bench, timeline: Timeline) -> N
     bench.qtbot.keyClick(dialog._field, Qt.Key.Key_Return)
     bench.seek(3)
     assert timeline.pane.plot.marks.notes.tolist() == [12]
-    assert "“the first tie”" in timeline.pane._describe_moment(12)
+    assert "“the first tie”" in timeline.pane._describe_step(12)
     click(bench, timeline.pane, "notebook")
     table = timeline.flow.notebook._table
     bench.qtbot.keyClick(table, Qt.Key.Key_Down)
     bench.qtbot.keyClick(table, Qt.Key.Key_Return)
-    assert bench.model.moment == 12
+    assert bench.model.step == 12
     bench.qtbot.keyClick(table, Qt.Key.Key_Delete)
     assert not timeline.marks.notebook.notes
 

@@ -29,13 +29,13 @@ def pane(timeline: Timeline) -> TimelinePane:
     return timeline.pane
 
 
-def test_the_buttons_move_the_moment(bench: Bench, pane: TimelinePane) -> None:
-    for name, moment in (
+def test_the_buttons_move_the_step(bench: Bench, pane: TimelinePane) -> None:
+    for name, step in (
         ("first", 0), ("next", 1), ("next", 2), ("previous", 1), ("ten_on", 11), ("ten_back", 1), ("last", 25),
     ):  # fmt: skip
         click(bench, pane, name)
-        assert bench.model.moment == moment
-        assert pane.plot.value() == moment
+        assert bench.model.step == step
+        assert pane.plot.value() == step
 
 
 def test_buttons_that_lead_nowhere_are_disabled(bench: Bench, pane: TimelinePane) -> None:
@@ -51,23 +51,23 @@ def test_buttons_that_lead_nowhere_are_disabled(bench: Bench, pane: TimelinePane
 
 def test_a_click_on_the_curve_goes_there(bench: Bench, pane: TimelinePane) -> None:
     bench.qtbot.mouseClick(pane.plot, Qt.MouseButton.LeftButton, pos=at(pane, 7))
-    assert bench.model.moment == 7
+    assert bench.model.step == 7
 
 
-def test_dragging_goes_through_the_moments(bench: Bench, pane: TimelinePane) -> None:
+def test_dragging_goes_through_the_steps(bench: Bench, pane: TimelinePane) -> None:
     seen: list[int] = []
-    bench.model.moment_changed.connect(seen.append)
+    bench.model.step_changed.connect(seen.append)
     bench.qtbot.mousePress(pane.plot, Qt.MouseButton.LeftButton, pos=at(pane, 3))
-    for moment in (4, 5, 6):
-        bench.qtbot.mouseMove(pane.plot, at(pane, moment))
+    for step in (4, 5, 6):
+        bench.qtbot.mouseMove(pane.plot, at(pane, step))
     bench.qtbot.mouseRelease(pane.plot, Qt.MouseButton.LeftButton, pos=at(pane, 6))
     bench.settle()
     assert seen[0] == 3
-    assert bench.model.moment == seen[-1] == 6
+    assert bench.model.step == seen[-1] == 6
 
 
 @pytest.mark.parametrize(
-    ("key", "moment"),
+    ("key", "step"),
     [
         (Qt.Key.Key_Left, 11),
         (Qt.Key.Key_Right, 13),
@@ -77,10 +77,10 @@ def test_dragging_goes_through_the_moments(bench: Bench, pane: TimelinePane) -> 
         (Qt.Key.Key_PageUp, 2),
     ],
 )
-def test_the_keys_of_a_slider(bench: Bench, pane: TimelinePane, key: Qt.Key, moment: int) -> None:
+def test_the_keys_of_a_slider(bench: Bench, pane: TimelinePane, key: Qt.Key, step: int) -> None:
     bench.seek(12)
     bench.qtbot.keyClick(pane.plot, key)
-    assert bench.model.moment == moment
+    assert bench.model.step == step
 
 
 def test_the_wheel_goes_one_step_a_notch(bench: Bench, pane: TimelinePane) -> None:
@@ -92,19 +92,19 @@ def test_the_wheel_goes_one_step_a_notch(bench: Bench, pane: TimelinePane) -> No
             Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase, False,
         )  # fmt: skip
         QApplication.sendEvent(pane.plot, event)
-    assert bench.model.moment == 13
+    assert bench.model.step == 13
 
 
-def test_it_follows_the_moment_and_says_where_it_is(bench: Bench, pane: TimelinePane) -> None:
+def test_it_follows_the_step_and_says_where_it_is(bench: Bench, pane: TimelinePane) -> None:
     bench.seek(12)
     assert pane.plot.value() == 12
     assert pane.hint.startswith("step 12 of 25")
     assert pane.plot.accessibleDescription() == "step 12 of 25"
 
 
-def test_a_moment_says_what_was_merged_there(bench: Bench, pane: TimelinePane) -> None:
-    assert pane._describe_moment(12) == "12 · cha · 0.1667 · tie of 2"
-    assert pane._describe_moment(0) == "before the first merge"
+def test_a_step_says_what_was_merged_there(bench: Bench, pane: TimelinePane) -> None:
+    assert pane._describe_step(12) == "12 · cha · 0.1667 · tie of 2"
+    assert pane._describe_step(0) == "before the first merge"
 
 
 def test_playing_moves_on_and_the_hand_stops_it(bench: Bench, pane: TimelinePane) -> None:
@@ -114,17 +114,17 @@ def test_playing_moves_on_and_the_hand_stops_it(bench: Bench, pane: TimelinePane
     box.activated.emit(box.currentIndex())
     assert pane.player.speed == 50.0
     click(bench, pane, "play")
-    bench.wait(lambda: bench.model.moment >= 2)
+    bench.wait(lambda: bench.model.step >= 2)
     bench.qtbot.keyClick(pane.plot, Qt.Key.Key_Home)
     assert not pane.player.is_playing
-    assert bench.model.moment == 0
+    assert bench.model.step == 0
 
 
 def test_it_grows_when_more_is_trained(bench: Bench, pane: TimelinePane) -> None:
     bench.seek(3)
     bench.model.train_further(vocab_size=80)
     bench.wait(lambda: pane.plot.maximum() == 35)
-    assert (bench.model.moment, pane.plot.value()) == (3, 3)
+    assert (bench.model.step, pane.plot.value()) == (3, 3)
 
 
 def test_before_a_training_nothing_can_be_moved(empty_bench: Bench) -> None:
@@ -172,7 +172,7 @@ def test_the_ground_lies_under_the_curve_however_many_merges_there_are(
 # -- behind a training
 
 
-def test_behind_a_training_the_moment_stays_where_it_was_put(bench: Bench, timeline: Timeline) -> None:
+def test_behind_a_training_the_step_stays_where_it_was_put(bench: Bench, timeline: Timeline) -> None:
     model, plot = bench.model, timeline.pane.plot
     model.start(model.counts, TrainingConfig(vocab_size=None), paused=True)
     bench.wait(lambda: model.state is TrainerState.PAUSED)
@@ -183,11 +183,11 @@ def test_behind_a_training_the_moment_stays_where_it_was_put(bench: Bench, timel
     model.resume()
     bench.wait(lambda: model.state is TrainerState.FINISHED and plot.maximum() == model.merge_count)
     assert model.merge_count > 30
-    assert (model.moment, plot.value()) == (2, 2)
+    assert (model.step, plot.value()) == (2, 2)
     bench.qtbot.mouseMove(plot, at(timeline.pane, 3))
     bench.qtbot.mouseRelease(plot, Qt.MouseButton.LeftButton, pos=at(timeline.pane, 3))
     timeline.actions.next_merge.trigger()
-    assert model.moment == 4
+    assert model.step == 4
 
 
 def test_the_end_of_the_curve_is_the_head_whatever_was_learned_since(bench: Bench, pane: TimelinePane) -> None:
@@ -201,4 +201,4 @@ def test_the_end_of_the_curve_is_the_head_whatever_was_learned_since(bench: Benc
     bench.model.merges_appended.connect(press_end)
     bench.model.train_further(vocab_size=75)
     bench.wait(lambda: bench.model.merge_count == 30)
-    assert (ends[0], bench.model.moment) == (25, 30)
+    assert (ends[0], bench.model.step) == (25, 30)

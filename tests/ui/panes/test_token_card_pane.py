@@ -41,10 +41,10 @@ def pane(looking: Looking) -> TokenCardPane:
     return looking.show(TokenCardPane, 400, 600)  # type: ignore[no-any-return]
 
 
-def look_at(looking: Looking, focus: Focus | None, moment: int | None = None) -> None:
+def look_at(looking: Looking, focus: Focus | None, step: int | None = None) -> None:
     looking.bench.model.set_focus(focus)
-    if moment is not None:
-        looking.bench.model.seek(moment)
+    if step is not None:
+        looking.bench.model.seek(step)
     looking.settle()
 
 
@@ -86,7 +86,7 @@ def test_a_learned_token(looking: Looking, pane: TokenCardPane) -> None:
     assert texts(body.words.flow) == ["Hopefully"]
     assert not body.children_.isVisible()
     looking.bench.qtbot.mouseClick(body.birth, Qt.MouseButton.LeftButton)
-    assert looking.bench.model.moment == 8
+    assert looking.bench.model.step == 8
 
 
 def test_a_dead_token_says_why(looking: Looking, pane: TokenCardPane) -> None:
@@ -139,7 +139,7 @@ def test_a_word(looking: Looking, pane: TokenCardPane) -> None:
     assert pane.body.summary.text() == "Once in the corpus. Not whole after the last merge."
     assert texts(pane.body.parts.flow) == ["2", "6", "7", "8"]
     choose(looking, pane.body.parts.flow, "2")
-    assert model.moment == 2
+    assert model.step == 2
     assert texts(pane.body.formula) == model.history.segmentation("Hopefully", 2)
     look_at(looking, Focus("word", text="is"), 25)
     assert pane.body.summary.text() == "2 times in the corpus. Whole since step 21."
@@ -159,7 +159,7 @@ def test_a_pair_that_is_not_learned_has_its_numbers_if_they_are_known(looking: L
     assert pane.body.summary.text() == "Not learned yet."
     assert texts(pane.body.formula) == ["t", "+", "##o", "→", "to"]
     candidate = Candidate("t", "##o", "to", 3, 5, 6, 0.1, False)
-    model.candidates_changed.emit(Candidates(model.moment, (candidate,), available=True))
+    model.candidates_changed.emit(Candidates(model.step, (candidate,), available=True))
     looking.settle()
     assert pane.body.summary.text() == "Not learned yet. A candidate after 25 merges: 3 / (5 × 6) = 0.1000"
 
@@ -237,7 +237,7 @@ def test_a_node_of_the_tree_says_what_it_is(
     assert shown == [tooltip_text("step 6: ##fu + ##l → ##ful"), ""]
 
 
-def test_the_cursor_stays_on_its_chip_when_the_moment_moves(looking: Looking, pane: TokenCardPane) -> None:
+def test_the_cursor_stays_on_its_chip_when_the_step_moves(looking: Looking, pane: TokenCardPane) -> None:
     look_at(looking, Focus("token", text="##h"), 12)
     flow = pane.body.children_.flow
     flow.setFocus()
@@ -273,7 +273,7 @@ def test_lines_of_chips_by_key(looking: Looking, pane: TokenCardPane) -> None:
     assert flow.accessibleDescription() == "ch, made at step 10"
     qtbot.keyClick(flow, Qt.Key.Key_Space)
     assert looking.bench.model.focus == Focus("token", text="ch")
-    assert looking.bench.model.moment == 0
+    assert looking.bench.model.step == 0
 
 
 def test_many_children_are_shown_when_they_are_asked_for(empty_bench: Bench) -> None:

@@ -81,18 +81,18 @@ def test_each_kind_of_unknown_word_has_its_reason(bench: Bench, pane: Tokenizati
     assert reason in pane._unknown_label.text()
 
 
-@pytest.mark.parametrize("moment", [0, 3, 4, 9, 16, 25])
-def test_it_follows_the_moment(bench: Bench, pane: TokenizationPane, moment: int) -> None:
-    bench.seek(moment)
-    assert pane.tokens == bench.model.tokenizer_at(moment).encode(COURSE_TEXT).tokens
+@pytest.mark.parametrize("step", [0, 3, 4, 9, 16, 25])
+def test_it_follows_the_step(bench: Bench, pane: TokenizationPane, step: int) -> None:
+    bench.seek(step)
+    assert pane.tokens == bench.model.tokenizer_at(step).encode(COURSE_TEXT).tokens
 
 
-def test_walking_through_all_moments_keeps_nothing_stale(bench: Bench, pane: TokenizationPane) -> None:
+def test_walking_through_all_steps_keeps_nothing_stale(bench: Bench, pane: TokenizationPane) -> None:
     pane.set_text("This chapter\nshows the section\nHopefully trained tokens\n\nface")
-    for moment in [*range(26), 3, 25, 0, 14]:
-        bench.model.seek(moment)
+    for step in [*range(26), 3, 25, 0, 14]:
+        bench.model.seek(step)
         pane.refresh()
-        assert pane.tokens == bench.model.tokenizer_at(moment).encode(pane.text).tokens
+        assert pane.tokens == bench.model.tokenizer_at(step).encode(pane.text).tokens
 
 
 def test_typing_is_tokenized(bench: Bench, pane: TokenizationPane) -> None:
@@ -219,7 +219,7 @@ def test_the_film_strip_names_the_steps_that_changed_the_text(bench: Bench, pane
     assert [row.tokens for row in pane._strip.rows] == [counts[step] for step in changed]
 
 
-def test_the_moment_stays_in_view_in_a_strip_that_gets_lower(bench: Bench, pane: TokenizationPane) -> None:
+def test_the_step_stays_in_view_in_a_strip_that_gets_lower(bench: Bench, pane: TokenizationPane) -> None:
     bench.wait(lambda: bool(pane._strip.rows))
     bench.model.last()
     bench.settle()
@@ -237,7 +237,7 @@ def test_a_click_on_the_film_strip_goes_to_its_step(bench: Bench, pane: Tokeniza
     table.scrollTo(table.strip.index(1, 1))
     place = table.visualRect(table.strip.index(1, 1)).center()
     bench.qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=place)
-    assert bench.model.moment == pane._strip.rows[1].step
+    assert bench.model.step == pane._strip.rows[1].step
 
 
 def test_special_tokens_are_found_first(bench: Bench, pane: TokenizationPane) -> None:

@@ -69,9 +69,9 @@ def test_a_click_sets_the_focus_and_a_double_click_goes_to_the_birth(looking: Lo
     pane, model, qtbot = looking.show(VocabularyPane), looking.bench.model, looking.bench.qtbot
     place = place_of(pane, 52)
     qtbot.mouseClick(pane.view.viewport(), Qt.MouseButton.LeftButton, pos=place)
-    assert (model.focus, model.moment) == (Focus("token", text="##fully"), 25)
+    assert (model.focus, model.step) == (Focus("token", text="##fully"), 25)
     qtbot.mouseDClick(pane.view.viewport(), Qt.MouseButton.LeftButton, pos=place)
-    assert (model.focus, model.moment) == (Focus("token", text="##fully"), 8)
+    assert (model.focus, model.step) == (Focus("token", text="##fully"), 8)
 
 
 def test_keys(looking: Looking) -> None:
@@ -81,7 +81,7 @@ def test_keys(looking: Looking) -> None:
     qtbot.keyClick(pane.view, Qt.Key.Key_Down)
     assert model.focus == Focus("token", text="##fully")
     qtbot.keyClick(pane.view, Qt.Key.Key_Return)
-    assert model.moment == 8
+    assert model.step == 8
 
 
 def test_home_and_end_go_through_the_rows_and_not_through_time(looking: Looking) -> None:
@@ -91,12 +91,12 @@ def test_home_and_end_go_through_the_rows_and_not_through_time(looking: Looking)
     assert pane.view.event(override)
     assert override.isAccepted()
     looking.bench.qtbot.keyClick(pane.view, Qt.Key.Key_End)
-    assert (model.focus, model.moment) == (Focus("token", text=tokens(pane)[-1]), 25)
+    assert (model.focus, model.step) == (Focus("token", text=tokens(pane)[-1]), 25)
     looking.bench.qtbot.keyClick(pane.view, Qt.Key.Key_Home)
     assert pane.view.selected_ids().tolist() == [0]
 
 
-def test_where_the_user_scrolled_to_stays_there_when_the_moment_moves(looking: Looking) -> None:
+def test_where_the_user_scrolled_to_stays_there_when_the_step_moves(looking: Looking) -> None:
     pane, model = looking.show(VocabularyPane, height=260), looking.bench.model
     model.set_focus(Focus("token", text="[UNK]"))
     bar = pane.view.verticalScrollBar()
@@ -109,7 +109,7 @@ def test_where_the_user_scrolled_to_stays_there_when_the_moment_moves(looking: L
     assert bar.value() < 100
 
 
-def test_rows_selected_for_copying_stay_selected_when_the_moment_moves(looking: Looking) -> None:
+def test_rows_selected_for_copying_stay_selected_when_the_step_moves(looking: Looking) -> None:
     pane, model, qtbot = looking.show(VocabularyPane), looking.bench.model, looking.bench.qtbot
     qtbot.mouseClick(pane.view.viewport(), Qt.MouseButton.LeftButton, pos=place_of(pane, 1))
     shift = Qt.KeyboardModifier.ShiftModifier
@@ -214,7 +214,7 @@ def test_selected_rows_are_copied_as_tab_separated_text(looking: Looking) -> Non
     assert QGuiApplication.clipboard().text().splitlines()[1].split("\t")[:3] == ["[PAD]", "0", ""]
 
 
-def test_figures_of_another_moment_are_not_copied(looking: Looking) -> None:
+def test_figures_of_another_step_are_not_copied(looking: Looking) -> None:
     pane = looking.show(VocabularyPane)
     looking.bench.model.set_focus(Focus("token", text="##ful"))
     looking.bench.model.seek(20)  # the figures known are those of step 25

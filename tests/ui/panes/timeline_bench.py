@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QToolButton, QWidget
 
-from wordpiece_studio.session.moment_marks import MomentMarks
 from wordpiece_studio.session.player import Player
+from wordpiece_studio.session.step_marks import StepMarks
 from wordpiece_studio.session.watched_changes import WatchedChanges
 from wordpiece_studio.ui.actions.actions import Actions
 from wordpiece_studio.ui.controllers.marks_flow import MarksFlow
-from wordpiece_studio.ui.controllers.moment_flow import MomentFlow
+from wordpiece_studio.ui.controllers.step_flow import StepFlow
 from wordpiece_studio.ui.panes.timeline.timeline_pane import TimelinePane
 
 if TYPE_CHECKING:
@@ -27,20 +27,20 @@ class Timeline:
     def __init__(self, bench: Bench) -> None:
         self.window = QWidget()
         bench.panes.append(self.window)
-        self.marks = MomentMarks(bench.model, self.window)
+        self.marks = StepMarks(bench.model, self.window)
         self.player = Player(bench.model, self.window, watch=self.marks.watch)
         self.changes = WatchedChanges(self.window)
         self.actions = Actions(bench.theme, self.window)
         self.pane = bench.show(self.make, 1100, 180)
-        self.moments = MomentFlow(bench.model, self.player, self.changes, self.actions, self.window)
+        self.steps = StepFlow(bench.model, self.player, self.changes, self.actions, self.window)
         self.flow = MarksFlow(self.window, bench.model, self.player, self.marks, self.pane, self.actions, bench.theme)
 
     def make(self, model: TrainerModel, theme: Theme) -> TimelinePane:
         return TimelinePane(model, self.actions, self.marks, theme, player=self.player, changes=self.changes)
 
 
-def at(pane: TimelinePane, moment: int) -> QPoint:
-    return QPoint(round(pane.plot.x_of(moment)), pane.plot.height() // 2)
+def at(pane: TimelinePane, step: int) -> QPoint:
+    return QPoint(round(pane.plot.x_of(step)), pane.plot.height() // 2)
 
 
 def click(bench: Bench, pane: TimelinePane, name: str) -> None:

@@ -51,9 +51,7 @@ def damage(path: Path, part: str) -> None:
 
 
 def saved(path: Path, focus: ProjectFocus, **others: Any) -> Path:
-    view = ProjectView(
-        moment=3, focus=focus, watched_text="hugs bugs", breakpoints=(ProjectBreakpoint("word", "hugs"),)
-    )
+    view = ProjectView(step=3, focus=focus, watched_text="hugs bugs", breakpoints=(ProjectBreakpoint("word", "hugs"),))
     save_project(path, replace(course_project(), view=view, **others))
     return path
 
@@ -74,7 +72,7 @@ def test_with_something_selected_it_is_told_once_and_the_rows_stay(
     assert f"bad.wpstudio is damaged at {part}" in told[0]
     assert model.history is not None
     assert model.history.is_damaged
-    assert (model.merge_count, model.moment) == (9, 3)
+    assert (model.merge_count, model.step) == (9, 3)
     projects.studio.box().done(0)
     for each in (Focus("word", text="pug"), Focus("token", text="hug"), Focus("pair", "h", "##u"), None):
         model.set_focus(each)

@@ -54,7 +54,7 @@ def test_all_that_the_window_shows_comes_back(projects: Projects) -> None:
     projects.open(path)
     assert window.project_state.content() == before
     assert list(model.history) == merges
-    assert (model.moment, model.focus, model.state) == (7, Focus("token", text="##ing"), TrainerState.FINISHED)
+    assert (model.step, model.focus, model.state) == (7, Focus("token", text="##ing"), TrainerState.FINISHED)
     assert (marks.markers.a, marks.markers.b) == (3, 9)
     assert [note.text for note in marks.notebook.notes] == ["a tie here"]
     assert window.tokenization_pane.text == "hugs\nand more"
@@ -224,7 +224,7 @@ def test_a_file_that_another_program_has_written_is_not_replaced_unasked(project
     projects.studio.answer(_SAVE)
     projects.choose(projects.path("mine"))
     projects.wait_saved()
-    assert open_project(projects.path("mine")).view.moment == 3
+    assert open_project(projects.path("mine")).view.step == 3
     path.write_bytes(mine)
     projects.open(path)
     path.write_bytes(b"again")

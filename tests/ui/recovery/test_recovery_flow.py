@@ -88,7 +88,7 @@ def press(studio: Studio, name: str) -> None:
 
 
 def edited(start: Callable[..., Studio]) -> str:
-    """Leave an edited sample, trained, with a marker and a moment, and return its text."""
+    """Leave an edited sample, trained, with a marker and a step, and return its text."""
     studio = start()
     studio.wait_finished()
     window = studio.window
@@ -123,7 +123,7 @@ def test_what_was_not_saved_is_restored_with_all_that_belongs_to_it(start: Calla
     studio.wait(lambda: window.document.text == text)
     studio.wait(lambda: window.model.history is not None)
     assert window.document.is_modified
-    assert window.model.moment == 7
+    assert window.model.step == 7
     assert window.tokenization_pane.text == "watched hugs"
     assert "is restored" in window.banner.text
     studio.wait(window.isWindowModified)

@@ -74,7 +74,7 @@ class ProjectView(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     Attributes
     ----------
-    moment
+    step
         After so many merges.
     watched_text
         The text in the tokenization pane.
@@ -82,7 +82,7 @@ class ProjectView(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         The steps of A and B.
     """
 
-    moment: _Step = 0
+    step: _Step = msgspec.field(default=0, name="moment")
     focus: ProjectFocus | None = None
     watched_text: Annotated[str, msgspec.Meta(max_length=20_000_000)] = ""
     markers: dict[Literal["A", "B"], _Step] = {}

@@ -44,7 +44,7 @@ def write_again(
         return [name]
     if trainer is None:
         raise StudioError("Nothing was trained")
-    exported = Exported(counts, trainer.config, trainer.history, trainer.moment)
+    exported = Exported(counts, trainer.config, trainer.history, trainer.current_step)
     if card.kind == "merges":
         write_merge_table(target / name, trainer.history)
         return [name]

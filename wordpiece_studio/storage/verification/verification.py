@@ -137,7 +137,7 @@ def verify(
     return Verification(
         words.source,
         len(last.vocabulary) if last is not None else 0,
-        last.moment if last is not None else 0,
+        last.current_step if last is not None else 0,
         tuple(checks + _foreign(folder, cards, checks)),
         _other_versions(main),
         _notes(main),
@@ -191,7 +191,7 @@ def _trained(
     if key not in trainers:
         trainer = Trainer(counts, config)
         while trainer.run(_SLICE):
-            report(trainer.moment, card.merges)
+            report(trainer.current_step, card.merges)
         trainers[key] = trainer
     return trainers[key]
 

@@ -72,7 +72,7 @@ HOT_ROW, HOT_LEFT, HOT_RIGHT, HOT_N, HOT_IDS, HOT_PLACE, HOT_NEXT_BY_LEFT, HOT_N
     ARENA,  # entries in use
     PLACES,
     CHANGES,
-    MOMENT,  # merges carried out
+    STEP,  # merges carried out
     KNOWN,  # merges ever found
     VOCABULARY,  # tokens
     HOT,  # slots in use

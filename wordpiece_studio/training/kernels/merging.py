@@ -32,14 +32,14 @@ def name_new(s: State, new: int, token_id: int, is_new: int) -> None:
 @kernel(BOOL(STATE))
 def _has_room(s: State) -> bool:
     """Tell whether the next merge fits whatever it finds; if not, say in `scalars` what it could need."""
-    moment, pairs, scalars = s.scalars[MOMENT], s.pairs, s.scalars
-    merged = s.merges[moment, MERGE_ROW]
+    step, pairs, scalars = s.scalars[STEP], s.pairs, s.scalars
+    merged = s.merges[step, MERGE_ROW]
     occurrences = int(pairs[merged, SIZE] - pairs[merged, FIRST])
     distinct = 2 * min(occurrences, scalars[SYMBOLS]) + 2
     entries = 2 * occurrences + 2
     # A symbol that existed before has pairs, whose blocks move to new places when they grow.
     for side in range(2):
-        row = s.symbols[s.merges[moment, MERGE_NEW], BY_LEFT + side]
+        row = s.symbols[s.merges[step, MERGE_NEW], BY_LEFT + side]
         while row != NOTHING:
             entries += pairs[row, SIZE] - pairs[row, FIRST]
             row = pairs[row, NEXT_BY_LEFT + side]
@@ -208,15 +208,15 @@ def _write_occurrences(s: State, new: int, between_row: int, places_before: int,
 
 @kernel(NONE(STATE))
 def _merge(s: State) -> None:
-    """Carry out the merge that `merges` names for this moment."""
-    moment, merges, scalars = s.scalars[MOMENT], s.merges, s.scalars
-    row, new = merges[moment, MERGE_ROW], merges[moment, MERGE_NEW]
+    """Carry out the merge that `merges` names for this step."""
+    step, merges, scalars = s.scalars[STEP], s.merges, s.scalars
+    row, new = merges[step, MERGE_ROW], merges[step, MERGE_NEW]
     left, right = s.pairs[row, LEFT], s.pairs[row, RIGHT]
     places, changes, pairs = scalars[PLACES], scalars[CHANGES], scalars[PAIRS]
-    merges[moment, MERGE_PLACES], merges[moment, MERGE_CHANGES], merges[moment, MERGE_PAIRS] = places, changes, pairs
-    merges[moment, MERGE_ARENA] = scalars[ARENA]
+    merges[step, MERGE_PLACES], merges[step, MERGE_CHANGES], merges[step, MERGE_PAIRS] = places, changes, pairs
+    merges[step, MERGE_ARENA] = scalars[ARENA]
     merged = _join(s, row, new, left)
-    merges[moment, MERGE_COUNT] = scalars[PLACES] - places
+    merges[step, MERGE_COUNT] = scalars[PLACES] - places
     s.frequencies[left] -= merged
     s.frequencies[right] -= merged
     s.frequencies[new] += merged
@@ -226,20 +226,20 @@ def _merge(s: State) -> None:
     gains = scalars[CHANGES]
     between_row = _gain_all(s, new)
     _write_occurrences(s, new, between_row, places, gains)
-    scalars[MOMENT] += 1
+    scalars[STEP] += 1
     if scalars[HOT_IS_VALID]:
         after_merge(s, left, right, new, changes, pairs)
 
 
 @kernel(INT(STATE, INT, INT, FLOAT))
-def advance(s: State, moment: int, size_limit: int, lowest_value: float) -> int:
-    """Merge until `moment`, replaying what is known; answer DONE, a STOP, or what the driver has to do first.
+def advance(s: State, step: int, size_limit: int, lowest_value: float) -> int:
+    """Merge until `step`, replaying what is known; answer DONE, a STOP, or what the driver has to do first.
 
     GROW: enlarge arrays. REBUILD: choose the hot pairs anew. NAME: say which symbol and token the merge makes.
     """
     scalars = s.scalars
-    while scalars[MOMENT] < moment:
-        if scalars[MOMENT] == scalars[KNOWN]:
+    while scalars[STEP] < step:
+        if scalars[STEP] == scalars[KNOWN]:
             if scalars[KNOWN] == len(s.merges) or scalars[SYMBOLS] == len(s.symbols):
                 return GROW
             answer = choose(s, size_limit, lowest_value)
@@ -255,12 +255,12 @@ def advance(s: State, moment: int, size_limit: int, lowest_value: float) -> int:
 
 
 @kernel(NONE(STATE, INT))
-def retreat(s: State, moment: int) -> None:
-    """Undo merges until `moment`."""
+def retreat(s: State, target: int) -> None:
+    """Undo merges until step `target`."""
     cells, pairs, symbols, scalars = s.cells, s.pairs, s.symbols, s.scalars
-    while scalars[MOMENT] > moment:
-        scalars[MOMENT] -= 1
-        step = scalars[MOMENT]
+    while scalars[STEP] > target:
+        scalars[STEP] -= 1
+        step = scalars[STEP]
         row, new = s.merges[step, MERGE_ROW], s.merges[step, MERGE_NEW]
         left, right = pairs[row, LEFT], pairs[row, RIGHT]
         left_length, length = symbols[left, LENGTH], symbols[new, LENGTH]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QAction, QKeySequence
 
-from wordpiece_studio.ui.actions.moment_actions import MomentActions
+from wordpiece_studio.ui.actions.step_actions import StepActions
 from wordpiece_studio.ui.actions.view_actions import ViewActions
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.theme import Theme
 
 
-class Actions(MomentActions, ViewActions):
+class Actions(StepActions, ViewActions):
     """The commands, as attributes."""
 
     def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
@@ -26,7 +26,7 @@ class Actions(MomentActions, ViewActions):
         self._make_file_actions()
         self._make_edit_actions()
         self._make_training_actions()
-        self._make_moment_actions()
+        self._make_step_actions()
         self._make_mark_actions()
         self._make_focus_actions()
         self._make_view_actions()

@@ -94,11 +94,11 @@ class ExportFlow(QObject):
         return self._exporting.is_running
 
     def ask(self) -> None:
-        """Ask what is exported and where to; the project is taken as it is at this moment."""
+        """Ask what is exported and where to; the project is taken as it is now."""
         project = self._capture()
         if project.run is None:
             return
-        shown, last = self._model.moment, self._model.merge_count
+        shown, last = self._model.step, self._model.merge_count
         history = project.run.history
         steps = [(step, history.vocabulary_size(step)) for step in dict.fromkeys((shown, last))]
         self._open(_Question(project, tuple(steps)))

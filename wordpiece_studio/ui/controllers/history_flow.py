@@ -1,4 +1,4 @@
-"""What the commands of the merge history do: go to a step, show the moment's row, export; and what is remembered."""
+"""What the commands of the merge history do: go to a step, show the step's row, export; and what is remembered."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class HistoryFlow(QObject):
         self._choice = ExportChoice(True, "csv")
         self._job = BackgroundJob(_work, self.tr("The export"), self)
         actions.go_to_step.triggered.connect(self._on_go_to_step_triggered)
-        actions.show_moment_row.triggered.connect(self._on_show_moment_row_triggered)
+        actions.show_step_row.triggered.connect(self._on_show_step_row_triggered)
         actions.export_history.triggered.connect(self.export)
         pane.export_requested.connect(self.export)
         pane.columns_chosen.connect(self._on_pane_columns_chosen)
@@ -112,9 +112,9 @@ class HistoryFlow(QObject):
         self._docks.bring("history")
         self._pane.ask_for_step()
 
-    def _on_show_moment_row_triggered(self) -> None:
+    def _on_show_step_row_triggered(self) -> None:
         self._docks.bring("history")
-        self._pane.show_moment()
+        self._pane.show_step()
 
     def _on_dialog_chosen(self, choice: ExportChoice) -> None:
         self._choice = choice

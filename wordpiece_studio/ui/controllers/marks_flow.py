@@ -1,4 +1,4 @@
-"""What the commands do that mark moments and go to marks: breakpoints, markers and the notebook."""
+"""What the commands do that mark steps and go to marks: breakpoints, markers and the notebook."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from wordpiece_studio.errors import StudioError
     from wordpiece_studio.session.breakpoint_watch import Hit
     from wordpiece_studio.session.markers import MarkerName
-    from wordpiece_studio.session.moment_marks import MomentMarks
     from wordpiece_studio.session.notebook import Note
     from wordpiece_studio.session.player import Player
+    from wordpiece_studio.session.step_marks import StepMarks
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.ui.actions.actions import Actions
     from wordpiece_studio.ui.panes.timeline.timeline_pane import TimelinePane
@@ -33,7 +33,7 @@ class MarksFlow(QObject):
     Signals
     -------
     breakpoint_hit(str)
-        The moment has halted; a sentence says where and why.
+        The step has halted; a sentence says where and why.
     told(str)
         A sentence for the user: a breakpoint was switched off, and why.
     """
@@ -42,7 +42,7 @@ class MarksFlow(QObject):
     told = Signal(object)
 
     def __init__(
-        self, window: QWidget, model: TrainerModel, player: Player, marks: MomentMarks, pane: TimelinePane,
+        self, window: QWidget, model: TrainerModel, player: Player, marks: StepMarks, pane: TimelinePane,
         actions: Actions, theme: Theme,
     ) -> None:  # fmt: skip
         super().__init__(window)
@@ -56,7 +56,7 @@ class MarksFlow(QObject):
         self._reasons = ActionReasons(actions)
         self._editor: BreakpointEditor | None = None
         self._notebook: NotebookDialog | None = None
-        self._kept_moment = 0
+        self._kept_step = 0
         self._connect()
         self._enable()
 
@@ -79,7 +79,7 @@ class MarksFlow(QObject):
         actions.set_marker_b.triggered.connect(self._on_set_marker_b_triggered)
         actions.go_to_marker_a.triggered.connect(self._on_go_to_marker_a_triggered)
         actions.go_to_marker_b.triggered.connect(self._on_go_to_marker_b_triggered)
-        actions.keep_moment.triggered.connect(self._on_keep_triggered)
+        actions.keep_step.triggered.connect(self._on_keep_triggered)
         actions.notebook.triggered.connect(self._on_notebook_triggered)
         self._player.halted.connect(self._on_halted)
         marks.run.halted.connect(self._on_halted)
@@ -88,7 +88,7 @@ class MarksFlow(QObject):
         marks.watch.changed.connect(self._enable)
         marks.watch.faulted.connect(self._on_watch_faulted)
         marks.markers.changed.connect(self._enable)
-        model.moment_changed.connect(self._on_something_changed)
+        model.step_changed.connect(self._on_something_changed)
         model.state_changed.connect(self._on_something_changed)
         model.run_reset.connect(self._enable)
 
@@ -144,15 +144,15 @@ class MarksFlow(QObject):
     def _on_keep_triggered(self) -> None:
         self._player.stop()
         model = self._model
-        where = self.tr("Step {step}").format(step=number_text(model.moment))
-        self._kept_moment = model.moment  # a training that runs may go on meanwhile
-        dialog = KeepDialog(where, merge_words(model.moment, model.history), self._window)
+        where = self.tr("Step {step}").format(step=number_text(model.step))
+        self._kept_step = model.step  # a training that runs may go on meanwhile
+        dialog = KeepDialog(where, merge_words(model.step, model.history), self._window)
         dialog.text_chosen.connect(self._on_keep_text_chosen)
         dialog.open()
 
     def _on_keep_text_chosen(self, text: str) -> None:
-        moment = min(self._kept_moment, self._model.merge_count)
-        row = self._marks.notebook.keep(text or merge_words(moment, self._model.history), moment)
+        step = min(self._kept_step, self._model.merge_count)
+        row = self._marks.notebook.keep(text or merge_words(step, self._model.history), step)
         if self._notebook is not None:
             self._notebook.select_row(row)
 
@@ -177,10 +177,10 @@ class MarksFlow(QObject):
         no_breakpoint = "" if marks.watch.is_set else self.tr("No breakpoint is set")
         runs = self.tr("It runs already: pause the training to leave off") if marks.run.is_waiting else ""
         set_reason(actions.run_to_breakpoint, no_run or no_breakpoint or runs)
-        has_before = marks.watch.is_set and marks.watch.previous_hit(model.moment) is not None
+        has_before = marks.watch.is_set and marks.watch.previous_hit(model.step) is not None
         none_before = "" if has_before else self.tr("No breakpoint is hit before this step")
         set_reason(actions.run_back, no_run or no_breakpoint or none_before)
-        for action in (actions.set_marker_a, actions.set_marker_b, actions.keep_moment):
+        for action in (actions.set_marker_a, actions.set_marker_b, actions.keep_step):
             set_reason(action, no_run)
         for action, step in (
             (actions.go_to_marker_a, marks.markers.a),

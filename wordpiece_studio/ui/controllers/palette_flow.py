@@ -75,7 +75,7 @@ class PaletteFlow(QObject):
         self._menus.refresh()
         placed = [each for each in self._menus.placed() if each[1] is not self._actions.command_palette]
         self._commands = command_entries(placed)
-        self._vocabulary = self._model.vocabulary_at(self._model.moment)
+        self._vocabulary = self._model.vocabulary_at(self._model.step)
         self._tokens = self._vocabulary.tokens if self._vocabulary is not None else []
         palette.begin()
 

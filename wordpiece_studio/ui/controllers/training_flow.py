@@ -61,7 +61,7 @@ class TrainingFlow(QObject):
         self._is_waiting = False  # for counts, to train then
         self._wants_one_merge = False  # begin paused and learn one merge
         self._next_is_automatic = True
-        self._moment_wanted: int | None = None  # where to go when the run has ended
+        self._step_wanted: int | None = None  # where to go when the run has ended
         self._question: QMessageBox | None = None
         self._banner_action: _BannerAction = ""
         self._size_offered = 0
@@ -95,15 +95,15 @@ class TrainingFlow(QObject):
             self._banner.clear()  # it speaks of the corpus before
         if not keeps_run and not self.record.is_wanted:
             self._is_waiting = self._wants_one_merge = False
-            self._moment_wanted = None
+            self._step_wanted = None
             self.record.note_start(automatic=True)
             self._model.forget()
         self._show_state()
 
-    def train_unasked(self, moment: int | None = None) -> None:
-        """Train what the corpus holds without having been asked, and show `moment` then; None is the last one."""
+    def train_unasked(self, step: int | None = None) -> None:
+        """Train what the corpus holds without having been asked, and show `step` then; None is the last one."""
         self._next_is_automatic = True
-        self._moment_wanted = moment
+        self._step_wanted = step
         self._wait_for_counts()
 
     def learn_first_merge(self) -> None:
@@ -139,7 +139,7 @@ class TrainingFlow(QObject):
 
     def _train(self) -> None:
         self._next_is_automatic = False
-        self._moment_wanted = None
+        self._step_wanted = None
         self._wait_for_counts()
 
     def _on_pause_triggered(self) -> None:
@@ -238,7 +238,7 @@ class TrainingFlow(QObject):
         self.record.note_start(automatic=self._next_is_automatic)
         self._model.start(counts, config, paused=one_merge)
         if one_merge:
-            self._moment_wanted = -1
+            self._step_wanted = -1
 
     # -- what the model says
 
@@ -255,13 +255,13 @@ class TrainingFlow(QObject):
             self._say(words, "info")
 
     def _on_model_state_changed(self, state: TrainerState) -> None:
-        if state is TrainerState.PAUSED and self._moment_wanted == -1:
-            self._moment_wanted = None
+        if state is TrainerState.PAUSED and self._step_wanted == -1:
+            self._step_wanted = None
             self._model.next_merge()
         if state is TrainerState.FINISHED:
-            if self._moment_wanted is not None:
-                self._model.seek(self._moment_wanted)
-                self._moment_wanted = None
+            if self._step_wanted is not None:
+                self._model.seek(self._step_wanted)
+                self._step_wanted = None
             if not self.record.is_automatic and (words := why_nothing_was_learned(self._model)):
                 self._say(words, "info")
             self._catch_up()
@@ -279,7 +279,7 @@ class TrainingFlow(QObject):
         if is_small and counts is not None and self.proposal.take_refusal(counts):
             self._train_live(counts)  # with the new size
             return
-        self._moment_wanted = None
+        self._step_wanted = None
         self._refuse(error)
 
     def _on_engine_changed(self) -> None:

@@ -211,7 +211,7 @@ class DockArea(QWidget):
             bar.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Leave the arrow keys, which move the moment elsewhere, to the bar of tabs that has the keyboard."""
+        """Leave the arrow keys, which move the step elsewhere, to the bar of tabs that has the keyboard."""
         return keep(event, (Qt.Key.Key_Left, Qt.Key.Key_Right)) or super().eventFilter(watched, event)
 
     def _tab_bar(self, group: Sequence[str]) -> QTabBar | None:

@@ -66,7 +66,7 @@ class QuietTable(QTableView):
         """Take row heights, column widths and fonts from the theme as it is now."""
 
     def event(self, event: QEvent) -> bool:
-        """Keep the keys that go to the first and the last row: in the window they move the moment."""
+        """Keep the keys that go to the first and the last row: in the window they move the step."""
         return keep(event, _ENDS) or super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -53,7 +53,7 @@ class Entry:
 
     @property
     def reason(self) -> str:
-        """Why it cannot be done at this moment; empty if it can."""
+        """Why it cannot be done at this step; empty if it can."""
         return self.refusal if self.action is None or self.action.isEnabled() else _reason(self.action)
 
     def worth(self, words: Sequence[str]) -> int:

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QMainWindow
 
     from wordpiece_studio.session.document import Document
-    from wordpiece_studio.session.moment_marks import MomentMarks
     from wordpiece_studio.session.project_fields import ProjectFields
     from wordpiece_studio.session.settings import SettingsStore
+    from wordpiece_studio.session.step_marks import StepMarks
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.ui.actions.actions import Actions
     from wordpiece_studio.ui.controllers.counting_flow import CountingFlow
@@ -47,7 +47,7 @@ class ProjectParts(QObject):
     """
 
     def __init__(
-        self, window: QMainWindow, document: Document, model: TrainerModel, marks: MomentMarks, fields: ProjectFields,
+        self, window: QMainWindow, document: Document, model: TrainerModel, marks: StepMarks, fields: ProjectFields,
         counting: CountingFlow, files: FileFlow, record: RunRecord, settings: SettingsStore, actions: Actions,
         messages: Messages, banners: tuple[Banner, Banner],
     ) -> None:  # fmt: skip

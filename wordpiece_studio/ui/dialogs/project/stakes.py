@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from wordpiece_studio.session.document import Document
-    from wordpiece_studio.session.moment_marks import MomentMarks
     from wordpiece_studio.session.project_state import ProjectContent, ProjectState
+    from wordpiece_studio.session.step_marks import StepMarks
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.ui.panes.training_bar.run_record import RunRecord
 
@@ -70,7 +70,7 @@ class StakesFinder:
     """Compares what there is with what is in files."""
 
     def __init__(
-        self, state: ProjectState, document: Document, model: TrainerModel, marks: MomentMarks, record: RunRecord
+        self, state: ProjectState, document: Document, model: TrainerModel, marks: StepMarks, record: RunRecord
     ) -> None:
         self._state = state
         self._document = document

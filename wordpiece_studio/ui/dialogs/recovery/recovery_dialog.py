@@ -127,5 +127,5 @@ class RecoveryDialog(QDialog):
 
 
 def _time_text(seconds: float) -> str:
-    moment = QDateTime.fromSecsSinceEpoch(int(seconds))
-    return QLocale().toString(moment, QLocale.FormatType.ShortFormat)
+    step = QDateTime.fromSecsSinceEpoch(int(seconds))
+    return QLocale().toString(step, QLocale.FormatType.ShortFormat)

@@ -32,8 +32,8 @@ class Chart(QWidget):
     step_chosen = Signal(object)
     token_chosen = Signal(object)
 
-    follows_moment = False
-    """Whether the curves themselves, and not only their marks, are those of the moment."""
+    follows_step = False
+    """Whether the curves themselves, and not only their marks, are those of the step."""
 
     def __init__(
         self, source: ChartSource, colors: Colors, parent: QWidget | None = None, *, line_scale: float = 1.0
@@ -86,15 +86,15 @@ class Chart(QWidget):
         raise NotImplementedError
 
     def draw_marks(self) -> None:
-        """Put the marks of moment, focus and pointer where they belong."""
+        """Put the marks of step, focus and pointer where they belong."""
         raise NotImplementedError
 
     def figures(self) -> str:
-        """Return the figures at the place pointed at, or at the moment, in one line."""
+        """Return the figures at the place pointed at, or at the current step, in one line."""
         raise NotImplementedError
 
     def summary(self) -> str:
-        """Return what a screen reader says of the chart, figures at the moment included."""
+        """Return what a screen reader says of the chart, figures at the step included."""
         raise NotImplementedError
 
     def _make_items(self) -> None:
@@ -132,7 +132,7 @@ class Chart(QWidget):
         self._drawn = None
 
     def mark(self) -> None:
-        """Follow moment and focus where that needs no other curves."""
+        """Follow step and focus where that needs no other curves."""
         if self._drawn is not None:
             self.draw_marks()
             self._say()

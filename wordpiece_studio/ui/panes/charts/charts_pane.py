@@ -1,4 +1,4 @@
-"""The charts of a training, one at a time or all at once, linked to the moment and the focus both ways.
+"""The charts of a training, one at a time or all at once, linked to the step and the focus both ways.
 
 pyqtgraph is brought in when the pane is first seen: nothing here imports it at the top.
 """
@@ -37,7 +37,7 @@ _PLACES = ((0, 0, 3), (0, 3, 3), (1, 0, 2), (1, 2, 2), (1, 4, 2))
 
 
 class ChartsPane(Pane):
-    """Charts of the training, linked to the moment both ways."""
+    """Charts of the training, linked to the step both ways."""
 
     save_requested = Signal()
     """The button to save the chart was pressed."""
@@ -65,8 +65,8 @@ class ChartsPane(Pane):
             self.tr("The value of each merge, on a logarithmic axis; ties are marked"),
             self.tr("How many symbols the corpus is made of, for each size of the vocabulary"),
             self.tr("Of the training corpus, as it is merged, and of the watched text, which stands for held-out text"),
-            self.tr("How many tokens have how many characters, at the moment"),
-            self.tr("How often each token is used on the corpus, most frequent first, at the moment"),
+            self.tr("How many tokens have how many characters, at the current step"),
+            self.tr("How often each token is used on the corpus, most frequent first, at the current step"),
             self.tr("All charts at once"),
         )
         self._choice = ChartChoice(names, tips, self)
@@ -105,7 +105,7 @@ class ChartsPane(Pane):
         model = self._model
         self._choice.chosen.connect(self._on_choice_chosen)
         self._save.clicked.connect(self.save_requested)
-        model.moment_changed.connect(self._on_model_moment_changed)
+        model.step_changed.connect(self._on_model_step_changed)
         model.focus_changed.connect(self._on_model_focus_changed)
         model.merges_appended.connect(self._on_model_merges_appended)
         self._usage.changed.connect(self._on_usage_changed)
@@ -158,8 +158,8 @@ class ChartsPane(Pane):
         self._save.setEnabled(any(chart.is_drawn for chart in self.charts))
         hint = ""
         if history is not None:
-            hint = self.tr("after merge {moment} of {count}").format(
-                moment=number_text(self._source.moment), count=number_text(self._source.count)
+            hint = self.tr("after merge {step} of {count}").format(
+                step=number_text(self._source.step), count=number_text(self._source.count)
             )
         self.set_heading(self.tr("Charts"), hint)
 
@@ -210,8 +210,8 @@ class ChartsPane(Pane):
         if self._charts:
             return
         # Imported here, not at the top: pyqtgraph takes a fifth of a second.
-        from wordpiece_studio.ui.panes.charts.moment_charts import LengthsChart, ZipfChart
-        from wordpiece_studio.ui.panes.charts.step_charts import FertilityChart, SymbolsChart, ValueChart
+        from wordpiece_studio.ui.panes.charts.charts_at_step import LengthsChart, ZipfChart
+        from wordpiece_studio.ui.panes.charts.charts_by_step import FertilityChart, SymbolsChart, ValueChart
 
         for kind in (ValueChart, SymbolsChart, FertilityChart, LengthsChart, ZipfChart):
             chart = kind(self._source, self._theme.colors, self)
@@ -258,7 +258,7 @@ class ChartsPane(Pane):
     def _on_chart_token_chosen(self, token: str) -> None:
         self._model.set_focus(Focus("token", text=token))
 
-    def _on_model_moment_changed(self, _moment: int) -> None:
+    def _on_model_step_changed(self, _step: int) -> None:
         if not (self._is_growing and self._model.is_at_head):
             self._mark()
         self.refresh_later(_FRAME_MS)
@@ -270,7 +270,7 @@ class ChartsPane(Pane):
     def _mark(self) -> None:
         if self.is_current:
             for chart in self.charts:
-                if not chart.follows_moment or self._source.moment == self._model.moment:
+                if not chart.follows_step or self._source.step == self._model.step:
                     chart.mark()
 
     def _on_model_merges_appended(self, _first: object, _last: object) -> None:

@@ -1,4 +1,4 @@
-"""A chart over the steps of the training: the moment is an upright line on it, and a press moves it.
+"""A chart over the steps of the training: the current step is an upright line on it, and a press moves it.
 
 Subclasses say which curves there are. The birth of the focused token is marked with a dashed line and a diamond.
 """
@@ -32,13 +32,13 @@ _TEN = 10
 
 
 class StepChart(Chart):
-    """Curves over steps, the moment, the pointer and the birth of the focused token."""
+    """Curves over steps, the current step, the pointer and the birth of the focused token."""
 
     def _make_items(self) -> None:
-        self._moment_line = graph.InfiniteLine(angle=90, movable=False)
+        self._step_line = graph.InfiniteLine(angle=90, movable=False)
         self._birth_line = graph.InfiniteLine(angle=90, movable=False)
         self._hover_line = graph.InfiniteLine(angle=90, movable=False)
-        self._moment_dots = graph.ScatterPlotItem(useCache=False, antialias=True)
+        self._step_dots = graph.ScatterPlotItem(useCache=False, antialias=True)
         self._birth_dots = graph.ScatterPlotItem(useCache=False, antialias=True)
         self._birth_label = self.canvas.add_label()
         for height, item in enumerate(self._marks(), start=10):
@@ -46,16 +46,16 @@ class StepChart(Chart):
             self.canvas.add(item)
 
     def _marks(self) -> tuple[Any, ...]:
-        return self._hover_line, self._birth_line, self._moment_line, self._birth_dots, self._moment_dots
+        return self._hover_line, self._birth_line, self._step_line, self._birth_dots, self._step_dots
 
     def _restyle_items(self) -> None:
         colors = self.canvas.colors
         self._hover_line.setPen(self.canvas.pen(colors.muted, 1, Qt.PenStyle.DotLine))
         self._birth_line.setPen(self.canvas.pen(colors.accent_ink, 1, Qt.PenStyle.DashLine))
-        self._moment_line.setPen(self.canvas.pen(colors.text, 1))
+        self._step_line.setPen(self.canvas.pen(colors.text, 1))
         edge = self.canvas.pen(colors.surface, 1.5)
-        self._moment_dots.setBrush(graph.mkBrush(colors.text))
-        self._moment_dots.setPen(edge)
+        self._step_dots.setBrush(graph.mkBrush(colors.text))
+        self._step_dots.setPen(edge)
         self._birth_dots.setBrush(graph.mkBrush(colors.surface))
         self._birth_dots.setPen(self.canvas.pen(colors.accent_ink, 1.6))
         self._birth_label.setColor(colors.accent_ink)
@@ -84,10 +84,10 @@ class StepChart(Chart):
 
     def draw_marks(self) -> None:
         """Put the lines and dots where they belong."""
-        moment, focused = self.source.moment, self.source.focused
-        self._moment_line.setPos(self.place_of(moment))
-        dots = self.points_at(moment)
-        self._moment_dots.setData(pos=dots, symbol=["o", "s"][: len(dots)], size=10)
+        step, focused = self.source.step, self.source.focused
+        self._step_line.setPos(self.place_of(step))
+        dots = self.points_at(step)
+        self._step_dots.setData(pos=dots, symbol=["o", "s"][: len(dots)], size=10)
         self._hover_line.setVisible(self.hovered is not None)
         if self.hovered is not None:
             self._hover_line.setPos(self.place_of(self.step_at(self.hovered)))
@@ -147,15 +147,15 @@ class StepChart(Chart):
     # -- what is said
 
     def figures(self) -> str:
-        """Return the figures of the step pointed at, or of the moment."""
-        return self.figures_at(self.source.moment if self.hovered is None else self.step_at(self.hovered))
+        """Return the figures of the step pointed at, or of the current step."""
+        return self.figures_at(self.source.step if self.hovered is None else self.step_at(self.hovered))
 
     def summary(self) -> str:
-        """Return the name of the chart and the figures at the moment, and where the focused token was born."""
+        """Return the name of the chart and the figures at the step, and where the focused token was born."""
         merges = self.tr("{title}, {count} merges, now step {step}: {figures}")
-        count, moment = self.source.count, self.source.moment
+        count, step = self.source.count, self.source.step
         said = merges.format(
-            title=self.title(), count=number_text(count), step=number_text(moment), figures=self.figures_at(moment)
+            title=self.title(), count=number_text(count), step=number_text(step), figures=self.figures_at(step)
         )
         focused = self.source.focused
         if focused is not None and focused.birth:
@@ -169,12 +169,12 @@ class StepChart(Chart):
         self.step_chosen.emit(self.step_at(x))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        moment, last = self.source.moment, self.source.count
+        now, last = self.source.step, self.source.count
         steps = {
-            Qt.Key.Key_Left: moment - 1,
-            Qt.Key.Key_Right: moment + 1,
-            Qt.Key.Key_PageUp: moment - _TEN,
-            Qt.Key.Key_PageDown: moment + _TEN,
+            Qt.Key.Key_Left: now - 1,
+            Qt.Key.Key_Right: now + 1,
+            Qt.Key.Key_PageUp: now - _TEN,
+            Qt.Key.Key_PageDown: now + _TEN,
             Qt.Key.Key_Home: 0,
             Qt.Key.Key_End: last,
         }

@@ -1,6 +1,6 @@
 """The focus in the corpus: the words in view that hold it are marked, and a word can be put into the focus.
 
-Only what is seen is looked at; a word is split into tokens as the vocabulary of the moment splits it.
+Only what is seen is looked at; a word is split into tokens as the vocabulary of the step splits it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _MOST_MARKS = 400
 
 
 class CorpusFocus(QObject):
-    """Keeps the marks of `editor` at the focus and at the moment of `model`."""
+    """Keeps the marks of `editor` at the focus and at the step of `model`."""
 
     def __init__(self, model: TrainerModel, editor: CorpusEditor, parent: QObject) -> None:
         super().__init__(parent)
@@ -43,14 +43,14 @@ class CorpusFocus(QObject):
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._mark)
         model.focus_changed.connect(self._on_model_focus_changed)
-        model.moment_changed.connect(self._on_model_moment_changed)
+        model.step_changed.connect(self._on_model_step_changed)
         model.run_reset.connect(self._on_model_run_reset)
         editor.view_moved.connect(self._on_editor_view_moved)
         editor.word_wanted.connect(self._on_editor_word_wanted)
 
     def _mark(self) -> None:
         focus, editor = self._model.focus, self._editor
-        tokenizer = self._model.tokenizer_at(self._model.moment)
+        tokenizer = self._model.tokenizer_at(self._model.step)
         if focus is None or tokenizer is None or not editor.isVisible():
             editor.set_focus_marks([])
             return
@@ -76,7 +76,7 @@ class CorpusFocus(QObject):
         return words
 
     def _on_editor_word_wanted(self, position: int) -> None:
-        tokenizer = self._model.tokenizer_at(self._model.moment)
+        tokenizer = self._model.tokenizer_at(self._model.step)
         block = self._editor.document().findBlock(position)
         for word in self._words(block, tokenizer) if tokenizer is not None else ():
             start, end = _place(block, word)
@@ -91,7 +91,7 @@ class CorpusFocus(QObject):
     def _on_model_focus_changed(self, _focus: object) -> None:
         self._look(_SOON_MS)
 
-    def _on_model_moment_changed(self, _moment: object) -> None:
+    def _on_model_step_changed(self, _step: object) -> None:
         if not self._timer.isActive():
             self._look(_LATER_MS)
 

@@ -118,7 +118,7 @@ class HistoryColumns(QObject):
     def fit_numbers(self) -> None:
         """Make columns wider whose numbers have grown too long for them."""
         font = QFont(self._table.font())
-        font.setBold(True)  # as at the moment
+        font.setBold(True)  # as at the step
         metrics, has_grown = QFontMetrics(font), False
         for column, (least, most) in self._model.extremes().items():
             texts = _longest_texts(column, least, most)

@@ -1,4 +1,4 @@
-"""The buttons of the merge history, in its title line: filter, go to a step, show the moment, columns, export."""
+"""The buttons of the merge history, in its title line: filter, go to a step, show the current step, columns, export."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class HistoryControls(QWidget):
     """The filter's row is wanted, or not any more (bool)."""
     step_wanted = Signal()
     """The user wants to type a step."""
-    moment_requested = Signal()
-    """The user wants to see the row of the moment."""
+    shown_step_requested = Signal()
+    """The user wants to see the row of the current step."""
     export_requested = Signal()
     """The user wants to save the table."""
 
@@ -37,7 +37,7 @@ class HistoryControls(QWidget):
         self._filter.setCheckable(True)
         self._filter.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self._step = self._button(self.tr("Go to step"), self.tr("Type the number of a step (Ctrl+G)"))
-        self._moment = self._button(self.tr("Show the current step"), self.tr("Show the current step (Ctrl+J)"))
+        self._show_step = self._button(self.tr("Show the current step"), self.tr("Show the current step (Ctrl+J)"))
         self._columns = self._button(self.tr("Columns"), "")
         self._columns.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self._columns.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
@@ -48,11 +48,11 @@ class HistoryControls(QWidget):
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(2)
-        for button in (self._filter, self._step, self._moment, self._columns, self._export):
+        for button in (self._filter, self._step, self._show_step, self._columns, self._export):
             layout.addWidget(button)
         self._filter.toggled.connect(self.filter_wanted)
         self._step.clicked.connect(self.step_wanted)
-        self._moment.clicked.connect(self.moment_requested)
+        self._show_step.clicked.connect(self.shown_step_requested)
         self._export.clicked.connect(self.export_requested)
         theme.changed.connect(self._draw_icons)
         self.show_filter("")
@@ -93,7 +93,7 @@ class HistoryControls(QWidget):
 
     def _draw_icons(self) -> None:
         buttons = {
-            "filter": self._filter, "go_to": self._step, "target": self._moment,
+            "filter": self._filter, "go_to": self._step, "target": self._show_step,
             "columns": self._columns, "export": self._export,
         }  # fmt: skip
         for name, button in buttons.items():

@@ -30,7 +30,7 @@ CELL_PADDING = 6
 
 
 class HistoryDelegate(QStyledItemDelegate):
-    """Draws a cell: bold at the moment, pale after it; a dot where there was no tie.
+    """Draws a cell: bold at the step, pale after it; a dot where there was no tie.
 
     It paints by itself: Qt's own way asks the model seven times for each cell, and a table that follows a training
     is painted sixty times a second.
@@ -40,23 +40,23 @@ class HistoryDelegate(QStyledItemDelegate):
         super().__init__(parent)
         self._model = model
         self._theme = theme
-        self.moment = 0
-        """The moment shown."""
+        self.step = 0
+        """The step shown."""
         self.first_column = int(HistoryColumn.STEP)
-        """The leftmost column that is seen: it has the mark of the moment."""
+        """The leftmost column that is seen: it has the mark of the step."""
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
         step = self._model.step_of_row(index.row())
         cell = option.rect
         is_selected = bool(option.state & QStyle.StateFlag.State_Selected)
-        if step == self.moment or is_selected:
+        if step == self.step or is_selected:
             painter.fillRect(cell, self._theme.accent_soft)
-        if step == self.moment and index.column() == self.first_column:
+        if step == self.step and index.column() == self.first_column:
             painter.fillRect(QRectF(cell.left(), cell.top(), 3.5, cell.height()), self._theme.accent)
         font = QFont(option.font)
-        font.setBold(step == self.moment)
+        font.setBold(step == self.step)
         painter.setFont(font)
-        painter.setPen(self._theme.faint if step > self.moment else self._theme.text)
+        painter.setPen(self._theme.faint if step > self.step else self._theme.text)
         text = self._text(index)
         side = Qt.AlignmentFlag.AlignRight
         if index.column() in TOKEN_COLUMNS:  # a number is never cut: its column is wide enough

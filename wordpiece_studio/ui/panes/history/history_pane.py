@@ -74,8 +74,8 @@ class HistoryPane(Pane):
         self._connect()
         self._rows.set_watched(self._changes.steps)
         self._show_columns()
-        self._view.set_moment(model.moment)
-        self._view.show_step(model.moment, select=False)
+        self._view.set_step(model.step)
+        self._view.show_step(model.step, select=False)
         self.set_heading(self.tr("Merge history"))
 
     def header_widget(self) -> QWidget:
@@ -101,7 +101,7 @@ class HistoryPane(Pane):
         self._view.columns.chosen.connect(self._on_columns_chosen)
         self._controls.filter_wanted.connect(self.open_filter)
         self._controls.step_wanted.connect(self.ask_for_step)
-        self._controls.moment_requested.connect(self.show_moment)
+        self._controls.shown_step_requested.connect(self.show_step)
         self._controls.export_requested.connect(self.export_requested)
         self._filter_row.filter_changed.connect(self._on_filter_row_filter_changed)
         self._filter_row.step_entered.connect(self._on_filter_row_step_entered)
@@ -111,7 +111,7 @@ class HistoryPane(Pane):
         self._rows.modelReset.connect(self._on_rows_model_reset)
         self._changes.changed.connect(self._on_changes_changed)
         self._model.focus_changed.connect(self._on_model_focus_changed)
-        self._model.moment_changed.connect(self._on_model_moment_changed)
+        self._model.step_changed.connect(self._on_model_step_changed)
         self._model.merges_appended.connect(self._on_model_merges_appended)
         self._model.state_changed.connect(self._on_model_state_changed)
 
@@ -173,11 +173,11 @@ class HistoryPane(Pane):
         first = self.tr("No merge yet. “Next merge” learns the first one.")
         return reasons.get(self._model.stop_reason or "", first)
 
-    def show_moment(self) -> None:
-        """Bring the row of the moment into view and give it the keyboard; a filter that hides it is taken away."""
-        if self._model.moment and self._rows.row_of_step(self._model.moment) < 0:
+    def show_step(self) -> None:
+        """Bring the row of the current step into view and give it the keyboard; a filter that hides it is dropped."""
+        if self._model.step and self._rows.row_of_step(self._model.step) < 0:
             self._filter_row.clear()
-        self._view.show_step(self._model.moment, select=True)
+        self._view.show_step(self._model.step, select=True)
         self._view.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def open_filter(self, is_wanted: bool = True) -> None:
@@ -295,10 +295,10 @@ class HistoryPane(Pane):
         self.refresh_later()
 
     def _on_rows_model_reset(self) -> None:
-        self._view.set_moment(self._model.moment)
+        self._view.set_step(self._model.step)
         self._mark_focus()
         self._view.restyle()  # of another run the value may have another name, and numbers another length
-        self._view.show_step(self._model.moment, select=True)
+        self._view.show_step(self._model.step, select=True)
         self.refresh_later()
 
     def _on_changes_changed(self) -> None:
@@ -308,16 +308,16 @@ class HistoryPane(Pane):
     def _on_model_focus_changed(self, _focus: object) -> None:
         self._mark_focus()
 
-    def _on_model_moment_changed(self, moment: int) -> None:
-        self._view.set_moment(moment)
+    def _on_model_step_changed(self, step: int) -> None:
+        self._view.set_step(step)
         self._view.viewport().update()  # of a run that was opened, more may be known than before
         if self._model.state is TrainerState.TRAINING and self._model.is_at_head:
             return  # the view follows by itself if it stands at the end, and stays put if it does not
-        self._view.show_step(moment, select=self._view.is_one_row_selected())
+        self._view.show_step(step, select=self._view.is_one_row_selected())
 
     def _on_model_merges_appended(self, _first: object, _last: object) -> None:
         self.refresh_later(_BUSY_DELAY_MS)
 
     def _on_model_state_changed(self, _state: object) -> None:
-        self._view.show_step(self._model.moment, select=self._view.is_one_row_selected())
+        self._view.show_step(self._model.step, select=self._view.is_one_row_selected())
         self.refresh_later()

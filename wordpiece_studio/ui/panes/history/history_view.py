@@ -1,6 +1,6 @@
-"""The table of merges: the moment's row marked, later ones pale, rows copied as tab-separated text.
+"""The table of merges: the step's row marked, later ones pale, rows copied as tab-separated text.
 
-It shows a :class:`~wordpiece_studio.session.history_table.HistoryTableModel` and decides nothing about moments.
+It shows a :class:`~wordpiece_studio.session.history_table.HistoryTableModel` and decides nothing about steps.
 """
 
 from __future__ import annotations
@@ -82,9 +82,9 @@ class HistoryView(QuietTable):
         bar = self.verticalScrollBar()
         return bar.value() >= bar.maximum() - self.verticalHeader().defaultSectionSize()
 
-    def set_moment(self, moment: int) -> None:
-        """Mark the row of this moment; rows after it are pale."""
-        self._delegate.moment = moment
+    def set_step(self, step: int) -> None:
+        """Mark the row of this step; rows after it are pale."""
+        self._delegate.step = step
         self.viewport().update()
 
     def set_focus_step(self, step: int) -> None:
@@ -144,7 +144,7 @@ class HistoryView(QuietTable):
             self.show_step(self._shown_step, select=False)
 
     def is_one_row_selected(self) -> bool:
-        """Whether no row or one row is selected: a selection that moving the moment may take along."""
+        """Whether no row or one row is selected: a selection that moving the step may take along."""
         return self._selected_count() <= 1
 
     def _selected_count(self) -> int:
@@ -177,10 +177,10 @@ class HistoryView(QuietTable):
         self.viewport().update()
 
     def _on_header_sort_indicator_changed(self, _column: int, _order: Qt.SortOrder) -> None:
-        """Show the best rows of the new order, or the moment's own where it is the one selected."""
+        """Show the best rows of the new order, or the step's own where it is the one selected."""
         selected = self.selected_steps().tolist() if self.is_one_row_selected() else []
-        if selected == [self._delegate.moment]:
-            self.show_step(self._delegate.moment, select=False)
+        if selected == [self._delegate.step]:
+            self.show_step(self._delegate.step, select=False)
         else:
             self.scrollToTop()
 

@@ -1,1 +1,1 @@
-"""The scoreboard pane: the merge of the moment, its formula and its candidates."""
+"""The scoreboard pane: the merge of the step, its formula and its candidates."""

@@ -56,12 +56,12 @@ class FormulaPart(QWidget):
         self.hide()
 
     def show_pair(
-        self, pair: Merge | Candidate, history: MergeHistory, config: TrainingConfig, moment: int, *, ties: int
+        self, pair: Merge | Candidate, history: MergeHistory, config: TrainingConfig, step: int, *, ties: int
     ) -> None:
-        """Show a pair as it stands at `moment`; `ties` is how many had the best value where it was chosen."""
+        """Show a pair as it stands at `step`; `ties` is how many had the best value where it was chosen."""
         if history is not self._history:
             self._history, self._words = history, history.total_words
-        symbols, words = history.symbols_after(moment), self._words
+        symbols, words = history.symbols_after(step), self._words
         formula = formula_of(config.objective, pair, symbols)
         self._shown = (value_name(config.objective), pair, formula)
         sentences = ratio_sentences(pair, symbols, words)

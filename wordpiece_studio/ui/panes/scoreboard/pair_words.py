@@ -105,13 +105,13 @@ def words_of_merge(history: MergeHistory, step: int) -> PairWords:
     return PairWords(tuple(words), len(touched))
 
 
-def words_of_pair(history: MergeHistory, left: str, right: str, token: str, moment: int) -> PairWords:
-    """Return the words in which a pair occurs after `moment` merges, and what they would become by its merge."""
+def words_of_pair(history: MergeHistory, left: str, right: str, token: str, step: int) -> PairWords:
+    """Return the words in which a pair occurs after `step` merges, and what they would become by its merge."""
     words = []
-    for word, count in history.words_with_pair(left, right, moment, _SHOWN):
-        before = tuple(history.segmentation(word, moment))
+    for word, count in history.words_with_pair(left, right, step, _SHOWN):
+        before = tuple(history.segmentation(word, step))
         words.append(PairWord(word, count, before, joined(before, left, right, token)))
-    return PairWords(tuple(words), history.number_of_words_with_pair(left, right, moment))
+    return PairWords(tuple(words), history.number_of_words_with_pair(left, right, step))
 
 
 def words_of_token(history: MergeHistory, token: str, step: int) -> PairWords:
@@ -135,7 +135,7 @@ def the_word(history: MergeHistory, word: str, step: int) -> PairWords:
         index = history.segmentations.index_of(word)
     except StudioError:
         return NO_WORDS
-    before, after = (tuple(history.segmentation(word, moment)) for moment in (max(step - 1, 0), step))
+    before, after = (tuple(history.segmentation(word, merges)) for merges in (max(step - 1, 0), step))
     return PairWords((PairWord(word, int(history.input.weights[index]), before, after),), 1)
 
 

@@ -1,7 +1,7 @@
-"""The scoreboard: the merge of the moment with its formula filled in, the candidates it beat, the words it changed.
+"""The scoreboard: the merge of the step with its formula filled in, the candidates it beat, the words it changed.
 
-At moment k it shows the merge that made it, step k, and the candidates of that step as they stood at k - 1; at moment 0
-the candidates for merge 1. A candidate, token or word that was chosen at the moment comes first, until the moment
+At step k it shows the merge that made it, step k, and the candidates of that step as they stood at k - 1; at step 0
+the candidates for merge 1. A candidate, token or word that was chosen at the step comes first, until the step
 changes. Every number is the history's or the trainer's own.
 """
 
@@ -67,7 +67,7 @@ class ScoreboardPane(Pane):
         super().__init__(model, parent)
         self._candidates: Candidates | None = None
         self._limit = FIRST_CANDIDATES
-        self._chosen: Focus | None = None  # at this moment
+        self._chosen: Focus | None = None  # at this step
         self._is_patient = False
         self._patience = QTimer(self)
         self._patience.setSingleShot(True)
@@ -122,7 +122,7 @@ class ScoreboardPane(Pane):
         return _TOP + top + self._candidates_view.needed_height(each.candidates) + words + between
 
     def _connect(self, theme: Theme) -> None:
-        self._model.moment_changed.connect(self._on_model_moment_changed)
+        self._model.step_changed.connect(self._on_model_step_changed)
         self._model.state_changed.connect(self._on_model_state_changed)
         self._model.merges_appended.connect(self._on_model_merges_appended)
         self._model.focus_changed.connect(self._on_model_focus_changed)
@@ -142,14 +142,14 @@ class ScoreboardPane(Pane):
 
     @property
     def shown_step(self) -> int:
-        """The step whose candidates are shown, from 1: the one that made the moment, or the first one."""
-        return max(self._model.moment, 1)
+        """The step whose candidates are shown, from 1: the one that made the step, or the first one."""
+        return max(self._model.step, 1)
 
     @property
     def merge(self) -> Merge | None:
-        """The merge shown, or None at moment 0 and before anything was trained."""
+        """The merge shown, or None at step 0 and before anything was trained."""
         history = self._model.history
-        return history[self._model.moment - 1] if history is not None and self._model.moment else None
+        return history[self._model.step - 1] if history is not None and self._model.step else None
 
     def forget(self) -> None:
         self._candidates = self._chosen = None
@@ -179,21 +179,21 @@ class ScoreboardPane(Pane):
         self._patience.start()
 
     def _is_learning_at_head(self) -> bool:
-        """Whether the moment is that of the engine while it learns: nobody could read its candidates."""
+        """Whether the step is that of the engine while it learns: nobody could read its candidates."""
         return self._model.state is TrainerState.TRAINING and self._model.is_at_head
 
     def _show_heading(self) -> None:
-        moment, count = self._model.moment, self._model.merge_count
+        step, count = self._model.step, self._model.merge_count
         ended_empty = not count and self._model.state is TrainerState.FINISHED
         config = self._model.config
         if config is None or self._model.history is None or ended_empty:
             self.set_heading(self.tr("Scoreboard"))
             return
-        if moment:
+        if step:
             title = self.tr("Scoreboard: merge {step} of {count}")
         else:
             title = self.tr("Scoreboard: next merge")
-        title = title.format(step=number_text(moment), count=number_text(count))
+        title = title.format(step=number_text(step), count=number_text(count))
         self.set_heading(title, self.fitting_hint(title, *tie_rule_names(config.tie)))
 
     def _show_formula(self) -> None:
@@ -211,7 +211,7 @@ class ScoreboardPane(Pane):
         return self.merge.ties if self.merge is not None else self._candidates_view.candidates.tied_rows
 
     def _shown_pair(self) -> Merge | Candidate | None:
-        """The candidate that was chosen; else the merge of the moment; else, at moment 0, the best candidate."""
+        """The candidate that was chosen; else the merge of the step; else, at step 0, the best candidate."""
         candidates = self._candidates.pairs if self._are_candidates_current() and self._candidates is not None else ()
         chosen = self._chosen
         if chosen is not None and chosen.kind == "pair":
@@ -223,12 +223,12 @@ class ScoreboardPane(Pane):
         return candidates[0] if candidates else None
 
     def _are_candidates_current(self) -> bool:
-        return self._candidates is not None and self._candidates.moment == self.shown_step - 1
+        return self._candidates is not None and self._candidates.step == self.shown_step - 1
 
     def _show_candidates(self, candidates: Candidates) -> None:
         history, config, merge = self._model.history, self._model.config, self.merge
         if history is not None and config is not None:
-            symbols, ties = history.symbols_after(candidates.moment), merge.ties if merge is not None else None
+            symbols, ties = history.symbols_after(candidates.step), merge.ties if merge is not None else None
             self._middle.show_candidates(candidates.pairs, config, symbols, self._limit, ties=ties)
         self._show_message()
         self._mark_focus()
@@ -271,22 +271,22 @@ class ScoreboardPane(Pane):
         self._mark_focus()
 
     def _wish(self) -> WordsWish | None:
-        history, merge, chosen, moment = self._model.history, self._shown_pair(), self._chosen, self._model.moment
+        history, merge, chosen, step = self._model.history, self._shown_pair(), self._chosen, self._model.step
         if history is None:
             return None
         if chosen is not None and (chosen.kind != "pair" or merge is None or not _is_of(chosen, merge)):
             prefix = history.config.continuing_subword_prefix
-            return WordsWish(history, moment, chosen, made_by(chosen, prefix))
+            return WordsWish(history, step, chosen, made_by(chosen, prefix))
         if merge is None:
             return None
         pair = Focus("pair", left=merge.left, right=merge.right)
         is_merge = self.merge is not None and _is_of(pair, self.merge)
-        return WordsWish(history, moment, pair, merge.token, is_merge)
+        return WordsWish(history, step, pair, merge.token, is_merge)
 
     # -- what happens
 
-    def _on_model_moment_changed(self, _moment: object) -> None:
-        self._chosen = None  # it stays the focus, but here the merge of the moment comes first
+    def _on_model_step_changed(self, _step: object) -> None:
+        self._chosen = None  # it stays the focus, but here the merge of the step comes first
         is_scrubbed = self._model.state is not TrainerState.TRAINING or not self._model.is_at_head
         self.refresh_later(0 if is_scrubbed else _BUSY_DELAY_MS)
 
@@ -294,7 +294,7 @@ class ScoreboardPane(Pane):
         self.refresh_later()
 
     def _on_model_merges_appended(self, first: int, _last: object) -> None:
-        if self._model.moment < first:  # else the moment follows, and says so itself
+        if self._model.step < first:  # else the step follows, and says so itself
             self._show_heading()
 
     def _on_model_focus_changed(self, focus: Focus | None) -> None:
@@ -308,7 +308,7 @@ class ScoreboardPane(Pane):
             self._mark_focus()
 
     def _on_model_candidates_changed(self, candidates: Candidates) -> None:
-        if candidates.moment != self.shown_step - 1 or self._is_learning_at_head():
+        if candidates.step != self.shown_step - 1 or self._is_learning_at_head():
             return
         self._candidates = candidates
         self._patience.stop()
@@ -318,7 +318,7 @@ class ScoreboardPane(Pane):
             self._show_words()
 
     def _on_patience_timeout(self) -> None:
-        """The candidates of another moment must not stand below the formula of this one."""
+        """The candidates of another step must not stand below the formula of this one."""
         if not self._is_patient:  # the window was busy itself, and the answer may be waiting behind this timer
             self._is_patient = True
             self._patience.start()
@@ -341,7 +341,7 @@ class ScoreboardPane(Pane):
         self._choose(Focus("word", text=word))
 
     def _choose(self, focus: Focus) -> None:
-        if focus == self._model.focus:  # chosen at another moment, and now at this one too
+        if focus == self._model.focus:  # chosen at another step, and now at this one too
             self._on_model_focus_changed(focus)
         else:
             self._model.set_focus(focus)

@@ -95,7 +95,7 @@ def words_title(wish: WordsWish, found: PairWords, history: MergeHistory) -> str
     elif focus.kind == "token":
         return _absent_title(focus.text, name, history, wish.step)
     else:
-        text = _tr("In no word at this moment: {name}")
+        text = _tr("In no word at this step: {name}")
     return text.format(count=count, shown=shown, name=name)
 
 
@@ -126,4 +126,4 @@ def _absent_title(token: str, name: str, history: MergeHistory, step: int) -> st
     birth = history.birth_step(token_id)
     if birth > step:
         return _tr("{name} is not learned yet: step {step} makes it").format(name=name, step=number_text(birth))
-    return _tr("In no word at this moment: {name}").format(name=name)
+    return _tr("In no word at this step: {name}").format(name=name)

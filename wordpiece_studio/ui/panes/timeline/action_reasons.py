@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class ActionReasons:
-    """Remembers what was said of each command: they are asked at every moment of a training."""
+    """Remembers what was said of each command: they are asked whenever a training goes on."""
 
     def __init__(self, actions: Actions) -> None:
         self._actions = actions

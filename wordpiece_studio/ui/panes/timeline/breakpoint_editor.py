@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QKeyEvent
 
     from wordpiece_studio.session.breakpoints import BreakpointKind, Breakpoints
-    from wordpiece_studio.session.moment_marks import MomentMarks
+    from wordpiece_studio.session.step_marks import StepMarks
 
 
 _LONGEST_TEXT = 10_000
@@ -57,7 +57,7 @@ class BreakpointTable(QuietTable):
 class BreakpointEditor(QDialog):
     """Adds, changes and takes away breakpoints; what is wrong with one is said below the line it is typed in."""
 
-    def __init__(self, marks: MomentMarks, parent: QWidget | None = None) -> None:
+    def __init__(self, marks: StepMarks, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("Breakpoints"))
         self._marks = marks

@@ -20,7 +20,7 @@ _ABOVE_AXIS = 3.0
 
 
 class CurvePainter:
-    """Draws with `painter` into `room`, whose left edge is the moment 0, its right the last, its bottom the axis."""
+    """Draws with `painter` into `room`, whose left edge is the step 0, its right the last, its bottom the axis."""
 
     def __init__(self, painter: QPainter, theme: Theme, room: QRectF) -> None:
         self._painter = painter
@@ -44,8 +44,8 @@ class CurvePainter:
 
     def _paint_columns(self, curve: ValueCurve, columns: int) -> None:
         """Draw one upright line for each pixel column: a zigzag of thousands of points takes Qt a tenth of a second."""
-        moments, lows, highs = curve.columns(columns)
-        tops, bottoms = self._points(moments, highs), self._points(moments, lows)
+        steps, lows, highs = curve.columns(columns)
+        tops, bottoms = self._points(steps, highs), self._points(steps, lows)
         painter = self._painter
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         self._paint_ground(tops)
@@ -53,9 +53,9 @@ class CurvePainter:
         painter.drawLines([QLineF(top, bottom) for top, bottom in zip(tops, bottoms, strict=True)])
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
 
-    def _points(self, moments: NDArray[np.generic], heights: Heights) -> list[QPointF]:
+    def _points(self, steps: NDArray[np.generic], heights: Heights) -> list[QPointF]:
         room = self._room
-        xs = room.left() + room.width() * np.asarray(moments, dtype=np.float64) / self._last
+        xs = room.left() + room.width() * np.asarray(steps, dtype=np.float64) / self._last
         bottom = room.bottom() - _ABOVE_AXIS
         ys = bottom - (bottom - room.top()) * heights
         return [QPointF(x, y) for x, y in zip(xs.tolist(), ys.tolist(), strict=True)]

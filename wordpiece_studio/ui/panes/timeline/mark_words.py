@@ -48,11 +48,11 @@ def halt_words(hit: Hit, history: MergeHistory) -> str:
     return _tr("Breakpoint at step {step}: {reason}").format(step=number_text(hit.step), reason=_reasons(hit, history))
 
 
-def merge_words(moment: int, history: MergeHistory | None) -> str:
-    """Return the merge of a moment: ``"12: ch + ##a → cha"``."""
-    if history is None or not moment:
+def merge_words(step: int, history: MergeHistory | None) -> str:
+    """Return the merge of a step: ``"12: ch + ##a → cha"``."""
+    if history is None or not step:
         return _tr("before the first merge")
-    merge = history[moment - 1]
+    merge = history[step - 1]
     left, right, token = (token_text(each, 30) for each in (merge.left, merge.right, merge.token))
     return f"{left} + {right} → {token}"
 

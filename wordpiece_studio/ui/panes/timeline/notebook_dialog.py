@@ -1,4 +1,4 @@
-"""The notebook in a window of its own that stops nothing: the moments kept, to go back to, to edit and to delete."""
+"""The notebook in a window of its own that stops nothing: the steps kept, to go back to, to edit and to delete."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class KeepDialog(QDialog):
-    """Asks for the line of text under which a moment is kept."""
+    """Asks for the line of text under which a step is kept."""
 
     text_chosen = Signal(object)
     """The line (str), when the dialog was accepted."""
@@ -43,7 +43,7 @@ class KeepDialog(QDialog):
     def __init__(self, where: str, text: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(self.tr("Keep this moment"))
+        self.setWindowTitle(self.tr("Keep this step"))
         self._field = line_field(self, text)
         self._field.setAccessibleName(self.tr("What is worth seeing here"))
         self._field.selectAll()
@@ -113,7 +113,7 @@ class NotebookTable(QuietTable):
 
 
 class NotebookDialog(QDialog):
-    """Shows the notebook; `note_chosen` asks to go to a moment."""
+    """Shows the notebook; `note_chosen` asks to go to a step."""
 
     note_chosen = Signal(object)
     """Go to this `Note`."""
@@ -125,13 +125,13 @@ class NotebookDialog(QDialog):
         self._table = NotebookTable(self)
         self._table.setItemDelegate(NoteDelegate(theme, self._table))
         self._empty = plain_label("", self, role="caption", wrap=True)
-        self._keep = QPushButton(actions.keep_moment.text(), self)
+        self._keep = QPushButton(actions.keep_step.text(), self)
         self._edit = QPushButton(self.tr("&Edit"), self)
         self._remove = QPushButton(self.tr("&Delete"), self)
         self._close = QPushButton(self.tr("Close"), self)
         self._set_up_table()
         self._lay_out()
-        self._keep.clicked.connect(actions.keep_moment.trigger)
+        self._keep.clicked.connect(actions.keep_step.trigger)
         self._edit.clicked.connect(self._table.edit_current)
         self._remove.clicked.connect(self._on_remove_clicked)
         self._close.clicked.connect(self.close)
@@ -153,7 +153,7 @@ class NotebookDialog(QDialog):
 
     def _set_up_table(self) -> None:
         table, metrics = self._table, self.fontMetrics()
-        table.setAccessibleName(self.tr("Moments kept; Enter goes there, F2 edits the line"))
+        table.setAccessibleName(self.tr("Steps kept; Enter goes there, F2 edits the line"))
         table.setFrameShape(QFrame.Shape.StyledPanel)
         table.setModel(self._notebook)
         header = table.horizontalHeader()
@@ -179,9 +179,9 @@ class NotebookDialog(QDialog):
 
     def _enable(self) -> None:
         notes = self._notebook.notes
-        text = self.tr("A click or Enter goes to the moment. Notes in pale letters are of another run.")
+        text = self.tr("A click or Enter goes to the step. Notes in pale letters are of another run.")
         if not notes:
-            text = self.tr("No moment is kept yet. Go to a step that is worth seeing again, and keep it.")
+            text = self.tr("No step is kept yet. Go to a step that is worth seeing again, and keep it.")
         set_plain_text(self._empty, text)
         has_row = self._table.selected_row >= 0
         self._edit.setEnabled(has_row)

@@ -52,11 +52,11 @@ class ValueCurve:
         Parameters
         ----------
         columns
-            Width of the plot in pixels. Merge i belongs to the moment i + 1.
+            Width of the plot in pixels. Merge i belongs to the step i + 1.
 
         Returns
         -------
-        The moment in the middle of each column, the lowest and the highest point of the curve in it: float64, shape
+        The step in the middle of each column, the lowest and the highest point of the curve in it: float64, shape
         (n_columns,), n_columns at most `columns`. Neighbouring columns touch, as the curve does.
         """
         count, logs = self._count, self._logs[: self._count]

@@ -1,6 +1,6 @@
 """The timeline: buttons that move in time and mark steps, and a slider over the curve of all values.
 
-It moves the moment and nothing else: behind a training that runs it can be scrubbed, the engine is never touched.
+It moves the step and nothing else: behind a training that runs it can be scrubbed, the engine is never touched.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from wordpiece_studio.ui.widgets.token_text import number_text, token_text, valu
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
 
-    from wordpiece_studio.session.moment_marks import MomentMarks
     from wordpiece_studio.session.player import Player
+    from wordpiece_studio.session.step_marks import StepMarks
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.session.watched_changes import WatchedChanges
     from wordpiece_studio.ui.actions.actions import Actions
@@ -41,7 +41,7 @@ _MANY_DELAY_MS = 120
 
 
 class TimelinePane(Pane):
-    """Moves the moment that all panes share.
+    """Moves the step that all panes share.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class TimelinePane(Pane):
         self,
         model: TrainerModel,
         actions: Actions,
-        marks: MomentMarks,
+        marks: StepMarks,
         theme: Theme,
         parent: QWidget | None = None,
         *,
@@ -73,13 +73,13 @@ class TimelinePane(Pane):
         self._changes = changes
         self._focus_step = FocusStep()
         self._birth: int | None = None
-        self._said = ""  # of the moment
-        self._said_moment = -1
+        self._said = ""  # of the step
+        self._said_step = -1
         self._is_curve_new = True  # of another run than the one that the plot shows
         self._is_low = False
         self._buttons = TimelineButtons(actions, player, theme, self)
-        self._plot = TimelinePlot(theme, self._describe_moment, self)
-        self._plot.setAccessibleName(self.tr("Moment of the training"))
+        self._plot = TimelinePlot(theme, self._describe_step, self)
+        self._plot.setAccessibleName(self.tr("Step of the training"))
         self._legend = Legend(theme, self)
         self._marker_line = MarkerLine(marks.markers, actions, self)
         self._lay_out()
@@ -97,9 +97,9 @@ class TimelinePane(Pane):
         return self._plot
 
     def say_here(self, words: str) -> None:
-        """Say something about the moment, such as why it has halted there, until it moves on."""
-        self._said, self._said_moment = words, self._model.moment
-        self._show_moment()
+        """Say something about the step, such as why it has halted there, until it moves on."""
+        self._said, self._said_step = words, self._model.step
+        self._show_step()
 
     # -- set-up
 
@@ -125,11 +125,11 @@ class TimelinePane(Pane):
         self._is_low = self.height() < _LOW
         for widget in (self._legend, self._marker_line):
             widget.setVisible(not self._is_low)
-        self._show_moment()
+        self._show_step()
 
     def _connect(self) -> None:
         model, marks = self._model, self._marks
-        model.moment_changed.connect(self._on_model_moment_changed)
+        model.step_changed.connect(self._on_model_step_changed)
         model.merges_appended.connect(self._on_model_merges_appended)
         model.state_changed.connect(self._on_model_state_changed)
         model.focus_changed.connect(self._on_model_focus_changed)
@@ -138,7 +138,7 @@ class TimelinePane(Pane):
         marks.markers.changed.connect(self._on_markers_changed)
         marks.run.waiting_changed.connect(self._on_run_waiting_changed)
         self._changes.changed.connect(self._on_steps_changed)
-        self._plot.moment_chosen.connect(self._on_plot_moment_chosen)
+        self._plot.step_chosen.connect(self._on_plot_step_chosen)
         self._plot.marker_moved.connect(marks.markers.set_step)
 
     # -- what is shown
@@ -156,7 +156,7 @@ class TimelinePane(Pane):
             plot.extend_curve(*(history.column(name)[plot.curve_length : count] for name in ("value", "ties")))
         plot.setEnabled(count > 0)
         self._find_birth()
-        self._show_moment()
+        self._show_step()
         self._show_marks()
 
     def _find_birth(self) -> None:
@@ -171,13 +171,13 @@ class TimelinePane(Pane):
         self._marker_line.refresh()
         self._show_legend()
 
-    def _show_moment(self) -> None:
+    def _show_step(self) -> None:
         model = self._model
-        if self._said_moment != model.moment:
+        if self._said_step != model.step:
             self._said = ""
-        self._plot.set_moment(model.moment)
+        self._plot.set_step(model.step)
         self._plot.set_callout(self._said or self._why_empty())
-        step, count = number_text(model.moment), number_text(model.merge_count)
+        step, count = number_text(model.step), number_text(model.merge_count)
         where = self.tr("step {step} of {count}").format(step=step, count=count)
         self.set_heading(self.tr("Timeline"), self._hint_text(where))
         markers = markers_words(self._marks.markers)
@@ -245,28 +245,28 @@ class TimelinePane(Pane):
             text = self.tr("{token} is there from the beginning")
         return text.format(token=token_text(focus.text, 20))
 
-    def _describe_moment(self, moment: int) -> str:
+    def _describe_step(self, step: int) -> str:
         history = self._history  # whose curve is shown
-        if history is None or not moment:
+        if history is None or not step:
             return self.tr("before the first merge")
-        merge = history[moment - 1]
-        parts = [number_text(moment), token_text(merge.token, 30), value_text(merge.value)]
+        merge = history[step - 1]
+        parts = [number_text(step), token_text(merge.token, 30), value_text(merge.value)]
         if merge.ties > 1:
             parts.append(self.tr("tie of {count}").format(count=number_text(merge.ties)))
-        if self._changes.next_after(moment - 1) == moment:
+        if self._changes.next_after(step - 1) == step:
             parts.append(self.tr("changes the watched text"))
-        if (hit := self._marks.watch.hit_at(moment)) is not None:
+        if (hit := self._marks.watch.hit_at(step)) is not None:
             parts.append(hit_words(hit, history))
-        parts += [f"“{token_text(note.text, 40)}”" for note in self._marks.notebook.notes if note.step == moment]
+        parts += [f"“{token_text(note.text, 40)}”" for note in self._marks.notebook.notes if note.step == step]
         return " · ".join(parts)
 
     # -- what happens
 
-    def _on_model_moment_changed(self, _moment: object) -> None:
+    def _on_model_step_changed(self, _step: object) -> None:
         if self._model.state is TrainerState.TRAINING and self._model.is_at_head:
             self.refresh_later(_BUSY_DELAY_MS)  # together with the other panes
         elif self.is_current:
-            self._show_moment()
+            self._show_step()
         else:
             self.refresh_later()
 
@@ -286,20 +286,20 @@ class TimelinePane(Pane):
     def _on_markers_changed(self) -> None:
         if self.is_current:
             self._show_marks()
-            self._show_moment()
+            self._show_step()
         else:
             self.refresh_later()
 
     def _on_run_waiting_changed(self, _is_waiting: object) -> None:
-        self._show_moment()
+        self._show_step()
 
     def _on_steps_changed(self) -> None:
         is_training = self._model.state is TrainerState.TRAINING
         self.refresh_later(_BUSY_DELAY_MS if is_training else 0)
 
-    def _on_plot_moment_chosen(self, moment: int) -> None:
+    def _on_plot_step_chosen(self, step: int) -> None:
         self._player.stop()
-        if moment == self._plot.maximum():  # while it trains there may be later ones by now
+        if step == self._plot.maximum():  # while it trains there may be later ones by now
             self._model.last()
         else:
-            self._model.seek(moment)
+            self._model.seek(step)

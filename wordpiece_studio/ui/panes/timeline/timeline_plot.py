@@ -1,7 +1,7 @@
 """The slider of the timeline, drawn over the value curve of all merges, with the marks on its axis.
 
 A real ``QAbstractSlider``: range, value, keys and what a screen reader hears come from Qt; painting and the mouse are
-ours. It is handed arrays and says which moment was chosen; it knows no model and no history.
+ours. It is handed arrays and says which step was chosen; it knows no model and no history.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ class TimelinePlot(QAbstractSlider):
     Parameters
     ----------
     describe
-        Returns the line of text that is shown when the pointer is over a moment (its step number is given).
+        Returns the line of text that is shown when the pointer is over a step (its step number is given).
     """
 
-    moment_chosen = Signal(object)
-    """The user asks for this moment (int), by mouse, wheel or key."""
+    step_chosen = Signal(object)
+    """The user asks for this step (int), by mouse, wheel or key."""
     marker_moved = Signal(object, object)
     """The user draws the marker "A" or "B" to a step (int)."""
 
@@ -104,10 +104,10 @@ class TimelinePlot(QAbstractSlider):
         """How many merges are shown."""
         return len(self._curve)
 
-    def set_moment(self, moment: int) -> None:
-        """Put the handle at this moment without asking for it."""
+    def set_step(self, step: int) -> None:
+        """Put the handle at this step without asking for it."""
         self.blockSignals(True)
-        self.setValue(moment)
+        self.setValue(step)
         self.blockSignals(False)
         self.update()
 
@@ -148,15 +148,15 @@ class TimelinePlot(QAbstractSlider):
     def minimumSizeHint(self) -> QSize:
         return QSize(160, 66)
 
-    def x_of(self, moment: float) -> float:
-        """Return where a moment lies, in pixels from the left edge."""
-        return _SIDE + (self.width() - 2 * _SIDE) * moment / max(self.maximum(), 1)
+    def x_of(self, step: float) -> float:
+        """Return where a step lies, in pixels from the left edge."""
+        return _SIDE + (self.width() - 2 * _SIDE) * step / max(self.maximum(), 1)
 
-    def moment_at(self, x: float) -> int:
-        """Return the moment nearest to a place, in pixels from the left edge."""
+    def step_at(self, x: float) -> int:
+        """Return the step nearest to a place, in pixels from the left edge."""
         width = max(self.width() - 2 * _SIDE, 1.0)
-        moment = round((x - _SIDE) / width * self.maximum())
-        return int(min(max(moment, 0), self.maximum()))
+        step = round((x - _SIDE) / width * self.maximum())
+        return int(min(max(step, 0), self.maximum()))
 
     @property
     def _groove_y(self) -> float:
@@ -174,11 +174,11 @@ class TimelinePlot(QAbstractSlider):
 
     # -- the user's hand
 
-    def _choose(self, moment: int) -> None:
-        moment = min(max(moment, 0), self.maximum())
-        if moment != self.value():
-            self.set_moment(moment)
-            self.moment_chosen.emit(moment)
+    def _choose(self, step: int) -> None:
+        step = min(max(step, 0), self.maximum())
+        if step != self.value():
+            self.set_step(step)
+            self.step_chosen.emit(step)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() != Qt.MouseButton.LeftButton:
@@ -188,21 +188,21 @@ class TimelinePlot(QAbstractSlider):
         self._pressed_x = event.position().x()
         if self._drawn is None:
             self.setSliderDown(True)
-            self._choose(self.moment_at(event.position().x()))
+            self._choose(self.step_at(event.position().x()))
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        moment = self.moment_at(event.position().x())
+        step = self.step_at(event.position().x())
         if event.buttons() & Qt.MouseButton.LeftButton:
             if self._drawn is None:
-                self._choose(moment)
+                self._choose(step)
             elif self._was_drawn or abs(event.position().x() - self._pressed_x) > _JITTER:
                 self._was_drawn = True
-                self.marker_moved.emit(self._drawn, moment)
+                self.marker_moved.emit(self._drawn, step)
         elif self._markers():
             is_over = self._marker_at(event.position()) is not None
             self.setCursor(Qt.CursorShape.SizeHorCursor if is_over else Qt.CursorShape.ArrowCursor)
-        if moment != self._hovered:
-            self._hovered = moment
+        if step != self._hovered:
+            self._hovered = step
             self.update()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
@@ -350,11 +350,11 @@ class TimelinePlot(QAbstractSlider):
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawEllipse(QPointF(x, self._groove_y), 9.5, 9.5)
 
-    def _paint_hover(self, painter: QPainter, moment: int) -> None:
-        x = self.x_of(moment)
+    def _paint_hover(self, painter: QPainter, step: int) -> None:
+        x = self.x_of(step)
         painter.setPen(QPen(self._theme.muted, 1, Qt.PenStyle.DotLine))
         painter.drawLine(QPointF(x, _TOP - 4), QPointF(x, self._groove_y))
-        self._paint_box(painter, moment, self._describe(moment))
+        self._paint_box(painter, step, self._describe(step))
 
-    def _paint_box(self, painter: QPainter, moment: int, text: str) -> None:
-        paint_box(painter, QPointF(self.x_of(moment), _TOP - 3), text, self.width(), self._theme)
+    def _paint_box(self, painter: QPainter, step: int, text: str) -> None:
+        paint_box(painter, QPointF(self.x_of(step), _TOP - 3), text, self.width(), self._theme)

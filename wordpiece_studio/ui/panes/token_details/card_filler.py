@@ -30,7 +30,7 @@ class CardFiller:
         self._state = state
 
     def fill(self, history: MergeHistory, subject: Subject) -> None:
-        """Show `subject` at the moment."""
+        """Show `subject` at the step."""
         if subject.kind == "word":
             self._fill_word(history, subject)
         elif subject.kind == "token":
@@ -41,12 +41,12 @@ class CardFiller:
     # -- a token
 
     def _fill_token(self, history: MergeHistory, subject: Subject) -> None:
-        moment, body, name = self._state.model.moment, self._body, token_text(subject.text, _MOST_NAME)
-        item = FlowItem(subject.text, "chip", tip=name, faded=subject.birth > moment)
-        body.show_head(item, name, card_text.summary(subject, self._state.number_of_special, moment), subject.birth)
+        step, body, name = self._state.model.step, self._body, token_text(subject.text, _MOST_NAME)
+        item = FlowItem(subject.text, "chip", tip=name, faded=subject.birth > step)
+        body.show_head(item, name, card_text.summary(subject, self._state.number_of_special, step), subject.birth)
         self._fill_formula(history, subject)
         body.show_facts(card_text.other_origin(subject), self._state.use(subject))
-        body.tree.show_tree(history, history.merge_tree(subject.token_id), moment)
+        body.tree.show_tree(history, history.merge_tree(subject.token_id), step)
         body.parts.show_items("", [])
         self._fill_children(history, subject)
         self._fill_words(subject)
@@ -56,7 +56,7 @@ class CardFiller:
             self._body.formula.show_items([], "")
             return
         merge = history[subject.birth - 1]
-        faded = subject.birth > self._state.model.moment
+        faded = subject.birth > self._state.model.step
         formula = f"{self._state.value_name()} {self._state.formula(merge, merge.symbols_before)}".strip()
         items = [chip(merge.left, faded=faded), FlowItem("+"), chip(merge.right, faded=faded)]
         items.append(FlowItem(formula, faded=faded))
@@ -66,17 +66,17 @@ class CardFiller:
     def _fill_children(self, history: MergeHistory, subject: Subject) -> None:
         model, most = self._state.model, self._state.most_children
         steps = children_of(history, subject.token_id, model.merge_count)
-        items = children_items(history, steps[:most].tolist(), model.moment)
+        items = children_items(history, steps[:most].tolist(), model.step)
         if len(steps) > most and most < MANY:
             items.append(more_item(len(steps) - most))
         heading = _tr("Taken up by {count} merges") if len(steps) != 1 else _tr("Taken up by one merge")
         self._body.children_.show_items(heading.format(count=number_text(len(steps))) if items else "", items)
 
     def _fill_words(self, subject: Subject) -> None:
-        words, moment = self._state.words, self._state.model.moment
+        words, step = self._state.words, self._state.model.step
         is_special = subject.token_id < self._state.number_of_special  # no word is merged into one
-        is_of_another = words is None or (words.token_id, words.step) != (subject.token_id, moment)
-        if words is None or is_of_another or is_special or subject.birth > moment:
+        is_of_another = words is None or (words.token_id, words.step) != (subject.token_id, step)
+        if words is None or is_of_another or is_special or subject.birth > step:
             self._body.words.show_items("", [])
             return
         items = [word_item(word, count) for word, count in words.words]
@@ -106,15 +106,15 @@ class CardFiller:
     # -- a word
 
     def _fill_word(self, history: MergeHistory, subject: Subject) -> None:
-        state, body, moment = self._state, self._body, self._state.model.moment
+        state, body, now = self._state, self._body, self._state.model.step
         growth = state.growth_of(subject)
-        summary = card_text.growth_text(growth, moment) if growth is not None else ""
+        summary = card_text.growth_text(growth, now) if growth is not None else ""
         body.show_head(FlowItem(subject.text, "word"), token_text(subject.text, _MOST_NAME), summary)
         body.formula.show_items(state.word_items(history, subject), _tr("Tokens of the word at this step"))
         body.show_facts(state.cut_otherwise(history, subject))
         body.show_no_lists()
         steps = growth.steps if growth is not None else ()
-        items = [step_item(step, moment) for step in steps[:MANY]]
+        items = [step_item(step, now) for step in steps[:MANY]]
         body.parts.show_items(_tr("Changed at the steps") if items else "", items)
 
 

@@ -32,10 +32,10 @@ def word_item(word: str, count: int = 0) -> FlowItem:
     return FlowItem(f"{token_text(word, 40)}{times}", "word", Focus("word", text=word), token_text(word, 400))
 
 
-def step_item(step: int, moment: int) -> FlowItem:
+def step_item(step: int, now: int) -> FlowItem:
     """Return a step that can be gone to."""
     tip = _tr("Go to step {step}").format(step=number_text(step))
-    return FlowItem(number_text(step), "link", step, tip, faded=step > moment)
+    return FlowItem(number_text(step), "link", step, tip, faded=step > now)
 
 
 def more_item(count: int) -> FlowItem:
@@ -43,7 +43,7 @@ def more_item(count: int) -> FlowItem:
     return FlowItem(_tr("{count} more").format(count=number_text(count)), "link", MORE, _tr("Show more of them"))
 
 
-def chain_items(history: MergeHistory, tree: MergeTree, moment: int) -> list[list[FlowItem]]:
+def chain_items(history: MergeHistory, tree: MergeTree, now: int) -> list[list[FlowItem]]:
     """Return the merges that made a token, a list for each: ``##fu + ##l → ##ful``, then ``+ ##l → ##full``.
 
     A merge that does not go on with what the one before it made begins anew.
@@ -53,7 +53,7 @@ def chain_items(history: MergeHistory, tree: MergeTree, moment: int) -> list[lis
     for merge in merges_of(tree):
         assert merge.left is not None  # it is a merge
         assert merge.right is not None
-        faded = merge.step > moment
+        faded = merge.step > now
         left, right, token = (history.token(node.token_id) for node in (merge.left, merge.right, merge))
         group = [] if merge.left.token_id == made else [chip(left, faded=faded)]
         if group and groups:
@@ -74,13 +74,13 @@ def shortened(groups: Sequence[Sequence[FlowItem]], first: int) -> list[FlowItem
     return [FlowItem("…"), *(items[1:] if items and items[0].text == "·" else items)]
 
 
-def children_items(history: MergeHistory, steps: Iterable[int], moment: int) -> list[FlowItem]:
+def children_items(history: MergeHistory, steps: Iterable[int], now: int) -> list[FlowItem]:
     """Return the tokens that these steps made, each once."""
     items: dict[str, FlowItem] = {}
     for step in steps:
         token = history.token(int(history.column("new_id")[step - 1]))
         tip = _tr("{token}, made at step {step}").format(token=token_text(token), step=number_text(step))
-        items.setdefault(token, chip(token, faded=step > moment, tip=tip))
+        items.setdefault(token, chip(token, faded=step > now, tip=tip))
     return list(items.values())
 
 

@@ -56,7 +56,7 @@ class CardLine(QWidget):
     def _token_items(self, history: MergeHistory, subject: Subject, room: tuple[int, int]) -> list[FlowItem]:
         groups: list[list[FlowItem]] = []
         if subject.kind == "token" and subject.birth:
-            groups = chain_items(history, history.merge_tree(subject.token_id), self._state.model.moment)
+            groups = chain_items(history, history.merge_tree(subject.token_id), self._state.model.step)
         if groups:
             return self._fitting(groups, room)
         is_learned = subject.kind == "token"
@@ -78,13 +78,13 @@ class CardLine(QWidget):
         return [*items[: max(fits.count(True), 1)], _DOTS]
 
     def _note(self, history: MergeHistory, subject: Subject) -> str:
-        state, moment = self._state, self._state.model.moment
+        state, step = self._state, self._state.model.step
         if subject.kind == "word":
             growth = state.growth_of(subject)
-            return card_text.growth_text(growth, moment) if growth is not None else ""
+            return card_text.growth_text(growth, step) if growth is not None else ""
         if subject.kind != "token":
             return state.unlearned(history, subject)
-        summary = card_text.summary(subject, state.number_of_special, moment)
+        summary = card_text.summary(subject, state.number_of_special, step)
         return f"{summary}\n{state.use(subject)}".strip()
 
     def _show_note(self, text: str, room: int) -> None:

@@ -1,4 +1,4 @@
-"""What is known for the token card at the moment, and what follows from it; no widget is here."""
+"""What is known for the token card at the step, and what follows from it; no widget is here."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class CardState:
 
     @property
     def _unknown_token(self) -> str:
-        vocabulary = self.model.vocabulary_at(self.model.moment)
+        vocabulary = self.model.vocabulary_at(self.model.step)
         return vocabulary.unk_token if vocabulary is not None else ""
 
     def formula(self, pair: Merge | Candidate, symbols: int) -> str:
@@ -70,13 +70,13 @@ class CardState:
     # -- of a token
 
     def is_dead(self, subject: Subject) -> bool:
-        """Return whether it is known that the token is never used at this moment."""
+        """Return whether it is known that the token is never used at this step."""
         return self.usage.is_current and self.usage.reason(subject.token_id) is not None
 
     def use(self, subject: Subject) -> str:
         """Return how often the token is used, or why it never is; empty if that is not known."""
         usage, token_id = self.usage, subject.token_id
-        if subject.birth > self.model.moment or not usage.is_current or token_id >= len(usage.frequencies):
+        if subject.birth > self.model.step or not usage.is_current or token_id >= len(usage.frequencies):
             return ""
         if token_id < self.number_of_special and subject.text == self._unknown_token:
             return card_text.unknown_text(*usage.unknown_words)
@@ -93,12 +93,12 @@ class CardState:
         if subject.pair is None:
             return _tr("It is not in the vocabulary of this training.")
         candidates = self.candidates
-        if candidates is None or abs(candidates.moment - self.model.moment) > 1:
+        if candidates is None or abs(candidates.step - self.model.step) > 1:
             return card_text.unborn_pair()
         found = next((each for each in candidates.pairs if (each.left, each.right) == subject.pair), None)
         if found is None:
             return card_text.unborn_pair()
-        return card_text.unborn_pair(self.formula(found, history.symbols_after(candidates.moment)), candidates.moment)
+        return card_text.unborn_pair(self.formula(found, history.symbols_after(candidates.step)), candidates.step)
 
     # -- of a word
 
@@ -112,12 +112,12 @@ class CardState:
         if growth is None:
             return [FlowItem(subject.text, "word")]
         if growth.index is not None:
-            return [chip(token) for token in history.segmentations.tokens(growth.index, self.model.moment)]
+            return [chip(token) for token in history.segmentations.tokens(growth.index, self.model.step)]
         return [chip(token) for token in self.longest_match(subject.text)]
 
     def longest_match(self, word: str) -> list[str]:
-        """Return the tokens into which longest match cuts a word at this moment."""
-        tokenizer = self.model.tokenizer_at(self.model.moment)
+        """Return the tokens into which longest match cuts a word at this step."""
+        tokenizer = self.model.tokenizer_at(self.model.step)
         if tokenizer is None:
             return []
         spans = tokenizer.spans(word)
@@ -129,7 +129,7 @@ class CardState:
         if growth is None or growth.index is None:
             return ""
         found = self.longest_match(subject.text)
-        if found == history.segmentations.tokens(growth.index, self.model.moment):
+        if found == history.segmentations.tokens(growth.index, self.model.step):
             return ""
         text = _tr("Longest match cuts it otherwise: {tokens}")
         return text.format(tokens=" ".join(map(token_text, found)))

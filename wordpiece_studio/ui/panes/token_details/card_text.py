@@ -13,17 +13,17 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.panes.token_details.card_subject import Subject
 
 
-def summary(subject: Subject, special: int, moment: int) -> str:
+def summary(subject: Subject, special: int, step: int) -> str:
     """Return the line beside the token: id, kind and birth; `special` is the number of special tokens."""
     if subject.token_id < special:
         kind = _tr("special token")
     elif not subject.birth:
         kind = _tr("of the alphabet: there from the beginning")
-    elif subject.birth > moment:
-        kind = _tr("not born yet at step {moment}; born at {birth}")
+    elif subject.birth > step:
+        kind = _tr("not born yet at step {step}; born at {birth}")
     else:
         kind = _tr("born at step {birth}")
-    numbers = {"moment": number_text(moment), "birth": number_text(subject.birth)}
+    numbers = {"step": number_text(step), "birth": number_text(subject.birth)}
     return _tr("id {id}").format(id=number_text(subject.token_id)) + " · " + kind.format(**numbers)
 
 
@@ -65,17 +65,15 @@ def other_origin(subject: Subject) -> str:
     return text.format(left=left, right=right, step=number_text(subject.pair_step))
 
 
-def unborn_pair(formula: str = "", moment: int = 0) -> str:
-    """Return that a pair is not learned, and the value it had at a moment, if that is known."""
+def unborn_pair(formula: str = "", step: int = 0) -> str:
+    """Return that a pair is not learned, and the value it had at a step, if that is known."""
     text = _tr("Not learned yet.")
     if not formula:
         return text
-    return (
-        f"{text} {_tr('A candidate after {step} merges: {formula}').format(step=number_text(moment), formula=formula)}"
-    )
+    return f"{text} {_tr('A candidate after {step} merges: {formula}').format(step=number_text(step), formula=formula)}"
 
 
-def growth_text(growth: WordGrowth, moment: int) -> str:
+def growth_text(growth: WordGrowth, step: int) -> str:
     """Return how often a word occurs and since when it is whole."""
     if growth.index is None:
         return _tr("It is no word of the corpus that was trained on.")
@@ -87,7 +85,7 @@ def growth_text(growth: WordGrowth, moment: int) -> str:
         parts.append(_tr("One symbol from the beginning."))
     elif growth.is_whole:
         last = growth.steps[-1]
-        text = _tr("Whole since step {step}.") if last <= moment else _tr("Whole at step {step}.")
+        text = _tr("Whole since step {step}.") if last <= step else _tr("Whole at step {step}.")
         parts.append(text.format(step=number_text(last)))
     else:
         parts.append(_tr("Not whole after the last merge."))

@@ -57,7 +57,7 @@ class FlowItem:
     tip
         The tooltip.
     faded
-        Whether it is not there at the moment shown.
+        Whether it is not there at the step shown.
     focused
         Whether it is what is looked at.
     """
@@ -180,7 +180,7 @@ class ChipFlow(QWidget):
         self.setCursor(Qt.CursorShape.PointingHandCursor if is_choice else Qt.CursorShape.ArrowCursor)
 
     def event(self, event: QEvent) -> bool:
-        """Show tooltips of items, and keep the keys that walk among them: in the window they move the moment."""
+        """Show tooltips of items, and keep the keys that walk among them: in the window they move the step."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             item = self._item_at(QPointF(event.pos()))
             QToolTip.showText(event.globalPos(), tooltip_text(item.tip if item is not None else ""))

@@ -57,7 +57,7 @@ class MergeTreeView(QWidget):
         self._history: MergeHistory | None = None
         self._tree: MergeTree | None = None
         self._nodes: list[PlacedNode] = []
-        self._moment = 0
+        self._step = 0
         self._current = 0
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -72,10 +72,10 @@ class MergeTreeView(QWidget):
         """Return whether this tree is the one shown."""
         return history is self._history and tree == self._tree
 
-    def show_tree(self, history: MergeHistory | None, tree: MergeTree | None, moment: int) -> None:
-        """Show the tree of a token; what `moment` has not seen yet is pale."""
+    def show_tree(self, history: MergeHistory | None, tree: MergeTree | None, step: int) -> None:
+        """Show the tree of a token; what `step` has not seen yet is pale."""
         is_same = self.shows(history, tree)
-        self._history, self._tree, self._moment = history, tree, moment
+        self._history, self._tree, self._step = history, tree, step
         if not is_same:
             self._current = 0
             self._lay_out()
@@ -133,7 +133,7 @@ class MergeTreeView(QWidget):
         self.setCursor(Qt.CursorShape.PointingHandCursor if is_node else Qt.CursorShape.ArrowCursor)
 
     def event(self, event: QEvent) -> bool:
-        """Say what a node is, and keep the keys that walk through the tree: in the window they move the moment."""
+        """Say what a node is, and keep the keys that walk through the tree: in the window they move the step."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             index, history = self._node_at(QPointF(event.pos())), self._history
             said = self._said(history, self._nodes[index].tree) if history is not None and index is not None else ""
@@ -242,7 +242,7 @@ class MergeTreeView(QWidget):
     def _paint_node(self, painter: QPainter, history: MergeHistory, index: int) -> None:
         node, rect = self._nodes[index], self.rect_of(index)
         is_current = index == self._current and self.hasFocus()
-        look = ChipLook(focused=index == 0, current=is_current, faded=node.tree.step > self._moment)
+        look = ChipLook(focused=index == 0, current=is_current, faded=node.tree.step > self._step)
         if is_current and index == 0:
             look = ChipLook(current=True, faded=look.faded)
         self._style.paint(painter, rect, history.token(node.tree.token_id), look)
@@ -276,12 +276,12 @@ class MergeTreeArea(QScrollArea):
         self.view.setAutoFillBackground(False)
         self.view.node_walked_to.connect(self._on_view_node_walked_to)
 
-    def show_tree(self, history: MergeHistory | None, tree: MergeTree | None, moment: int) -> None:
+    def show_tree(self, history: MergeHistory | None, tree: MergeTree | None, step: int) -> None:
         """Show a tree; nothing at all for what was not merged."""
         shown = tree if tree is not None and tree.left is not None else None
         is_other = not self.view.shows(history, shown)
         self.setVisible(shown is not None)
-        self.view.show_tree(history, shown, moment)
+        self.view.show_tree(history, shown, step)
         self._fit()
         if is_other and shown is not None:
             self._show_root()

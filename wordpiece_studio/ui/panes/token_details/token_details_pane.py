@@ -77,7 +77,7 @@ class TokenCardPane(Pane):
         self._usage.details.words_found.connect(self._on_details_words_found)
         self._usage.details.growth_found.connect(self._on_details_growth_found)
         self._model.focus_changed.connect(self._on_model_focus_changed)
-        self._model.moment_changed.connect(self._on_model_moment_changed)
+        self._model.step_changed.connect(self._on_model_step_changed)
         self._model.merges_appended.connect(self._on_model_merges_appended)
         self._model.candidates_changed.connect(self._on_model_candidates_changed)
 
@@ -126,11 +126,11 @@ class TokenCardPane(Pane):
         elif self.is_low:
             text = self.tr("Click a token anywhere.")
         set_plain_text(self._empty_text, text)
-        self._show_merge.setVisible(history is not None and self._model.moment > 0)
+        self._show_merge.setVisible(history is not None and self._model.step > 0)
 
     def _show_heading(self, subject: Subject) -> None:
         hint = token_text(subject.text, 40)
-        if subject.birth > self._model.moment:
+        if subject.birth > self._model.step:
             hint = self.tr("{token} · born at {step}").format(token=hint, step=number_text(subject.birth))
         self.set_heading(self.tr("Token card"), hint)
 
@@ -138,17 +138,17 @@ class TokenCardPane(Pane):
 
     def _ask(self, history: MergeHistory, subject: Subject) -> None:
         """Ask for what takes a look at the whole corpus, unless it was asked for already."""
-        usage, moment = self._usage, self._model.moment
+        usage, step = self._usage, self._model.step
         if subject.kind == "word":
             wanted: object = (id(history), subject.text, self._model.merge_count)
             if wanted != self._asked:
                 self._asked = wanted
                 usage.details.find_growth(subject.text)
             return
-        if subject.kind != "token" or subject.birth > moment or self.is_low:
+        if subject.kind != "token" or subject.birth > step or self.is_low:
             return
         is_dead = self._state.is_dead(subject)
-        wanted = (id(history), subject.token_id, moment, is_dead)
+        wanted = (id(history), subject.token_id, step, is_dead)
         if wanted != self._asked:
             self._asked = wanted
             usage.details.find_words(subject.token_id, usage.reasons if is_dead else None)
@@ -187,9 +187,9 @@ class TokenCardPane(Pane):
             self._model.seek(self._subject.birth)
 
     def _on_show_merge_clicked(self) -> None:
-        history, moment = self._model.history, self._model.moment
-        if history is not None and moment:
-            self._model.set_focus(Focus("token", text=history[moment - 1].token))
+        history, step = self._model.history, self._model.step
+        if history is not None and step:
+            self._model.set_focus(Focus("token", text=history[step - 1].token))
 
     def _on_usage_changed(self) -> None:
         self.refresh_later()
@@ -206,7 +206,7 @@ class TokenCardPane(Pane):
         self._state.most_children = FEW
         self.refresh_later()
 
-    def _on_model_moment_changed(self, _moment: object) -> None:
+    def _on_model_step_changed(self, _step: object) -> None:
         self.refresh_later(_BUSY_DELAY_MS if self._model.state is TrainerState.TRAINING else 0)
 
     def _on_model_merges_appended(self, _first: object, _last: object) -> None:

@@ -34,7 +34,7 @@ ROW_GAP = 9.0
 _CHIP_GAP = 4.0
 _WORD_GAP = 15.0
 _REST_MS, _SETTLE_MS, _SETTLE_SECONDS = 60, 8, 0.004
-"""What is not in view is laid out once nothing has changed for a while, in slices: not at each moment of a drag."""
+"""What is not in view is laid out once nothing has changed for a while, in slices: not at each step of a drag."""
 _MOST_WIDTHS = 100_000  # offsets of a long text never come twice
 _COMPOSED = ChipLook(faded=True)
 

@@ -148,7 +148,7 @@ class ChipFlow(ChipCanvas):
         self.viewport().setCursor(Qt.CursorShape.PointingHandCursor if over else Qt.CursorShape.ArrowCursor)
 
     def event(self, event: QEvent) -> bool:
-        """Keep the keys that walk through the chips: in the window they move the moment."""
+        """Keep the keys that walk through the chips: in the window they move the step."""
         return keep(event, _WALKS) or super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -1,4 +1,4 @@
-"""Ids typed in, and the text that they stand for at the moment shown; what decodes them is handed in."""
+"""Ids typed in, and the text that they stand for at the step shown; what decodes them is handed in."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class FilmStripView(QWidget):
     def __init__(self, changes: WatchedChanges, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._changes = changes
-        self._moment = 0
+        self._step = 0
         self._title = plain_label("", self, role="heading", wrap=True)
         self._table = StripTable(theme, self)
         self._table.setAccessibleName(self.tr("Steps that changed the text"))
@@ -69,22 +69,22 @@ class FilmStripView(QWidget):
         rows = len(self.rows)
         return needed_height(self, self._title, self._table, rows if most_rows is None else min(rows, most_rows))
 
-    def set_moment(self, moment: int) -> None:
-        """Show where this moment lies among the rows; those after it are pale."""
-        if moment != self._moment:
-            self._moment = moment
-            self._table.strip.set_moment(moment)
-            self._mark_moment()
+    def set_step(self, step: int) -> None:
+        """Show where this step lies among the rows; those after it are pale."""
+        if step != self._step:
+            self._step = step
+            self._table.strip.set_step(step)
+            self._mark_step()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._mark_moment()
+        self._mark_step()
 
     def _on_changes_changed(self) -> None:
         before = len(self.rows)
         self._table.strip.set_rows(self._changes.rows, self._changes.steps)
         self._show_title()
-        self._mark_moment()
+        self._mark_step()
         if len(self.rows) != before:
             self.rows_changed.emit()
 
@@ -98,12 +98,12 @@ class FilmStripView(QWidget):
             text = self.tr("Film strip: no step changes this text") if is_known else appear
         set_plain_text(self._title, text)
 
-    def _mark_moment(self) -> None:
-        """Keep the last row that has happened in view, and mark it if it is the moment itself."""
+    def _mark_step(self) -> None:
+        """Keep the last row that has happened in view, and mark it if it is the step itself."""
         strip = self._table.strip
         here = strip.last_past()
-        is_moment = here >= 0 and int(self._changes.steps[here]) == self._moment
-        self._table.setCurrentIndex(strip.index(here, 0) if is_moment else QModelIndex())
+        is_current_step = here >= 0 and int(self._changes.steps[here]) == self._step
+        self._table.setCurrentIndex(strip.index(here, 0) if is_current_step else QModelIndex())
         if strip.rowCount():
             self._table.scrollTo(strip.index(max(here, 0), 0))
 

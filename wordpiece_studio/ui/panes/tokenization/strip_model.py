@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 STEP, TOKEN, CHANGE, COUNT = range(4)
 STRIP_ROLE = int(Qt.ItemDataRole.UserRole)
-"""The :class:`StripRow` of a row and whether it lies after the moment."""
+"""The :class:`StripRow` of a row and whether it lies after the step."""
 
 _ROLES = frozenset(
     map(int, (
@@ -42,7 +42,7 @@ class StripModel(QAbstractTableModel):
         self._rows: Sequence[StripRow] = ()
         self._steps: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self._shown = 0  # rows that the views know
-        self._moment = 0
+        self._step = 0
 
     @property
     def rows(self) -> Sequence[StripRow]:
@@ -64,15 +64,15 @@ class StripModel(QAbstractTableModel):
             self.endInsertRows()
         self.redraw()
 
-    def set_moment(self, moment: int) -> None:
-        """Let the rows after `moment` be pale."""
-        if moment != self._moment:
-            self._moment = moment
+    def set_step(self, step: int) -> None:
+        """Let the rows after `step` be pale."""
+        if step != self._step:
+            self._step = step
             self.redraw()
 
     def last_past(self) -> int:
-        """Return the last row that is not after the moment, or -1."""
-        return int(np.searchsorted(self._steps, self._moment, side="right")) - 1
+        """Return the last row that is not after the step, or -1."""
+        return int(np.searchsorted(self._steps, self._step, side="right")) - 1
 
     def redraw(self) -> None:
         """Say that all rows may look other now."""
@@ -93,7 +93,7 @@ class StripModel(QAbstractTableModel):
         if role not in _ROLES:
             return None
         row = self._rows[index.row()]
-        is_future = row.step > self._moment
+        is_future = row.step > self._step
         if role == Qt.ItemDataRole.DisplayRole:
             return self._texts(row)[index.column()]
         if role == STRIP_ROLE:

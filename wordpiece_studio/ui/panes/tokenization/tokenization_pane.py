@@ -1,6 +1,6 @@
-"""Live tokenization: a text, its tokens at the moment chosen, and why they are these.
+"""Live tokenization: a text, its tokens at the step chosen, and why they are these.
 
-The text is tokenized by the vocabulary of the moment; it follows the timeline. Nothing is tokenized here: that is done
+The text is tokenized by the vocabulary of the step; it follows the timeline. Nothing is tokenized here: that is done
 in :mod:`~wordpiece_studio.session.watched_text` by the tokenizer of the model.
 """
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _LONG_TEXT = 20_000
-"""Characters; a longer text is tokenized a moment after the last key, not at each."""
+"""Characters; a longer text is tokenized a step after the last key, not at each."""
 _LONG_DELAY_MS = 80
 _BUSY_DELAY_MS = 100
 _LOW_LINES = 29
@@ -49,7 +49,7 @@ _LOW_LINES = 29
 
 
 class TokenizationPane(Pane):
-    """The typed text as chips at the moment of the timeline."""
+    """The typed text as chips at the step of the timeline."""
 
     text_changed = Signal(object)
     """Another text is watched, a str."""
@@ -137,7 +137,7 @@ class TokenizationPane(Pane):
         self._why.token_chosen.connect(self._on_why_token_chosen)
         self._strip.step_chosen.connect(self._on_strip_step_chosen)
         self._changes.changed.connect(self._on_changes_changed)
-        self._model.moment_changed.connect(self._on_model_moment_changed)
+        self._model.step_changed.connect(self._on_model_step_changed)
         self._model.merges_appended.connect(self._on_model_merges_appended)
         self._model.state_changed.connect(self._on_model_state_changed)
         self._model.focus_changed.connect(self._on_model_focus_changed)
@@ -151,14 +151,14 @@ class TokenizationPane(Pane):
         model = self._model
         self._texts.show_run(model.history, model.merge_count)
         self._watched.set_text(self._edit.text)
-        self._watched.set_tokenizer(model.tokenizer_at(model.moment))
+        self._watched.set_tokenizer(model.tokenizer_at(model.step))
         self._finder.set_lines(self._watched.line_texts)
         self._show_heading()
         self._show_tokens()
         self._show_summary()
         self._show_unknown()
         self._show_ladder()
-        self._strip.set_moment(model.moment)
+        self._strip.set_step(model.step)
         self._field.decode_box.refresh()
 
     def _show_heading(self) -> None:
@@ -166,8 +166,8 @@ class TokenizationPane(Pane):
         if model.history is None:
             self.set_heading(self.tr("Live tokenization"), self.tr("nothing is trained yet"))
             return
-        title, where = self.tr("Live tokenization"), self.tr("at merge {moment} of {count}")
-        where = where.format(moment=number_text(model.moment), count=number_text(model.merge_count))
+        title, where = self.tr("Live tokenization"), self.tr("at merge {step} of {count}")
+        where = where.format(step=number_text(model.step), count=number_text(model.merge_count))
         whole = self.tr("{where} · follows the timeline").format(where=where)
         self.set_heading(title, self.fitting_hint(title, whole, where))
 
@@ -184,7 +184,7 @@ class TokenizationPane(Pane):
         if self._finder.is_late:
             set_plain_text(self._summary, self.tr("The words of the text are being counted …"))
         elif self._changes.is_known:
-            set_plain_text(self._summary, self._texts.summary(self._changes.summary_at(self._model.moment)))
+            set_plain_text(self._summary, self._texts.summary(self._changes.summary_at(self._model.step)))
 
     def _show_unknown(self) -> None:
         tokenizer = self._watched.tokenizer
@@ -194,7 +194,7 @@ class TokenizationPane(Pane):
             words = [chosen.word.text]
         text = ""
         if words and tokenizer is not None:
-            total = self._changes.summary_at(self._model.moment).unknown
+            total = self._changes.summary_at(self._model.step).unknown
             text = unknown_note(tokenizer.explain(words[0]), self._note, tokenizer.vocabulary.unk_token, total)
         self._unknown_box.show_text(text)
         self._parts.share_later()
@@ -236,10 +236,10 @@ class TokenizationPane(Pane):
 
     def _fresh_id(self) -> int | None:
         """Return the id of the token that was born at the step shown."""
-        history, moment = self._model.history, self._model.moment
-        if history is None or not moment or not history.column("is_new")[moment - 1]:
+        history, step = self._model.history, self._model.step
+        if history is None or not step or not history.column("is_new")[step - 1]:
             return None
-        return int(history.column("new_id")[moment - 1])
+        return int(history.column("new_id")[step - 1])
 
     def _word_at(self, place: ChipPlace) -> TokenizedWord | None:
         lines = self._watched.lines
@@ -262,7 +262,7 @@ class TokenizationPane(Pane):
         self._copy.start(self._watched.lines, "ids")
 
     def _decoded(self, ids: Sequence[int]) -> str | None:
-        tokenizer = self._model.tokenizer_at(self._model.moment)
+        tokenizer = self._model.tokenizer_at(self._model.step)
         return tokenizer.decode(ids, skip_special_tokens=False) if tokenizer is not None else None
 
     # -- what happens
@@ -336,7 +336,7 @@ class TokenizationPane(Pane):
     def _on_why_token_chosen(self, token: str) -> None:
         self._model.set_focus(Focus("token", text=token))
 
-    def _on_model_moment_changed(self, _moment: object) -> None:
+    def _on_model_step_changed(self, _step: object) -> None:
         self.refresh_later(self._delay())
 
     def _on_model_merges_appended(self, _first: object, _last: object) -> None:

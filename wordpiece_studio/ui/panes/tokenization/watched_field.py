@@ -37,7 +37,7 @@ class WatchedField(QFrame):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.edit = WatchedEdit(*_LINES, self)
         self.edit.setAccessibleName(self.tr("Text to tokenize"))
-        self.edit.setPlaceholderText(self.tr("Type a text, and see its tokens at this moment"))
+        self.edit.setPlaceholderText(self.tr("Type a text, and see its tokens at this step"))
         self._limit = plain_label("", self, role="hint", wrap=True)
         self._limit.hide()
         self.options = TokenOptions(self)

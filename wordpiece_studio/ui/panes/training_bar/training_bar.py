@@ -138,7 +138,7 @@ class TrainingBar(QFrame):
         return start, progress.target_size if is_sure and progress.target_size is not None else start
 
     def minimumSizeHint(self) -> QSize:
-        # Not the layout's: that is the form of the moment, and a wide one would keep the window wide.
+        # Not the layout's: that is the form of the step, and a wide one would keep the window wide.
         width = min(self.fontMetrics().averageCharWidth() * _LEAST_CHARACTERS, _MOST_LEAST_WIDTH)
         return QSize(width, super().minimumSizeHint().height())
 

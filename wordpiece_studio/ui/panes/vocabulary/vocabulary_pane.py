@@ -1,6 +1,6 @@
-"""The vocabulary at the moment shown, one row a token: to search, sort and filter, with the tokens that are never used.
+"""The vocabulary at the step shown, one row a token: to search, sort and filter, with the tokens that are never used.
 
-Moving the moment adds and removes rows; how often tokens are used is known a little later, and pale until then.
+Moving the step adds and removes rows; how often tokens are used is known a little later, and pale until then.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class VocabularyPane(Pane):
         self._search.finished.connect(self._on_search_finished)
         self._search.failed.connect(self._on_search_failed)
         self._usage.changed.connect(self._on_usage_changed)
-        self._model.moment_changed.connect(self._on_model_moment_changed)
+        self._model.step_changed.connect(self._on_model_step_changed)
         self._model.merges_appended.connect(self._on_model_merges_appended)
         self._model.state_changed.connect(self._on_model_state_changed)
         self._model.focus_changed.connect(self._on_model_focus_changed)
@@ -112,7 +112,7 @@ class VocabularyPane(Pane):
         self._search.stop()
 
     def refresh(self) -> None:
-        self._table.show_moment()
+        self._table.show_step()
         history = self._model.history
         if history is not None and self._controls.sought:
             if self._searched != history.vocabulary_size(self._model.merge_count):
@@ -128,7 +128,7 @@ class VocabularyPane(Pane):
         if history is None or rows is None:
             self.set_heading(self.tr("Vocabulary"))
             return
-        numbers = rows.numbers(history.vocabulary_size(self._model.moment))
+        numbers = rows.numbers(history.vocabulary_size(self._model.step))
         self._controls.show_numbers(numbers)
         title = self.tr("Vocabulary")
         self.set_heading(title, self._fitting(self._hints(numbers)))
@@ -260,7 +260,7 @@ class VocabularyPane(Pane):
             self._table.show_usage()
         self.refresh_later()
 
-    def _on_model_moment_changed(self, _moment: object) -> None:
+    def _on_model_step_changed(self, _step: object) -> None:
         self.refresh_later(_BUSY_DELAY_MS if self._model.state is TrainerState.TRAINING else 0)
 
     def _on_model_merges_appended(self, _first: object, _last: object) -> None:

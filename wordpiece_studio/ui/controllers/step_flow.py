@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _MANY = 10
 
 
-class MomentFlow(QObject):
+class StepFlow(QObject):
     """Connects the commands with the model and the player, and says when there is nothing to move to."""
 
     first_run_needed = Signal()
@@ -44,7 +44,7 @@ class MomentFlow(QObject):
         actions.next_change.triggered.connect(self._on_next_change_triggered)
         actions.previous_change.triggered.connect(self._on_previous_change_triggered)
         actions.play.triggered.connect(self._on_play_triggered)
-        model.moment_changed.connect(self._on_something_changed)
+        model.step_changed.connect(self._on_something_changed)
         model.state_changed.connect(self._on_something_changed)
         model.merges_appended.connect(self._on_merges_appended)
         model.run_reset.connect(self._enable)
@@ -76,16 +76,16 @@ class MomentFlow(QObject):
         self._model.last()
 
     def _on_ten_on_triggered(self) -> None:
-        self._seek(self._model.moment + _MANY)
+        self._seek(self._model.step + _MANY)
 
     def _on_ten_back_triggered(self) -> None:
-        self._seek(self._model.moment - _MANY)
+        self._seek(self._model.step - _MANY)
 
     def _on_next_change_triggered(self) -> None:
-        self._seek(self._changes.next_after(self._model.moment))
+        self._seek(self._changes.next_after(self._model.step))
 
     def _on_previous_change_triggered(self) -> None:
-        self._seek(self._changes.previous_before(self._model.moment))
+        self._seek(self._changes.previous_before(self._model.step))
 
     def _seek(self, step: int | None) -> None:
         self._player.stop()
@@ -107,17 +107,17 @@ class MomentFlow(QObject):
 
     def _enable(self) -> None:
         model, actions, set_reason = self._model, self._actions, self._reasons.set_reason
-        at_start = "" if model.moment > 0 else self.tr("The moment is before the first merge")
-        at_end = "" if not model.is_at_head else self.tr("The moment is at the last merge")
+        at_start = "" if model.step > 0 else self.tr("The current step is before the first merge")
+        at_end = "" if not model.is_at_head else self.tr("The current step is the last merge")
         for action in (actions.previous_merge, actions.first_merge, actions.ten_back):
             set_reason(action, at_start)
         for action in (actions.last_merge, actions.ten_on):
             set_reason(action, at_end)
         follows = model.is_at_head and model.state is TrainerState.TRAINING
-        set_reason(actions.next_merge, self.tr("The moment follows the training") if follows else "")
+        set_reason(actions.next_merge, self.tr("The step follows the training") if follows else "")
         set_reason(actions.play, "" if model.merge_count else self.tr("Nothing is trained yet"))
-        set_reason(actions.next_change, self._why_no_change(self._changes.next_after(model.moment), at_end))
-        set_reason(actions.previous_change, self._why_no_change(self._changes.previous_before(model.moment), at_start))
+        set_reason(actions.next_change, self._why_no_change(self._changes.next_after(model.step), at_end))
+        set_reason(actions.previous_change, self._why_no_change(self._changes.previous_before(model.step), at_start))
 
     def _why_no_change(self, step: int | None, at_edge: str) -> str:
         if step is not None and step <= self._model.merge_count:

@@ -1,4 +1,4 @@
-"""Moving in time by key, menu, button and slider: one moment, which every pane shows."""
+"""Moving in time by key, menu, button and slider: one step, which every pane shows."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 def test_the_first_start_shows_a_trained_sample_of_one_mind(driver: Driver) -> None:
     shown = assert_all_panes_agree(driver)
-    assert set(shown.moments) >= {"scoreboard heading", "tokenization heading", "slider", "history row"}
-    assert set(shown.moments.values()) == {12}
+    assert set(shown.steps) >= {"scoreboard heading", "tokenization heading", "slider", "history row"}
+    assert set(shown.steps.values()) == {12}
     assert shown.tokens["formula"] == "cha"
     assert shown.tokens["best candidate"] == "cha"
 
@@ -31,11 +31,11 @@ def test_every_pane_follows_the_keys(driver: Driver) -> None:
         "Right": 13, "Left": 11, "Alt+Right": 13, "Alt+Left": 11, "F10": 13, "Shift+F10": 11, "Home": 0, "End": 25,
         "Alt+Home": 0, "Alt+End": 25, "Shift+Right": 22, "Shift+Left": 2, "Alt+PgDown": 22, "Alt+PgUp": 2,
     }  # fmt: skip
-    for keys, moment in moves.items():
+    for keys, step in moves.items():
         driver.model.seek(12)
         driver.window.setFocus()
         driver.press(keys)
-        assert driver.model.moment == moment, keys
+        assert driver.model.step == step, keys
         assert_all_panes_agree(driver)
 
 
@@ -44,26 +44,26 @@ def test_every_pane_follows_the_menu(driver: Driver) -> None:
         "Next merge": 13, "Ten merges on": 23, "Ten merges back": 13, "Previous merge": 12, "To the beginning": 0,
         "Next change of the text": 3, "To the last merge": 25, "Previous change of the text": 21,
     }  # fmt: skip
-    for command, moment in moves.items():
-        driver.click_menu("Moment", command)
-        assert driver.model.moment == moment, command
+    for command, step in moves.items():
+        driver.click_menu("Step", command)
+        assert driver.model.step == step, command
         assert_all_panes_agree(driver)
 
 
 def test_every_pane_follows_the_slider_as_it_is_dragged(driver: Driver) -> None:
     plot = driver.window.timeline_pane.plot
-    places = [QPoint(round(plot.x_of(moment)), plot.height() // 2) for moment in (12, 5, 19)]
+    places = [QPoint(round(plot.x_of(step)), plot.height() // 2) for step in (12, 5, 19)]
     driver.drag(plot, *places)
-    assert driver.model.moment == 19
+    assert driver.model.step == 19
     assert_all_panes_agree(driver)
 
 
 @pytest.mark.slow
 def test_every_pane_follows_a_walk_to_every_step(driver: Driver) -> None:
     driver.press("Alt+Home")
-    for moment in range(1, 26):
+    for step in range(1, 26):
         driver.press("Alt+Right")
-        assert driver.model.moment == moment
+        assert driver.model.step == step
         assert_all_panes_agree(driver)
 
 
@@ -71,17 +71,17 @@ def test_next_at_the_last_merge_says_why_there_is_none(driver: Driver) -> None:
     driver.press("Alt+End")
     driver.press("Alt+Right")
     assert "size reached" in driver.window.banner.text
-    assert driver.model.moment == 25
+    assert driver.model.step == 25
 
 
 def test_play_walks_on_and_the_space_bar_holds_it(driver: Driver) -> None:
     driver.window.player.set_speed(50.0)
     driver.window.setFocus()
     driver.press("Space")
-    driver.wait(lambda: driver.model.moment > 14)
+    driver.wait(lambda: driver.model.step > 14)
     driver.press("Space")
-    held = assert_all_panes_agree(driver).moments["slider"]
-    assert driver.model.moment == held
+    held = assert_all_panes_agree(driver).steps["slider"]
+    assert driver.model.step == held
     assert not driver.window.player.is_playing
 
 
@@ -89,15 +89,15 @@ def test_a_jump_by_number(driver: Driver) -> None:
     driver.press("Ctrl+G")
     driver.type("7")
     driver.press("Return")
-    assert driver.model.moment == 7
+    assert driver.model.step == 7
     assert_all_panes_agree(driver)
 
 
 def test_train_anew_and_step_on_by_the_menu(driver: Driver) -> None:
     driver.click_menu("Training", "Train")
     driver.wait_finished()
-    driver.click_menu("Moment", "Previous merge")
-    assert driver.model.moment == 24
+    driver.click_menu("Step", "Previous merge")
+    assert driver.model.step == 24
     assert_all_panes_agree(driver)
 
 
@@ -112,7 +112,7 @@ def test_every_pane_follows_typing_into_the_corpus(driver: Driver) -> None:
 
 def test_a_restart_shows_the_sample_again(start: Callable[[], Driver]) -> None:
     start().press("Alt+End")
-    assert set(assert_all_panes_agree(start()).moments.values()) == {12}
+    assert set(assert_all_panes_agree(start()).steps.values()) == {12}
 
 
 @pytest.mark.slow
@@ -126,6 +126,6 @@ def test_every_pane_follows_jumps_in_a_training_of_some_size(driver: Driver, tmp
     driver.model.seek(driver.model.merge_count // 2)
     assert driver.model.merge_count > 100
     assert_all_panes_agree(driver)
-    for moment in (3, driver.model.merge_count, 0, driver.model.merge_count // 3):
-        driver.model.seek(moment)
+    for step in (3, driver.model.merge_count, 0, driver.model.merge_count // 3):
+        driver.model.seek(step)
         assert_all_panes_agree(driver)

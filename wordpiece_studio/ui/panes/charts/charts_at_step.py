@@ -1,4 +1,4 @@
-"""The two charts of the vocabulary at the moment: how long its tokens are, and how often each is used (Zipf)."""
+"""The two charts of the vocabulary at the current step: how long its tokens are, and how often each is used (Zipf)."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ _MOST_POINTS = 400
 class LengthsChart(Chart):
     """A histogram: how many tokens of the vocabulary have how many characters, the alphabet's hollow."""
 
-    follows_moment = True
+    follows_step = True
 
     def title(self) -> str:
         """Return the name of the chart."""
         return self.tr("Token lengths")
 
     def key(self) -> object:
-        """Return the moment, and up to which step lengths are known by then."""
+        """Return the step, and up to which step lengths are known by then."""
         if self.source.history is None:
             return None
-        return self.source.moment, min(self.source.moment, self.source.lengths.merges)
+        return self.source.step, min(self.source.step, self.source.lengths.merges)
 
     def _make_items(self) -> None:
         self._learned_bars = graph.BarGraphItem(x=[], height=[], width=_BAR)
@@ -61,13 +61,13 @@ class LengthsChart(Chart):
     # -- the figures
 
     def _count(self) -> None:
-        """Count the lengths at the moment; special tokens are no pieces of words and have none."""
+        """Count the lengths at the step; special tokens are no pieces of words and have none."""
         history = self.source.history
         if history is None:
             return
         config = history.config
         special, first = len(set(config.special_tokens)), history.vocabulary_size(0)
-        lengths = self.source.lengths.first(history.vocabulary_size(self.source.moment))
+        lengths = self.source.lengths.first(history.vocabulary_size(self.source.step))
         learned, alphabet = length_histogram(lengths[first:]), length_histogram(lengths[special:first])
         width = max(len(learned), len(alphabet))
         self._learned = np.pad(learned, (0, width - len(learned)))
@@ -119,7 +119,7 @@ class LengthsChart(Chart):
     def _focused_length(self) -> int | None:
         """Return the length of the focused token if the vocabulary shown has it."""
         focused, history = self.source.focused, self.source.history
-        if focused is None or history is None or focused.id >= history.vocabulary_size(self.source.moment):
+        if focused is None or history is None or focused.id >= history.vocabulary_size(self.source.step):
             return None
         length = self.source.lengths.of(focused.id)
         return length if length is not None and length < len(self._learned) else None
@@ -136,15 +136,15 @@ class LengthsChart(Chart):
             )  # fmt: skip
         learned = int(self._learned.sum())
         if not learned:
-            return self.tr("after merge {step}: no token is learned yet").format(step=number_text(self.source.moment))
+            return self.tr("after merge {step}: no token is learned yet").format(step=number_text(self.source.step))
         mean = float((self._learned * np.arange(len(self._learned))).sum()) / learned
         return self.tr("after merge {step}: {learned} learned, {mean} characters on average, {longest} at most").format(
-            step=number_text(self.source.moment), learned=number_text(learned), mean=value_text(mean),
+            step=number_text(self.source.step), learned=number_text(learned), mean=value_text(mean),
             longest=int(np.flatnonzero(self._learned).max()),
         )  # fmt: skip
 
     def summary(self) -> str:
-        """Return the name of the chart and the figures at the moment."""
+        """Return the name of the chart and the figures at the step."""
         hovered, self.hovered = self.hovered, None
         said = f"{self.title()}, {self.figures()}"
         self.hovered = hovered
@@ -154,7 +154,7 @@ class LengthsChart(Chart):
 class ZipfChart(Chart):
     """How often each token is used on the corpus against its rank, both axes logarithmic, beside the line of Zipf."""
 
-    follows_moment = True
+    follows_step = True
 
     def title(self) -> str:
         """Return the name of the chart."""
@@ -269,7 +269,7 @@ class ZipfChart(Chart):
             step=number_text(step or 0), token=token_text(self._token(rank or 1), 24), rank=number_text(rank or 1),
             count=number_text(len(self._ids)), times=number_text(int(self._frequencies[(rank or 1) - 1])),
         )  # fmt: skip
-        return said + self.tr(" · counting…") if step != self.source.moment else said
+        return said + self.tr(" · counting…") if step != self.source.step else said
 
     def summary(self) -> str:
         """Return the name of the chart and the figures of the token marked."""

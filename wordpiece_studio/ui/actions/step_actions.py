@@ -1,14 +1,14 @@
-"""The commands that move in time, mark moments, and say what is looked at."""
+"""The commands that move in time, mark steps, and say what is looked at."""
 
 from __future__ import annotations
 
 from wordpiece_studio.ui.actions.action_maker import ActionMaker
 
 
-class MomentActions(ActionMaker):
-    """The commands about the moment and the focus, as attributes."""
+class StepActions(ActionMaker):
+    """The commands about the step and the focus, as attributes."""
 
-    def _make_moment_actions(self) -> None:
+    def _make_step_actions(self) -> None:
         # Left and Right belong to the text in a text field; the others work everywhere.
         self.next_merge = self._action(
             self.tr("&Next merge"), ("Alt+Right", "Right", "F10"),
@@ -67,14 +67,14 @@ class MomentActions(ActionMaker):
         self.go_to_marker_b = self._action(
             self.tr("Go to marker B"), ("Alt+Shift+B",), self.tr("Back to the step marked B")
         )
-        self.keep_moment = self._action(
-            self.tr("&Keep this moment…"),
+        self.keep_step = self._action(
+            self.tr("&Keep this step…"),
             ("Ctrl+D",),
             self.tr("Put this step into the notebook, with a line of text"),
             "keep",
         )
         self.notebook = self._action(
-            self.tr("N&otebook…"), ("Ctrl+Shift+D",), self.tr("The moments kept, and what was said of them"), "notebook"
+            self.tr("N&otebook…"), ("Ctrl+Shift+D",), self.tr("The steps kept, and what was said of them"), "notebook"
         )
 
     def _make_focus_actions(self) -> None:
@@ -86,7 +86,7 @@ class MomentActions(ActionMaker):
             self.tr("Look at noth&ing"), ("Esc",), self.tr("Take away the mark of what is looked at, in all panes")
         )
         self.find_token = self._action(self.tr("Find a to&ken…"), ("Ctrl+Shift+F",), self.tr("Search the vocabulary"))
-        self.show_moment_row = self._action(
+        self.show_step_row = self._action(
             self.tr("Sho&w this step in the history"), ("Ctrl+J",), self.tr("Bring the row of this step into view")
         )
         self.export_history = self._action(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.storage.project.contents import ProjectView
 
 
-class MomentMarks(QObject):
+class StepMarks(QObject):
     """The marks as attributes.
 
     Attributes
@@ -27,7 +27,7 @@ class MomentMarks(QObject):
     markers
         A and B.
     notebook
-        Moments that were kept.
+        Steps that were kept.
     """
 
     def __init__(self, model: TrainerModel, parent: QObject | None = None) -> None:
