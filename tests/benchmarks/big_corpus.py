@@ -183,7 +183,7 @@ def _count_with_interruptions(watch: Watch, path: Path) -> None:
     bar, counting = window.corpus_pane.counting_bar, window.counting
     watch.run(0.3)
     watch.probe.restart()
-    window.file_flow.open_paths([path])
+    window.file_controller.open_paths([path])
     figures.listing_seconds = watch.until(lambda: counting.is_running) / 1000
     figures.files = len(window.document.files.rows)
     figures.megabytes = window.document.files.table.size / 1e6

@@ -20,7 +20,12 @@ def opened_and_saved(path: str, folder: str) -> dict[str, Any]:
     from tests.benchmarks.window_watch import PaintNotes, rest, studio, wait_for
 
     with studio() as (window, probe):
-        model, pane, flow, state = window.model, window.history_pane, window.project.flow, window.project_state
+        model, pane, controller, state = (
+            window.model,
+            window.history_pane,
+            window.project.controller,
+            window.project_state,
+        )
         rest(1.0)
         notes, old = PaintNotes(history=pane.view), model.history
         probe.restart()
@@ -30,7 +35,7 @@ def opened_and_saved(path: str, folder: str) -> dict[str, Any]:
             is_there = model.history is not old and pane.rows.rowCount() == model.merge_count > 0
             return is_there and not pane._is_stale and notes.began["history"] > began
 
-        window.file_flow.open_paths([path])
+        window.file_controller.open_paths([path])
         wait_for(lambda: shows_rows() and window.painted_at >= notes.began["history"])
         found: dict[str, Any] = {
             "merges": model.merge_count,
@@ -39,14 +44,14 @@ def opened_and_saved(path: str, folder: str) -> dict[str, Any]:
             "rows_process": time.process_time() - all_threads,
             **_gaps("rows", probe),
         }
-        wait_for(lambda: not flow.is_opening and not state.is_reading)
+        wait_for(lambda: not controller.is_opening and not state.is_reading)
         found["rest"] = time.perf_counter() - began
         rest(2.0)
         found.update(_gaps("all", probe))
         probe.restart()
         began = time.perf_counter()
-        flow._save_to(Path(folder) / "again.wpstudio", None)
-        wait_for(lambda: not flow.is_saving)
+        controller._save_to(Path(folder) / "again.wpstudio", None)
+        wait_for(lambda: not controller.is_saving)
         found["save"] = time.perf_counter() - began
         found.update(_gaps("save", probe))
         found["is_saved"] = state.path is not None and state.path.name == "again.wpstudio"

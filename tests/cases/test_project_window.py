@@ -42,11 +42,11 @@ def with_files(made: Projects, folder: Path) -> Path:
     texts.mkdir(parents=True)
     for name in ("a.txt", "b.txt"):
         (texts / name).write_text("hug pug bun hugs\n" * 3, encoding="utf-8")
-    made.window.file_flow.add_paths([texts])
+    made.window.file_controller.add_paths([texts])
     made.studio.wait_opened()
     made.studio.wait(lambda: made.window.counting.counts is not None, 20_000)
     made.train()
-    made.window.project.flow._save_to(folder / "p.wpstudio", None)
+    made.window.project.controller._save_to(folder / "p.wpstudio", None)
     made.wait_saved()
     made.window.actions_.new_corpus.trigger()
     return folder / "p.wpstudio"
@@ -77,7 +77,7 @@ def test_a_project_opened_twice_names_who_has_it(projects: Projects, told: Told)
     words = told(projects.window.project_banner.text)
     assert words.startswith(f"The project {path} is open in another window: process {os.getpid()} on ")
     assert words.endswith(". This is a copy for reading; save it under another name to keep your changes.")
-    assert projects.window.project.flow.is_read_only
+    assert projects.window.project.controller.is_read_only
     first.release()
 
 
@@ -202,9 +202,9 @@ def test_closing_in_saving_waits_for_its_end(
 
     window = projects.window
     monkeypatch.setattr("wordpiece_studio.storage.project.project_file.save_project", slow)
-    monkeypatch.setattr("wordpiece_studio.ui.controllers.project_flow._PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr("wordpiece_studio.ui.controllers.project_controller._PATIENCE_SECONDS", 0.0)
     window.document.edit(0, 0, "x")
-    window.project.flow._save_to(projects.path(), None)
+    window.project.controller._save_to(projects.path(), None)
     projects.studio.wait(lambda: bool(window.project_banner.text))
     assert told(window.project_banner.text) == "Saving the project… 50 %"
     window.close()

@@ -21,7 +21,7 @@ from wordpiece_studio.session.records import TrainerState
 from wordpiece_studio.session.recovery import journal, leftovers, recovery_keeper, store
 from wordpiece_studio.session.settings import SettingsStore
 from wordpiece_studio.training.config import TrainingConfig
-from wordpiece_studio.ui.controllers.recovery_flow import recovery_folder
+from wordpiece_studio.ui.controllers.recovery_controller import recovery_folder
 from wordpiece_studio.ui.main_window import MainWindow
 from wordpiece_studio.ui.panes.training_bar.training_words import outcome_words
 from wordpiece_studio.ui.studio import take_down

@@ -60,8 +60,8 @@ def studio() -> Iterator[tuple[MainWindow, Theme]]:
 def train(window: MainWindow, path: Path) -> None:
     """Open a file, learn as much as is proposed for it, and go to the middle of that."""
     before = window.counting.counts
-    window.file_flow.open_paths([path])
-    wait(lambda: not window.file_flow.opening.is_running)
+    window.file_controller.open_paths([path])
+    wait(lambda: not window.file_controller.opening.is_running)
     wait(lambda: window.counting.counts is not None and window.counting.counts is not before)
     settle()
     if window.model.state is not TrainerState.TRAINING:
@@ -112,7 +112,7 @@ def take_for_the_readme() -> None:
         take(window, README_FOLDER / "window-light.png")
     with studio() as (window, theme):
         theme.set_choice("dark")
-        window.sample_flow.open_sample("korean.txt")
+        window.sample_controller.open_sample("korean.txt")
         wait(lambda: window.model.state is TrainerState.FINISHED and window.counting.counts is not None)
         window.actions_.layout_engineer.trigger()
         window.model.seek(20)

@@ -91,7 +91,7 @@ class Looker:
         self._watch = FaultWatch(self._on_fault)
         self.window.resize(1500, 950)
         self.window.show()
-        self.window.layout_flow.choose("engineer")
+        self.window.layout_controller.choose("engineer")
         self._is_restored = False
         self.window.project_state.restored.connect(self._on_restored)
 
@@ -101,8 +101,10 @@ class Looker:
         self._watch.stalls.longest = (0.0, "")
         _reset_memory()
         window, model = self.window, self.window.model
-        window.project.flow.open(path)
-        self._wait(lambda: not window.project.flow.is_opening and not window.project_state.is_reading, _OPEN_SECONDS)
+        window.project.controller.open(path)
+        self._wait(
+            lambda: not window.project.controller.is_opening and not window.project_state.is_reading, _OPEN_SECONDS
+        )
         if len(self._told) > 1:
             self._faults.append(f"{len(self._told)} messages: {self._told}")
         if self._is_restored:
@@ -145,8 +147,8 @@ class Looker:
                      for column in range(0, table.columnCount(), 3)]  # fmt: skip
             acts.append(lambda t=table: t.sort(t.columnCount() - 2))
             acts.append(lambda t=table: t.sort(-1 if t is window.history_pane.rows else 0))
-        return [*acts, model.first, lambda: window.layout_flow.choose("teach"), model.last,
-                lambda: window.layout_flow.choose("engineer")]  # fmt: skip
+        return [*acts, model.first, lambda: window.layout_controller.choose("teach"), model.last,
+                lambda: window.layout_controller.choose("engineer")]  # fmt: skip
 
     def _close_messages(self) -> None:
         from PySide6.QtWidgets import QApplication, QMessageBox

@@ -36,11 +36,11 @@ class Studio:
 
     def open(self, *paths: Path) -> None:
         """Open files or folders and wait until they are read or listed."""
-        self.window.file_flow.open_paths(paths)
+        self.window.file_controller.open_paths(paths)
         self.wait_opened()
 
     def wait_opened(self) -> None:
-        self.wait(lambda: not self.window.file_flow.opening.is_running, 20_000)
+        self.wait(lambda: not self.window.file_controller.opening.is_running, 20_000)
 
     def set_text(self, text: str) -> None:
         """Replace the corpus as one edit and wait for its counts."""

@@ -81,7 +81,7 @@ def test_the_text_keeps_its_lines_where_warnings_are_shown(studio: Studio) -> No
     window, pane = studio.window, studio.window.corpus_pane
     window.resize(1366, 768)
     studio.set_text("你好世界 안녕하세요 niño\n" * 30)
-    studio.wait(lambda: bool(pane.lint_view.findings) and not pane.lint_flow.is_under_way)
+    studio.wait(lambda: bool(pane.lint_view.findings) and not pane.lint_controller.is_under_way)
     lines = pane.editor.fontMetrics().lineSpacing()
     studio.wait(lambda: pane.editor.viewport().height() >= 5 * lines)
     assert not pane.line_view.isVisible()

@@ -23,7 +23,7 @@ def test_it_is_said_that_the_engine_is_prepared_and_then_that_it_is_ready(studio
     assert bar.progress_text == f"{PREPARING} · {usual}"
     status.emit("ready")
     assert bar.progress_text == f"The fast engine is ready · {usual}"
-    timer = window.training_flow.engine._timer
+    timer = window.training_controller.engine._timer
     assert timer.isActive()
     timer.setInterval(0)
     studio.wait(lambda: bar.progress_text == usual)
@@ -51,7 +51,7 @@ def test_an_engine_that_cannot_be_had_is_not_prepared_any_more(studio: Studio) -
 
 def test_a_training_that_waits_for_it_says_so(studio: Studio) -> None:
     window = studio.window
-    window.training_flow.take_corpus("another one", keeps_run=False)
+    window.training_controller.take_corpus("another one", keeps_run=False)
     window.warm_up.status_changed.emit("compiling")
     window.actions_.train.trigger()
     assert window.model.state is TrainerState.TRAINING
@@ -62,7 +62,7 @@ def test_a_training_that_waits_for_it_says_so(studio: Studio) -> None:
 
 
 def test_a_training_that_does_not_wait_for_it_is_just_getting_ready(studio: Studio) -> None:
-    studio.window.training_flow.take_corpus("another one", keeps_run=False)
+    studio.window.training_controller.take_corpus("another one", keeps_run=False)
     studio.window.actions_.train.trigger()
     assert studio.window.bar.progress_text == "Getting ready…"
     studio.wait_finished()

@@ -44,7 +44,7 @@ def test_a_line_that_is_longer_already_stays_whole(qtbot: QtBot) -> None:
 def test_a_note_that_is_edited_takes_a_line(studio: Studio) -> None:
     studio.window.marks.notebook.keep("a tie", 3)
     studio.window.actions_.notebook.trigger()
-    dialog = studio.window.marks_flow._notebook
+    dialog = studio.window.marks_controller._notebook
     dialog.select_row(0)
     dialog._table.edit_current()
     (line,) = dialog._table.findChildren(QLineEdit)

@@ -101,7 +101,7 @@ def test_a_folder_is_opened_from_the_recent_files_again(studio: Studio, folder: 
 @pytest.mark.slow
 def test_files_that_were_opened_together_are_opened_together_again(studio: Studio, folder: Path) -> None:
     window, paths = studio.window, (folder / "1.txt", folder / "3.jsonl")
-    window.file_flow.open_paths(paths)
+    window.file_controller.open_paths(paths)
     wait_counted(studio)
     assert window.settings.values.recent_files[0] == tuple(map(str, paths))
     window.actions_.new_corpus.trigger()
@@ -139,7 +139,7 @@ def test_what_is_trained_is_what_the_files_hold(studio: Studio, folder: Path) ->
     studio.window.actions_.train.trigger()
     studio.wait(lambda: studio.window.model.counts is studio.window.counting.counts)
     studio.wait_finished()
-    assert studio.window.training_flow.record.corpus_name == "corpus · 3 files"
+    assert studio.window.training_controller.record.corpus_name == "corpus · 3 files"
     studio.window.close()
     assert "text" not in studio.box().text()  # only the vocabulary is at stake
     studio.window.leave_at_once()
@@ -147,7 +147,7 @@ def test_what_is_trained_is_what_the_files_hold(studio: Studio, folder: Path) ->
 
 def test_an_edited_text_is_asked_about_before_files_replace_it(studio: Studio, folder: Path) -> None:
     studio.set_text("mine")
-    studio.window.file_flow.open_paths([folder])
+    studio.window.file_controller.open_paths([folder])
     assert studio.has_box()
     studio.box().reject()
     assert studio.window.document.text == "mine"
@@ -300,7 +300,7 @@ def test_stop_and_keep_trains_on_the_first_part_and_says_so(studio: Studio, larg
     assert counts.statistics.is_partial
     assert counts.words[:3] == ["word0", "other0", "hug"]
     assert window.document.files.rows[0].state is FileState.PARTLY
-    assert window.corpus_pane.hint == window.file_flow.corpus_name == "large.csv, in part"
+    assert window.corpus_pane.hint == window.file_controller.corpus_name == "large.csv, in part"
     assert "Only the first" in bar.text
     assert bar._again_button.text() == "Count all"
 

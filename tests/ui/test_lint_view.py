@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def settle(studio: Studio) -> None:
     pane = studio.window.corpus_pane
-    studio.wait(lambda: studio.window.counting.counts is not None and not pane.lint_flow.is_under_way)
+    studio.wait(lambda: studio.window.counting.counts is not None and not pane.lint_controller.is_under_way)
 
 
 def kinds(studio: Studio) -> list[str]:
@@ -215,7 +215,7 @@ def test_an_edit_in_the_meantime_is_not_lost(studio: Studio) -> None:
     settle(studio)
     row(studio, "mojibake").fix_button.click()
     window.document.edit(0, 0, "x")
-    studio.wait(lambda: not window.corpus_pane.lint_flow.is_under_way)
+    studio.wait(lambda: not window.corpus_pane.lint_controller.is_under_way)
     settle(studio)
     assert window.document.text == "xEl niÃ±o\n"
     assert row(studio, "mojibake").fix_button.isEnabled()
@@ -226,7 +226,7 @@ def test_warnings_about_another_text_go_at_once(studio: Studio) -> None:
     studio.set_text("El niÃ±o\n")
     settle(studio)
     assert kinds(studio) == ["mojibake"]
-    studio.window.file_flow.load_sample("hug.txt")
+    studio.window.file_controller.load_sample("hug.txt")
     assert kinds(studio) == []
 
 
@@ -234,12 +234,12 @@ def test_warnings_about_another_text_go_at_once(studio: Studio) -> None:
 def test_typing_does_not_wait_for_it(studio: Studio) -> None:
     """It begins a while after the last key only."""
     studio.set_text("El niño\n")
-    flow = studio.window.corpus_pane.lint_flow
+    controller = studio.window.corpus_pane.lint_controller
     settle(studio)
     studio.window.document.edit(0, 0, "a")
     studio.wait(lambda: studio.window.counting.counts is not None)
-    assert flow.is_under_way
-    assert not flow._job.is_running
+    assert controller.is_under_way
+    assert not controller._job.is_running
     studio.window.document.edit(0, 0, "b")
-    assert not flow._job.is_running
+    assert not controller._job.is_running
     settle(studio)

@@ -45,7 +45,9 @@ def type_text(studio: Studio, text: str) -> None:
 def train(studio: Studio, press: Callable[[], None] | None = None) -> None:
     """Train as the user does, and wait until it is done."""
     (press or studio.window.actions_.train.trigger)()
-    studio.wait(lambda: studio.window.model.state is FINISHED and not studio.window.training_flow.record.is_automatic)
+    studio.wait(
+        lambda: studio.window.model.state is FINISHED and not studio.window.training_controller.record.is_automatic
+    )
 
 
 def test_a_key_trains_and_the_step_stays(studio: Studio) -> None:
@@ -57,7 +59,7 @@ def test_a_key_trains_and_the_step_stays(studio: Studio) -> None:
     assert "zebra" in model.counts.words
     assert model.history.input.config.vocab_size == studio.window.bar.settings.target_size
     assert studio.window.banner.text == ""  # nobody had asked for the merges before
-    assert not studio.window.training_flow.record.is_unsaved
+    assert not studio.window.training_controller.record.is_unsaved
 
 
 def test_every_key_between_two_runs_is_taken_and_only_one_run_comes(studio: Studio) -> None:
@@ -99,10 +101,10 @@ def test_panes_change_once_and_the_bar_does_not_blink(studio: Studio) -> None:
 def test_what_the_user_trained_goes_on_and_he_is_told_once(studio: Studio) -> None:
     window = studio.window
     train(studio)
-    assert window.training_flow.record.is_unsaved
+    assert window.training_controller.record.is_unsaved
     type_text(studio, " zebra")
     assert "follow what you type" in window.banner.text
-    record = window.training_flow.record
+    record = window.training_controller.record
     assert record.is_unsaved  # leaving asks about them as before
     window.banner.clear()
     type_text(studio, " lion")

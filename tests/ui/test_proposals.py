@@ -57,7 +57,7 @@ def test_above_a_megabyte_a_smallest_count_is_proposed(studio: Studio, tmp_path:
 def test_a_sample_sets_its_own_size_and_floor(studio: Studio) -> None:
     studio.window.bar.settings.set_limits(500, 7)
     with studio.qtbot.waitSignal(studio.window.model.run_reset):
-        studio.window.sample_flow.open_sample("spanish.txt")
+        studio.window.sample_controller.open_sample("spanish.txt")
     studio.wait_finished()
     assert studio.window.bar.settings.limits == (110, 0)
     assert studio.window.model.progress.vocabulary_size == 110

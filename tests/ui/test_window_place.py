@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import QRect
 from PySide6.QtWidgets import QToolButton
 
-from wordpiece_studio.ui.controllers.view_flow import fitted
+from wordpiece_studio.ui.controllers.view_controller import fitted
 from wordpiece_studio.ui.layouts.layout import TEACH
 
 if TYPE_CHECKING:
@@ -52,12 +52,12 @@ def test_a_window_made_smaller_by_hand_still_shows_rows_and_chips(studio: Studio
 
 
 def test_a_window_of_a_larger_screen_fills_this_one(studio: Studio) -> None:
-    flow, window = studio.window.view_flow, studio.window
+    controller, window = studio.window.view_controller, studio.window
     window.resize(700, 480)
-    flow.remember(4.0)
+    controller.remember(4.0)
     assert window.settings.values.window_size == (window.width(), window.height())
     window.settings.change(window_size=(9000, 5000))
-    flow.restore()
+    controller.restore()
     room = window.screen().availableSize()
     assert room.width() - 40 <= window.width() <= room.width()
     assert room.height() - 80 <= window.height() <= room.height()

@@ -1,6 +1,7 @@
 """The window: makes the panes, puts them in their places and connects them with the commands. It decides nothing.
 
-What the commands do is in the flows: `training_flow`, `file_flow`, `step_flow`, `view_flow`, `help_flow`.
+What the commands do is in the controllers: `training_controller`, `file_controller`, `step_controller`,
+`view_controller`, `help_controller`.
 """
 
 from __future__ import annotations
@@ -20,22 +21,22 @@ from wordpiece_studio.session.token_usage import TokenUsage
 from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.session.watched_changes import WatchedChanges
 from wordpiece_studio.ui.actions.actions import Actions
-from wordpiece_studio.ui.controllers.chart_flow import ChartFlow
-from wordpiece_studio.ui.controllers.counting_flow import CountingFlow
-from wordpiece_studio.ui.controllers.edit_flow import EditFlow
-from wordpiece_studio.ui.controllers.export_flow import ExportFlow
-from wordpiece_studio.ui.controllers.file_flow import FileFlow
-from wordpiece_studio.ui.controllers.focus_flow import FocusFlow
-from wordpiece_studio.ui.controllers.help_flow import HelpFlow
-from wordpiece_studio.ui.controllers.history_flow import HistoryFlow
-from wordpiece_studio.ui.controllers.layout_flow import LayoutFlow
-from wordpiece_studio.ui.controllers.marks_flow import MarksFlow
-from wordpiece_studio.ui.controllers.palette_flow import PaletteFlow
-from wordpiece_studio.ui.controllers.recovery_flow import RecoveryFlow, recovery_folder
-from wordpiece_studio.ui.controllers.sample_flow import SampleFlow
-from wordpiece_studio.ui.controllers.step_flow import StepFlow
-from wordpiece_studio.ui.controllers.training_flow import TrainingFlow
-from wordpiece_studio.ui.controllers.view_flow import ViewFlow
+from wordpiece_studio.ui.controllers.chart_controller import ChartController
+from wordpiece_studio.ui.controllers.counting_controller import CountingController
+from wordpiece_studio.ui.controllers.edit_controller import EditController
+from wordpiece_studio.ui.controllers.export_controller import ExportController
+from wordpiece_studio.ui.controllers.file_controller import FileController
+from wordpiece_studio.ui.controllers.focus_controller import FocusController
+from wordpiece_studio.ui.controllers.help_controller import HelpController
+from wordpiece_studio.ui.controllers.history_controller import HistoryController
+from wordpiece_studio.ui.controllers.layout_controller import LayoutController
+from wordpiece_studio.ui.controllers.marks_controller import MarksController
+from wordpiece_studio.ui.controllers.palette_controller import PaletteController
+from wordpiece_studio.ui.controllers.recovery_controller import RecoveryController, recovery_folder
+from wordpiece_studio.ui.controllers.sample_controller import SampleController
+from wordpiece_studio.ui.controllers.step_controller import StepController
+from wordpiece_studio.ui.controllers.training_controller import TrainingController
+from wordpiece_studio.ui.controllers.view_controller import ViewController
 from wordpiece_studio.ui.dialogs.project.project_parts import ProjectParts
 from wordpiece_studio.ui.dialogs.project.window_fields import WindowFields
 from wordpiece_studio.ui.layouts.pane_zoom import PaneZoom
@@ -93,7 +94,7 @@ class MainWindow(QMainWindow):
         self.marks = StepMarks(self.model, self)
         self.player = Player(self.model, self, watch=self.marks.watch)
         self.document = Document(self)
-        self.counting = CountingFlow(self.document, self)
+        self.counting = CountingController(self.document, self)
         self.messages = Messages(self)
         self.actions_ = Actions(theme, self)
         self.bar = TrainingBar(self.actions_, self)
@@ -122,7 +123,7 @@ class MainWindow(QMainWindow):
         self._suggested_text = self.tokenization_pane.text
         self._put_together()
         self.menus = Menus(self.menuBar(), self.actions_, self.docks.toggles())
-        self._make_flows(theme)
+        self._make_controllers(theme)
         self._connect()
         self._restore()
 
@@ -137,10 +138,10 @@ class MainWindow(QMainWindow):
 
     def _open_first_paths(self) -> None:
         if self._first_paths:
-            self.file_flow.open_paths(self._first_paths)
+            self.file_controller.open_paths(self._first_paths)
         else:
-            self.file_flow.load_sample(START_SAMPLE)
-            self.training_flow.train_unasked(START_STEP)
+            self.file_controller.load_sample(START_SAMPLE)
+            self.training_controller.train_unasked(START_STEP)
 
     def show_soon(self) -> None:
         """Show the window when the sample is trained, so that the first picture has something in it; or soon anyhow."""
@@ -156,7 +157,7 @@ class MainWindow(QMainWindow):
             self._was_shown = True
             self.model.state_changed.disconnect(self._on_model_first_state)
             self.show()
-            self.view_flow.keep_on_screen()
+            self.view_controller.keep_on_screen()
             self.bar.focus_first()
             _log.info("the window is open, %s merges", self.model.merge_count)
             later(self, _WARM_UP_DELAY_MS, self.warm_up.start)
@@ -174,12 +175,12 @@ class MainWindow(QMainWindow):
         self.counting.stop()
         self.usage.close()
         self.vocabulary_pane.close_jobs()
-        self.history_flow.close()
-        self.export_flow.close()
-        self.file_flow.close()
+        self.history_controller.close()
+        self.export_controller.close()
+        self.file_controller.close()
         self.corpus_pane.files_view.preview.close_job()
         self.scoreboard_pane.close_job()
-        self.corpus_pane.lint_flow.close()
+        self.corpus_pane.lint_controller.close()
         self.project.close()
         self.document.close()
         self.model.close()
@@ -191,7 +192,7 @@ class MainWindow(QMainWindow):
                 return
             self.recovery.forget()
         self._is_leaving = True
-        self.view_flow.remember(self.player.speed)
+        self.view_controller.remember(self.player.speed)
         self.hide()  # what runs may take a moment to end, and nobody should have to look at a window that is stuck
         self.shut_down()
         event.accept()
@@ -245,42 +246,46 @@ class MainWindow(QMainWindow):
     def _banners(self) -> tuple[Banner, ...]:
         return self.disk_banner, self.project_banner, self.export_banner, self.banner
 
-    def _make_flows(self, theme: Theme) -> None:
+    def _make_controllers(self, theme: Theme) -> None:
         actions, model = self.actions_, self.model
         self.addActions(actions.all())
         for empty in self.findChildren(EmptyState):
             empty.offer(actions.train)
-        self.training_flow = TrainingFlow(
+        self.training_controller = TrainingController(
             self, model, self.counting, self.bar, self.banner, actions, theme, self.settings
         )
-        self.file_flow = FileFlow(self, self.document, self.counting, self.settings, actions, self.messages)
-        self.sample_flow = SampleFlow(
-            self, self.file_flow, self.training_flow, self.corpus_pane.figures, self.bar.settings
+        self.file_controller = FileController(self, self.document, self.counting, self.settings, actions, self.messages)
+        self.sample_controller = SampleController(
+            self, self.file_controller, self.training_controller, self.corpus_pane.figures, self.bar.settings
         )
         self._make_project()
         capture = self.project_state.capture
-        self.export_flow = ExportFlow(
+        self.export_controller = ExportController(
             self, self.document, model, capture, actions, theme, self.messages, self.export_banner
         )
         self.corpus_focus = CorpusFocus(model, self.corpus_pane.editor, self)
-        self.edit_flow = EditFlow(self, actions, self.menus.edit)
-        self.focus_flow = FocusFlow(self, model, self.vocabulary_pane, actions)
-        self.step_flow = StepFlow(model, self.player, self.changes, actions, self)
-        self.marks_flow = MarksFlow(self, model, self.player, self.marks, self.timeline_pane, actions, theme)
-        self.history_flow = HistoryFlow(
+        self.edit_controller = EditController(self, actions, self.menus.edit)
+        self.focus_controller = FocusController(self, model, self.vocabulary_pane, actions)
+        self.step_controller = StepController(model, self.player, self.changes, actions, self)
+        self.marks_controller = MarksController(
+            self, model, self.player, self.marks, self.timeline_pane, actions, theme
+        )
+        self.history_controller = HistoryController(
             self, self.docks, model, self.history_pane, actions, self.settings, self.messages, capture
         )
-        self.chart_flow = ChartFlow(self, model, self.charts_pane, actions, self.messages)
+        self.chart_controller = ChartController(self, model, self.charts_pane, actions, self.messages)
         self.zoom = PaneZoom(self, self.docks, theme, self._pane_themes, actions)
-        self.layout_flow = LayoutFlow(
+        self.layout_controller = LayoutController(
             self, self.docks, self.zoom, self.bar, theme, actions, self.settings, self.messages
         )
-        self.view_flow = ViewFlow(self, self.layout_flow, theme, actions, self.settings, self.messages)
-        self.palette_flow = PaletteFlow(self, model, self.docks, self.menus, actions, theme)
-        self.help_flow = HelpFlow(self, self.menus, actions, theme, self.messages, self._described)
+        self.view_controller = ViewController(
+            self, self.layout_controller, theme, actions, self.settings, self.messages
+        )
+        self.palette_controller = PaletteController(self, model, self.docks, self.menus, actions, theme)
+        self.help_controller = HelpController(self, self.menus, actions, theme, self.messages, self._described)
 
     def _make_project(self) -> None:
-        document, training, files = self.document, self.training_flow, self.file_flow
+        document, training, files = self.document, self.training_controller, self.file_controller
         fields = WindowFields(
             document, self.counting, self.corpus_pane.figures, self.bar.settings, files, training,
             self.tokenization_pane, self,
@@ -290,7 +295,9 @@ class MainWindow(QMainWindow):
             self.actions_, self.messages, (self.project_banner, self.disk_banner),
         )  # fmt: skip
         self.project_state = self.project.state
-        self.recovery = RecoveryFlow(self, self.project_state, document, self.messages, self.banner, recovery_folder())
+        self.recovery = RecoveryController(
+            self, self.project_state, document, self.messages, self.banner, recovery_folder()
+        )
 
     def _connect(self) -> None:
         actions, document, pane = self.actions_, self.document, self.corpus_pane
@@ -306,43 +313,43 @@ class MainWindow(QMainWindow):
         actions.find_previous.triggered.connect(pane.find_previous)
         self.menus.set_samples(samples())
         pane.set_samples_menu(self.menus.samples)
-        self.menus.sample_chosen.connect(self.sample_flow.open_sample)
+        self.menus.sample_chosen.connect(self.sample_controller.open_sample)
         self.menus.recent_file_chosen.connect(self._on_recent_file_chosen)
         self.menus.recent.aboutToShow.connect(self._on_recent_menu_about_to_show)
-        pane.editor.drops.files_dropped.connect(self.file_flow.open_paths)
-        self.drops.files_dropped.connect(self.file_flow.open_paths)
-        pane.files_view.list.drops.files_dropped.connect(self.file_flow.add_paths)
+        pane.editor.drops.files_dropped.connect(self.file_controller.open_paths)
+        self.drops.files_dropped.connect(self.file_controller.open_paths)
+        pane.files_view.list.drops.files_dropped.connect(self.file_controller.add_paths)
         pane.files_view.preview.text_shown.connect(self._on_preview_text_shown)
-        self.file_flow.listing.progress_changed.connect(pane.counting_bar.show_listing)
+        self.file_controller.listing.progress_changed.connect(pane.counting_bar.show_listing)
         self.counting.partial_changed.connect(self._on_counting_partial_changed)
         document.reset.connect(self._on_document_reset)
         pane.figures.name_refused.connect(self.messages.show_error)
-        self.file_flow.text_taken.connect(self._on_text_taken)
-        self.file_flow.sample_loaded.connect(self._on_sample_loaded)
-        self.file_flow.renamed.connect(self._on_corpus_renamed)
-        self.export_flow.saved.connect(self.training_flow.record.note_saved)
+        self.file_controller.text_taken.connect(self._on_text_taken)
+        self.file_controller.sample_loaded.connect(self._on_sample_loaded)
+        self.file_controller.renamed.connect(self._on_corpus_renamed)
+        self.export_controller.saved.connect(self.training_controller.record.note_saved)
         self.project.leave.agreed.connect(self.recovery.forget)
         self.project.leave.agreed.connect(self.leave_at_once)
-        self.warm_up.status_changed.connect(self.training_flow.engine.take_status)
+        self.warm_up.status_changed.connect(self.training_controller.engine.take_status)
         self.warm_up.ready.connect(self._on_warm_up_ready)
         self.warm_up.failed.connect(self._on_warm_up_failed)
-        self.step_flow.first_run_needed.connect(self.training_flow.learn_first_merge)
-        self.step_flow.end_reached.connect(self.training_flow.say_end_reached)
-        self.history_flow.told.connect(self.banner.show_message)
-        self.marks_flow.told.connect(self.banner.show_message)
-        self.chart_flow.saved.connect(self.banner.show_message)
+        self.step_controller.first_run_needed.connect(self.training_controller.learn_first_merge)
+        self.step_controller.end_reached.connect(self.training_controller.say_end_reached)
+        self.history_controller.told.connect(self.banner.show_message)
+        self.marks_controller.told.connect(self.banner.show_message)
+        self.chart_controller.saved.connect(self.banner.show_message)
 
     def _restore(self) -> None:
-        self.training_flow.record.set_corpus_name(self.file_flow.corpus_name)
+        self.training_controller.record.set_corpus_name(self.file_controller.corpus_name)
         self.menus.set_recent_files(self.settings.values.recent_files)
         self.player.set_speed(self.settings.values.play_speed)
-        self.view_flow.restore()
+        self.view_controller.restore()
 
     def _on_text_taken(self, name: str) -> None:
         self.corpus_pane.set_name(name)
         self._awaits_preview = self.document.is_files
         # A sample is trained at once: until then its panes show the old run, which is better than a flicker.
-        self.training_flow.take_corpus(self.file_flow.corpus_name, keeps_run=self.file_flow.is_sample)
+        self.training_controller.take_corpus(self.file_controller.corpus_name, keeps_run=self.file_controller.is_sample)
         if self.document.path is not None:
             self._suggest_text(first_sentence(self.document.text))
 
@@ -354,10 +361,10 @@ class MainWindow(QMainWindow):
         self.docks.set_wide_left(not is_text)
 
     def _on_corpus_renamed(self) -> None:
-        self.training_flow.record.rename_corpus(self.file_flow.corpus_name)
+        self.training_controller.record.rename_corpus(self.file_controller.corpus_name)
 
     def _on_counting_partial_changed(self, _is_partial: object) -> None:
-        self.training_flow.record.set_corpus_name(self.file_flow.corpus_name)
+        self.training_controller.record.set_corpus_name(self.file_controller.corpus_name)
 
     def _on_preview_text_shown(self, text: str) -> None:
         if self._awaits_preview:  # of the first file of another corpus
@@ -374,13 +381,13 @@ class MainWindow(QMainWindow):
             self._suggested_text = text
 
     def _on_recent_file_chosen(self, paths: Sequence[str]) -> None:
-        self.file_flow.open_paths(paths)
+        self.file_controller.open_paths(paths)
 
     def _on_recent_menu_about_to_show(self) -> None:
         self.menus.set_recent_files(self.settings.values.recent_files)
 
     def _on_warm_up_ready(self, _seconds: float) -> None:
-        self.training_flow.memory.set_pace(self.warm_up.pace)
+        self.training_controller.memory.set_pace(self.warm_up.pace)
 
     def _on_warm_up_failed(self, error: StudioError) -> None:
         self.banner.show_message(str(error), "warning")

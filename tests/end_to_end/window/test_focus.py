@@ -91,9 +91,16 @@ def test_from_a_chip_of_the_token_card(everywhere: Driver) -> None:
     everywhere.model.set_focus(Focus("token", text="cha"))
     everywhere.settle()
     wanted = Focus("token", text="ch")
-    flows = [flow for flow in everywhere.window.token_card_pane.findChildren(ChipFlow) if flow.isVisible()]
-    flow, at = next((flow, at) for flow in flows for at, item in enumerate(flow.items) if item.target == wanted)
-    everywhere.click(flow, flow._placed(flow.items, flow.width())[at].center().toPoint())
+    controllers = [
+        controller for controller in everywhere.window.token_card_pane.findChildren(ChipFlow) if controller.isVisible()
+    ]
+    controller, at = next(
+        (controller, at)
+        for controller in controllers
+        for at, item in enumerate(controller.items)
+        if item.target == wanted
+    )
+    everywhere.click(controller, controller._placed(controller.items, controller.width())[at].center().toPoint())
     assert_all_panes_look_at(everywhere, wanted)
 
 

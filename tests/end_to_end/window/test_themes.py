@@ -85,7 +85,7 @@ def populate(driver: Driver) -> None:
     driver.settle()
     driver.click_chip(ChipPlace(0, 0, 0))
     assert window.tokenization_pane._why.rows
-    driver.wait(lambda: not window.corpus_pane.lint_flow.is_under_way)
+    driver.wait(lambda: not window.corpus_pane.lint_controller.is_under_way)
     window.corpus_pane.lint_view.show_findings([finding("warning"), finding("information")])
     window.banner.show_message("Something was done", "Undo")
     for action in (window.actions_.breakpoints, window.actions_.notebook, window.actions_.shortcuts):
@@ -118,8 +118,8 @@ def pictures(driver: Driver) -> Pictures:
         if dialog.isVisible():
             take(dialog.windowTitle(), dialog)
     window.actions_.command_palette.trigger()
-    take("palette", window.palette_flow.palette)
-    window.palette_flow.palette.leave()
+    take("palette", window.palette_controller.palette)
+    window.palette_controller.palette.leave()
     return taken
 
 

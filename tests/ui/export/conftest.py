@@ -1,4 +1,4 @@
-"""The export without the whole window: a small trained run, the flow, and what it needs around it."""
+"""The export without the whole window: a small trained run, the controller, and what it needs around it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.storage.project.making import course_project, run_of
 from wordpiece_studio.session.document import Document
 from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.ui.actions.actions import Actions
-from wordpiece_studio.ui.controllers.export_flow import ExportFlow
+from wordpiece_studio.ui.controllers.export_controller import ExportController
 from wordpiece_studio.ui.dialogs.export.export_dialog import ExportDialog
 from wordpiece_studio.ui.messages import Messages
 from wordpiece_studio.ui.widgets.banner import Banner
@@ -31,7 +31,7 @@ SHOWN = 3  # the step shown
 
 
 class Exporting:
-    """The flow on a window with nothing but a banner, and the ways in which a test acts on it."""
+    """The controller on a window with nothing but a banner, and the ways in which a test acts on it."""
 
     def __init__(self, qtbot: QtBot, theme: Theme) -> None:
         self.qtbot = qtbot
@@ -44,11 +44,11 @@ class Exporting:
         self.project = course_project()
         self.actions = Actions(theme, self.window)
         self.saved: list[object] = []
-        self.flow = ExportFlow(
+        self.controller = ExportController(
             self.window, self.document, self.model, self._capture, self.actions, theme, Messages(self.window),
             self.banner,
         )  # fmt: skip
-        self.flow.saved.connect(self.saved.append)
+        self.controller.saved.connect(self.saved.append)
         self.window.resize(1000, 660)
         self.window.show()
 
@@ -107,7 +107,7 @@ def unfilled(qtbot: QtBot, theme: Theme) -> Iterator[Exporting]:
     """Before anything was trained."""
     exporting = Exporting(qtbot, theme)
     yield exporting
-    exporting.flow.close()
+    exporting.controller.close()
     exporting.model.close()
     exporting.document.close()
 

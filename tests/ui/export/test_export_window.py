@@ -16,22 +16,22 @@ if TYPE_CHECKING:
 def test_the_window_exports(studio: Studio, tmp_path: Path) -> None:
     studio.window.model.seek(25)
     studio.window.actions_.save_vocabulary.trigger()
-    dialog = studio.window.export_flow._dialog
+    dialog = studio.window.export_controller._dialog
     studio.wait(lambda: dialog._inspection is not None)
     dialog.set_place(str(tmp_path / "out"))
     dialog.accept()
     studio.wait(lambda: str(tmp_path / "out") in studio.window.export_banner.text)
     text = "This is the Hugging Face course!"
     assert load_tokenizer(tmp_path / "out").encode(text) == studio.window.model.tokenizer_at(25).encode(text)
-    assert not studio.window.training_flow.record.is_unsaved
+    assert not studio.window.training_controller.record.is_unsaved
 
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
 def test_an_exported_history_has_its_card(studio: Studio, tmp_path: Path, kind: str) -> None:
     if kind == "parquet":
         pytest.importorskip("pyarrow")
-    flow = studio.window.history_flow
-    flow.export_to(str(tmp_path / f"merges.{kind}"))
+    controller = studio.window.history_controller
+    controller.export_to(str(tmp_path / f"merges.{kind}"))
     studio.wait(lambda: (tmp_path / f"merges.{kind}.card.json").exists())
     studio.wait(lambda: "Exported" in studio.window.banner.text)
     card = read_card(tmp_path / f"merges.{kind}.card.json")

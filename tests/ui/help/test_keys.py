@@ -56,7 +56,7 @@ def test_every_command_with_a_key_is_in_the_list(empty_studio: Studio) -> None:
 
 def test_it_stays_beside_the_work_and_is_searched(studio: Studio) -> None:
     studio.window.actions_.shortcuts.trigger()
-    keys = studio.window.help_flow.keys
+    keys = studio.window.help_controller.keys
     assert keys.isVisible()
     assert not keys.isModal()
     QTest.keyClicks(keys.field, "step marked")
@@ -65,5 +65,5 @@ def test_it_stays_beside_the_work_and_is_searched(studio: Studio) -> None:
     QTest.keyClick(keys.field, Qt.Key.Key_Escape)
     assert not keys.isVisible()
     studio.window.actions_.shortcuts.trigger()
-    assert studio.window.help_flow.keys is keys
+    assert studio.window.help_controller.keys is keys
     assert not keys.field.text()

@@ -30,7 +30,7 @@ def palette(studio: Studio) -> Palette:
     studio.window.activateWindow()
     studio.window.corpus_pane.editor.setFocus()
     studio.window.actions_.command_palette.trigger()
-    return studio.window.palette_flow.palette
+    return studio.window.palette_controller.palette
 
 
 def shown(palette: Palette) -> list[str]:
@@ -38,7 +38,7 @@ def shown(palette: Palette) -> list[str]:
 
 
 def enter(studio: Studio, text: str) -> None:
-    palette = studio.window.palette_flow.palette
+    palette = studio.window.palette_controller.palette
     QTest.keyClicks(palette.field, text)
     QTest.keyClick(palette.field, _KEY.Key_Return)
     studio.qtbot.wait(20)

@@ -48,7 +48,7 @@ def test_playing_halts_and_says_why(bench: Bench, timeline: Timeline) -> None:
     bench.seek(0)
     timeline.marks.breakpoints.add(Breakpoint("token", "cha"))
     timeline.player.set_speed(1000)
-    with bench.qtbot.waitSignal(timeline.flow.breakpoint_hit) as hit:
+    with bench.qtbot.waitSignal(timeline.controller.breakpoint_hit) as hit:
         click(bench, timeline.pane, "play")
     assert hit.args == ["Breakpoint at step 12: token cha is born"]
     assert bench.model.step == 12
@@ -78,7 +78,7 @@ def test_running_on_and_back_by_button(bench: Bench, timeline: Timeline) -> None
 
 def test_the_editor_adds_refuses_and_takes_away(bench: Bench, timeline: Timeline) -> None:
     click(bench, timeline.pane, "breakpoints")
-    editor, table = timeline.flow.editor, timeline.marks.breakpoints
+    editor, table = timeline.controller.editor, timeline.marks.breakpoints
     qtbot, kinds = bench.qtbot, editor._kind
     kinds.setCurrentIndex(kinds.findData("pattern"))
     qtbot.keyClicks(editor._field, "(")
@@ -143,7 +143,7 @@ def test_a_step_is_kept_and_returned_to(bench: Bench, timeline: Timeline) -> Non
     assert timeline.pane.plot.marks.notes.tolist() == [12]
     assert "“the first tie”" in timeline.pane._describe_step(12)
     click(bench, timeline.pane, "notebook")
-    table = timeline.flow.notebook._table
+    table = timeline.controller.notebook._table
     bench.qtbot.keyClick(table, Qt.Key.Key_Down)
     bench.qtbot.keyClick(table, Qt.Key.Key_Return)
     assert bench.model.step == 12
@@ -170,7 +170,7 @@ def notebook(bench: Bench, timeline: Timeline) -> NotebookDialog:
     timeline.marks.notebook.keep("the first tie", 12)
     timeline.marks.notebook.keep("the end", 25)
     click(bench, timeline.pane, "notebook")
-    return timeline.flow.notebook
+    return timeline.controller.notebook
 
 
 def test_a_line_that_is_being_edited_is_not_edited_again(bench: Bench, notebook: NotebookDialog) -> None:
@@ -207,7 +207,7 @@ def test_nothing_is_done_to_a_note_that_is_not_seen_to_be_chosen(bench: Bench, n
 def test_nothing_is_done_to_a_breakpoint_that_is_not_seen_to_be_chosen(bench: Bench, timeline: Timeline) -> None:
     timeline.marks.breakpoints.add(Breakpoint("token", "cha"))
     click(bench, timeline.pane, "breakpoints")
-    editor = timeline.flow.editor
+    editor = timeline.controller.editor
     editor._table.setCurrentIndex(timeline.marks.breakpoints.index(0, 0))
     assert editor._remove.isEnabled()
     unselect(bench, editor._table)

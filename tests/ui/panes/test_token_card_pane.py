@@ -48,14 +48,14 @@ def look_at(looking: Looking, focus: Focus | None, step: int | None = None) -> N
     looking.settle()
 
 
-def texts(flow: ChipFlow) -> list[str]:
-    return [item.text for item in flow.items]
+def texts(controller: ChipFlow) -> list[str]:
+    return [item.text for item in controller.items]
 
 
-def choose(looking: Looking, flow: ChipFlow, text: str) -> None:
-    places = flow._placed(flow.items, flow.width())
-    place = places[texts(flow).index(text)].center().toPoint()
-    looking.bench.qtbot.mouseClick(flow, Qt.MouseButton.LeftButton, pos=place)
+def choose(looking: Looking, controller: ChipFlow, text: str) -> None:
+    places = controller._placed(controller.items, controller.width())
+    place = places[texts(controller).index(text)].center().toPoint()
+    looking.bench.qtbot.mouseClick(controller, Qt.MouseButton.LeftButton, pos=place)
     looking.settle()
 
 
@@ -239,14 +239,14 @@ def test_a_node_of_the_tree_says_what_it_is(
 
 def test_the_cursor_stays_on_its_chip_when_the_step_moves(looking: Looking, pane: TokenCardPane) -> None:
     look_at(looking, Focus("token", text="##h"), 12)
-    flow = pane.body.children_.flow
-    flow.setFocus()
-    looking.bench.wait(flow.hasFocus)
-    looking.bench.qtbot.keyClick(flow, Qt.Key.Key_Right)
+    controller = pane.body.children_.flow
+    controller.setFocus()
+    looking.bench.wait(controller.hasFocus)
+    looking.bench.qtbot.keyClick(controller, Qt.Key.Key_Right)
     looking.bench.seek(9)  # "ch" is pale now
     looking.settle()
-    assert flow.accessibleDescription() == "ch, made at step 10"
-    looking.bench.qtbot.keyClick(flow, Qt.Key.Key_Return)
+    assert controller.accessibleDescription() == "ch, made at step 10"
+    looking.bench.qtbot.keyClick(controller, Qt.Key.Key_Return)
     assert looking.bench.model.focus == Focus("token", text="ch")
 
 
@@ -265,13 +265,13 @@ def test_the_tree_by_key(looking: Looking, pane: TokenCardPane) -> None:
 
 def test_lines_of_chips_by_key(looking: Looking, pane: TokenCardPane) -> None:
     look_at(looking, Focus("token", text="##h"), 0)
-    flow, qtbot = pane.body.children_.flow, looking.bench.qtbot
-    flow.setFocus()
-    looking.bench.wait(flow.hasFocus)
-    qtbot.keyClick(flow, Qt.Key.Key_Left)
-    qtbot.keyClick(flow, Qt.Key.Key_Right)
-    assert flow.accessibleDescription() == "ch, made at step 10"
-    qtbot.keyClick(flow, Qt.Key.Key_Space)
+    controller, qtbot = pane.body.children_.flow, looking.bench.qtbot
+    controller.setFocus()
+    looking.bench.wait(controller.hasFocus)
+    qtbot.keyClick(controller, Qt.Key.Key_Left)
+    qtbot.keyClick(controller, Qt.Key.Key_Right)
+    assert controller.accessibleDescription() == "ch, made at step 10"
+    qtbot.keyClick(controller, Qt.Key.Key_Space)
     assert looking.bench.model.focus == Focus("token", text="ch")
     assert looking.bench.model.step == 0
 
@@ -282,10 +282,10 @@ def test_many_children_are_shown_when_they_are_asked_for(empty_bench: Bench) -> 
     looking = Looking(empty_bench)
     pane = looking.show(TokenCardPane, 400, 600)
     look_at(looking, Focus("token", text="##a"))
-    flow = pane.body.children_.flow
-    assert texts(flow) == [*words[:24], "16 more"]
-    choose(looking, flow, "16 more")
-    assert texts(flow) == words
+    controller = pane.body.children_.flow
+    assert texts(controller) == [*words[:24], "16 more"]
+    choose(looking, controller, "16 more")
+    assert texts(controller) == words
     looking.close()
 
 

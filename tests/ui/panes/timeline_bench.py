@@ -11,8 +11,8 @@ from wordpiece_studio.session.player import Player
 from wordpiece_studio.session.step_marks import StepMarks
 from wordpiece_studio.session.watched_changes import WatchedChanges
 from wordpiece_studio.ui.actions.actions import Actions
-from wordpiece_studio.ui.controllers.marks_flow import MarksFlow
-from wordpiece_studio.ui.controllers.step_flow import StepFlow
+from wordpiece_studio.ui.controllers.marks_controller import MarksController
+from wordpiece_studio.ui.controllers.step_controller import StepController
 from wordpiece_studio.ui.panes.timeline.timeline_pane import TimelinePane
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Timeline:
-    """The pane with the flows that its buttons need."""
+    """The pane with the controllers that its buttons need."""
 
     def __init__(self, bench: Bench) -> None:
         self.window = QWidget()
@@ -32,8 +32,10 @@ class Timeline:
         self.changes = WatchedChanges(self.window)
         self.actions = Actions(bench.theme, self.window)
         self.pane = bench.show(self.make, 1100, 180)
-        self.steps = StepFlow(bench.model, self.player, self.changes, self.actions, self.window)
-        self.flow = MarksFlow(self.window, bench.model, self.player, self.marks, self.pane, self.actions, bench.theme)
+        self.steps = StepController(bench.model, self.player, self.changes, self.actions, self.window)
+        self.controller = MarksController(
+            self.window, bench.model, self.player, self.marks, self.pane, self.actions, bench.theme
+        )
 
     def make(self, model: TrainerModel, theme: Theme) -> TimelinePane:
         return TimelinePane(model, self.actions, self.marks, theme, player=self.player, changes=self.changes)

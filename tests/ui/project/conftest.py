@@ -49,16 +49,16 @@ class Projects:
         return self.path(name)
 
     def wait_saved(self) -> None:
-        self.studio.wait(lambda: not self.window.project.flow.is_saving)
+        self.studio.wait(lambda: not self.window.project.controller.is_saving)
 
     def open(self, path: Path) -> None:
         """Open a project, and wait until all of it is read."""
-        self.window.file_flow.open_paths([path])
+        self.window.file_controller.open_paths([path])
         self.wait_opened()
 
     def wait_opened(self) -> None:
-        flow, state = self.window.project.flow, self.window.project_state
-        self.studio.wait(lambda: not flow.is_opening and not state.is_reading, 20_000)
+        controller, state = self.window.project.controller, self.window.project_state
+        self.studio.wait(lambda: not controller.is_opening and not state.is_reading, 20_000)
         self.studio.wait(lambda: not self.window.project.references.is_running)
 
     def train(self) -> None:

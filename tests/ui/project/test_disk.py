@@ -26,7 +26,7 @@ def opened_files(projects: Projects, *names: str) -> list[Path]:
     paths = [folder / name for name in names]
     for number, path in enumerate(paths):
         path.write_text(f"hug pug bun {number}\n" * 3, encoding="utf-8")
-    projects.window.file_flow.add_paths(paths)
+    projects.window.file_controller.add_paths(paths)
     projects.studio.wait_opened()
     projects.studio.wait(lambda: projects.window.counting.counts is not None, 20_000)
     projects.studio.wait(lambda: not projects.window.project.references.is_running)

@@ -57,7 +57,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[SlowSaving]:
 
 
 def begin_saving(projects: Projects, slow: SlowSaving, name: str = "slow") -> Path:
-    projects.window.project.flow._save_to(projects.path(name), None)
+    projects.window.project.controller._save_to(projects.path(name), None)
     projects.studio.wait(slow.begun.is_set)
     return projects.path(name)
 
@@ -70,7 +70,7 @@ def test_another_project_is_not_taken_for_the_one_that_was_being_saved(
     save_project(other, course_project("bun bun"))
     projects.window.document.edit(0, 0, "x")
     path = begin_saving(projects, slow)
-    projects.window.file_flow.open_paths([other])
+    projects.window.file_controller.open_paths([other])
     projects.studio.answer(_DISCARD)
     projects.wait_opened()
     slow.error = StudioError("{path} cannot be written", path="slow.wpstudio") if fails else None
@@ -137,10 +137,10 @@ def test_a_window_that_is_closed_while_it_saves_ends_when_that_is_done(projects:
 @pytest.mark.slow
 def test_saving_twice_at_once_is_saving_once_more(projects: Projects, slow: SlowSaving) -> None:
     path = begin_saving(projects, slow)
-    projects.window.project.flow._save_to(path, None)
+    projects.window.project.controller._save_to(path, None)
     projects.window.document.edit(0, 0, "x")
     slow.go_on.set()
-    projects.studio.wait(lambda: path.exists() and not projects.window.project.flow.is_saving)
+    projects.studio.wait(lambda: path.exists() and not projects.window.project.controller.is_saving)
     projects.studio.wait(lambda: not projects.window.isWindowModified())
     assert open_project(path).corpus.text.startswith("x")
 
@@ -192,7 +192,7 @@ def test_save_as_onto_itself_is_a_saving(projects: Projects) -> None:
 def test_a_folder_that_is_gone_leaves_the_work_and_offers_another_place(projects: Projects) -> None:
     folder = projects.folder / "gone"
     folder.mkdir()
-    projects.window.project.flow._save_to(folder / "a.wpstudio", None)
+    projects.window.project.controller._save_to(folder / "a.wpstudio", None)
     projects.wait_saved()
     (folder / "a.wpstudio").unlink()
     for each in folder.iterdir():
@@ -229,7 +229,7 @@ def test_training_waits_for_counts_that_are_being_read(projects: Projects, monke
     monkeypatch.setattr(StoredHistory, "_read_places", slowly)
     begun: list[bool] = []
     window.document.counting_state_changed.connect(lambda: begun.append(window.document.is_counting))
-    window.file_flow.open_paths([path])
+    window.file_controller.open_paths([path])
     projects.studio.wait(lambda: window.project_state.path == path)
     window.actions_.train.trigger()
     projects.studio.answer(_YES)  # the merges that are shown may go
@@ -253,10 +253,10 @@ def test_saved_before_all_is_read_nothing_is_missing(projects: Projects, monkeyp
     path = projects.save()
     assert open_project(path).counts is not None
     window.actions_.new_corpus.trigger()
-    window.file_flow.open_paths([path])
+    window.file_controller.open_paths([path])
     projects.studio.wait(lambda: window.project_state.path == path)
     assert window.project_state.is_reading
-    window.project.flow._save_to(projects.path("again"), None)
+    window.project.controller._save_to(projects.path("again"), None)
     projects.wait_saved()
     projects.wait_opened()
     again = open_project(projects.path("again"))
@@ -270,7 +270,7 @@ def test_files_that_were_counted_and_not_trained_are_not_counted_again(projects:
     paths = [tmp_path / name for name in ("a.txt", "b.txt")]
     for path in paths:
         path.write_text("hug pug bun\n", encoding="utf-8")
-    window.file_flow.add_paths(paths)
+    window.file_controller.add_paths(paths)
     projects.studio.wait_opened()
     projects.studio.wait(lambda: window.counting.counts is not None, 20_000)
     projects.studio.wait(lambda: not window.project.references.is_running)
@@ -312,7 +312,7 @@ def test_a_project_that_cannot_be_shown_changes_nothing(projects: Projects) -> N
     window.marks.notebook.keep("mine")
     before = window.project_state.content()
     forge_breakpoint(projects.path("bad"), ProjectBreakpoint("pattern", "((("))
-    window.file_flow.open_paths([projects.path("bad")])
+    window.file_controller.open_paths([projects.path("bad")])
     projects.studio.answer(_DISCARD)
     assert "bad.wpstudio is damaged at its breakpoints" in projects.studio.box().text()
     projects.studio.answer(_OK)
@@ -332,7 +332,7 @@ def test_damage_that_is_found_later_names_the_file_and_cannot_be_saved(projects:
 
     path.write_bytes(forged(path.read_bytes(), cut))
     before = path.read_bytes()
-    projects.window.file_flow.open_paths([path])
+    projects.window.file_controller.open_paths([path])
     assert "bad.wpstudio is damaged at places/positions" in projects.studio.box().text()
     projects.studio.answer(_OK)
     assert projects.window.model.merge_count  # the rows are sound

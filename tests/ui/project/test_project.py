@@ -156,7 +156,7 @@ def test_nothing_that_is_large_is_read_in_the_turn_of_the_window(
 
     monkeypatch.setattr(StoredHistory, "_read_places", slow)
     window = projects.window
-    window.file_flow.open_paths([path])
+    window.file_controller.open_paths([path])
     projects.studio.wait(lambda: bool(readers))
     projects.studio.qtbot.wait(200)
     for step in (0, 12, 25):
@@ -265,7 +265,7 @@ def test_projects_are_opened_by_dialog_drop_recent_and_command_line(projects: Pr
 
 def test_a_project_is_opened_alone(projects: Projects) -> None:
     path = projects.save()
-    projects.window.file_flow.open_paths([path, projects.folder / "a.txt"])
+    projects.window.file_controller.open_paths([path, projects.folder / "a.txt"])
     assert "alone" in projects.studio.box().informativeText()
     projects.studio.answer(_OK)
 
@@ -307,7 +307,7 @@ def test_new_open_and_samples_ask_once_about_all(projects: Projects) -> None:
     window.document.edit(0, 0, "x")
     window.marks.notebook.keep("one")
     for act in (window.actions_.new_corpus.trigger, window.menus.samples.actions()[0].trigger,
-                lambda: window.file_flow.open_paths([path]), window.close):  # fmt: skip
+                lambda: window.file_controller.open_paths([path]), window.close):  # fmt: skip
         act()
         words = projects.studio.box().informativeText()
         assert "was edited" in words
@@ -324,7 +324,7 @@ def test_giving_up_opens_without_a_second_question(projects: Projects) -> None:
     path = projects.save()
     projects.train()
     projects.window.document.edit(0, 0, "x")
-    projects.window.file_flow.open_paths([path])
+    projects.window.file_controller.open_paths([path])
     projects.studio.answer(_DISCARD)
     projects.wait_opened()
     assert not projects.studio.has_box()
@@ -355,8 +355,8 @@ def test_the_window_goes_on_while_a_slow_saving_runs(projects: Projects, monkeyp
 
     window = projects.window
     monkeypatch.setattr("wordpiece_studio.storage.project.project_file.save_project", slow)
-    monkeypatch.setattr("wordpiece_studio.ui.controllers.project_flow._PATIENCE_SECONDS", 0.0)
-    window.project.flow._save_to(projects.path(), None)
+    monkeypatch.setattr("wordpiece_studio.ui.controllers.project_controller._PATIENCE_SECONDS", 0.0)
+    window.project.controller._save_to(projects.path(), None)
     projects.studio.wait(lambda: "40 %" in window.project_banner.text)
     window.document.edit(0, 0, "x")
     window.actions_.save_project.trigger()  # under its name, which it has not yet: it is asked for

@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QApplication
 from wordpiece_studio.session.corpus_references import CorpusReferences
 from wordpiece_studio.session.file_watch import FileWatch
 from wordpiece_studio.session.project_state import ProjectState
-from wordpiece_studio.ui.controllers.disk_flow import DiskFlow
-from wordpiece_studio.ui.controllers.leave_flow import LeaveFlow
-from wordpiece_studio.ui.controllers.project_flow import ProjectFlow
+from wordpiece_studio.ui.controllers.disk_controller import DiskController
+from wordpiece_studio.ui.controllers.leave_controller import LeaveController
+from wordpiece_studio.ui.controllers.project_controller import ProjectController
 from wordpiece_studio.ui.dialogs.project.stakes import StakesFinder
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.step_marks import StepMarks
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.ui.actions.actions import Actions
-    from wordpiece_studio.ui.controllers.counting_flow import CountingFlow
-    from wordpiece_studio.ui.controllers.file_flow import FileFlow
+    from wordpiece_studio.ui.controllers.counting_controller import CountingController
+    from wordpiece_studio.ui.controllers.file_controller import FileController
     from wordpiece_studio.ui.messages import Messages
     from wordpiece_studio.ui.panes.training_bar.run_record import RunRecord
     from wordpiece_studio.ui.widgets.banner import Banner
@@ -38,7 +38,7 @@ class ProjectParts(QObject):
 
     Attributes
     ----------
-    state, flow
+    state, controller
         What the project holds and where it is; saving and opening it.
     leave
         The question before something is lost.
@@ -48,8 +48,8 @@ class ProjectParts(QObject):
 
     def __init__(
         self, window: QMainWindow, document: Document, model: TrainerModel, marks: StepMarks, fields: ProjectFields,
-        counting: CountingFlow, files: FileFlow, record: RunRecord, settings: SettingsStore, actions: Actions,
-        messages: Messages, banners: tuple[Banner, Banner],
+        counting: CountingController, files: FileController, record: RunRecord, settings: SettingsStore, actions:
+        Actions, messages: Messages, banners: tuple[Banner, Banner],
     ) -> None:  # fmt: skip
         super().__init__(window)
         self._record = record
@@ -57,28 +57,30 @@ class ProjectParts(QObject):
         self.watch = FileWatch(self)
         self.state = ProjectState(document, model, marks, fields, self.references, self)
         finder = StakesFinder(self.state, document, model, marks, record)
-        self.flow = ProjectFlow(window, self.state, document, finder, settings, actions, messages, banners[0])
-        self.leave = LeaveFlow(window, finder, self.flow, files)
-        self.disk = DiskFlow(
+        self.controller = ProjectController(
+            window, self.state, document, finder, settings, actions, messages, banners[0]
+        )
+        self.leave = LeaveController(window, finder, self.controller, files)
+        self.disk = DiskController(
             window, document, counting, self.references, self.watch, actions, banners[1], messages
         )  # fmt: skip
         files.set_guard(self.leave.when_safe)
-        files.replaced.connect(self.flow.detach)
-        files.new_begun.connect(self.flow.begin_new)
-        files.project_wanted.connect(self.flow.open)
+        files.replaced.connect(self.controller.detach)
+        files.new_begun.connect(self.controller.begin_new)
+        files.project_wanted.connect(self.controller.open)
         files.text_saved.connect(self.disk.note_written)
         application = QApplication.instance()
         if isinstance(application, QApplication):
             application.applicationStateChanged.connect(self.watch.check)  # as when the window is come back to
-        self.flow.saved.connect(self._on_flow_saved)
-        self.flow.opened.connect(self._on_flow_saved)
+        self.controller.saved.connect(self._on_controller_saved)
+        self.controller.opened.connect(self._on_controller_saved)
 
     def close(self) -> None:
         """Stop everything that runs and wait for it."""
-        self.flow.close()
+        self.controller.close()
         self.state.close()
         self.references.close()
         self.watch.close()
 
-    def _on_flow_saved(self, _path: Path) -> None:
+    def _on_controller_saved(self, _path: Path) -> None:
         self._record.note_saved()

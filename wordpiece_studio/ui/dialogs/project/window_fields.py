@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.session.document import Document
-    from wordpiece_studio.ui.controllers.counting_flow import CountingFlow
-    from wordpiece_studio.ui.controllers.file_flow import FileFlow
-    from wordpiece_studio.ui.controllers.training_flow import TrainingFlow
+    from wordpiece_studio.ui.controllers.counting_controller import CountingController
+    from wordpiece_studio.ui.controllers.file_controller import FileController
+    from wordpiece_studio.ui.controllers.training_controller import TrainingController
     from wordpiece_studio.ui.panes.corpus.corpus_figures import CorpusFigures
     from wordpiece_studio.ui.panes.tokenization.tokenization_pane import TokenizationPane
     from wordpiece_studio.ui.panes.training_bar.training_settings import TrainingSettings
@@ -26,8 +26,8 @@ class WindowFields(ProjectFields):
     """Reads and writes them."""
 
     def __init__(
-        self, document: Document, counting: CountingFlow, figures: CorpusFigures, settings: TrainingSettings,
-        files: FileFlow, training: TrainingFlow, tokenization: TokenizationPane, parent: QObject,
+        self, document: Document, counting: CountingController, figures: CorpusFigures, settings: TrainingSettings,
+        files: FileController, training: TrainingController, tokenization: TokenizationPane, parent: QObject,
     ) -> None:  # fmt: skip
         super().__init__(parent)
         self._document = document

@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QSize, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.view_index import ViewIndex
-from wordpiece_studio.ui.controllers.lint_flow import LintFlow
+from wordpiece_studio.ui.controllers.lint_controller import LintController
 from wordpiece_studio.ui.panes.corpus.corpus_editor import CorpusEditor
 from wordpiece_studio.ui.panes.corpus.corpus_figures import CorpusFigures
 from wordpiece_studio.ui.panes.corpus.corpus_room import give_room_to_text
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.session.document import Document
     from wordpiece_studio.ui.actions.actions import Actions
-    from wordpiece_studio.ui.controllers.counting_flow import CountingFlow
+    from wordpiece_studio.ui.controllers.counting_controller import CountingController
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _MOST_MARKS = 500
@@ -50,7 +50,12 @@ class CorpusPane(QWidget):
     """Title or hint is another one."""
 
     def __init__(
-        self, document: Document, counting: CountingFlow, actions: Actions, theme: Theme, parent: QWidget | None = None
+        self,
+        document: Document,
+        counting: CountingController,
+        actions: Actions,
+        theme: Theme,
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self._document = document
@@ -66,7 +71,7 @@ class CorpusPane(QWidget):
         self.line_view = LineView(theme, self)
         self.lint_view = LintView(theme, self)
         self.figures = CorpusFigures(self)
-        self.lint_flow = LintFlow(document, counting, self.figures, self.lint_view, self)
+        self.lint_controller = LintController(document, counting, self.figures, self.lint_view, self)
         self._page_bar = PageBar(document, self)
         self._note_label = WholeLabel(self, role="hint")
         self._note_label.setContentsMargins(14, 2, 14, 4)

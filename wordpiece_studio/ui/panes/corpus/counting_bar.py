@@ -16,7 +16,7 @@ from wordpiece_studio.ui.widgets.whole_label import WholeLabel
 if TYPE_CHECKING:
     from wordpiece_studio.corpus.counting.counting_progress import CountingProgress
     from wordpiece_studio.session.document import Document
-    from wordpiece_studio.ui.controllers.counting_flow import CountingFlow
+    from wordpiece_studio.ui.controllers.counting_controller import CountingController
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _PATIENCE_MS = 300
@@ -27,7 +27,9 @@ _STEPS = 10_000
 class CountingBar(QWidget):
     """Seen while something long runs, and after it was stopped, failed, or counted only a part."""
 
-    def __init__(self, document: Document, counting: CountingFlow, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, document: Document, counting: CountingController, theme: Theme, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self._document = document
         self._counting = counting

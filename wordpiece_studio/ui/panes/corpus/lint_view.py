@@ -1,6 +1,6 @@
 """What is wrong with the corpus and the pipeline chosen: a warning each, a button that mends it, examples to unfold.
 
-It only shows; what a button does is `lint_flow`, what is found the core's linter.
+It only shows; what a button does is `lint_controller`, what is found the core's linter.
 """
 
 from __future__ import annotations

@@ -68,8 +68,8 @@ class TokenCardPane(Pane):
             self._stack.addWidget(page)
 
     def _connect(self) -> None:
-        for flow in (self._line.chain, *self._body.flows()):
-            flow.chosen.connect(self._on_flow_chosen)
+        for controller in (self._line.chain, *self._body.flows()):
+            controller.chosen.connect(self._on_controller_chosen)
         self._body.tree.view.token_chosen.connect(self._on_tree_token_chosen)
         self._body.birth.clicked.connect(self._on_birth_clicked)
         self._show_merge.clicked.connect(self._on_show_merge_clicked)
@@ -170,7 +170,7 @@ class TokenCardPane(Pane):
         super().resizeEvent(event)
         self.refresh_later()
 
-    def _on_flow_chosen(self, target: object) -> None:
+    def _on_controller_chosen(self, target: object) -> None:
         if isinstance(target, Focus):
             self._model.set_focus(target)
         elif isinstance(target, int):

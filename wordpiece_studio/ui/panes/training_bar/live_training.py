@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.text.pre_tokenizers import PreTokenizer
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.ui.actions.actions import Actions
-    from wordpiece_studio.ui.controllers.counting_flow import CountingFlow
+    from wordpiece_studio.ui.controllers.counting_controller import CountingController
     from wordpiece_studio.ui.panes.training_bar.run_record import RunRecord
 
 MOST_BYTES = 120_000
@@ -38,7 +38,7 @@ class LiveTraining(QObject):
     """Whether it is wanted cannot be kept for the next start, a StudioError."""
 
     def __init__(
-        self, model: TrainerModel, counting: CountingFlow, record: RunRecord, actions: Actions,
+        self, model: TrainerModel, counting: CountingController, record: RunRecord, actions: Actions,
         settings: SettingsStore, parent: QObject,
     ) -> None:  # fmt: skip
         super().__init__(parent)

@@ -1,6 +1,6 @@
 """What commands and bar show of the training: what can be done now, how far it is, what was changed since.
 
-It is told when to look; what the commands do is the affair of `training_flow`.
+It is told when to look; what the commands do is the affair of `training_controller`.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.ui.actions.actions import Actions
-    from wordpiece_studio.ui.controllers.training_flow import TrainingFlow
+    from wordpiece_studio.ui.controllers.training_controller import TrainingController
     from wordpiece_studio.ui.panes.training_bar.training_bar import TrainingBar
     from wordpiece_studio.ui.widgets.theme import Theme
 
 
 class TrainingState(QObject):
-    """Looks at the model, and at what the flow knows of the run."""
+    """Looks at the model, and at what the controller knows of the run."""
 
     out_of_date = Signal()
     """The colours have changed, and with them the icons."""
 
-    def __init__(self, flow: TrainingFlow, bar: TrainingBar, actions: Actions, theme: Theme) -> None:
-        super().__init__(flow)
-        self._flow = flow
+    def __init__(self, controller: TrainingController, bar: TrainingBar, actions: Actions, theme: Theme) -> None:
+        super().__init__(controller)
+        self._controller = controller
         self._bar = bar
         self._actions = actions
         self._theme = theme
@@ -41,12 +41,12 @@ class TrainingState(QObject):
 
     def show(self, *, is_waiting: bool) -> None:
         """Show what is so; `is_waiting`: for counts, to train then."""
-        model, actions = self._flow.model, self._actions
+        model, actions = self._controller.model, self._actions
         training, paused = model.state is TrainerState.TRAINING, model.state is TrainerState.PAUSED
         has_history = model.history is not None
         had_keyboard = self._bar.has_keyboard
         actions.train.setEnabled(not training and not is_waiting)
-        is_users = has_history and not self._flow.record.is_automatic
+        is_users = has_history and not self._controller.record.is_automatic
         actions.train.setText(self.tr("&Train again") if is_users else self.tr("&Train"))
         reason = why_not_further(model)
         actions.train_further.setEnabled(has_history and not training and not is_waiting and not reason)
@@ -61,8 +61,8 @@ class TrainingState(QObject):
 
     def check_size(self, counts: WordCounts | None) -> None:
         """Mark a size that cannot be reached with these counts, as far as that is known without counting anew."""
-        history, settings = self._flow.model.history, self._bar.settings
-        is_known = counts is not None and counts is self._flow.model.counts
+        history, settings = self._controller.model.history, self._bar.settings
+        is_known = counts is not None and counts is self._controller.model.counts
         size = settings.target_size
         settings.set_size_wrong(is_known and history is not None and 0 < size < history.vocabulary_size(0))
 
@@ -73,13 +73,13 @@ class TrainingState(QObject):
             self._actions.pause.setIcon(icon(*wanted))
 
     def _show_words(self, training: bool, paused: bool, is_waiting: bool) -> None:
-        flow, bar = self._flow, self._bar
+        controller, bar = self._controller, self._bar
         if is_waiting:
             bar.show_busy(self.tr("Counting the words…"))
-        elif training and flow.model.history is None:
-            bar.show_busy(flow.engine.waiting_words)
+        elif training and controller.model.history is None:
+            bar.show_busy(controller.engine.waiting_words)
         elif training or paused:
-            bar.show_progress(flow.model.progress, paused)
+            bar.show_progress(controller.model.progress, paused)
         else:
-            words = idle_words(flow.model, flow.record, flow.proposal.words, flow.memory.words)
-            bar.show_text(*flow.engine.beside(*words))
+            words = idle_words(controller.model, controller.record, controller.proposal.words, controller.memory.words)
+            bar.show_text(*controller.engine.beside(*words))

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.document import Document
     from wordpiece_studio.session.file_rows import FileRow
     from wordpiece_studio.ui.actions.actions import Actions
-    from wordpiece_studio.ui.controllers.counting_flow import CountingFlow
+    from wordpiece_studio.ui.controllers.counting_controller import CountingController
 
 _log = logging.getLogger(__name__)
 
 
-class ListingFlow(QObject):
+class ListingController(QObject):
     """Fills the list as files are found, and asks about a file that the counting could not decode."""
 
     begun = Signal(object)
@@ -39,7 +39,12 @@ class ListingFlow(QObject):
     """These paths are to be added to the corpus, a list of str."""
 
     def __init__(
-        self, window: QWidget, document: Document, counting: CountingFlow, opening: CorpusOpening, actions: Actions
+        self,
+        window: QWidget,
+        document: Document,
+        counting: CountingController,
+        opening: CorpusOpening,
+        actions: Actions,
     ) -> None:
         super().__init__(window)
         self._window = window

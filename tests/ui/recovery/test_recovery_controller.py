@@ -12,7 +12,7 @@ from tests.ui.conftest import Studio
 from wordpiece_studio.session.recovery import leftovers, recovery_keeper
 from wordpiece_studio.session.recovery.about import About
 from wordpiece_studio.session.settings import SettingsStore
-from wordpiece_studio.ui.controllers.recovery_flow import recovery_folder
+from wordpiece_studio.ui.controllers.recovery_controller import recovery_folder
 from wordpiece_studio.ui.dialogs.recovery.recovery_dialog import RecoveryDialog
 from wordpiece_studio.ui.main_window import MainWindow
 from wordpiece_studio.ui.studio import take_down
@@ -238,7 +238,7 @@ def test_a_project_saved_by_another_since_is_not_written_over(start: Callable[..
     path = tmp_path / "mine.wpstudio"
     one = start()
     one.wait_finished()
-    one.window.project.flow._save_to(path, None)
+    one.window.project.controller._save_to(path, None)
     one.wait(lambda: one.window.project_state.path == path)
     one.window.document.edit(0, 0, "Unsaved hugs. ")
     one.wait(lambda: one.window.recovery.keeper.is_kept, 10_000)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.errors import StudioError
     from wordpiece_studio.session.document import Document
     from wordpiece_studio.session.lint_job import RepairedText
-    from wordpiece_studio.ui.controllers.counting_flow import CountingFlow
+    from wordpiece_studio.ui.controllers.counting_controller import CountingController
     from wordpiece_studio.ui.panes.corpus.corpus_figures import CorpusFigures
     from wordpiece_studio.ui.panes.corpus.lint_view import LintView
 
@@ -28,11 +28,11 @@ _DELAY_MS = 400
 _LONG_DELAY_MS = 900
 
 
-class LintFlow(QObject):
+class LintController(QObject):
     """Stands between the corpus and the view of what is wrong with it."""
 
     def __init__(
-        self, document: Document, counting: CountingFlow, figures: CorpusFigures, view: LintView, parent: QObject
+        self, document: Document, counting: CountingController, figures: CorpusFigures, view: LintView, parent: QObject
     ) -> None:
         super().__init__(parent)
         self._document = document

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.panes.vocabulary.vocabulary_pane import VocabularyPane
 
 
-class FocusFlow(QObject):
+class FocusController(QObject):
     """Connects the commands with the model and the vocabulary, and leaves Escape to the fields that want it."""
 
     def __init__(self, window: QWidget, model: TrainerModel, vocabulary: VocabularyPane, actions: Actions) -> None:

@@ -17,7 +17,7 @@ _LARGE_TEXT = 5000
 """Characters; a text that has more and at least doubled was pasted or dropped, not typed."""
 
 
-class ProposalFlow(QObject):
+class ProposalController(QObject):
     """Proposes once for each corpus that was opened, and never over a size that was chosen for it."""
 
     def __init__(self, settings: TrainingSettings, parent: QObject) -> None:

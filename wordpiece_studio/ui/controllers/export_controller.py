@@ -43,7 +43,7 @@ class _Question:
     steps: tuple[tuple[int, int], ...]
 
 
-class ExportFlow(QObject):
+class ExportController(QObject):
     """Asks, and writes; nothing is replaced without a question, and what went wrong leads back to the question.
 
     Parameters

@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.records import Progress, TrainerState
-from wordpiece_studio.ui.controllers.further_flow import FurtherFlow
-from wordpiece_studio.ui.controllers.memory_flow import MemoryFlow
-from wordpiece_studio.ui.controllers.proposal_flow import ProposalFlow
+from wordpiece_studio.ui.controllers.further_controller import FurtherController
+from wordpiece_studio.ui.controllers.memory_controller import MemoryController
+from wordpiece_studio.ui.controllers.proposal_controller import ProposalController
 from wordpiece_studio.ui.panes.training_bar.engine_notice import EngineNotice
 from wordpiece_studio.ui.panes.training_bar.live_training import LiveTraining
 from wordpiece_studio.ui.panes.training_bar.run_record import RunRecord
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.ui.actions.actions import Actions
-    from wordpiece_studio.ui.controllers.counting_flow import CountingFlow
+    from wordpiece_studio.ui.controllers.counting_controller import CountingController
     from wordpiece_studio.ui.panes.training_bar.training_bar import TrainingBar
     from wordpiece_studio.ui.widgets.banner import Banner
     from wordpiece_studio.ui.widgets.theme import Theme
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _BannerAction = Literal["", "size", "further", "typing"]
 
 
-class TrainingFlow(QObject):
+class TrainingController(QObject):
     """Connects the bar and the commands with the model.
 
     Merges that the user asked for are never discarded without a question; those of a run that the Studio began by
@@ -48,7 +48,7 @@ class TrainingFlow(QObject):
     """
 
     def __init__(
-        self, window: QWidget, model: TrainerModel, counting: CountingFlow, bar: TrainingBar, banner: Banner,
+        self, window: QWidget, model: TrainerModel, counting: CountingController, bar: TrainingBar, banner: Banner,
         actions: Actions, theme: Theme, settings: SettingsStore,
     ) -> None:  # fmt: skip
         super().__init__(window)
@@ -67,12 +67,12 @@ class TrainingFlow(QObject):
         self._size_offered = 0
         self._refusal = ""  # what was said last of a training that could not begin
         self.engine = EngineNotice(self)
-        self.proposal = ProposalFlow(bar.settings, self)
-        self.memory = MemoryFlow(window, bar.settings, banner)
+        self.proposal = ProposalController(bar.settings, self)
+        self.memory = MemoryController(window, bar.settings, banner)
         self.record = RunRecord(model, counting, bar.settings, self)
         self.live = LiveTraining(model, counting, self.record, actions, settings, self)
         self._state = TrainingState(self, bar, actions, theme)
-        self.further = FurtherFlow(window, self, bar, banner, actions)
+        self.further = FurtherController(window, self, bar, banner, actions)
         self._connect()
         self._show_state()
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _FULL = Qt.WindowState.WindowFullScreen
 
 
-class LayoutFlow(QObject):
+class LayoutController(QObject):
     """Changes between the layouts; each keeps what the user's hand has changed of it, from start to start."""
 
     def __init__(

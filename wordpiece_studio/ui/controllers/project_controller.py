@@ -40,8 +40,8 @@ _PATIENCE_SECONDS = 0.5
 """A saving that takes longer says how far it is."""
 
 
-class ProjectFlow(QObject):
-    """Saves one project at a time; what is at stake before another one is opened was asked by then, see `leave_flow`.
+class ProjectController(QObject):
+    """Saves one project at a time; what would be lost was asked about before, see `leave_controller`.
 
     Signals
     -------

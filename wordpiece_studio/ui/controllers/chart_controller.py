@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 KINDS = ("png", "svg")
 
 
-class ChartFlow(QObject):
+class ChartController(QObject):
     """Asks for the place and writes the picture there, whole or not at all."""
 
     saved = Signal(object)

@@ -52,7 +52,7 @@ class _Export:
     is_whole: bool
 
 
-class HistoryFlow(QObject):
+class HistoryController(QObject):
     """Connects the pane with the commands and the settings, and writes tables beside the window."""
 
     told = Signal(object)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.document import Document
     from wordpiece_studio.session.file_watch import FileWatch
     from wordpiece_studio.ui.actions.actions import Actions
-    from wordpiece_studio.ui.controllers.counting_flow import CountingFlow
+    from wordpiece_studio.ui.controllers.counting_controller import CountingController
     from wordpiece_studio.ui.messages import Messages
     from wordpiece_studio.ui.widgets.banner import Banner
 
@@ -32,11 +32,11 @@ _Offer = Literal["", "locate", "count", "reload"]
 _MOST_NAMED = 3
 
 
-class DiskFlow(QObject):
+class DiskController(QObject):
     """Says it in a banner of its own; nothing is read anew and nothing is counted again before the user wants it."""
 
     def __init__(
-        self, window: QWidget, document: Document, counting: CountingFlow, references: CorpusReferences,
+        self, window: QWidget, document: Document, counting: CountingController, references: CorpusReferences,
         watch: FileWatch, actions: Actions, banner: Banner, messages: Messages,
     ) -> None:  # fmt: skip
         super().__init__(window)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _MANY = 10
 
 
-class StepFlow(QObject):
+class StepController(QObject):
     """Connects the commands with the model and the player, and says when there is nothing to move to."""
 
     first_run_needed = Signal()

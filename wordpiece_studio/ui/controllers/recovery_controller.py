@@ -36,7 +36,7 @@ def recovery_folder() -> Path:
     return platformdirs.user_state_path("wordpiece-studio", appauthor=False) / "recovery"
 
 
-class RecoveryFlow(QObject):
+class RecoveryController(QObject):
     """Asks what becomes of what was left, puts it back, and has what is made from then on kept.
 
     Parameters

@@ -24,7 +24,7 @@ _PATIENCE_MS = 250
 """So long the counts before the last key may stay to be seen: shorter than this nobody sees that they are gone."""
 
 
-class CountingFlow(QObject):
+class CountingController(QObject):
     """Counts a little after the last edit; the counts of an older text are never handed out."""
 
     counts_changed = Signal(object)

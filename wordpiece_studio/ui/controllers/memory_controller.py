@@ -30,7 +30,7 @@ _LEAST_BYTES = 1_000_000  # of a corpus that is worth a word
 _MUCH = 0.8  # of what is free
 
 
-class MemoryFlow(QObject):
+class MemoryController(QObject):
     """Knows what the corpus that is open would take with the settings as they stand, and warns if that is much."""
 
     def __init__(self, window: QWidget, settings: TrainingSettings, banner: Banner) -> None:

@@ -13,18 +13,18 @@ from wordpiece_studio.ui.dialogs.project.stakes import Loss
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
-    from wordpiece_studio.ui.controllers.file_flow import FileFlow
-    from wordpiece_studio.ui.controllers.training_flow import TrainingFlow
+    from wordpiece_studio.ui.controllers.file_controller import FileController
+    from wordpiece_studio.ui.controllers.training_controller import TrainingController
     from wordpiece_studio.ui.panes.corpus.corpus_figures import CorpusFigures
     from wordpiece_studio.ui.panes.corpus.samples import Sample
     from wordpiece_studio.ui.panes.training_bar.training_settings import TrainingSettings
 
 
-class SampleFlow(QObject):
+class SampleController(QObject):
     """Never leaves the text of a sample beside the merges of another corpus."""
 
     def __init__(
-        self, window: QWidget, files: FileFlow, training: TrainingFlow, figures: CorpusFigures,
+        self, window: QWidget, files: FileController, training: TrainingController, figures: CorpusFigures,
         settings: TrainingSettings,
     ) -> None:  # fmt: skip
         super().__init__(window)

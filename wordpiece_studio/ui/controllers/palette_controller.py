@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.theme import Theme
 
 
-class PaletteFlow(QObject):
+class PaletteController(QObject):
     """Opens the palette, fills it as one types, and does what was chosen in it."""
 
     def __init__(

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.theme import Theme
 
 
-class HelpFlow(QObject):
+class HelpController(QObject):
     """Shows the keys, the version and the log, and copies diagnostics.
 
     Parameters

@@ -15,20 +15,22 @@ if TYPE_CHECKING:
 
     from PySide6.QtWidgets import QWidget
 
-    from wordpiece_studio.ui.controllers.file_flow import FileFlow
-    from wordpiece_studio.ui.controllers.project_flow import ProjectFlow
+    from wordpiece_studio.ui.controllers.file_controller import FileController
+    from wordpiece_studio.ui.controllers.project_controller import ProjectController
     from wordpiece_studio.ui.dialogs.project.stakes import StakesFinder
 
 _Button = QMessageBox.StandardButton
 
 
-class LeaveFlow(QObject):
+class LeaveController(QObject):
     """Asks only for what the user made: a text, a training that was asked for, notes, the changes of a project."""
 
     agreed = Signal()
     """The window may close now."""
 
-    def __init__(self, window: QWidget, finder: StakesFinder, project: ProjectFlow, files: FileFlow) -> None:
+    def __init__(
+        self, window: QWidget, finder: StakesFinder, project: ProjectController, files: FileController
+    ) -> None:
         super().__init__(window)
         self._window = window
         self._finder = finder

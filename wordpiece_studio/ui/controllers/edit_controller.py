@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _TEXTS = (QLineEdit, QPlainTextEdit, QTextEdit)
 
 
-class EditFlow(QObject):
+class EditController(QObject):
     """Remembers which text had the keyboard before the menu took it."""
 
     def __init__(self, window: QWidget, actions: Actions, menu: QMenu) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.session.settings import SettingsStore
     from wordpiece_studio.ui.actions.actions import Actions
-    from wordpiece_studio.ui.controllers.layout_flow import LayoutFlow
+    from wordpiece_studio.ui.controllers.layout_controller import LayoutController
     from wordpiece_studio.ui.messages import Messages
     from wordpiece_studio.ui.widgets.theme import Theme, ThemeChoice
 
@@ -28,11 +28,11 @@ _FRAME_TOLD_MS = (0, 60, 400)
 """When to look, after the window is shown, whether it lies on its screen with its frame."""
 
 
-class ViewFlow(QObject):
+class ViewController(QObject):
     """Changes how the window looks, and remembers it."""
 
     def __init__(
-        self, window: QMainWindow, layouts: LayoutFlow, theme: Theme, actions: Actions, settings: SettingsStore,
+        self, window: QMainWindow, layouts: LayoutController, theme: Theme, actions: Actions, settings: SettingsStore,
         messages: Messages,
     ) -> None:  # fmt: skip
         super().__init__(window)

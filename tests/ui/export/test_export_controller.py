@@ -19,7 +19,7 @@ from wordpiece_studio.storage.exports import TOKENIZER_FILES
 from wordpiece_studio.storage.tokenizer_loading import load_tokenizer
 from wordpiece_studio.storage.verification.verification import verify
 from wordpiece_studio.storage.vocab_txt import read_vocabulary
-from wordpiece_studio.ui.controllers import export_flow
+from wordpiece_studio.ui.controllers import export_controller
 from wordpiece_studio.ui.dialogs.export import export_place, usage_lines
 
 if TYPE_CHECKING:
@@ -271,9 +271,9 @@ def test_a_vocab_txt_does_not_tear_a_tokenizer_apart(exporting: Exporting, tmp_p
 def test_a_long_export_is_told_and_can_be_given_up(
     exporting: Exporting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(export_flow, "_PATIENCE_MS", 0)
+    monkeypatch.setattr(export_controller, "_PATIENCE_MS", 0)
     monkeypatch.setattr(
-        exporting.flow._exporting._worker, "_work", lambda _order, stop, _report: stop.wait(20) and None
+        exporting.controller._exporting._worker, "_work", lambda _order, stop, _report: stop.wait(20) and None
     )
     exporting.export("folder", tmp_path / "out")
     exporting.wait(lambda: exporting.banner.text == f"Writing {tmp_path / 'out'}…")

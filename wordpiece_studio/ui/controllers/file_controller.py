@@ -1,4 +1,4 @@
-"""Other texts or files as the corpus, and saving the text. The project is saved and opened by `project_flow`."""
+"""Other texts or files as the corpus, and saving the text. The project is saved and opened by `project_controller`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.corpus_opening import CorpusOpening, OpenedText, OpeningOrder, Reading
-from wordpiece_studio.ui.controllers.listing_flow import ListingFlow
+from wordpiece_studio.ui.controllers.listing_controller import ListingController
 from wordpiece_studio.ui.dialogs.project.project_names import names_project
 from wordpiece_studio.ui.dialogs.project.stakes import Loss
 from wordpiece_studio.ui.panes.corpus.encoding_dialog import is_about_decoding
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.document import Document
     from wordpiece_studio.session.settings import SettingsStore
     from wordpiece_studio.ui.actions.actions import Actions
-    from wordpiece_studio.ui.controllers.counting_flow import CountingFlow
+    from wordpiece_studio.ui.controllers.counting_controller import CountingController
     from wordpiece_studio.ui.messages import Messages
 
     WhenSafe = Callable[[Callable[[], None], Loss], None]
 
 
-class FileFlow(QObject):
+class FileController(QObject):
     """Opens and saves. What is in no file is never replaced without a question, see `set_guard`."""
 
     sample_loaded = Signal(object)
@@ -50,8 +50,8 @@ class FileFlow(QObject):
     """The project in this file is to be opened, a Path; what is lost by it was asked."""
 
     def __init__(
-        self, window: QWidget, document: Document, counting: CountingFlow, settings: SettingsStore, actions: Actions,
-        messages: Messages,
+        self, window: QWidget, document: Document, counting: CountingController, settings: SettingsStore, actions:
+        Actions, messages: Messages,
     ) -> None:  # fmt: skip
         super().__init__(window)
         self._window = window
@@ -64,7 +64,7 @@ class FileFlow(QObject):
         self._name = self.tr("new")
         self.is_sample = False
         self.opening = CorpusOpening(self)
-        self.listing = ListingFlow(window, document, counting, self.opening, actions)
+        self.listing = ListingController(window, document, counting, self.opening, actions)
         self._connect(actions)
 
     @property

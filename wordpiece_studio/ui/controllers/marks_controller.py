@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.theme import Theme
 
 
-class MarksFlow(QObject):
+class MarksController(QObject):
     """Connects the commands with the marks.
 
     Signals
