@@ -62,7 +62,7 @@ def start_rows(runs: int) -> Iterable[Row]:
 
 
 def typing_rows(runs: int) -> Iterable[Row]:
-    """Keys into a long watched text, at the vocabulary of the sample."""
+    """Keys into a long live text, at the vocabulary of the sample."""
     times = [time for _ in range(runs) for time in probe("typing", 0)["keys"]]
     yield _key_row("sample trained", times)
 
@@ -114,7 +114,7 @@ def _step_rows(found: list[dict[str, Any]], merges: int) -> Iterable[Row]:
 
 
 def _key_row(name: str, times: list[float]) -> Row:
-    part = "Key press to repainted chips, 10 KB of watched text"
+    part = "Key press to repainted chips, 10 KB of live text"
     return Row(part, name, tuple(times), "ms", Bar("≤", _KEY_MS), _tail(times))
 
 

@@ -29,7 +29,7 @@ class Shown:
     values
         Its value as text, by pane.
     text_tokens
-        The number of tokens of the watched text, by the part that says it.
+        The number of tokens of the live text, by the part that says it.
     sizes
         The size of the vocabulary, by pane.
     """

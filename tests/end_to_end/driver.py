@@ -140,7 +140,7 @@ class Driver:
         self.click(view.viewport(), inside.center())
 
     def click_chip(self, place: ChipPlace, *, boundary: bool = False) -> None:
-        """Click on a chip of the watched text, or on the boundary at its end."""
+        """Click on a chip of the live text, or on the boundary at its end."""
         chips = self.window.tokenization_pane._chips
         rect = chips.rect_of(place)
         assert rect is not None, f"no chip at {place}"

@@ -45,8 +45,8 @@ def _texts(window: MainWindow) -> Iterator[str]:
         if shown != document.view_text:
             yield _first_difference("the editor and the document", shown, document.view_text)
     field = window.tokenization_pane
-    if field.watched.text != field.text and field.isVisible():
-        yield _first_difference("live tokenization and its field", field.watched.text, field.text)
+    if field.live.text != field.text and field.isVisible():
+        yield _first_difference("live tokenization and its field", field.live.text, field.text)
 
 
 def _steps(window: MainWindow) -> Iterator[str]:

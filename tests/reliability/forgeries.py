@@ -70,7 +70,7 @@ def _seeds() -> tuple[bytes, ...]:
         ProjectView(
             step=2,
             focus=focus,
-            watched_text="hugs bugs",
+            live_text="hugs bugs",
             markers={"A": 1, "B": 4},
             notes=(ProjectNote(1, "the first", "##gs"),),
             breakpoints=(ProjectBreakpoint("word", "hugs"), ProjectBreakpoint("value", number=0.1)),

@@ -17,7 +17,7 @@ from wordpiece_studio.session.chart_curves import (
     value_curve,
 )
 from wordpiece_studio.session.chart_lengths import TokenLengths
-from wordpiece_studio.session.watched_timeline import TextSummary
+from wordpiece_studio.session.live_timeline import TextSummary
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import train
 

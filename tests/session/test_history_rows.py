@@ -71,8 +71,8 @@ def let_through(history: MergeHistory, wanted: RowsWanted) -> list[int]:
             is_found = any(chosen.text in token.lower() for token in tokens)
         else:
             is_found = any(chosen.text in token for token in tokens)
-        is_change = merge.step in wanted.watched.tolist()
-        if is_found and (merge.ties > 1 or not chosen.only_ties) and (is_change or not chosen.only_watched):
+        is_change = merge.step in wanted.live_steps.tolist()
+        if is_found and (merge.ties > 1 or not chosen.only_ties) and (is_change or not chosen.only_live):
             rows.append(index)
     return rows
 
@@ -223,10 +223,10 @@ def test_a_wrong_expression_is_told_and_changes_nothing(qtbot: QtBot, pattern: s
     table.close()
 
 
-def test_rows_follow_the_watched_text(qtbot: QtBot, table: HistoryTableModel) -> None:
-    table.set_watched(np.array([3, 50]))
-    assert settled(qtbot, table, lambda: table.set_filter(HistoryFilter(only_watched=True))) == [3, 50]
-    assert settled(qtbot, table, lambda: table.set_watched(np.array([4]))) == [4]
+def test_rows_follow_the_live_text(qtbot: QtBot, table: HistoryTableModel) -> None:
+    table.set_live_steps(np.array([3, 50]))
+    assert settled(qtbot, table, lambda: table.set_filter(HistoryFilter(only_live=True))) == [3, 50]
+    assert settled(qtbot, table, lambda: table.set_live_steps(np.array([4]))) == [4]
     assert settled(qtbot, table, lambda: table.set_filter(HistoryFilter())) == list(range(1, 121))
 
 

@@ -13,7 +13,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from wordpiece_studio.session.watched_timeline import TextSummary
+    from wordpiece_studio.session.live_timeline import TextSummary
     from wordpiece_studio.training.history import MergeHistory
 
 
@@ -98,7 +98,7 @@ def tie_steps(history: MergeHistory, count: int, columns: int) -> NDArray[np.int
 def held_curve(
     steps: NDArray[np.int64], tokens: NDArray[np.int64], start: TextSummary, count: int, columns: int
 ) -> Curve:
-    """Return the tokens per word of the watched text over the steps: a staircase that falls where a step changes it.
+    """Return the tokens per word of the live text over the steps: a staircase that falls where a step changes it.
 
     Where it would have more stairs than half the pixel columns, it is the values at evenly spaced steps instead.
 

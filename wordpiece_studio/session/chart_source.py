@@ -1,4 +1,4 @@
-"""What the charts draw from: one run at its step, the watched text, the tokens' use, and the focus put in numbers.
+"""What the charts draw from: one run at its step, the live text, the tokens' use, and the focus put in numbers.
 
 Plain Python over the models: no Qt, no signal, no widget.
 """
@@ -18,9 +18,9 @@ from wordpiece_studio.session.focus_token import text_of_token
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from wordpiece_studio.session.live_changes import LiveChanges
     from wordpiece_studio.session.token_usage import TokenUsage
     from wordpiece_studio.session.trainer_model import TrainerModel
-    from wordpiece_studio.session.watched_changes import WatchedChanges
     from wordpiece_studio.training.history import MergeHistory
 
 
@@ -36,7 +36,7 @@ class FocusedToken:
 class ChartSource:
     """The figures of all charts, as far as the run has got."""
 
-    def __init__(self, model: TrainerModel, usage: TokenUsage, changes: WatchedChanges) -> None:
+    def __init__(self, model: TrainerModel, usage: TokenUsage, changes: LiveChanges) -> None:
         self.model = model
         self.usage = usage
         self.changes = changes
@@ -80,8 +80,8 @@ class ChartSource:
         token_id = vocabulary.id_of(text)
         return None if token_id is None else FocusedToken(text, token_id, history.birth_step(token_id))
 
-    def watched_tokens(self) -> NDArray[np.int64]:
-        """Return the number of tokens of the watched text after each of the steps that changed it."""
+    def live_tokens(self) -> NDArray[np.int64]:
+        """Return the number of tokens of the live text after each of the steps that changed it."""
         rows = self.changes.rows
         if isinstance(rows, StripRows):
             return rows.tokens

@@ -68,17 +68,17 @@ class HistoryFilter:
         `text` is a regular expression instead, in which they always count.
     only_ties
         Only merges at which other pairs were as good.
-    only_watched
-        Only merges that changed how the watched text is tokenized.
+    only_live
+        Only merges that changed how the live text is tokenized.
     """
 
     text: str = ""
     is_pattern: bool = False
     only_ties: bool = False
-    only_watched: bool = False
+    only_live: bool = False
 
     def __bool__(self) -> bool:
-        return bool(self.text) or self.only_ties or self.only_watched
+        return bool(self.text) or self.only_ties or self.only_live
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,15 +93,15 @@ class RowsWanted:
         Which of them.
     column, descending
         The order; equal values stand in the order of their steps.
-    watched
-        The steps that changed the watched text, from 1, ascending: int64.
+    live_steps
+        The steps that changed the live text, from 1, ascending: int64.
     """
 
     count: int
     filter: HistoryFilter = HistoryFilter()
     column: HistoryColumn = HistoryColumn.STEP
     descending: bool = False
-    watched: NDArray[np.int64] = field(default_factory=lambda: _NO_STEPS)
+    live_steps: NDArray[np.int64] = field(default_factory=lambda: _NO_STEPS)
 
     @property
     def is_plain(self) -> bool:
@@ -148,9 +148,9 @@ class HistoryRows:
         mask = np.ones(count, dtype=np.bool_)
         if chosen.only_ties:
             mask &= self._column("ties", count) > 1
-        if chosen.only_watched:
+        if chosen.only_live:
             changed = np.zeros(count + 1, dtype=np.bool_)
-            changed[wanted.watched[wanted.watched <= count]] = True
+            changed[wanted.live_steps[wanted.live_steps <= count]] = True
             mask &= changed[1:]
         if chosen.text:
             found = self._tokens_found(chosen, count, should_stop)

@@ -81,7 +81,7 @@ class HistoryTableModel(QAbstractTableModel):
         self._filter = HistoryFilter()
         self._column = HistoryColumn.STEP
         self._descending = False
-        self._watched = np.empty(0, dtype=np.int64)
+        self._live_steps = np.empty(0, dtype=np.int64)
         self._shown = RowsWanted(0)  # what the rows are the answer to
         self._ordering = HistoryOrdering(self)
         self._ordering.found.connect(self._on_ordering_found)
@@ -156,10 +156,10 @@ class HistoryTableModel(QAbstractTableModel):
             self._filter = wanted
             self._ask()
 
-    def set_watched(self, steps: NDArray[np.int64]) -> None:
-        """Take the steps, from 1 and ascending, that changed the watched text; int64, shape (n,)."""
-        self._watched = steps
-        if self._filter.only_watched:
+    def set_live_steps(self, steps: NDArray[np.int64]) -> None:
+        """Take the steps, from 1 and ascending, that changed the live text; int64, shape (n,)."""
+        self._live_steps = steps
+        if self._filter.only_live:
             self._ask()
 
     # What Qt asks.
@@ -225,7 +225,7 @@ class HistoryTableModel(QAbstractTableModel):
         self._ordering.drop()
         self._take_history()
         self._known = self._step = 0
-        wanted = RowsWanted(0, self._filter, self._column, self._descending, self._watched)
+        wanted = RowsWanted(0, self._filter, self._column, self._descending, self._live_steps)
         self._shown = wanted
         self._set_order(None if wanted.is_plain else np.empty(0, dtype=np.int64))
         self.endResetModel()
@@ -265,14 +265,14 @@ class HistoryTableModel(QAbstractTableModel):
         if self._rows is not None:
             count = self._model.merge_count
             self._ordering.ask(
-                self._rows, RowsWanted(count, self._filter, self._column, self._descending, self._watched)
+                self._rows, RowsWanted(count, self._filter, self._column, self._descending, self._live_steps)
             )
 
     def _on_ordering_found(self, found: RowsFound) -> None:
         """Show what was found, as far as it can be taken for the present rows added to and put in order."""
         wanted, before = found.wanted, self._shown
         self._shown = wanted
-        is_other_text = wanted.filter.only_watched and wanted.watched is not before.watched
+        is_other_text = wanted.filter.only_live and wanted.live_steps is not before.live_steps
         if wanted.filter != before.filter or is_other_text or wanted.count < self._known:
             self.beginResetModel()
             self._known = wanted.count

@@ -27,13 +27,13 @@ class ProjectFields(QObject):
     Signals
     -------
     changed()
-        A setting, the watched text or the name of the corpus is another now.
+        A setting, the live text or the name of the corpus is another now.
     """
 
     changed = Signal()
 
     @property
-    def watched_text(self) -> str:
+    def live_text(self) -> str:
         """The text that is tokenized live."""
         raise NotImplementedError
 

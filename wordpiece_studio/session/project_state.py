@@ -47,7 +47,7 @@ class ProjectContent(NamedTuple):
     run: tuple[object, ...] | None
     notes: tuple[ProjectNote, ...]
     marks: tuple[object, ...]
-    watched_text: str
+    live_text: str
 
 
 class ProjectState(QObject):
@@ -88,7 +88,7 @@ class ProjectState(QObject):
         self._left: ProjectContent | None = None
         self._serial = 0
         self._unknown: UnknownContents | None = None
-        self._watched = ("", "")  # of the project restored: as the field shows it, which has a limit, and whole
+        self._shown_live_text = ("", "")  # of the project restored: as the field shows it, which has a limit, and whole
         self._expected: WordCounts | None = None  # of the corpus, on their way to the fields
         self._reading = ProjectReading(self)
         self._reading.rest_read.connect(self._on_reading_rest_read)
@@ -127,7 +127,7 @@ class ProjectState(QObject):
         """Say which file the project has; all that is there now counts as not saved in it."""
         self._saved = self._left = None
         if path is None:
-            self._unknown, self._watched = None, ("", "")
+            self._unknown, self._shown_live_text = None, ("", "")
         if path != self._path:
             self._path = path
             self.path_changed.emit(path)
@@ -189,7 +189,7 @@ class ProjectState(QObject):
         return ProjectView(
             step=self._model.step,
             focus=None if focus is None else ProjectFocus(focus.kind, focus.left, focus.right, focus.text),
-            watched_text=self._watched_text(),
+            live_text=self._live_text(),
             markers={name: step for name, step in steps.items() if step is not None},
             notes=tuple(ProjectNote(note.step, note.text, note.token) for note in marks.notebook.notes),
             breakpoints=tuple(
@@ -198,9 +198,9 @@ class ProjectState(QObject):
             ),
         )
 
-    def _watched_text(self) -> str:
-        """Return the watched text; one that was longer than is shown stays whole in its project until it is edited."""
-        (shown, whole), now = self._watched, self._fields.watched_text
+    def _live_text(self) -> str:
+        """Return the live text; one that was longer than is shown stays whole in its project until it is edited."""
+        (shown, whole), now = self._shown_live_text, self._fields.live_text
         return whole if now == shown else now
 
     def _captured_run(self) -> ProjectRun | None:
@@ -234,7 +234,7 @@ class ProjectState(QObject):
         if project.counts is not None or project.run is not None:
             self._reading.begin(project)
         self._restore_view(project.view)
-        self._watched = (self._fields.watched_text, project.view.watched_text)
+        self._shown_live_text = (self._fields.live_text, project.view.live_text)
         self._unknown = project.unknown
         self.restored.emit(project)
         self.changed.emit()
@@ -246,7 +246,7 @@ class ProjectState(QObject):
         self.set_path(None)
         self._fields.begin_run(RunOrigin())
         self._model.forget()
-        self._restore_view(ProjectView(watched_text=self._fields.watched_text))
+        self._restore_view(ProjectView(live_text=self._fields.live_text))
         self.saved.emit()
 
     def _restore_corpus(self, corpus: ProjectCorpus) -> None:
@@ -276,7 +276,7 @@ class ProjectState(QObject):
         marks.restore(view)
         model.seek(view.step)
         model.set_focus(None if focus is None else Focus(focus.kind, focus.left, focus.right, focus.text))
-        self._fields.watch(view.watched_text)
+        self._fields.watch(view.live_text)
 
     def _on_reading_rest_read(self, rest: ReadRest) -> None:
         self._expected = None
@@ -321,5 +321,5 @@ def content_of(project: Project) -> ProjectContent:
         learned,
         view.notes,
         (view.markers, view.breakpoints),
-        view.watched_text,
+        view.live_text,
     )

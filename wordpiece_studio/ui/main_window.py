@@ -14,12 +14,12 @@ from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.document import Document
 from wordpiece_studio.session.kernel_warmup import KernelWarmup
+from wordpiece_studio.session.live_changes import LiveChanges
 from wordpiece_studio.session.player import Player
 from wordpiece_studio.session.records import TrainerState
 from wordpiece_studio.session.step_marks import StepMarks
 from wordpiece_studio.session.token_usage import TokenUsage
 from wordpiece_studio.session.trainer_model import TrainerModel
-from wordpiece_studio.session.watched_changes import WatchedChanges
 from wordpiece_studio.ui.actions.actions import Actions
 from wordpiece_studio.ui.controllers.chart_controller import ChartController
 from wordpiece_studio.ui.controllers.counting_controller import CountingController
@@ -102,7 +102,7 @@ class MainWindow(QMainWindow):
         self.project_banner, self.disk_banner, self.export_banner = (Banner(theme, self) for _ in range(3))
         themes = self._pane_themes = {name: PaneTheme(theme, self) for name in PANES}
         self.corpus_pane = CorpusPane(self.document, self.counting, self.actions_, themes["corpus"], self)
-        self.changes = WatchedChanges(self)
+        self.changes = LiveChanges(self)
         self.usage = TokenUsage(self.model, self)
         self.tokenization_pane = TokenizationPane(self.model, themes["tokenization"], self, changes=self.changes)
         self.scoreboard_pane = ScoreboardPane(self.model, themes["scoreboard"], self)

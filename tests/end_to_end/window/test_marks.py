@@ -82,7 +82,7 @@ def test_a_step_is_kept_with_a_line_and_gone_back_to(driver: Driver) -> None:
 
 
 @pytest.mark.parametrize("keys", ["F9", "Ctrl+Right"])
-def test_to_the_next_step_that_changes_the_watched_text(driver: Driver, keys: str) -> None:
+def test_to_the_next_step_that_changes_the_live_text(driver: Driver, keys: str) -> None:
     driver.window.setFocus()
     steps = driver.window.changes.steps
     driver.press(keys)

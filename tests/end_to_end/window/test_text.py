@@ -1,4 +1,4 @@
-"""The watched text: why a boundary is where it is, why a word is unknown, and the steps that changed it."""
+"""The live text: why a boundary is where it is, why a word is unknown, and the steps that changed it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_why_here_on_a_boundary_shows_the_ladder(driver: Driver) -> None:
 def test_why_here_on_a_chip_says_when_its_token_was_born(driver: Driver) -> None:
     driver.press("Alt+End")
     pane = driver.window.tokenization_pane
-    born = pane.watched.lines[0].words[_HUGGING].pieces[0].token
+    born = pane.live.lines[0].words[_HUGGING].pieces[0].token
     driver.click_chip(ChipPlace(0, _HUGGING, 0))
     step = [merge.token for merge in driver.model.history].index(born) + 1
     assert pane._why.rows[-1][0] == born

@@ -108,13 +108,13 @@ def test_another_text_between_two_edits_is_no_edit_of_the_first(kept: Kept) -> N
     assert kept.recovered().corpus.text == "another text!"
 
 
-def test_settings_view_and_watched_text_come_back(kept: Kept) -> None:
+def test_settings_view_and_live_text_come_back(kept: Kept) -> None:
     kept.document.load_sample("course-en.txt")
     type_text(kept, "a")
     kept.wait()
     kept.state.change(settings=settings(77))
     kept.wait()
-    view = ProjectView(step=5, watched_text="half \ud83d of a pair", notes=(ProjectNote(3, "look", "##a"),))
+    view = ProjectView(step=5, live_text="half \ud83d of a pair", notes=(ProjectNote(3, "look", "##a"),))
     kept.state.change(view=view)
     kept.wait()
     project = kept.recovered()

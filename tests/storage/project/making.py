@@ -57,7 +57,7 @@ def course_project(text: str = "hug pug pun bun hugs\n", **others: Any) -> Proje
     view = ProjectView(
         step=3,
         focus=ProjectFocus("token", text="##gs"),
-        watched_text="hugs bugs",
+        live_text="hugs bugs",
         markers={"A": 2},
         notes=(ProjectNote(1, "the first", "##gs"),),
     )

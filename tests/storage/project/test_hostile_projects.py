@@ -351,4 +351,4 @@ def test_opening_writes_nothing(path: Path, whole: bytes) -> None:
     check_project(path)
     assert [entry.name for entry in path.parent.iterdir()] == [path.name]
     assert (path.stat().st_mtime_ns, path.stat().st_size) == (before.st_mtime_ns, before.st_size)
-    assert json.dumps(open_project(path).view.watched_text) == '"hugs bugs"'
+    assert json.dumps(open_project(path).view.live_text) == '"hugs bugs"'

@@ -95,7 +95,7 @@ def test_any_text_anywhere(tmp_path_factory: pytest.TempPathFactory, data: st.Da
     view = ProjectView(
         step=draw(short),
         focus=draw(st.none() | st.builds(ProjectFocus, st.just("pair"), TEXTS, TEXTS, TEXTS)),
-        watched_text=draw(TEXTS),
+        live_text=draw(TEXTS),
         markers=draw(st.dictionaries(st.sampled_from("AB"), short)),
         notes=tuple(draw(st.lists(st.builds(ProjectNote, short, TEXTS, TEXTS), max_size=3))),
         breakpoints=tuple(

@@ -38,15 +38,15 @@ def test_what_a_newer_minor_version_added_is_kept(path: Path, tmp_path: Path) ->
     path.write_bytes(forged(path.read_bytes(), newer_minor))
     check_project(path)
     project = open_project(path)
-    assert project.view.watched_text == "hugs bugs"
+    assert project.view.live_text == "hugs bugs"
     assert project.unknown is not None
-    changed = dataclasses.replace(project, view=ProjectView(watched_text="other"))
+    changed = dataclasses.replace(project, view=ProjectView(live_text="other"))
     copy = tmp_path / "copy.wpstudio"
     save_project(copy, changed)
     check_project(copy)
     again = open_project(copy)
     assert again.unknown == project.unknown
-    assert again.view.watched_text == "other"
+    assert again.view.live_text == "other"
     database = sqlite3.connect(f"file:{copy}?mode=ro", uri=True)
     assert database.execute("PRAGMA user_version").fetchone() == (1007,)
     assert json.loads(database.execute("SELECT v FROM meta WHERE k = 'view'").fetchone()[0])["zoom"] == [2]

@@ -18,8 +18,8 @@ from PySide6.QtWidgets import QLabel, QTabWidget
 from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.film_strip import StripRow
+from wordpiece_studio.session.live_changes import LiveChanges, TextSummary
 from wordpiece_studio.session.records import Focus, TrainerState
-from wordpiece_studio.session.watched_changes import TextSummary, WatchedChanges
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.panes.charts.charts_pane import ChartsPane
@@ -60,7 +60,7 @@ class Charts:
 
     def __init__(self, bench: Bench, width: int = 420, height: int = 300) -> None:
         self.bench, self.model = bench, bench.model
-        self.usage, self.changes = Usage(), WatchedChanges()
+        self.usage, self.changes = Usage(), LiveChanges()
         self.pane = bench.show(self._made, width, height)
 
     def _made(self, model: TrainerModel, theme: Theme) -> ChartsPane:
@@ -129,17 +129,17 @@ def test_vocabulary_against_symbols(charts: Charts) -> None:
     assert (x[0], y[0], x[-1], y[-1]) == (45, 171, 70, charts.model.history.symbols_after(25))
 
 
-def test_tokens_per_word_of_corpus_and_watched_text(charts: Charts) -> None:
+def test_tokens_per_word_of_corpus_and_live_text(charts: Charts) -> None:
     chart = charts.choose(FERTILITY)
     assert chart.readout == "after merge 12: 4.333 in the corpus"  # 156 symbols, 36 words
     assert charts.model.history.input.weights.sum() == 36
     rows = [StripRow(3, "x", 24), StripRow(14, "y", 20)]
     charts.changes.set_rows(rows, start=TextSummary(words=8, tokens=26, unknown=0))
-    charts.bench.wait(lambda: chart.readout.endswith(", 3 in the watched text"))
-    x, y = chart._watched.getData()
+    charts.bench.wait(lambda: chart.readout.endswith(", 3 in the live text"))
+    x, y = chart._live.getData()
     assert (x[0], y[0], x[-1], y[-1]) == (0, 26 / 8, 25, 20 / 8)
     charts.bench.seek(14)
-    assert chart.readout.endswith(", 2.500 in the watched text")
+    assert chart.readout.endswith(", 2.500 in the live text")
 
 
 def test_lengths_of_the_vocabulary_at_the_step(charts: Charts) -> None:
@@ -273,7 +273,7 @@ def test_a_large_pane_shows_all_charts_and_a_small_one_a_single_one(bench: Bench
 
 def test_a_pane_behind_a_tab_makes_no_charts(bench: Bench) -> None:
     tabs = bench.show(lambda _model, _theme: QTabWidget())
-    pane = ChartsPane(bench.model, Usage(), WatchedChanges(), bench.theme)
+    pane = ChartsPane(bench.model, Usage(), LiveChanges(), bench.theme)
     tabs.addTab(QLabel(), "another")
     tabs.addTab(pane, "charts")
     bench.seek(3)
@@ -423,13 +423,13 @@ import sys
 from PySide6.QtWidgets import QApplication
 from wordpiece_studio.session.token_usage import TokenUsage
 from wordpiece_studio.session.trainer_model import TrainerModel
-from wordpiece_studio.session.watched_changes import WatchedChanges
+from wordpiece_studio.session.live_changes import LiveChanges
 from wordpiece_studio.ui.panes.charts.charts_pane import ChartsPane
 from wordpiece_studio.ui.widgets.theme import Theme
 application = QApplication([])
 model = TrainerModel()
 usage = TokenUsage(model)
-pane = ChartsPane(model, usage, WatchedChanges(), Theme("light"))
+pane = ChartsPane(model, usage, LiveChanges(), Theme("light"))
 application.processEvents()
 print("pyqtgraph" in sys.modules)
 hooks = sys.excepthook

@@ -10,8 +10,8 @@ from PySide6.QtCore import Qt
 
 from tests.ui.panes.test_history_pane import click_row
 from wordpiece_studio.session.history_rows import HistoryColumn
+from wordpiece_studio.session.live_changes import LiveChanges
 from wordpiece_studio.session.records import Focus
-from wordpiece_studio.session.watched_changes import WatchedChanges
 from wordpiece_studio.ui.panes.history.history_pane import HistoryPane
 
 if TYPE_CHECKING:
@@ -96,15 +96,15 @@ def test_a_token_born_while_it_is_looked_at_is_marked_then(bench: Bench, pane: H
     bench.wait(lambda: pane.view._focus_step == 26)
 
 
-# The watched text, and expressions.
+# The live text, and expressions.
 
 
-def test_only_the_changes_of_the_watched_text(bench: Bench) -> None:
-    changes = WatchedChanges()
+def test_only_the_changes_of_the_live_text(bench: Bench) -> None:
+    changes = LiveChanges()
     pane = HistoryPane(bench.model, bench.theme, changes=changes)
     bench.panes.append(pane)
     pane.show()
-    pane._filter_row._only_watched.setChecked(True)
+    pane._filter_row._only_live.setChecked(True)
     bench.settle()
     assert "not known yet" in pane._empty.text
     changes.set_rows((), is_known=True, steps=np.array([4, 9]))
@@ -218,7 +218,7 @@ def test_every_control_has_a_name_and_takes_the_keyboard(pane: HistoryPane) -> N
     controls = pane._controls
     buttons = [controls._filter, controls._step, controls._step, controls._columns, controls._export]
     row = pane._filter_row
-    for control in [*buttons, row._text, row._is_pattern, row._only_ties, row._only_watched, row._step]:
+    for control in [*buttons, row._text, row._is_pattern, row._only_ties, row._only_live, row._step]:
         assert control.accessibleName()
         assert control.focusPolicy() & Qt.FocusPolicy.TabFocus
         assert control.toolTip() or control is row._text

@@ -25,7 +25,7 @@ def timeline(bench: Bench) -> Timeline:
     return Timeline(bench)
 
 
-# -- steps that change the watched text
+# -- steps that change the live text
 
 
 def test_from_change_to_change(bench: Bench, timeline: Timeline) -> None:
@@ -38,7 +38,7 @@ def test_from_change_to_change(bench: Bench, timeline: Timeline) -> None:
         assert bench.model.step == wanted
     assert not timeline.actions.previous_change.isEnabled()
     assert "No step on this side" in timeline.actions.previous_change.toolTip()
-    assert "changes the watched text" in timeline.pane._describe_step(9)
+    assert "changes the live text" in timeline.pane._describe_step(9)
 
 
 # -- breakpoints

@@ -115,7 +115,7 @@ def test_what_an_input_method_composes_is_no_text_yet(bench: Bench, pane: Tokeni
     assert pane.text == "the "
     assert pane._chips._composed == "안녀"
     pale = pane._chips.composed_rect()
-    last = pane._chips.rect_of(ChipPlace(0, 0, len(pane.watched.lines[0].words[0].pieces) - 1))
+    last = pane._chips.rect_of(ChipPlace(0, 0, len(pane.live.lines[0].words[0].pieces) - 1))
     assert pale.left() > last.right() - 4
     event = QInputMethodEvent()
     event.setCommitString("안녕")
@@ -130,7 +130,7 @@ def test_no_break_spaces_and_emoji_stay_what_they_are(bench: Bench, pane: Tokeni
     pane.set_text(text)
     bench.settle()
     assert pane.text == text
-    pieces = [piece for line in pane.watched.lines for word in line.words for piece in word.pieces]
+    pieces = [piece for line in pane.live.lines for word in line.words for piece in word.pieces]
     assert (pieces[-1].start, pieces[-1].end) == (9, 10)
 
 
@@ -272,7 +272,7 @@ def test_every_control_has_a_name(pane: TokenizationPane) -> None:
 def test_100_kilobytes_stay_usable(bench: Bench, pane: TokenizationPane) -> None:
     text = "This chapter is about tokenization and how tokenizers are trained.\n" * 1400
     pane.set_text(text)
-    bench.wait(lambda: len(pane.watched.lines) == 1400)
+    bench.wait(lambda: len(pane.live.lines) == 1400)
     bench.wait(lambda: pane._changes.is_known)
     assert pane._changes.summary_at(25).words == 1400 * 11
     bench.qtbot.keyClick(pane._chips, Qt.Key.Key_End)
@@ -406,7 +406,7 @@ def painted(pane: TokenizationPane, place: ChipPlace) -> QImage:
 def test_the_chips_in_the_focus_are_ringed(
     bench: Bench, pane: TokenizationPane, focus: Focus, ringed: set[tuple[int, int]]
 ) -> None:
-    words = pane.watched.lines[0].words
+    words = pane.live.lines[0].words
     places = [ChipPlace(0, word, chip) for word in range(len(words)) for chip in range(len(words[word].pieces))]
     before = {place: painted(pane, place) for place in places}
     bench.model.set_focus(focus)
@@ -447,7 +447,7 @@ def test_what_is_composed_stands_at_the_caret(
     QApplication.sendEvent(pane._edit, QInputMethodEvent("안녀", []))
     bench.settle()
     pale = pane._chips.composed_rect()
-    words = pane.watched.lines[0].words
+    words = pane.live.lines[0].words
     if before is not None:
         last = pane._chips.rect_of(ChipPlace(0, before, len(words[before].pieces) - 1))
         assert (last.top(), last.right()) < (pale.top() + 3, pale.left() + 3)
@@ -464,7 +464,7 @@ def test_offsets_are_told_in_the_unit_chosen(bench: Bench, pane: TokenizationPan
     bench.qtbot.mouseClick(options._offsets, Qt.MouseButton.LeftButton)
     next(action for action in options._units.actions() if action.data() == unit).trigger()
     bench.settle()
-    line = pane.watched.lines[0]
+    line = pane.live.lines[0]
     assert pane._texts.captions(line, line.words[-1].pieces[-1])[-1] == offsets
     assert options.unit_name in pane._summary.text()
     assert options._unit.isVisible()
@@ -537,13 +537,13 @@ def test_the_strip_grows_while_training_runs(empty_bench: Bench, qtmodeltester: 
 def test_typing_in_a_long_text_tokenizes_what_is_seen(bench: Bench, pane: TokenizationPane) -> None:
     pane.set_text("This chapter is about tokenization and how tokenizers are trained.\n" * 1400)
     bench.wait(lambda: pane._changes.is_known)
-    pane._watched._known.clear()
+    pane._live._known.clear()
     cursor = pane._edit.textCursor()
     cursor.setPosition(70)
     pane._edit.setTextCursor(cursor)
     bench.qtbot.keyClick(pane._edit, "x")
-    bench.wait(lambda: "x" in pane.watched.text)
-    assert len(pane._watched._known) < 5
+    bench.wait(lambda: "x" in pane.live.text)
+    assert len(pane._live._known) < 5
     assert pane._changes.summary_at(25).words == 1400 * 11
 
 
@@ -561,7 +561,7 @@ def test_the_field_grows_to_four_lines_and_shows_no_bar_across(bench: Bench, pan
 def test_what_is_beyond_the_limit_is_said(bench: Bench, pane: TokenizationPane) -> None:
     pane.set_text("a\n" * 2_000_000)
     assert len(pane.text) == 100_000
-    bench.wait(lambda: len("".join(pane.watched.line_texts)) == 100_000)
+    bench.wait(lambda: len("".join(pane.live.line_texts)) == 100_000)
     assert pane._field.limit_note == "Live tokenization takes up to 100,000 characters; 3,900,000 left out."
     assert pane._field._limit.isVisible()
     pane.set_text("a")

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QToolButton, QWidget
 
+from wordpiece_studio.session.live_changes import LiveChanges
 from wordpiece_studio.session.player import Player
 from wordpiece_studio.session.step_marks import StepMarks
-from wordpiece_studio.session.watched_changes import WatchedChanges
 from wordpiece_studio.ui.actions.actions import Actions
 from wordpiece_studio.ui.controllers.marks_controller import MarksController
 from wordpiece_studio.ui.controllers.step_controller import StepController
@@ -29,7 +29,7 @@ class Timeline:
         bench.panes.append(self.window)
         self.marks = StepMarks(bench.model, self.window)
         self.player = Player(bench.model, self.window, watch=self.marks.watch)
-        self.changes = WatchedChanges(self.window)
+        self.changes = LiveChanges(self.window)
         self.actions = Actions(bench.theme, self.window)
         self.pane = bench.show(self.make, 1100, 180)
         self.steps = StepController(bench.model, self.player, self.changes, self.actions, self.window)

@@ -51,7 +51,7 @@ def damage(path: Path, part: str) -> None:
 
 
 def saved(path: Path, focus: ProjectFocus, **others: Any) -> Path:
-    view = ProjectView(step=3, focus=focus, watched_text="hugs bugs", breakpoints=(ProjectBreakpoint("word", "hugs"),))
+    view = ProjectView(step=3, focus=focus, live_text="hugs bugs", breakpoints=(ProjectBreakpoint("word", "hugs"),))
     save_project(path, replace(course_project(), view=view, **others))
     return path
 

@@ -382,14 +382,14 @@ def test_a_live_text_that_is_too_long_is_shown_in_part_and_kept_whole_until_it_i
     window, path = projects.window, projects.save()
     project = open_project(path)
     whole = "hugs\n" * 40_000
-    save_project(path, replace(project, view=msgspec.structs.replace(project.view, watched_text=whole)))
+    save_project(path, replace(project, view=msgspec.structs.replace(project.view, live_text=whole)))
     projects.open(path)
     assert window.tokenization_pane.text == whole[:100_000]
     assert not window.isWindowModified()
     projects.save()
-    assert open_project(path).view.watched_text == whole
+    assert open_project(path).view.live_text == whole
     window.tokenization_pane.set_text("short")
     projects.save()
-    assert open_project(path).view.watched_text == "short"
+    assert open_project(path).view.live_text == "short"
     window.actions_.new_corpus.trigger()
-    assert window.project_state.content().watched_text == "short"
+    assert window.project_state.content().live_text == "short"

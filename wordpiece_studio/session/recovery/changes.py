@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from wordpiece_studio.session.recovery.about import to_json
-from wordpiece_studio.session.recovery.journal import SETTINGS, VIEW, WATCHED
+from wordpiece_studio.session.recovery.journal import LIVE_TEXT, SETTINGS, VIEW
 
 if TYPE_CHECKING:
     from wordpiece_studio.session.recovery.journal import Record
@@ -20,9 +20,9 @@ def changed_parts(before: Project, now: Project) -> tuple[Record, ...]:
     parts = []
     if now.settings != before.settings:
         parts.append((SETTINGS, to_json(now.settings)))
-    if now.view.watched_text != before.view.watched_text:
-        parts.append((WATCHED, now.view.watched_text.encode("utf-8", "surrogatepass")))
-    seen, seen_before = (msgspec.structs.replace(project.view, watched_text="") for project in (now, before))
+    if now.view.live_text != before.view.live_text:
+        parts.append((LIVE_TEXT, now.view.live_text.encode("utf-8", "surrogatepass")))
+    seen, seen_before = (msgspec.structs.replace(project.view, live_text="") for project in (now, before))
     if seen != seen_before:
         parts.append((VIEW, to_json(seen)))
     return tuple(parts)

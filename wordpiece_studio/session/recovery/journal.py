@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Record = tuple[bytes, bytes]
 
 MAGIC = b"WPSJ\x01\x00"
-EDIT, SETTINGS, VIEW, WATCHED, ABOUT = b"e", b"s", b"v", b"w", b"a"
+EDIT, SETTINGS, VIEW, LIVE_TEXT, ABOUT = b"e", b"s", b"v", b"w", b"a"
 
 _HEAD = struct.Struct("<cI8s")
 _EDIT = struct.Struct("<QQQ")

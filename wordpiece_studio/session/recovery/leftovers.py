@@ -16,7 +16,7 @@ import msgspec
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.recovery.about import About, from_json
 from wordpiece_studio.session.recovery.folder_lock import FolderLock
-from wordpiece_studio.session.recovery.journal import ABOUT, EDIT, SETTINGS, VIEW, WATCHED, read_journal, text_after
+from wordpiece_studio.session.recovery.journal import ABOUT, EDIT, LIVE_TEXT, SETTINGS, VIEW, read_journal, text_after
 from wordpiece_studio.session.recovery.store import is_own_folder, numbered_files, remove_folder
 from wordpiece_studio.storage.project.contents import ProjectSettings, ProjectView
 from wordpiece_studio.system.printable import display_name
@@ -186,7 +186,7 @@ class _Replay:
         self._text = base.corpus.text
         self._settings = base.settings
         self._view = base.view
-        self._watched = base.view.watched_text
+        self._live_text = base.view.live_text
         self.about: About | None = None
 
     def take(self, kind: bytes, content: bytes) -> None:
@@ -206,8 +206,8 @@ class _Replay:
             self._settings = _settings(content) or self._settings
         elif kind == VIEW:
             self._view = from_json(content, ProjectView) or self._view
-        elif kind == WATCHED:
-            self._watched = content.decode("utf-8", "surrogatepass")
+        elif kind == LIVE_TEXT:
+            self._live_text = content.decode("utf-8", "surrogatepass")
         elif kind == ABOUT:
             self.about = from_json(content, About) or self.about
 
@@ -219,7 +219,7 @@ class _Replay:
             base,
             settings=self._settings,
             corpus=replace(base.corpus, text=self._text, is_edited=is_edited),
-            view=msgspec.structs.replace(self._view, watched_text=self._watched),
+            view=msgspec.structs.replace(self._view, live_text=self._live_text),
         )
 
 

@@ -76,7 +76,7 @@ class ProjectView(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     ----------
     step
         After so many merges.
-    watched_text
+    live_text
         The text in the tokenization pane.
     markers
         The steps of A and B.
@@ -84,7 +84,7 @@ class ProjectView(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     step: _Step = msgspec.field(default=0, name="moment")
     focus: ProjectFocus | None = None
-    watched_text: Annotated[str, msgspec.Meta(max_length=20_000_000)] = ""
+    live_text: Annotated[str, msgspec.Meta(max_length=20_000_000)] = msgspec.field(default="", name="watched_text")
     markers: dict[Literal["A", "B"], _Step] = {}
     notes: tuple[ProjectNote, ...] = ()
     breakpoints: tuple[ProjectBreakpoint, ...] = ()

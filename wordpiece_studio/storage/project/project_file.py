@@ -54,9 +54,9 @@ if TYPE_CHECKING:
 __all__ = ["SUFFIX", "SavingStopped", "check_project", "is_project", "open_project", "save_project"]
 
 _SETTINGS, _CORPUS, _VIEW, _RUN, _COUNTS = "settings", "corpus", "view", "run", "counts"
-_TEXT, _WATCHED, _NOTES = "corpus/text", "view/watched_text", "view/notes"
+_TEXT, _LIVE_TEXT, _NOTES = "corpus/text", "view/watched_text", "view/notes"
 _RECORDS = frozenset([PROGRAM, ROOT, _SETTINGS, _CORPUS, _VIEW, _RUN, _COUNTS])
-_PARTS = frozenset([_TEXT, _WATCHED, _NOTES]) | NAMES | part_names(CORPUS_WORDS)
+_PARTS = frozenset([_TEXT, _LIVE_TEXT, _NOTES]) | NAMES | part_names(CORPUS_WORDS)
 _READ_AT_ONCE = 1 << 20
 _FAULTS = (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError)
 """What wrong values in a file may raise while they are turned into ours."""
@@ -180,7 +180,7 @@ def _image(
             image.add_unknown(kept)
         records: dict[str, Any] = {
             _SETTINGS: project.settings,
-            _VIEW: msgspec.structs.replace(project.view, watched_text="", notes=()),
+            _VIEW: msgspec.structs.replace(project.view, live_text="", notes=()),
         }
         folder = os.path.dirname(os.path.realpath(path))
         records[_CORPUS], sources = write_corpus(project.corpus, folder)
@@ -197,7 +197,7 @@ def _image(
 def _small_parts(project: Project) -> Iterator[PartContent]:
     if project.corpus.text is not None:
         yield text_part(_TEXT, project.corpus.text)
-    yield text_part(_WATCHED, project.view.watched_text)
+    yield text_part(_LIVE_TEXT, project.view.live_text)
     yield text_part(_NOTES, to_json(project.view.notes))
 
 
@@ -260,7 +260,7 @@ def _read(container: Container, *, with_merges: bool = True) -> Project:
     return Project(
         settings=settings,
         corpus=corpus,
-        view=msgspec.structs.replace(view, watched_text=container.text(_WATCHED), notes=notes),
+        view=msgspec.structs.replace(view, live_text=container.text(_LIVE_TEXT), notes=notes),
         run=run,
         counts=counts,
         unknown=unknown_contents(container, records, fields, _RECORDS, _PARTS),

@@ -35,11 +35,11 @@ class StepActions(ActionMaker):
         )
         self.next_change = self._action(
             self.tr("Next &change of the text"), ("F9", "Ctrl+Right"),
-            self.tr("To the next step that changes how the watched text is tokenized"), "next_change",
+            self.tr("To the next step that changes how the live text is tokenized"), "next_change",
         )  # fmt: skip
         self.previous_change = self._action(
             self.tr("Previous change of the te&xt"), ("Shift+F9", "Ctrl+Left"),
-            self.tr("To the step before that changed how the watched text is tokenized"), "previous_change",
+            self.tr("To the step before that changed how the live text is tokenized"), "previous_change",
         )  # fmt: skip
         self.go_to_step = self._action(self.tr("&Go to step…"), ("Ctrl+G",), self.tr("Type the number of a step"))
 

@@ -10,9 +10,9 @@ from wordpiece_studio.session.records import TrainerState
 from wordpiece_studio.ui.panes.timeline.action_reasons import ActionReasons
 
 if TYPE_CHECKING:
+    from wordpiece_studio.session.live_changes import LiveChanges
     from wordpiece_studio.session.player import Player
     from wordpiece_studio.session.trainer_model import TrainerModel
-    from wordpiece_studio.session.watched_changes import WatchedChanges
     from wordpiece_studio.ui.actions.actions import Actions
 
 _MANY = 10
@@ -27,7 +27,7 @@ class StepController(QObject):
     """Next was asked for at the last merge, and a stop rule forbids another one."""
 
     def __init__(
-        self, model: TrainerModel, player: Player, changes: WatchedChanges, actions: Actions, parent: QObject
+        self, model: TrainerModel, player: Player, changes: LiveChanges, actions: Actions, parent: QObject
     ) -> None:
         super().__init__(parent)
         self._model = model
@@ -125,5 +125,5 @@ class StepController(QObject):
         if at_edge:
             return at_edge
         if not self._changes.is_known:
-            return self.tr("The steps that change the watched text are not known yet")
-        return self.tr("No step on this side changes the watched text")
+            return self.tr("The steps that change the live text are not known yet")
+        return self.tr("No step on this side changes the live text")

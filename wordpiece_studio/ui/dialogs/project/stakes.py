@@ -44,7 +44,7 @@ class Stakes:
     notes
         How many notes are new in the notebook, or gone from it.
     others
-        Whether settings, markers, breakpoints or the watched text of a project are others.
+        Whether settings, markers, breakpoints or the live text of a project are others.
     trains
         Whether a training runs that the user asked for.
     """
@@ -105,7 +105,7 @@ class StakesFinder:
             text=now.corpus != saved.corpus,
             merges=self._model.merge_count if new_run else 0,
             notes=len(set(now.notes) ^ set(saved.notes)),
-            others=(now.settings, now.marks, now.watched_text) != (saved.settings, saved.marks, saved.watched_text),
+            others=(now.settings, now.marks, now.live_text) != (saved.settings, saved.marks, saved.live_text),
             trains=trains,
         )
 

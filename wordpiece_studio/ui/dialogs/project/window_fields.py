@@ -44,7 +44,7 @@ class WindowFields(ProjectFields):
         tokenization.text_changed.connect(self._on_something_changed)
 
     @property
-    def watched_text(self) -> str:
+    def live_text(self) -> str:
         """The text that is tokenized live."""
         return self._tokenization.text
 

@@ -190,9 +190,9 @@ class SymbolsChart(StepChart):
 
 
 class FertilityChart(StepChart):
-    """Tokens per word of the training corpus, as it is merged, and of the watched text, as longest match cuts it.
+    """Tokens per word of the training corpus, as it is merged, and of the live text, as longest match cuts it.
 
-    The watched text stands for text that the training did not see.
+    The live text stands for text that the training did not see.
     """
 
     def title(self) -> str:
@@ -204,11 +204,11 @@ class FertilityChart(StepChart):
         return self.source.count or None
 
     def _make_items(self) -> None:
-        self._corpus, self._watched = graph.PlotCurveItem(), graph.PlotCurveItem()
+        self._corpus, self._live = graph.PlotCurveItem(), graph.PlotCurveItem()
         self._labels = self.canvas.add_label(), self.canvas.add_label()
         self._range: Range = (0.0, 1.0)
         self.canvas.add(self._corpus)
-        self.canvas.add(self._watched)
+        self.canvas.add(self._live)
         super()._make_items()
 
     def _restyle_items(self) -> None:
@@ -219,7 +219,7 @@ class FertilityChart(StepChart):
             label.setFont(self.font())
 
     @property
-    def _watched_words(self) -> int:
+    def _live_words(self) -> int:
         changes = self.source.changes
         return changes.summary_at(0).words if changes.is_known else 0
 
@@ -229,47 +229,47 @@ class FertilityChart(StepChart):
         assert history is not None
         steps = sampled_steps(self.source.count, self.canvas.columns)
         corpus = Curve(steps.astype(np.float64), fertility_at(history, steps))
-        watched = self._watched_curve()
-        highest = max(corpus.y.max(), watched.y.max(initial=0.0))
-        lowest = min(corpus.y.min(), watched.y.min(initial=np.inf))
+        live = self._live_curve()
+        highest = max(corpus.y.max(), live.y.max(initial=0.0))
+        lowest = min(corpus.y.min(), live.y.min(initial=np.inf))
         low, high = padded(float(lowest), float(highest))
         is_low = self.canvas.rows < _LOW_LINES * self.fontMetrics().height()
-        texts = [] if is_low else self._label_texts(corpus, watched)
+        texts = [] if is_low else self._label_texts(corpus, live)
         if texts:
             label = (high - low) * 1.6 * self.fontMetrics().height() / self.canvas.rows  # room below the lower curve
             low = max(low - label, 0.0)
             high = self.top_for_text(low, high, max(place for _, place, is_above in texts if is_above))
         self._range = low, high
         self.draw_curve(self._corpus, corpus, colors.accent)
-        self.draw_curve(self._watched, watched, colors.tie_text, Qt.PenStyle.DashLine)
+        self.draw_curve(self._live, live, colors.tie_text, Qt.PenStyle.DashLine)
         for each in self._labels:
             each.clear()
         for each, (text, place, is_above) in zip(self._labels, texts, strict=False):
             each.write(text, float(self.source.count), place, 1, 1 if is_above else 0)
         caption = self.tr("tokens per word")
         if is_low:  # no room for texts beside the curves
-            names = "— " + self.tr("training corpus"), "- - " + self.tr("watched text")
-            caption = "   ".join([caption, *names[: 1 + bool(len(watched.x))]])
+            names = "— " + self.tr("training corpus"), "- - " + self.tr("live text")
+            caption = "   ".join([caption, *names[: 1 + bool(len(live.x))]])
         self.canvas.set_captions(caption, self.tr("merge"))
         ticks = linear_ticks(*self._range, self.y_marks)
         self.canvas.set_axes(self.x_range(), self._range, self.x_ticks(), ticks)
 
-    def _watched_curve(self) -> Curve:
+    def _live_curve(self) -> Curve:
         changes = self.source.changes
-        if not self._watched_words:
+        if not self._live_words:
             return Curve(np.empty(0), np.empty(0))
-        steps, tokens = changes.steps, self.source.watched_tokens()
+        steps, tokens = changes.steps, self.source.live_tokens()
         return held_curve(steps, tokens, changes.summary_at(0), self.source.count, self.canvas.columns)
 
-    def _label_texts(self, corpus: Curve, watched: Curve) -> list[tuple[str, float, bool]]:
+    def _label_texts(self, corpus: Curve, live: Curve) -> list[tuple[str, float, bool]]:
         """Return what is written beside each curve: above the higher end and below the lower one, clear of both.
 
         Text, height on the upright axis, and whether it stands above that.
         """
-        curves, last = [each for each in (corpus, watched) if len(each.x)], float(self.source.count)
-        texts = self.tr("training corpus, under merging"), self.tr("watched text, longest match")
+        curves, last = [each for each in (corpus, live) if len(each.x)], float(self.source.count)
+        texts = self.tr("training corpus, under merging"), self.tr("live text, longest match")
         if max(map(self.fontMetrics().horizontalAdvance, texts)) > self.canvas.columns * 0.6:
-            texts = self.tr("training corpus"), self.tr("watched text")
+            texts = self.tr("training corpus"), self.tr("live text")
         ends = [float(each.y[-1]) for each in curves]
         found = []
         for index in range(len(curves)):
@@ -295,20 +295,20 @@ class FertilityChart(StepChart):
         return [(float(step), value) for value in fertility if value is not None]
 
     def _fertility(self, step: int) -> tuple[float | None, float | None]:
-        """Return the tokens per word of the corpus and of the watched text after a step."""
+        """Return the tokens per word of the corpus and of the live text after a step."""
         history, changes = self.source.history, self.source.changes
         corpus = history.symbols_after(step) / self.source.words if history is not None and self.source.words else None
-        return corpus, changes.summary_at(step).fertility if self._watched_words else None
+        return corpus, changes.summary_at(step).fertility if self._live_words else None
 
     def figures_at(self, step: int) -> str:
         """Return both numbers after a step."""
-        corpus, watched = self._fertility(step)
+        corpus, live = self._fertility(step)
         said = self.tr("after merge {step}: {corpus} in the corpus").format(
             step=number_text(step), corpus=value_text(corpus or 0.0)
         )
-        if watched is None:
+        if live is None:
             return said
-        return said + self.tr(", {watched} in the watched text").format(watched=value_text(watched))
+        return said + self.tr(", {live} in the live text").format(live=value_text(live))
 
 
 def padded(low: float, high: float) -> Range:

@@ -22,9 +22,9 @@ from wordpiece_studio.ui.widgets.token_text import number_text
 if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 
+    from wordpiece_studio.session.live_changes import LiveChanges
     from wordpiece_studio.session.token_usage import TokenUsage
     from wordpiece_studio.session.trainer_model import TrainerModel
-    from wordpiece_studio.session.watched_changes import WatchedChanges
     from wordpiece_studio.ui.panes.charts.chart import Chart
     from wordpiece_studio.ui.widgets.theme import Theme
 
@@ -46,7 +46,7 @@ class ChartsPane(Pane):
         self,
         model: TrainerModel,
         usage: TokenUsage,
-        changes: WatchedChanges,
+        changes: LiveChanges,
         theme: Theme,
         parent: QWidget | None = None,
     ) -> None:
@@ -64,7 +64,7 @@ class ChartsPane(Pane):
         tips = (
             self.tr("The value of each merge, on a logarithmic axis; ties are marked"),
             self.tr("How many symbols the corpus is made of, for each size of the vocabulary"),
-            self.tr("Of the training corpus, as it is merged, and of the watched text, which stands for held-out text"),
+            self.tr("Of the training corpus, as it is merged, and of the live text, which stands for held-out text"),
             self.tr("How many tokens have how many characters, at the current step"),
             self.tr("How often each token is used on the corpus, most frequent first, at the current step"),
             self.tr("All charts at once"),
@@ -101,7 +101,7 @@ class ChartsPane(Pane):
         for column in range(6):
             self._grid.setColumnStretch(column, 1)
 
-    def _connect(self, changes: WatchedChanges) -> None:
+    def _connect(self, changes: LiveChanges) -> None:
         model = self._model
         self._choice.chosen.connect(self._on_choice_chosen)
         self._save.clicked.connect(self.save_requested)

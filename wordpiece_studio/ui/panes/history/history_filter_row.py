@@ -20,7 +20,7 @@ _STEP = r"[\d\s.,'’_]{0,24}"
 
 
 class HistoryFilterRow(QWidget):
-    """Text or expression, only ties, only changes of the watched text; below them what is wrong with the expression."""
+    """Text or expression, only ties, only changes of the live text; below them what is wrong with the expression."""
 
     filter_changed = Signal()
     """:attr:`filter` is another one."""
@@ -40,9 +40,9 @@ class HistoryFilterRow(QWidget):
         self._only_ties = self._toggle(
             self.tr("ties"), self.tr("Only ties"), self.tr("Show only merges at which another pair was as good")
         )
-        self._only_watched = self._toggle(
-            self.tr("changes"), self.tr("Only changes of the watched text"),
-            self.tr("Show only merges that changed how the watched text is tokenized"),
+        self._only_live = self._toggle(
+            self.tr("changes"), self.tr("Only changes of the live text"),
+            self.tr("Show only merges that changed how the live text is tokenized"),
         )  # fmt: skip
         self._step = line_field(self)
         self._step.setPlaceholderText(self.tr("to step"))
@@ -54,7 +54,7 @@ class HistoryFilterRow(QWidget):
         self._error.hide()
         self._put_together()
         self._text.textChanged.connect(self._on_something_changed)
-        for toggle in (self._is_pattern, self._only_ties, self._only_watched):
+        for toggle in (self._is_pattern, self._only_ties, self._only_live):
             toggle.toggled.connect(self._on_something_changed)
         self._step.returnPressed.connect(self._on_step_return_pressed)
 
@@ -63,7 +63,7 @@ class HistoryFilterRow(QWidget):
         line = QHBoxLayout()
         line.setSpacing(4)
         line.addWidget(self._text, 1)
-        for control in (self._is_pattern, self._only_ties, self._only_watched, self._step):
+        for control in (self._is_pattern, self._only_ties, self._only_live, self._step):
             line.addWidget(control)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(10, 2, 10, 2)
@@ -76,7 +76,7 @@ class HistoryFilterRow(QWidget):
         """What is wanted; an expression only if there is one."""
         text = self._text.text()
         is_pattern = bool(text) and self._is_pattern.isChecked()
-        return HistoryFilter(text, is_pattern, self._only_ties.isChecked(), self._only_watched.isChecked())
+        return HistoryFilter(text, is_pattern, self._only_ties.isChecked(), self._only_live.isChecked())
 
     @property
     def error(self) -> str:
@@ -89,7 +89,7 @@ class HistoryFilterRow(QWidget):
         parts = [
             self.tr("text") if wanted.text else "",
             self.tr("ties") if wanted.only_ties else "",
-            self.tr("changes") if wanted.only_watched else "",
+            self.tr("changes") if wanted.only_live else "",
         ]
         return " + ".join(filter(None, parts))
 
@@ -107,7 +107,7 @@ class HistoryFilterRow(QWidget):
         """Show all merges."""
         self._text.clear()
         self._only_ties.setChecked(False)
-        self._only_watched.setChecked(False)
+        self._only_live.setChecked(False)
 
     def show_error(self, error: StudioError | None) -> None:
         """Tell below the line what is wrong with the expression, or nothing."""

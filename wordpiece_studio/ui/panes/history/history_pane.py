@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from wordpiece_studio.session.history_rows import TOKEN_COLUMNS, HistoryColumn
 from wordpiece_studio.session.history_table import RAW_ROLE, HistoryTableModel
+from wordpiece_studio.session.live_changes import LiveChanges
 from wordpiece_studio.session.records import Focus, TrainerState
-from wordpiece_studio.session.watched_changes import WatchedChanges
 from wordpiece_studio.ui.panes.history.export_bar import ExportBar
 from wordpiece_studio.ui.panes.history.focused_step import focused_step
 from wordpiece_studio.ui.panes.history.history_controls import HistoryControls
@@ -48,10 +48,10 @@ class HistoryPane(Pane):
     """The user has chosen other columns: their names, as `HistoryColumns.names` has them."""
 
     def __init__(
-        self, model: TrainerModel, theme: Theme, parent: QWidget | None = None, *, changes: WatchedChanges | None = None
+        self, model: TrainerModel, theme: Theme, parent: QWidget | None = None, *, changes: LiveChanges | None = None
     ) -> None:
         super().__init__(model, parent)
-        self._changes = changes if changes is not None else WatchedChanges(self)
+        self._changes = changes if changes is not None else LiveChanges(self)
         self._rows = HistoryTableModel(model, self)
         self._view = HistoryView(self._rows, theme, self)
         self._controls = HistoryControls(theme, HistoryMenu(self._view, self), self)
@@ -72,7 +72,7 @@ class HistoryPane(Pane):
         layout.addWidget(self._empty, 1)
         layout.addWidget(self._view, 100)
         self._connect()
-        self._rows.set_watched(self._changes.steps)
+        self._rows.set_live_steps(self._changes.steps)
         self._show_columns()
         self._view.set_step(model.step)
         self._view.show_step(model.step, select=False)
@@ -151,8 +151,8 @@ class HistoryPane(Pane):
             text = self._why_no_merge()
         elif not self._rows.rowCount() and self._rows.hidden_count:
             text = self.tr("No merge matches the filter.")
-            if self._rows.filter.only_watched and not self._changes.is_known:
-                text = self.tr("The steps that change the watched text are not known yet.")
+            if self._rows.filter.only_live and not self._changes.is_known:
+                text = self.tr("The steps that change the live text are not known yet.")
         self._empty.show_text(text, offers=self._model.history is None)
         self._empty.setVisible(bool(text))
         self._view.setVisible(not text)
@@ -302,7 +302,7 @@ class HistoryPane(Pane):
         self.refresh_later()
 
     def _on_changes_changed(self) -> None:
-        self._rows.set_watched(self._changes.steps)
+        self._rows.set_live_steps(self._changes.steps)
         self.refresh_later()
 
     def _on_model_focus_changed(self, _focus: object) -> None:

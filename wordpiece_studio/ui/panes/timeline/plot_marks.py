@@ -41,7 +41,7 @@ class PlotMarks:
     Attributes
     ----------
     changes
-        Steps that change how the watched text is tokenized.
+        Steps that change how the live text is tokenized.
     breakpoints
         Steps at which a breakpoint is hit.
     notes

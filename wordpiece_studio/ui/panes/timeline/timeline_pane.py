@@ -24,10 +24,10 @@ from wordpiece_studio.ui.widgets.token_text import number_text, token_text, valu
 if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
 
+    from wordpiece_studio.session.live_changes import LiveChanges
     from wordpiece_studio.session.player import Player
     from wordpiece_studio.session.step_marks import StepMarks
     from wordpiece_studio.session.trainer_model import TrainerModel
-    from wordpiece_studio.session.watched_changes import WatchedChanges
     from wordpiece_studio.ui.actions.actions import Actions
     from wordpiece_studio.ui.panes.timeline.plot_marks import MarkKind
     from wordpiece_studio.ui.widgets.theme import Theme
@@ -52,7 +52,7 @@ class TimelinePane(Pane):
     player
         What the speed is set of.
     changes
-        The steps that change the watched text.
+        The steps that change the live text.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class TimelinePane(Pane):
         parent: QWidget | None = None,
         *,
         player: Player,
-        changes: WatchedChanges,
+        changes: LiveChanges,
     ) -> None:
         super().__init__(model, parent)
         self._actions = actions
@@ -224,7 +224,7 @@ class TimelinePane(Pane):
         if curve := self._curve_text():
             entries.append(("tie", self.tr("tie")))
             if len(marks.changes):
-                entries.append(("change", self.tr("changes the watched text")))
+                entries.append(("change", self.tr("changes the live text")))
             if len(marks.breakpoints):
                 entries.append(("breakpoint", self.tr("breakpoint")))
             if len(marks.notes):
@@ -254,7 +254,7 @@ class TimelinePane(Pane):
         if merge.ties > 1:
             parts.append(self.tr("tie of {count}").format(count=number_text(merge.ties)))
         if self._changes.next_after(step - 1) == step:
-            parts.append(self.tr("changes the watched text"))
+            parts.append(self.tr("changes the live text"))
         if (hit := self._marks.watch.hit_at(step)) is not None:
             parts.append(hit_words(hit, history))
         parts += [f"“{token_text(note.text, 40)}”" for note in self._marks.notebook.notes if note.step == step]

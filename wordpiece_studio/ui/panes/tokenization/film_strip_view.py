@@ -1,4 +1,4 @@
-"""The film strip: one row for each step that changed the watched text, with the token it made."""
+"""The film strip: one row for each step that changed the live text, with the token it made."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
 
     from wordpiece_studio.session.film_strip import StripRow
-    from wordpiece_studio.session.watched_changes import WatchedChanges
+    from wordpiece_studio.session.live_changes import LiveChanges
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _Index = QModelIndex | QPersistentModelIndex
@@ -42,7 +42,7 @@ class FilmStripView(QWidget):
     rows_changed = Signal()
     """There are more or fewer rows: the strip may need another height."""
 
-    def __init__(self, changes: WatchedChanges, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, changes: LiveChanges, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._changes = changes
         self._step = 0

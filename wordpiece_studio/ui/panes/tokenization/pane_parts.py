@@ -15,8 +15,8 @@ from wordpiece_studio.ui.panes.tokenization.pane_room import Wanted, shared_room
 if TYPE_CHECKING:
     from wordpiece_studio.ui.panes.tokenization.chip_canvas import ChipCanvas
     from wordpiece_studio.ui.panes.tokenization.film_strip_view import FilmStripView
+    from wordpiece_studio.ui.panes.tokenization.live_field import LiveField
     from wordpiece_studio.ui.panes.tokenization.unknown_box import UnknownBox
-    from wordpiece_studio.ui.panes.tokenization.watched_field import WatchedField
     from wordpiece_studio.ui.panes.tokenization.why_here import WhyHere
 
 _LEAST_HEIGHT = 60
@@ -33,7 +33,7 @@ class PaneParts(QSplitter):
 
     def __init__(
         self,
-        field: WatchedField,
+        field: LiveField,
         shown: QStackedWidget,
         chips: ChipCanvas,
         labels: tuple[QLabel, QLabel],

@@ -1,4 +1,4 @@
-"""What is said of one token of the watched text: under its chip, in a row of the table, to a screen reader."""
+"""What is said of one token of the live text: under its chip, in a row of the table, to a screen reader."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from PySide6.QtCore import QObject
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 
 if TYPE_CHECKING:
-    from wordpiece_studio.session.watched_text import WatchedLine, WatchedText
-    from wordpiece_studio.session.watched_timeline import TextSummary
+    from wordpiece_studio.session.live_text import LiveLine, LiveText
+    from wordpiece_studio.session.live_timeline import TextSummary
     from wordpiece_studio.tokenizer.tokenizer import Piece, TokenizedWord
     from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.ui.panes.tokenization.token_options import TokenOptions
@@ -21,11 +21,11 @@ _NOTHING = "–"
 class PieceTexts(QObject):
     """Writes ids, offsets and birth steps; the run that made the tokens says when each was born."""
 
-    def __init__(self, watched: WatchedText, options: TokenOptions, parent: QObject | None = None) -> None:
+    def __init__(self, live: LiveText, options: TokenOptions, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._history: MergeHistory | None = None
         self._merges = 0
-        self._watched = watched
+        self._live = live
         self._options = options
         self._captions: dict[int, tuple[str, ...]] | None = {}  # by id; None where they depend on the place
         options.changed.connect(self._forget)
@@ -66,7 +66,7 @@ class PieceTexts(QObject):
             return text
         return text + " · " + self.tr("offsets in {unit}, from 0").format(unit=self.unit_name)
 
-    def captions(self, line: WatchedLine, piece: Piece) -> tuple[str, ...]:
+    def captions(self, line: LiveLine, piece: Piece) -> tuple[str, ...]:
         """Return the lines under a chip, as the options have it."""
         known = self._captions.get(piece.id) if self._captions is not None else None
         if known is not None:
@@ -82,14 +82,14 @@ class PieceTexts(QObject):
             self._captions[piece.id] = tuple(captions)
         return tuple(captions)
 
-    def row(self, line: WatchedLine, word: TokenizedWord, chip: int) -> tuple[str, ...]:
+    def row(self, line: LiveLine, word: TokenizedWord, chip: int) -> tuple[str, ...]:
         """Return token, id, offsets, birth step and word of one token."""
         piece = word.pieces[chip]
         text = token_text(word.word.text) if word.word is not None else ""
         offsets = self._offsets_text(line, piece)
         return token_text(piece.token), _id_text(piece), offsets, self._born_text(piece), text
 
-    def spoken(self, line: WatchedLine, word: TokenizedWord, chip: int) -> str:
+    def spoken(self, line: LiveLine, word: TokenizedWord, chip: int) -> str:
         """Return what a screen reader says of one token."""
         token, number, offsets, born, text = self.row(line, word, chip)
         said = self.tr("token {token}, id {id}, {unit} {offsets}, born at step {born}, in the word {word}")
@@ -99,8 +99,8 @@ class PieceTexts(QObject):
         history = self._history
         return number_text(history.birth_step(piece.id)) if history is not None and piece.id >= 0 else _NOTHING
 
-    def _offsets_text(self, line: WatchedLine, piece: Piece) -> str:
-        start, end = self._watched.offsets_in(self._options.unit, line, piece.start, piece.end)
+    def _offsets_text(self, line: LiveLine, piece: Piece) -> str:
+        start, end = self._live.offsets_in(self._options.unit, line, piece.start, piece.end)
         return f"{number_text(start)}–{number_text(end)}"
 
 

@@ -12,7 +12,7 @@ from wordpiece_studio.ui.widgets.exact_text import copy_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wordpiece_studio.session.watched_text import WatchedLine
+    from wordpiece_studio.session.live_text import LiveLine
 
 _SLICE_SECONDS, _PAUSE_MS = 0.008, 4
 
@@ -25,7 +25,7 @@ class TokenCopy(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._lines: Sequence[WatchedLine] = ()
+        self._lines: Sequence[LiveLine] = ()
         self._what: Literal["tokens", "ids"] = "tokens"
         self._next = 0
         self._gathered: list[str] = []
@@ -34,7 +34,7 @@ class TokenCopy(QObject):
         self._timer.setInterval(_PAUSE_MS)
         self._timer.timeout.connect(self._gather)
 
-    def start(self, lines: Sequence[WatchedLine], what: Literal["tokens", "ids"]) -> None:
+    def start(self, lines: Sequence[LiveLine], what: Literal["tokens", "ids"]) -> None:
         """Copy the tokens or the ids of these lines, as they are, with a space between two."""
         self._lines, self._what, self._next, self._gathered = lines, what, 0, []
         self._gather()

@@ -1,4 +1,4 @@
-"""The tokens of the watched text as an ordinary table: what the chips show, for those who cannot see chips."""
+"""The tokens of the live text as an ordinary table: what the chips show, for those who cannot see chips."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtWidgets import QWidget
 
-    from wordpiece_studio.session.watched_text import WatchedLine
+    from wordpiece_studio.session.live_text import LiveLine
     from wordpiece_studio.ui.panes.tokenization.piece_texts import PieceTexts
     from wordpiece_studio.ui.widgets.theme import Theme
 
@@ -31,11 +31,11 @@ class TokenModel(QAbstractTableModel):
     def __init__(self, texts: PieceTexts, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._texts = texts
-        self._lines: Sequence[WatchedLine] = ()
+        self._lines: Sequence[LiveLine] = ()
         self._ends: list[int] = []  # how many tokens each line ends with, of the lines that were looked at
         self._is_growing = False
 
-    def set_lines(self, lines: Sequence[WatchedLine]) -> None:
+    def set_lines(self, lines: Sequence[LiveLine]) -> None:
         """Show the tokens of these lines."""
         self.beginResetModel()
         self._lines = lines

@@ -1,7 +1,7 @@
 """Live tokenization: a text, its tokens at the step chosen, and why they are these.
 
 The text is tokenized by the vocabulary of the step; it follows the timeline. Nothing is tokenized here: that is done
-in :mod:`~wordpiece_studio.session.watched_text` by the tokenizer of the model.
+in :mod:`~wordpiece_studio.session.live_text` by the tokenizer of the model.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, Signal
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
+from wordpiece_studio.session.live_changes import LiveChanges
+from wordpiece_studio.session.live_finder import ChangesFinder
+from wordpiece_studio.session.live_text import LiveText
 from wordpiece_studio.session.records import Focus, TrainerState
-from wordpiece_studio.session.watched_changes import WatchedChanges
-from wordpiece_studio.session.watched_finder import ChangesFinder
-from wordpiece_studio.session.watched_text import WatchedText
 from wordpiece_studio.ui.panes.tokenization.chips import ChipFlow
 from wordpiece_studio.ui.panes.tokenization.film_strip_view import FilmStripView
 from wordpiece_studio.ui.panes.tokenization.focus_rings import rings_of
+from wordpiece_studio.ui.panes.tokenization.live_field import LiveField
 from wordpiece_studio.ui.panes.tokenization.pane_parts import PaneParts
 from wordpiece_studio.ui.panes.tokenization.piece_texts import PieceTexts
 from wordpiece_studio.ui.panes.tokenization.token_copy import TokenCopy
 from wordpiece_studio.ui.panes.tokenization.token_table import TokenTable
 from wordpiece_studio.ui.panes.tokenization.unknown_box import UnknownBox
 from wordpiece_studio.ui.panes.tokenization.unknown_note import UnknownNote, unknown_note
-from wordpiece_studio.ui.panes.tokenization.watched_field import WatchedField
 from wordpiece_studio.ui.panes.tokenization.why_here import WhyHere
 from wordpiece_studio.ui.widgets.pane import Pane
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text
@@ -52,20 +52,20 @@ class TokenizationPane(Pane):
     """The typed text as chips at the step of the timeline."""
 
     text_changed = Signal(object)
-    """Another text is watched, a str."""
+    """The live text is another one, a str."""
 
     def __init__(
-        self, model: TrainerModel, theme: Theme, parent: QWidget | None = None, *, changes: WatchedChanges | None = None
+        self, model: TrainerModel, theme: Theme, parent: QWidget | None = None, *, changes: LiveChanges | None = None
     ) -> None:
         super().__init__(model, parent)
-        self._changes = changes if changes is not None else WatchedChanges(self)
-        self._watched = WatchedText()
+        self._changes = changes if changes is not None else LiveChanges(self)
+        self._live = LiveText()
         self._note = UnknownNote(model.counts, model.history)
         self._chosen: tuple[ChipPlace, bool] | None = None
         self._is_low = self._is_made = False
-        self._field = WatchedField(theme, self._decoded, self)
+        self._field = LiveField(theme, self._decoded, self)
         self._edit, self._options = self._field.edit, self._field.options
-        self._texts = PieceTexts(self._watched, self._options, self)
+        self._texts = PieceTexts(self._live, self._options, self)
         self._chips = ChipFlow(theme, self._texts.captions, self._describe_place, self)
         self._chips.setAccessibleName(self.tr("Tokens"))
         self._table = TokenTable(self._texts, theme, self)
@@ -89,7 +89,7 @@ class TokenizationPane(Pane):
 
     @property
     def text(self) -> str:
-        """The text that is watched."""
+        """The live text."""
         return self._edit.text
 
     def set_text(self, text: str) -> None:
@@ -97,14 +97,14 @@ class TokenizationPane(Pane):
         self._edit.set_text(text)
 
     @property
-    def watched(self) -> WatchedText:
+    def live(self) -> LiveText:
         """The text with its words, as of the last refresh."""
-        return self._watched
+        return self._live
 
     @property
     def tokens(self) -> list[str]:
         """All tokens in the order of the text, as of the last refresh; takes its time for a long text."""
-        return self._watched.tokens()
+        return self._live.tokens()
 
     # -- set-up
 
@@ -150,9 +150,9 @@ class TokenizationPane(Pane):
     def refresh(self) -> None:
         model = self._model
         self._texts.show_run(model.history, model.merge_count)
-        self._watched.set_text(self._edit.text)
-        self._watched.set_tokenizer(model.tokenizer_at(model.step))
-        self._finder.set_lines(self._watched.line_texts)
+        self._live.set_text(self._edit.text)
+        self._live.set_tokenizer(model.tokenizer_at(model.step))
+        self._finder.set_lines(self._live.line_texts)
         self._show_heading()
         self._show_tokens()
         self._show_summary()
@@ -173,9 +173,9 @@ class TokenizationPane(Pane):
 
     def _show_tokens(self) -> None:
         self._chips.set_fresh(self._fresh_id())
-        self._chips.set_lines(self._watched.lines)
+        self._chips.set_lines(self._live.lines)
         if self._options.as_table:
-            self._table.tokens.set_lines(self._watched.lines)
+            self._table.tokens.set_lines(self._live.lines)
 
     def _show_summary(self) -> None:
         if self._model.history is None:
@@ -187,7 +187,7 @@ class TokenizationPane(Pane):
             set_plain_text(self._summary, self._texts.summary(self._changes.summary_at(self._model.step)))
 
     def _show_unknown(self) -> None:
-        tokenizer = self._watched.tokenizer
+        tokenizer = self._live.tokenizer
         chosen = self._word_at(self._chosen[0]) if self._chosen is not None else None
         words = self._finder.unknown_words[:1]
         if chosen is not None and chosen.word is not None and chosen.unknown is not None:
@@ -222,7 +222,7 @@ class TokenizationPane(Pane):
 
     def _show_ladder(self) -> None:
         word = self._word_at(self._chosen[0]) if self._chosen is not None else None
-        tokenizer = self._watched.tokenizer
+        tokenizer = self._live.tokenizer
         if self._chosen is None or word is None or tokenizer is None:
             self._parts.show_question(tokenizer is not None)
             return
@@ -242,24 +242,24 @@ class TokenizationPane(Pane):
         return int(history.column("new_id")[step - 1])
 
     def _word_at(self, place: ChipPlace) -> TokenizedWord | None:
-        lines = self._watched.lines
+        lines = self._live.lines
         if place.line >= len(lines) or place.word >= len(lines[place.line].words):
             return None
         return lines[place.line].words[place.word]
 
     def _describe_place(self, place: ChipPlace) -> str:
         word = self._word_at(place)
-        return self._texts.spoken(self._watched.lines[place.line], word, place.chip) if word is not None else ""
+        return self._texts.spoken(self._live.lines[place.line], word, place.chip) if word is not None else ""
 
     # -- copying and decoding
 
     def copy_tokens(self) -> None:
         """Put the tokens on the clipboard, as they are, with a space between two."""
-        self._copy.start(self._watched.lines, "tokens")
+        self._copy.start(self._live.lines, "tokens")
 
     def copy_ids(self) -> None:
         """Put the ids on the clipboard, with a space between two."""
-        self._copy.start(self._watched.lines, "ids")
+        self._copy.start(self._live.lines, "ids")
 
     def _decoded(self, ids: Sequence[int]) -> str | None:
         tokenizer = self._model.tokenizer_at(self._model.step)
@@ -279,7 +279,7 @@ class TokenizationPane(Pane):
         options = self._options
         lines = options.ids + options.offsets + options.births
         if options.as_table:
-            self._table.tokens.set_lines(self._watched.lines)  # what it showed last may be long gone
+            self._table.tokens.set_lines(self._live.lines)  # what it showed last may be long gone
         self._shown.setCurrentWidget(self._table if options.as_table else self._chips)
         self._chips.captions_changed(lines, hold_places=options.offsets)
         self.refresh_later()
@@ -315,8 +315,8 @@ class TokenizationPane(Pane):
         self._model.set_focus(Focus("token", text=token))
 
     def _on_edit_composed_changed(self, text: str, position: int) -> None:
-        line = self._watched.line_at(position)
-        start = self._watched.lines[line].start if len(self._watched.lines) else 0
+        line = self._live.line_at(position)
+        start = self._live.lines[line].start if len(self._live.lines) else 0
         self._chips.set_composed(text, line, position - start)
 
     def _on_options_decode_toggled(self, is_wanted: bool) -> None:

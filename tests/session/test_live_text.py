@@ -1,4 +1,4 @@
-"""The watched text, its lines as they are asked for, against the tokenizer itself."""
+"""The live text, its lines as they are asked for, against the tokenizer itself."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.session.line_stretches import cut_lines, stretch_pattern
+from wordpiece_studio.session.live_text import LiveText
 from wordpiece_studio.session.text_units import TEXT_UNITS, TextUnit, length_in
-from wordpiece_studio.session.watched_text import WatchedText
 from wordpiece_studio.text.bert_normalizer import BertNormalizer
 from wordpiece_studio.text.normalizers import Unchanged, UnicodeForm
 from wordpiece_studio.text.pipeline import Pipeline
@@ -43,7 +43,7 @@ def tokenizer_at(run: TrainingRun, step: int) -> Tokenizer:
     return Tokenizer(run.history.vocabulary(step))
 
 
-def offsets_of(watched: WatchedText, unit: TextUnit = "characters") -> list[tuple[int, int]]:
+def offsets_of(watched: LiveText, unit: TextUnit = "characters") -> list[tuple[int, int]]:
     return [
         watched.offsets_in(unit, line, piece.start, piece.end)
         for line in watched.lines
@@ -93,7 +93,7 @@ def test_a_long_line_in_stretches_has_the_words_of_the_whole(parts: list[str]) -
 
 
 def test_a_special_token_is_not_cut(run: TrainingRun) -> None:
-    watched = WatchedText("," * 999 + "[MASK]" * 300)
+    watched = LiveText("," * 999 + "[MASK]" * 300)
     watched.set_tokenizer(tokenizer_at(run, 12))
     assert watched.tokens() == tokenizer_at(run, 12).encode(watched.text).tokens
 
@@ -101,7 +101,7 @@ def test_a_special_token_is_not_cut(run: TrainingRun) -> None:
 @pytest.mark.parametrize("text", ["", "This is the\nHugging Face!\n\n🤗 chapter", "the " * 700, "[CLS] This"])
 def test_it_says_what_the_tokenizer_says(run: TrainingRun, text: str) -> None:
     tokenizer = tokenizer_at(run, 12)
-    watched = WatchedText(text)
+    watched = LiveText(text)
     watched.set_tokenizer(tokenizer)
     encoding = tokenizer.encode(text)
     assert watched.tokens() == encoding.tokens
@@ -112,7 +112,7 @@ def test_it_says_what_the_tokenizer_says(run: TrainingRun, text: str) -> None:
 @pytest.mark.parametrize("unit", TEXT_UNITS)
 @pytest.mark.parametrize("text", ["Thé 🤗\nFacé chapter🤗 the\n\nthis", "한국어 the"])
 def test_offsets_in_each_unit_cut_the_same_text(run: TrainingRun, text: str, unit: TextUnit) -> None:
-    watched = WatchedText(text)
+    watched = LiveText(text)
     watched.set_tokenizer(tokenizer_at(run, 12))
     whole = {"characters": list(text), "utf8": text.encode(), "utf16": text.encode("utf-16-le")}[unit]
     size = 2 if unit == "utf16" else 1
@@ -130,7 +130,7 @@ def test_nothing_is_tokenized_that_is_not_asked_for(run: TrainingRun) -> None:
     tokenizer, asked = tokenizer_at(run, 12), []
     tokenize = tokenizer.tokenize_words
     tokenizer.tokenize_words = lambda line: asked.append(line) or tokenize(line)  # type: ignore[method-assign]
-    watched = WatchedText("This is\nthe Course\n" * 500)
+    watched = LiveText("This is\nthe Course\n" * 500)
     watched.set_tokenizer(tokenizer)
     assert len(watched.lines) == 1000
     assert watched.lines[700].words[0].word.text == "This"
@@ -138,7 +138,7 @@ def test_nothing_is_tokenized_that_is_not_asked_for(run: TrainingRun) -> None:
 
 
 def test_typing_keeps_the_words_of_other_lines(run: TrainingRun) -> None:
-    watched = WatchedText("This is\nthe Course")
+    watched = LiveText("This is\nthe Course")
     watched.set_tokenizer(tokenizer_at(run, 12))
     before = [line.words for line in watched.lines]
     watched.set_text("That is\nthe Course")
@@ -147,14 +147,14 @@ def test_typing_keeps_the_words_of_other_lines(run: TrainingRun) -> None:
 
 
 def test_another_tokenizer_makes_other_words(run: TrainingRun) -> None:
-    watched = WatchedText("This chapter")
+    watched = LiveText("This chapter")
     for step in (0, 12, 25, 3):
         watched.set_tokenizer(tokenizer_at(run, step))
         assert watched.tokens() == tokenizer_at(run, step).encode("This chapter").tokens
 
 
 def test_a_place_is_in_its_line(run: TrainingRun) -> None:
-    watched = WatchedText("ab\ncd\n")
+    watched = LiveText("ab\ncd\n")
     watched.set_tokenizer(tokenizer_at(run, 0))
     assert [watched.line_at(position) for position in range(7)] == [0, 0, 0, 1, 1, 1, 1]
 
@@ -172,6 +172,6 @@ def test_a_long_line_stays_whole_where_words_may_reach_over_blanks(run: Training
 
     text = "ab cd " * 1000
     for normalizer, parts in ((Unchanged(), 6), (Reversed(), 1)):
-        watched = WatchedText(text)
+        watched = LiveText(text)
         watched.set_tokenizer(Tokenizer(run.history.vocabulary(5), normalizer))
         assert len(watched.lines) == parts

@@ -1,7 +1,7 @@
-"""Finds the steps that change the watched text, in slices beside everything else, also while training runs.
+"""Finds the steps that change the live text, in slices beside everything else, also while training runs.
 
 It is told the text; it watches the history itself, so that what it finds is so whether or not a pane is seen. How it is
-found is in `watched_timeline.py`.
+found is in `live_timeline.py`.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer
 
-from wordpiece_studio.session.watched_timeline import TextTimeline
+from wordpiece_studio.session.live_timeline import TextTimeline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from wordpiece_studio.session.film_strip import StripRows
+    from wordpiece_studio.session.live_changes import LiveChanges
+    from wordpiece_studio.session.live_timeline import TextSummary
     from wordpiece_studio.session.trainer_model import TrainerModel
-    from wordpiece_studio.session.watched_changes import WatchedChanges
-    from wordpiece_studio.session.watched_timeline import TextSummary
 
 _FIRST_SLICE, _SLICE = 0.002, 0.004
 """Seconds: what is done at once, so that a short text never waits; and in each turn afterwards."""
@@ -32,7 +32,7 @@ _LONGEST_WAIT = 0.25
 class ChangesFinder(QObject):
     """Fills `changes` with what it finds for the text and the run of `model`."""
 
-    def __init__(self, model: TrainerModel, changes: WatchedChanges, parent: QObject | None = None) -> None:
+    def __init__(self, model: TrainerModel, changes: LiveChanges, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._model = model
         self._changes = changes

@@ -1,4 +1,4 @@
-"""The framed field of the live tokenization: the text that is watched, and below it what stands under each chip."""
+"""The framed field of the live tokenization: the text, and below it what stands under each chip."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from PySide6.QtCore import QEvent, QObject, Signal
 from PySide6.QtWidgets import QFrame, QSizePolicy, QVBoxLayout, QWidget
 
 from wordpiece_studio.ui.panes.tokenization.decode_box import DecodeBox
+from wordpiece_studio.ui.panes.tokenization.live_edit import LiveEdit
 from wordpiece_studio.ui.panes.tokenization.token_options import TokenOptions
-from wordpiece_studio.ui.panes.tokenization.watched_edit import WatchedEdit
 from wordpiece_studio.ui.widgets.limited_edit import MOST_CHARACTERS
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text
 from wordpiece_studio.ui.widgets.token_text import number_text
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _LINES, _LOW_LINES = (2, 4), (1, 3)
 
 
-class WatchedField(QFrame):
+class LiveField(QFrame):
     """Editor and options in one frame, never higher than they are; the frame shows who has the keyboard."""
 
     height_changed = Signal()
@@ -33,9 +33,9 @@ class WatchedField(QFrame):
     ) -> None:
         super().__init__(parent)
         self._theme = theme
-        self.setObjectName("watched_field")
+        self.setObjectName("live_field")
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self.edit = WatchedEdit(*_LINES, self)
+        self.edit = LiveEdit(*_LINES, self)
         self.edit.setAccessibleName(self.tr("Text to tokenize"))
         self.edit.setPlaceholderText(self.tr("Type a text, and see its tokens at this step"))
         self._limit = plain_label("", self, role="hint", wrap=True)
@@ -81,6 +81,6 @@ class WatchedField(QFrame):
     def _dress(self) -> None:
         color = self._theme.accent if self.edit.hasFocus() else self._theme.border
         self.setStyleSheet(
-            f"#watched_field {{ border: 1px solid {color.name()}; border-radius: 6px; }}"
-            "#watched_field QPlainTextEdit { border-color: transparent; }"
+            f"#live_field {{ border: 1px solid {color.name()}; border-radius: 6px; }}"
+            "#live_field QPlainTextEdit { border-color: transparent; }"
         )

@@ -1,4 +1,4 @@
-"""The steps that change how the watched text is tokenized, for all panes that ask for them."""
+"""The steps that change how the live text is tokenized, for all panes that ask for them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtCore import QObject, Signal
 
-from wordpiece_studio.session.watched_timeline import TextSummary
+from wordpiece_studio.session.live_timeline import TextSummary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 _NOTHING = TextSummary(0, 0, 0)
 
 
-class WatchedChanges(QObject):
-    """The film strip's rows as every pane may look at them; `watched_finder.py` finds them.
+class LiveChanges(QObject):
+    """The film strip's rows as every pane may look at them; `live_finder.py` finds them.
 
     Signals
     -------

@@ -1,6 +1,6 @@
 """The text that is tokenized live, in lines, each tokenized when it is first asked for: only what is seen costs.
 
-How many words and tokens the whole text has is found in `watched_timeline.py`. Plain Python: no Qt and no widget.
+How many words and tokens the whole text has is found in `live_timeline.py`. Plain Python: no Qt and no widget.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MOST_KEPT = 5000
 _Words = tuple["TokenizedWord", ...]
 
 
-class WatchedLine:
+class LiveLine:
     """A line of the text, or a stretch of about a thousand characters of a longer one where the words allow it.
 
     Attributes
@@ -35,7 +35,7 @@ class WatchedLine:
 
     __slots__ = ("_source", "start", "text")
 
-    def __init__(self, text: str, start: int, source: WatchedLines) -> None:
+    def __init__(self, text: str, start: int, source: LiveLines) -> None:
         self.text = text
         self.start = start
         self._source = source
@@ -49,7 +49,7 @@ class WatchedLine:
         return self._source.words_of(self.text)
 
 
-class WatchedLines(Sequence[WatchedLine]):
+class LiveLines(Sequence[LiveLine]):
     """The lines of a text under one tokenizer, each made when it is asked for. They never become others.
 
     Parameters
@@ -74,13 +74,13 @@ class WatchedLines(Sequence[WatchedLine]):
         return len(self._texts)
 
     @overload
-    def __getitem__(self, index: int) -> WatchedLine: ...
+    def __getitem__(self, index: int) -> LiveLine: ...
     @overload
-    def __getitem__(self, index: slice) -> list[WatchedLine]: ...
-    def __getitem__(self, index: int | slice) -> WatchedLine | list[WatchedLine]:
+    def __getitem__(self, index: slice) -> list[LiveLine]: ...
+    def __getitem__(self, index: int | slice) -> LiveLine | list[LiveLine]:
         if isinstance(index, slice):
             return [self[each] for each in range(*index.indices(len(self)))]
-        return WatchedLine(self._texts[index], self._starts[index], self)
+        return LiveLine(self._texts[index], self._starts[index], self)
 
     @property
     def texts(self) -> Sequence[str]:
@@ -98,14 +98,14 @@ class WatchedLines(Sequence[WatchedLine]):
         return words
 
 
-class WatchedText:
+class LiveText:
     """A text and its tokens under one tokenizer at a time."""
 
     def __init__(self, text: str = "") -> None:
         self._text = text
         self._tokenizer: Tokenizer | None = None
         self._known: dict[str, _Words] = {}
-        self._lines: WatchedLines | None = None
+        self._lines: LiveLines | None = None
         self._texts: list[str] = []
         self._starts: list[int] = []
         self._cutter = LineCutter()
@@ -136,11 +136,11 @@ class WatchedText:
             self._known = {}  # a line takes less than a millisecond
 
     @property
-    def lines(self) -> WatchedLines:
+    def lines(self) -> LiveLines:
         """The lines; the same object until text or tokenizer change."""
         if self._lines is None:
             self._split()
-            self._lines = WatchedLines(self._texts, self._starts, self._tokenizer, self._known)
+            self._lines = LiveLines(self._texts, self._starts, self._tokenizer, self._known)
         return self._lines
 
     @property
@@ -152,7 +152,7 @@ class WatchedText:
         """Return the index of the line that holds the code point `position`; the last one for the end of the text."""
         return max(min(bisect_right(self._starts, position) - 1, len(self.lines) - 1), 0)
 
-    def offsets_in(self, unit: TextUnit, line: WatchedLine, start: int, end: int) -> tuple[int, int]:
+    def offsets_in(self, unit: TextUnit, line: LiveLine, start: int, end: int) -> tuple[int, int]:
         """Return where a stretch of a line, given in code points from its start, lies in the text in another unit."""
         if unit == "characters":
             return line.start + start, line.start + end

@@ -1,4 +1,4 @@
-"""The tokens of the watched text at all steps, kept up to date in slices of time as the text and the history grow.
+"""The tokens of the live text at all steps, kept up to date in slices of time as the text and the history grow.
 
 It knows the words of the text, not their places. A word is worked out once; a new merge concerns only the words in
 which its token is spelled; what an edit takes away or adds is subtracted or added. Plain Python: no Qt.

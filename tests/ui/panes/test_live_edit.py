@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from wordpiece_studio.session.view_text import to_view
-from wordpiece_studio.ui.panes.tokenization.watched_edit import WatchedEdit
+from wordpiece_studio.ui.panes.tokenization.live_edit import LiveEdit
 from wordpiece_studio.ui.widgets.exact_text import copy_text, editor_text, whole
 from wordpiece_studio.ui.widgets.limited_edit import MOST_CHARACTERS, LimitedEdit, beginning
 
@@ -33,7 +33,7 @@ actions = st.lists(st.tuples(st.sampled_from(["set", "paste", "commit", "cut"]),
 @example([("set", "0\U00010000", 0), ("paste", "", 2)])
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 def test_its_text_is_what_it_shows(qapp: object, done: list[tuple[str, str, int]]) -> None:
-    edit = WatchedEdit(2, 4)
+    edit = LiveEdit(2, 4)
     for what, text, place in done:
         cursor = edit.textCursor()
         cursor.setPosition(min(place, edit.document().characterCount() - 1), QTextCursor.MoveMode.KeepAnchor)
@@ -60,7 +60,7 @@ def test_its_text_is_what_it_shows(qapp: object, done: list[tuple[str, str, int]
 
 
 def test_a_no_break_space_is_copied_as_one(qapp: object) -> None:
-    edit = WatchedEdit(2, 4)
+    edit = LiveEdit(2, 4)
     edit.set_text("a\u00a0b\u2028c\n\ufeff")
     edit.selectAll()
     edit.copy()
@@ -104,7 +104,7 @@ def come_in(edit: LimitedEdit, what: str, text: str) -> None:
 @example([("commit", "a\U0001f917\U0001f917", 0, 0), ("drop", "abc", 1, 2), ("undo", "", 0, 0)], 2)
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 def test_whatever_comes_in_it_never_holds_more(qapp: object, done: list[tuple[str, str, int, int]], most: int) -> None:
-    edit, told = WatchedEdit(2, 4), []
+    edit, told = LiveEdit(2, 4), []
     edit._most = most
     edit.text_changed.connect(told.append)
     for what, text, start, end in done:
@@ -163,7 +163,7 @@ def test_no_character_is_cut_in_two(text: str, most: int, kept: str) -> None:
 
 
 def test_a_text_too_long_to_tokenize_live_is_cut_and_counted(qapp: object) -> None:
-    edit = WatchedEdit(2, 4)
+    edit = LiveEdit(2, 4)
     edit.set_text("\n" * 4_000_000)
     assert (len(edit.text), edit.left_out) == (MOST_CHARACTERS, 4_000_000 - MOST_CHARACTERS)
     edit.set_text("short")

@@ -22,7 +22,7 @@ _LONGEST_WRAPPED_LINE = 10_000
 _MARGIN = 4
 
 
-class WatchedEdit(LimitedEdit):
+class LiveEdit(LimitedEdit):
     """A plain-text field that is as high as its text, within limits of lines."""
 
     composed_changed = Signal(object, object)

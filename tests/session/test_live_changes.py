@@ -1,4 +1,4 @@
-"""The steps that change the watched text, against tokenizing it at every step; and how they grow with text and run."""
+"""The steps that change the live text, against tokenizing it at every step; and how they grow with text and run."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from tests.session.test_watched_text import COURSE, tokenizer_at
+from tests.session.test_live_text import COURSE, tokenizer_at
 from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.session.film_strip import StripRow, word_timeline
+from wordpiece_studio.session.live_changes import LiveChanges
+from wordpiece_studio.session.live_finder import ChangesFinder
+from wordpiece_studio.session.live_timeline import TextSummary, TextTimeline
 from wordpiece_studio.session.records import TrainerState
 from wordpiece_studio.session.trainer_model import TrainerModel
-from wordpiece_studio.session.watched_changes import WatchedChanges
-from wordpiece_studio.session.watched_finder import ChangesFinder
-from wordpiece_studio.session.watched_timeline import TextSummary, TextTimeline
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import TrainingRun, train
@@ -120,7 +120,7 @@ def test_only_the_words_that_spell_a_new_token_are_looked_at_again(
         looked.append(word)
         return word_timeline(word, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("wordpiece_studio.session.watched_timeline.word_timeline", noting)
+    monkeypatch.setattr("wordpiece_studio.session.live_timeline.word_timeline", noting)
     assert run.history[12].token == "chap"
     timeline.grow(13)
     timeline.advance(10)
@@ -140,7 +140,7 @@ def test_a_slice_takes_about_the_time_it_is_given(run: TrainingRun) -> None:
 
 
 def test_the_nearest_steps_and_the_text_at_a_step() -> None:
-    changes = WatchedChanges()
+    changes = LiveChanges()
     rows = [StripRow(3, "Fa", 26), StripRow(9, "Th", 24)]
     changes.set_rows(rows, start=TextSummary(7, 27, 1))
     assert [changes.next_after(step) for step in (0, 3, 9)] == [3, 9, None]
@@ -157,7 +157,7 @@ def model(qtbot: QtBot) -> Iterator[TrainerModel]:
 
 
 def test_the_finder_follows_text_and_training(qtbot: QtBot, model: TrainerModel, run: TrainingRun) -> None:
-    changes = WatchedChanges()
+    changes = LiveChanges()
     finder = ChangesFinder(model, changes)
     finder.set_lines(["This is the Hugging Face Course."])
     assert not changes.is_known
@@ -176,11 +176,11 @@ def test_the_finder_follows_text_and_training(qtbot: QtBot, model: TrainerModel,
 def test_what_is_found_again_to_be_so_is_known_again(
     qtbot: QtBot, model: TrainerModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    changes = WatchedChanges()
+    changes = LiveChanges()
     finder = ChangesFinder(model, changes)
     model.start(count_texts(COURSE), TrainingConfig(vocab_size=70))
     qtbot.waitUntil(lambda: model.state is TrainerState.FINISHED and changes.is_known)
-    monkeypatch.setattr("wordpiece_studio.session.watched_finder._FIRST_SLICE", 0.0)
+    monkeypatch.setattr("wordpiece_studio.session.live_finder._FIRST_SLICE", 0.0)
     finder.set_lines([" \n"] * 40)
     finder.set_lines([" "])
     qtbot.waitUntil(lambda: changes.is_known)
@@ -190,7 +190,7 @@ def test_what_is_found_again_to_be_so_is_known_again(
 
 
 def test_the_finder_takes_a_long_text_in_turns(qtbot: QtBot, model: TrainerModel) -> None:
-    changes = WatchedChanges()
+    changes = LiveChanges()
     finder = ChangesFinder(model, changes)
     model.start(count_texts(COURSE), TrainingConfig(vocab_size=70))
     qtbot.waitUntil(lambda: model.state is TrainerState.FINISHED)
