@@ -17,7 +17,7 @@ import numpy as np
 from tests.storage.project.making import course_project, run_of, settings_of
 from wordpiece_studio.storage.project.container_reading import Container
 from wordpiece_studio.storage.project.container_writing import Image, array_part, text_part, trailer
-from wordpiece_studio.storage.project.contents import ProjectBreakpoint, ProjectFocus, ProjectNote, ProjectView
+from wordpiece_studio.storage.project.contents import ProjectBookmark, ProjectBreakpoint, ProjectFocus, ProjectView
 from wordpiece_studio.storage.project.layout import MINOR, PROGRAM, ROOT, TEXT
 from wordpiece_studio.storage.project.project_file import save_project
 from wordpiece_studio.training.config import TrainingConfig
@@ -72,7 +72,7 @@ def _seeds() -> tuple[bytes, ...]:
             focus=focus,
             live_text="hugs bugs",
             markers={"A": 1, "B": 4},
-            notes=(ProjectNote(1, "the first", "##gs"),),
+            notes=(ProjectBookmark(1, "the first", "##gs"),),
             breakpoints=(ProjectBreakpoint("word", "hugs"), ProjectBreakpoint("value", number=0.1)),
         )
         for focus in focuses

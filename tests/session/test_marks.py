@@ -1,4 +1,4 @@
-"""The markers, the notebook, and the step at which the focus came to be."""
+"""The markers, the bookmarks, and the step at which the focus came to be."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import pytest
 from PySide6.QtCore import Qt
 
 from tests.session.conftest import random_counts
+from wordpiece_studio.session.bookmarks import IS_OF_RUN_ROLE, Bookmark, Bookmarks
 from wordpiece_studio.session.focus_step import FocusStep
 from wordpiece_studio.session.markers import Distance, Markers
-from wordpiece_studio.session.notebook import IS_OF_RUN_ROLE, Note, Notebook
 from wordpiece_studio.session.records import Focus, TrainerState
 from wordpiece_studio.training.config import TrainingConfig
 
@@ -79,46 +79,46 @@ def test_markers_stay_where_the_run_is_replaced_and_go_with_it_else(qtbot: QtBot
     assert (markers.a, markers.b) == (None, None)
 
 
-# -- the notebook
+# -- the bookmarks
 
 
-def test_the_notebook_is_a_table(qtmodeltester: ModelTester, trained: TrainerModel) -> None:
-    notebook = Notebook(trained)
-    notebook.set_notes([Note(1200, "b"), Note(3, "a")])
-    qtmodeltester.check(notebook)
-    assert [notebook.index(row, 1).data() for row in range(2)] == ["a", "b"]
-    assert notebook.index(1, 0).data() == "1,200"
+def test_the_bookmarks_are_a_table(qtmodeltester: ModelTester, trained: TrainerModel) -> None:
+    bookmarks = Bookmarks(trained)
+    bookmarks.set_notes([Bookmark(1200, "b"), Bookmark(3, "a")])
+    qtmodeltester.check(bookmarks)
+    assert [bookmarks.index(row, 1).data() for row in range(2)] == ["a", "b"]
+    assert bookmarks.index(1, 0).data() == "1,200"
 
 
 def test_a_step_is_kept_edited_and_deleted(qtbot: QtBot, trained: TrainerModel) -> None:
-    notebook = Notebook(trained)
+    bookmarks = Bookmarks(trained)
     for step, text in ((12, " the tie\n"), (0, "start"), (5, "five")):
         trained.seek(step)
-        notebook.keep(text)
+        bookmarks.keep(text)
     tokens = ["", trained.history[4].token, trained.history[11].token]
-    assert notebook.notes == (Note(0, "start"), Note(5, "five", tokens[1]), Note(12, "the tie", tokens[2]))
-    with qtbot.waitSignal(notebook.changed):
-        assert notebook.setData(notebook.index(1, 1), "5!", Qt.ItemDataRole.EditRole)
-    assert not notebook.setData(notebook.index(1, 0), "5", Qt.ItemDataRole.EditRole)
-    notebook.remove(0)
-    assert [note.text for note in notebook.notes] == ["5!", "the tie"]
+    assert bookmarks.notes == (Bookmark(0, "start"), Bookmark(5, "five", tokens[1]), Bookmark(12, "the tie", tokens[2]))
+    with qtbot.waitSignal(bookmarks.changed):
+        assert bookmarks.setData(bookmarks.index(1, 1), "5!", Qt.ItemDataRole.EditRole)
+    assert not bookmarks.setData(bookmarks.index(1, 0), "5", Qt.ItemDataRole.EditRole)
+    bookmarks.remove(0)
+    assert [note.text for note in bookmarks.notes] == ["5!", "the tie"]
 
 
 def test_notes_of_another_run_are_kept_and_told_apart(qtbot: QtBot, trained: TrainerModel) -> None:
-    notebook = Notebook(trained)
+    bookmarks = Bookmarks(trained)
     trained.seek(5)
-    notebook.keep("five")
+    bookmarks.keep("five")
     trained.seek(30)
-    notebook.keep("thirty")
-    assert notebook.steps() == [5, 30]
+    bookmarks.keep("thirty")
+    assert bookmarks.steps() == [5, 30]
     replace(qtbot, trained, random_counts(5), 10)
-    assert notebook.steps() == [5]
-    assert [notebook.index(row, 0).data(IS_OF_RUN_ROLE) for row in range(2)] == [True, False]
+    assert bookmarks.steps() == [5]
+    assert [bookmarks.index(row, 0).data(IS_OF_RUN_ROLE) for row in range(2)] == [True, False]
     train(qtbot, trained, random_counts(6))
-    assert notebook.steps() == [
-        note.step for note in notebook.notes if note.token == trained.history[note.step - 1].token
+    assert bookmarks.steps() == [
+        note.step for note in bookmarks.notes if note.token == trained.history[note.step - 1].token
     ]
-    assert len(notebook.notes) == 2
+    assert len(bookmarks.notes) == 2
 
 
 # -- the focus

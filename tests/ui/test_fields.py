@@ -22,7 +22,7 @@ _MEGABYTE = "a" * 1_000_000
 
 def test_every_line_of_the_window_has_a_limit(studio: Studio) -> None:
     window, actions = studio.window, studio.window.actions_
-    for action in (actions.breakpoints, actions.keep_step, actions.notebook, actions.shortcuts, actions.find):
+    for action in (actions.breakpoints, actions.keep_step, actions.bookmarks, actions.shortcuts, actions.find):
         action.trigger()
     lines = [line for line in window.findChildren(QLineEdit) if not isinstance(line.parent(), QAbstractSpinBox)]
     assert len(lines) > 7
@@ -42,9 +42,9 @@ def test_a_line_that_is_longer_already_stays_whole(qtbot: QtBot) -> None:
 
 
 def test_a_note_that_is_edited_takes_a_line(studio: Studio) -> None:
-    studio.window.marks.notebook.keep("a tie", 3)
-    studio.window.actions_.notebook.trigger()
-    dialog = studio.window.marks_controller._notebook
+    studio.window.marks.bookmarks.keep("a tie", 3)
+    studio.window.actions_.bookmarks.trigger()
+    dialog = studio.window.marks_controller._bookmarks
     dialog.select_row(0)
     dialog._table.edit_current()
     (line,) = dialog._table.findChildren(QLineEdit)

@@ -17,10 +17,10 @@ from wordpiece_studio.session.records import Focus
 from wordpiece_studio.session.text_file import TextFile
 from wordpiece_studio.storage.project.contents import (
     Project,
+    ProjectBookmark,
     ProjectBreakpoint,
     ProjectCorpus,
     ProjectFocus,
-    ProjectNote,
     ProjectRun,
     ProjectSettings,
     ProjectView,
@@ -45,7 +45,7 @@ class ProjectContent(NamedTuple):
     settings: ProjectSettings
     corpus: tuple[object, ...]
     run: tuple[object, ...] | None
-    notes: tuple[ProjectNote, ...]
+    notes: tuple[ProjectBookmark, ...]
     marks: tuple[object, ...]
     live_text: str
 
@@ -191,7 +191,7 @@ class ProjectState(QObject):
             focus=None if focus is None else ProjectFocus(focus.kind, focus.left, focus.right, focus.text),
             live_text=self._live_text(),
             markers={name: step for name, step in steps.items() if step is not None},
-            notes=tuple(ProjectNote(note.step, note.text, note.token) for note in marks.notebook.notes),
+            notes=tuple(ProjectBookmark(note.step, note.text, note.token) for note in marks.bookmarks.notes),
             breakpoints=tuple(
                 ProjectBreakpoint(each.kind, each.text, float(each.number), each.is_enabled)
                 for each in marks.breakpoints.all
@@ -291,7 +291,7 @@ class ProjectState(QObject):
         document, model, marks = self._document, self._model, self._marks
         for plain in (
             document.text_changed, model.run_reset, marks.breakpoints.changed, marks.markers.changed,
-            marks.notebook.changed, self._fields.changed,
+            marks.bookmarks.changed, self._fields.changed,
         ):  # fmt: skip
             plain.connect(self.changed)
         for signal in (

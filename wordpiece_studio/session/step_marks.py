@@ -1,4 +1,4 @@
-"""All that a user marks on the steps of a training: breakpoints, markers and the notebook, made once for the window."""
+"""All that a user marks on the steps of a training: breakpoints, markers and bookmarks, made once for the window."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
+from wordpiece_studio.session.bookmarks import Bookmark, Bookmarks, one_line
 from wordpiece_studio.session.breakpoint_run import BreakpointRun
 from wordpiece_studio.session.breakpoint_watch import BreakpointWatch
 from wordpiece_studio.session.breakpoints import Breakpoint, Breakpoints
 from wordpiece_studio.session.markers import Markers
-from wordpiece_studio.session.notebook import Note, Notebook, one_line
 
 if TYPE_CHECKING:
     from wordpiece_studio.session.trainer_model import TrainerModel
@@ -26,7 +26,7 @@ class StepMarks(QObject):
         What is waited for, at which steps it happens, and going there.
     markers
         A and B.
-    notebook
+    bookmarks
         Steps that were kept.
     """
 
@@ -36,7 +36,7 @@ class StepMarks(QObject):
         self.watch = BreakpointWatch(model, self.breakpoints, self)
         self.run = BreakpointRun(model, self.watch, self)
         self.markers = Markers(model, self)
-        self.notebook = Notebook(model, self)
+        self.bookmarks = Bookmarks(model, self)
 
     def restore(self, view: ProjectView) -> None:
         """Have the marks that a project holds, and no others; the run that they belong to is shown already.
@@ -47,7 +47,7 @@ class StepMarks(QObject):
             If a breakpoint makes no sense, see `breakpoints_of`.
         """
         self.breakpoints.set_all(breakpoints_of(view))
-        self.notebook.set_notes(Note(note.step, one_line(note.text), note.token) for note in view.notes)
+        self.bookmarks.set_notes(Bookmark(note.step, one_line(note.text), note.token) for note in view.notes)
         self.markers.set_steps(view.markers)
 
 

@@ -1,4 +1,4 @@
-"""Breakpoints, markers and the notebook, set and used by hand."""
+"""Breakpoints, markers and bookmarks, set and used by hand."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ def test_a_step_is_kept_with_a_line_and_gone_back_to(driver: Driver) -> None:
     driver.press("Return")
     driver.press("Alt+End")
     driver.press("Ctrl+Shift+D")
-    notebook = driver.window.marks_controller.notebook
-    driver.click_row(notebook._table, 0, 1)
+    bookmarks = driver.window.marks_controller.bookmarks
+    driver.click_row(bookmarks._table, 0, 1)
     assert driver.model.step == 12
     assert_all_panes_agree(driver)
 

@@ -22,7 +22,7 @@ def test_a_project_is_saved_and_opened_at_the_next_start(start: Callable[[], Dri
     driver.wait_finished()
     driver.model.seek(9)
     driver.model.set_focus(Focus("token", text="Th"))
-    driver.window.marks.notebook.keep("the start of a sentence")
+    driver.window.marks.bookmarks.keep("the start of a sentence")
     merges = list(driver.model.history)
     driver.press("Ctrl+S")
     dialog = next(each for each in driver.window.findChildren(QFileDialog) if each.isVisible())

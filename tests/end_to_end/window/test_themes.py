@@ -77,7 +77,7 @@ def populate(driver: Driver) -> None:
     driver.wait_finished()
     window.tokenization_pane.set_text("The Hugging Face course! zebra")
     window.marks.breakpoints.add(Breakpoint("token", "cha"))
-    window.marks.notebook.keep("of another look", 5)
+    window.marks.bookmarks.keep("of another look", 5)
     driver.settle()
     window.model.seek(12)
     window.corpus_pane.open_find_bar()
@@ -88,7 +88,7 @@ def populate(driver: Driver) -> None:
     driver.wait(lambda: not window.corpus_pane.lint_controller.is_under_way)
     window.corpus_pane.lint_view.show_findings([finding("warning"), finding("information")])
     window.banner.show_message("Something was done", "Undo")
-    for action in (window.actions_.breakpoints, window.actions_.notebook, window.actions_.shortcuts):
+    for action in (window.actions_.breakpoints, window.actions_.bookmarks, window.actions_.shortcuts):
         action.trigger()  # they stay open
     window.activateWindow()
 

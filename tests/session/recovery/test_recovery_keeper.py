@@ -17,7 +17,7 @@ from wordpiece_studio.session.recovery.folder_lock import FolderLock
 from wordpiece_studio.session.recovery.recovery_keeper import RecoveryKeeper
 from wordpiece_studio.session.recovery.store import RecoveryStore
 from wordpiece_studio.session.text_file import TextFile
-from wordpiece_studio.storage.project.contents import ProjectNote, ProjectView
+from wordpiece_studio.storage.project.contents import ProjectBookmark, ProjectView
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -114,7 +114,7 @@ def test_settings_view_and_live_text_come_back(kept: Kept) -> None:
     kept.wait()
     kept.state.change(settings=settings(77))
     kept.wait()
-    view = ProjectView(step=5, live_text="half \ud83d of a pair", notes=(ProjectNote(3, "look", "##a"),))
+    view = ProjectView(step=5, live_text="half \ud83d of a pair", notes=(ProjectBookmark(3, "look", "##a"),))
     kept.state.change(view=view)
     kept.wait()
     project = kept.recovered()

@@ -11,9 +11,9 @@ from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.storage.project.container_writing import trailer
 from wordpiece_studio.storage.project.contents import (
     Project,
+    ProjectBookmark,
     ProjectCorpus,
     ProjectFocus,
-    ProjectNote,
     ProjectRun,
     ProjectSettings,
     ProjectView,
@@ -59,7 +59,7 @@ def course_project(text: str = "hug pug pun bun hugs\n", **others: Any) -> Proje
         focus=ProjectFocus("token", text="##gs"),
         live_text="hugs bugs",
         markers={"A": 2},
-        notes=(ProjectNote(1, "the first", "##gs"),),
+        notes=(ProjectBookmark(1, "the first", "##gs"),),
     )
     return Project(
         settings=settings_of(), corpus=ProjectCorpus(name="course", text=text), view=view, **{"run": run_of(), **others}

@@ -16,10 +16,10 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.project import project_file
 from wordpiece_studio.storage.project.contents import (
     Project,
+    ProjectBookmark,
     ProjectBreakpoint,
     ProjectCorpus,
     ProjectFocus,
-    ProjectNote,
     ProjectRun,
     ProjectView,
 )
@@ -97,7 +97,7 @@ def test_any_text_anywhere(tmp_path_factory: pytest.TempPathFactory, data: st.Da
         focus=draw(st.none() | st.builds(ProjectFocus, st.just("pair"), TEXTS, TEXTS, TEXTS)),
         live_text=draw(TEXTS),
         markers=draw(st.dictionaries(st.sampled_from("AB"), short)),
-        notes=tuple(draw(st.lists(st.builds(ProjectNote, short, TEXTS, TEXTS), max_size=3))),
+        notes=tuple(draw(st.lists(st.builds(ProjectBookmark, short, TEXTS, TEXTS), max_size=3))),
         breakpoints=tuple(
             draw(st.lists(st.builds(ProjectBreakpoint, st.just("value"), TEXTS, st.floats(allow_nan=False))))
         ),

@@ -61,7 +61,7 @@ def test_it_stays_beside_the_work_and_is_searched(studio: Studio) -> None:
     assert not keys.isModal()
     QTest.keyClicks(keys.field, "step marked")
     shown = [keys.model.data(keys.model.index(row, 0)) for row in range(keys.model.rowCount())]
-    assert shown == ["Step › Markers and notebook", "Go to marker A", "Go to marker B"]
+    assert shown == ["Step › Markers and bookmarks", "Go to marker A", "Go to marker B"]
     QTest.keyClick(keys.field, Qt.Key.Key_Escape)
     assert not keys.isVisible()
     studio.window.actions_.shortcuts.trigger()

@@ -1,4 +1,4 @@
-"""The marks of the timeline: changes of the text, breakpoints, A and B, the notebook, and the focus."""
+"""The marks of the timeline: changes of the text, breakpoints, A and B, the bookmarks, and the focus."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from tests.ui.panes.timeline_bench import Timeline, at, click
 from wordpiece_studio.session.breakpoints import Breakpoint
 from wordpiece_studio.session.film_strip import StripRow
 from wordpiece_studio.session.records import Focus
-from wordpiece_studio.ui.panes.timeline.notebook_dialog import KeepDialog
+from wordpiece_studio.ui.panes.timeline.bookmarks_dialog import KeepDialog
 
 if TYPE_CHECKING:
     from tests.ui.panes.conftest import Bench
-    from wordpiece_studio.ui.panes.timeline.notebook_dialog import NotebookDialog
+    from wordpiece_studio.ui.panes.timeline.bookmarks_dialog import BookmarksDialog
     from wordpiece_studio.ui.widgets.quiet_table import QuietTable
 
 
@@ -129,7 +129,7 @@ def test_markers_by_button_and_by_hand(bench: Bench, timeline: Timeline) -> None
     assert not timeline.actions.go_to_marker_a.isEnabled()
 
 
-# -- the notebook
+# -- the bookmarks
 
 
 def test_a_step_is_kept_and_returned_to(bench: Bench, timeline: Timeline) -> None:
@@ -142,13 +142,13 @@ def test_a_step_is_kept_and_returned_to(bench: Bench, timeline: Timeline) -> Non
     bench.seek(3)
     assert timeline.pane.plot.marks.notes.tolist() == [12]
     assert "“the first tie”" in timeline.pane._describe_step(12)
-    click(bench, timeline.pane, "notebook")
-    table = timeline.controller.notebook._table
+    click(bench, timeline.pane, "bookmarks")
+    table = timeline.controller.bookmarks._table
     bench.qtbot.keyClick(table, Qt.Key.Key_Down)
     bench.qtbot.keyClick(table, Qt.Key.Key_Return)
     assert bench.model.step == 12
     bench.qtbot.keyClick(table, Qt.Key.Key_Delete)
-    assert not timeline.marks.notebook.notes
+    assert not timeline.marks.bookmarks.notes
 
 
 # -- the focus
@@ -165,43 +165,43 @@ def test_the_birth_of_what_is_looked_at_is_marked(bench: Bench, timeline: Timeli
 
 
 @pytest.fixture
-def notebook(bench: Bench, timeline: Timeline) -> NotebookDialog:
+def bookmarks(bench: Bench, timeline: Timeline) -> BookmarksDialog:
     """Two notes, of which none is chosen."""
-    timeline.marks.notebook.keep("the first tie", 12)
-    timeline.marks.notebook.keep("the end", 25)
-    click(bench, timeline.pane, "notebook")
-    return timeline.controller.notebook
+    timeline.marks.bookmarks.keep("the first tie", 12)
+    timeline.marks.bookmarks.keep("the end", 25)
+    click(bench, timeline.pane, "bookmarks")
+    return timeline.controller.bookmarks
 
 
-def test_a_line_that_is_being_edited_is_not_edited_again(bench: Bench, notebook: NotebookDialog) -> None:
-    notebook.select_row(0)
+def test_a_line_that_is_being_edited_is_not_edited_again(bench: Bench, bookmarks: BookmarksDialog) -> None:
+    bookmarks.select_row(0)
     for _ in range(2):
-        bench.qtbot.mouseClick(notebook._edit, Qt.MouseButton.LeftButton)
-        notebook._table.edit_current()
-    field = notebook._table.indexWidget(notebook._notebook.index(0, 1))
+        bench.qtbot.mouseClick(bookmarks._edit, Qt.MouseButton.LeftButton)
+        bookmarks._table.edit_current()
+    field = bookmarks._table.indexWidget(bookmarks._bookmarks.index(0, 1))
     assert isinstance(field, QLineEdit)
     field.setText("a tie")
     bench.qtbot.keyClick(field, Qt.Key.Key_Return)
-    bench.qtbot.waitUntil(lambda: [note.text for note in notebook._notebook.notes] == ["a tie", "the end"])
+    bench.qtbot.waitUntil(lambda: [note.text for note in bookmarks._bookmarks.notes] == ["a tie", "the end"])
 
 
-def test_a_note_is_deleted_while_its_line_is_edited(bench: Bench, notebook: NotebookDialog) -> None:
-    notebook.select_row(0)
-    bench.qtbot.mouseClick(notebook._edit, Qt.MouseButton.LeftButton)
-    bench.qtbot.mouseClick(notebook._remove, Qt.MouseButton.LeftButton)
-    assert [note.text for note in notebook._notebook.notes] == ["the end"]
+def test_a_note_is_deleted_while_its_line_is_edited(bench: Bench, bookmarks: BookmarksDialog) -> None:
+    bookmarks.select_row(0)
+    bench.qtbot.mouseClick(bookmarks._edit, Qt.MouseButton.LeftButton)
+    bench.qtbot.mouseClick(bookmarks._remove, Qt.MouseButton.LeftButton)
+    assert [note.text for note in bookmarks._bookmarks.notes] == ["the end"]
 
 
-def test_nothing_is_done_to_a_note_that_is_not_seen_to_be_chosen(bench: Bench, notebook: NotebookDialog) -> None:
-    assert not notebook._edit.isEnabled()
-    assert not notebook._remove.isEnabled()
-    notebook.select_row(1)
-    assert notebook._edit.isEnabled()
-    unselect(bench, notebook._table)
-    assert not notebook._edit.isEnabled()
-    assert not notebook._remove.isEnabled()
-    bench.qtbot.keyClick(notebook._table, Qt.Key.Key_Delete)
-    assert len(notebook._notebook.notes) == 2
+def test_nothing_is_done_to_a_note_that_is_not_seen_to_be_chosen(bench: Bench, bookmarks: BookmarksDialog) -> None:
+    assert not bookmarks._edit.isEnabled()
+    assert not bookmarks._remove.isEnabled()
+    bookmarks.select_row(1)
+    assert bookmarks._edit.isEnabled()
+    unselect(bench, bookmarks._table)
+    assert not bookmarks._edit.isEnabled()
+    assert not bookmarks._remove.isEnabled()
+    bench.qtbot.keyClick(bookmarks._table, Qt.Key.Key_Delete)
+    assert len(bookmarks._bookmarks.notes) == 2
 
 
 def test_nothing_is_done_to_a_breakpoint_that_is_not_seen_to_be_chosen(bench: Bench, timeline: Timeline) -> None:

@@ -147,14 +147,14 @@ def test_saving_twice_at_once_is_saving_once_more(projects: Projects, slow: Slow
 
 def test_notes_of_a_saved_project_are_not_at_stake_under_another_corpus(projects: Projects, tmp_path: Path) -> None:
     window = projects.window
-    window.marks.notebook.keep("saved")
+    window.marks.bookmarks.keep("saved")
     projects.save()
     (tmp_path / "other.txt").write_text("other", encoding="utf-8")
     projects.studio.open(tmp_path / "other.txt")
     assert not window.project.leave.must_ask()
-    window.marks.notebook.keep("not saved")
+    window.marks.bookmarks.keep("not saved")
     assert window.project.leave.must_ask()
-    assert "One note" in projects.studio.box().informativeText()
+    assert "One bookmark" in projects.studio.box().informativeText()
     projects.studio.answer(_CANCEL)
 
 
@@ -309,7 +309,7 @@ def test_breakpoints_that_make_no_sense_are_told_before_anything_is_shown(
 def test_a_project_that_cannot_be_shown_changes_nothing(projects: Projects) -> None:
     window = projects.window
     mine = projects.save("mine")
-    window.marks.notebook.keep("mine")
+    window.marks.bookmarks.keep("mine")
     before = window.project_state.content()
     forge_breakpoint(projects.path("bad"), ProjectBreakpoint("pattern", "((("))
     window.file_controller.open_paths([projects.path("bad")])

@@ -41,7 +41,7 @@ def test_all_that_the_window_shows_comes_back(projects: Projects) -> None:
     window.bar.settings.set_config(TrainingConfig(vocab_size=64, objective="count", special_tokens=("[UNK]", "<s>")))
     marks.markers.set_step("A", 3)
     marks.markers.set_step("B", 9)
-    marks.notebook.keep("a tie\nhere", 12)
+    marks.bookmarks.keep("a tie\nhere", 12)
     marks.breakpoints.add(Breakpoint("tie", number=3, is_enabled=False))
     window.tokenization_pane.set_text("hugs\nand more")
     projects.studio.wait(lambda: window.tokenization_pane.text == "hugs\nand more")
@@ -50,13 +50,13 @@ def test_all_that_the_window_shows_comes_back(projects: Projects) -> None:
     merges, before = list(model.history), window.project_state.content()
     path = projects.save()
     window.actions_.new_corpus.trigger()
-    assert (model.history, window.document.text, marks.notebook.notes, marks.breakpoints.all) == (None, "", (), ())
+    assert (model.history, window.document.text, marks.bookmarks.notes, marks.breakpoints.all) == (None, "", (), ())
     projects.open(path)
     assert window.project_state.content() == before
     assert list(model.history) == merges
     assert (model.step, model.focus, model.state) == (7, Focus("token", text="##ing"), TrainerState.FINISHED)
     assert (marks.markers.a, marks.markers.b) == (3, 9)
-    assert [note.text for note in marks.notebook.notes] == ["a tie here"]
+    assert [note.text for note in marks.bookmarks.notes] == ["a tie here"]
     assert window.tokenization_pane.text == "hugs\nand more"
     assert window.bar.settings.config().special_tokens == ("[UNK]", "<s>")
     assert window.corpus_pane.hint == "English: the Hugging Face course"
@@ -188,7 +188,7 @@ def test_title_and_mark_follow_what_is_not_saved(projects: Projects) -> None:
     projects.studio.wait(window.isWindowModified)
     window.document.undo_stack.undo()
     projects.studio.wait(lambda: not window.isWindowModified())
-    window.marks.notebook.keep("one")
+    window.marks.bookmarks.keep("one")
     projects.studio.wait(window.isWindowModified)
     projects.save()
     assert not window.isWindowModified()
@@ -305,13 +305,13 @@ def test_new_open_and_samples_ask_once_about_all(projects: Projects) -> None:
     path = projects.save()
     projects.train()
     window.document.edit(0, 0, "x")
-    window.marks.notebook.keep("one")
+    window.marks.bookmarks.keep("one")
     for act in (window.actions_.new_corpus.trigger, window.menus.samples.actions()[0].trigger,
                 lambda: window.file_controller.open_paths([path]), window.close):  # fmt: skip
         act()
         words = projects.studio.box().informativeText()
         assert "was edited" in words
-        assert "One note" in words
+        assert "One bookmark" in words
         projects.studio.answer(_CANCEL)
         assert window.document.text.startswith("x")
     window.close()

@@ -50,8 +50,8 @@ class ProjectFocus(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @decodable
-class ProjectNote(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A line of the notebook: after `step` merges, of which the last made `token`."""
+class ProjectBookmark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A bookmark: after `step` merges, of which the last made `token`."""
 
     step: _Step
     text: _Text
@@ -86,7 +86,7 @@ class ProjectView(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     focus: ProjectFocus | None = None
     live_text: Annotated[str, msgspec.Meta(max_length=20_000_000)] = msgspec.field(default="", name="watched_text")
     markers: dict[Literal["A", "B"], _Step] = {}
-    notes: tuple[ProjectNote, ...] = ()
+    notes: tuple[ProjectBookmark, ...] = ()
     breakpoints: tuple[ProjectBreakpoint, ...] = ()
 
 

@@ -17,7 +17,7 @@ from wordpiece_studio import __version__
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.project.container_reading import Container
 from wordpiece_studio.storage.project.container_writing import Image, SavingStopped, text_part, trailer
-from wordpiece_studio.storage.project.contents import Project, ProjectNote, ProjectSettings, ProjectView
+from wordpiece_studio.storage.project.contents import Project, ProjectBookmark, ProjectSettings, ProjectView
 from wordpiece_studio.storage.project.first_bytes import check_every_byte, read_head
 from wordpiece_studio.storage.project.layout import MINOR, PROGRAM, ROOT, SUFFIX, damaged
 from wordpiece_studio.storage.project.records import (
@@ -244,7 +244,7 @@ def _read(container: Container, *, with_merges: bool = True) -> Project:
     head = read_record(records[_CORPUS], CorpusHead, more(_CORPUS))
     text = container.text(_TEXT) if head.has_text else None
     view = read_record(records[_VIEW], ProjectView, more(_VIEW))
-    notes = msgspec.convert(from_json(container.text(_NOTES)), tuple[ProjectNote, ...])
+    notes = msgspec.convert(from_json(container.text(_NOTES)), tuple[ProjectBookmark, ...])
     folder = os.path.dirname(os.path.realpath(container.path))
     corpus = read_corpus(head, container.sources, text, folder)
     run, counts, later = None, None, LaterReads(container)

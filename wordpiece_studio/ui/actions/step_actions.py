@@ -68,13 +68,13 @@ class StepActions(ActionMaker):
             self.tr("Go to marker B"), ("Alt+Shift+B",), self.tr("Back to the step marked B")
         )
         self.keep_step = self._action(
-            self.tr("&Keep this step…"),
+            self.tr("Boo&kmark this step…"),
             ("Ctrl+D",),
-            self.tr("Put this step into the notebook, with a line of text"),
+            self.tr("Bookmark this step, with a line of text"),
             "keep",
         )
-        self.notebook = self._action(
-            self.tr("N&otebook…"), ("Ctrl+Shift+D",), self.tr("The steps kept, and what was said of them"), "notebook"
+        self.bookmarks = self._action(
+            self.tr("B&ookmarks…"), ("Ctrl+Shift+D",), self.tr("The steps kept, each with a note"), "bookmarks"
         )
 
     def _make_focus_actions(self) -> None:

@@ -1,4 +1,4 @@
-"""What the commands do that mark steps and go to marks: breakpoints, markers and the notebook."""
+"""What the commands do that mark steps and go to marks: breakpoints, markers and bookmarks."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from wordpiece_studio.ui.panes.timeline.action_reasons import ActionReasons
+from wordpiece_studio.ui.panes.timeline.bookmarks_dialog import BookmarksDialog, KeepDialog
 from wordpiece_studio.ui.panes.timeline.breakpoint_editor import BreakpointEditor
 from wordpiece_studio.ui.panes.timeline.mark_words import halt_words, hit_words, merge_words
-from wordpiece_studio.ui.panes.timeline.notebook_dialog import KeepDialog, NotebookDialog
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
     from wordpiece_studio.errors import StudioError
+    from wordpiece_studio.session.bookmarks import Bookmark
     from wordpiece_studio.session.breakpoint_watch import Hit
     from wordpiece_studio.session.markers import MarkerName
-    from wordpiece_studio.session.notebook import Note
     from wordpiece_studio.session.player import Player
     from wordpiece_studio.session.step_marks import StepMarks
     from wordpiece_studio.session.trainer_model import TrainerModel
@@ -55,7 +55,7 @@ class MarksController(QObject):
         self._theme = theme
         self._reasons = ActionReasons(actions)
         self._editor: BreakpointEditor | None = None
-        self._notebook: NotebookDialog | None = None
+        self._bookmarks: BookmarksDialog | None = None
         self._kept_step = 0
         self._connect()
         self._enable()
@@ -66,9 +66,9 @@ class MarksController(QObject):
         return self._editor
 
     @property
-    def notebook(self) -> NotebookDialog | None:
-        """The window of the notebook, if it was ever opened."""
-        return self._notebook
+    def bookmarks(self) -> BookmarksDialog | None:
+        """The window of the bookmarks, if it was ever opened."""
+        return self._bookmarks
 
     def _connect(self) -> None:
         actions, model, marks = self._actions, self._model, self._marks
@@ -80,7 +80,7 @@ class MarksController(QObject):
         actions.go_to_marker_a.triggered.connect(self._on_go_to_marker_a_triggered)
         actions.go_to_marker_b.triggered.connect(self._on_go_to_marker_b_triggered)
         actions.keep_step.triggered.connect(self._on_keep_triggered)
-        actions.notebook.triggered.connect(self._on_notebook_triggered)
+        actions.bookmarks.triggered.connect(self._on_bookmarks_triggered)
         self._player.halted.connect(self._on_halted)
         marks.run.halted.connect(self._on_halted)
         marks.run.ended.connect(self._on_run_ended)
@@ -139,7 +139,7 @@ class MarksController(QObject):
             self._player.stop()
             self._model.seek(step)
 
-    # -- the notebook
+    # -- the bookmarks
 
     def _on_keep_triggered(self) -> None:
         self._player.stop()
@@ -152,17 +152,17 @@ class MarksController(QObject):
 
     def _on_keep_text_chosen(self, text: str) -> None:
         step = min(self._kept_step, self._model.merge_count)
-        row = self._marks.notebook.keep(text or merge_words(step, self._model.history), step)
-        if self._notebook is not None:
-            self._notebook.select_row(row)
+        row = self._marks.bookmarks.keep(text or merge_words(step, self._model.history), step)
+        if self._bookmarks is not None:
+            self._bookmarks.select_row(row)
 
-    def _on_notebook_triggered(self) -> None:
-        if self._notebook is None:
-            self._notebook = NotebookDialog(self._marks.notebook, self._actions, self._theme, self._window)
-            self._notebook.note_chosen.connect(self._on_notebook_note_chosen)
-        self._notebook.begin()
+    def _on_bookmarks_triggered(self) -> None:
+        if self._bookmarks is None:
+            self._bookmarks = BookmarksDialog(self._marks.bookmarks, self._actions, self._theme, self._window)
+            self._bookmarks.note_chosen.connect(self._on_bookmarks_note_chosen)
+        self._bookmarks.begin()
 
-    def _on_notebook_note_chosen(self, note: Note) -> None:
+    def _on_bookmarks_note_chosen(self, note: Bookmark) -> None:
         self._player.stop()
         self._model.seek(note.step)
 

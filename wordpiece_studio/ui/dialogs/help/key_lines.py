@@ -76,7 +76,7 @@ def pane_lines() -> list[KeyLine]:
         KeyLine(_tr("On a chart"), _tr("One step, or one rank, back or on"), "← →"),
         KeyLine(_tr("On a chart"), _tr("Ten steps back or on, to the beginning, to the end"), "PgUp PgDown   Home End"),
         KeyLine(_tr("In the list of files"), _tr("Take the file out, move it"), "Del   Alt+↑ Alt+↓"),
-        KeyLine(_tr("In the notebook"), _tr("Change the line of text, delete the step"), "F2   Del"),
+        KeyLine(_tr("In the bookmarks"), _tr("Change the line of text, delete the step"), "F2   Del"),
         KeyLine(_tr("In the list of breakpoints"), _tr("On or off, delete"), _tr("Space   Del")),
         KeyLine(field, _tr("To what was found"), "↓   Enter"),
         KeyLine(field, _tr("Empty the field, or leave it"), "Esc"),

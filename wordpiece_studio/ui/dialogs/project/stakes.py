@@ -42,7 +42,7 @@ class Stakes:
     merges
         How many merges were learned that the user asked for.
     notes
-        How many notes are new in the notebook, or gone from it.
+        How many notes are new in the bookmarks, or gone from it.
     others
         Whether settings, markers, breakpoints or the live text of a project are others.
     trains
@@ -133,9 +133,9 @@ def _lines(window: QWidget, stakes: Stakes, corpus_name: str) -> list[str]:
     elif stakes.merges:
         lines.append(window.tr("{merges:,} merges were learned.").format(merges=stakes.merges))
     if stakes.notes == 1:
-        lines.append(window.tr("One note of the notebook is new."))
+        lines.append(window.tr("One bookmark is new."))
     elif stakes.notes:
-        lines.append(window.tr("{notes:,} notes of the notebook are new.").format(notes=stakes.notes))
+        lines.append(window.tr("{notes:,} bookmarks are new.").format(notes=stakes.notes))
     if stakes.others:
         lines.append(window.tr("Settings, marks or the text to tokenize were changed."))
     if stakes.trains:

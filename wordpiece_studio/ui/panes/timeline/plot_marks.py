@@ -45,7 +45,7 @@ class PlotMarks:
     breakpoints
         Steps at which a breakpoint is hit.
     notes
-        Steps that are kept in the notebook.
+        Steps that are kept in the bookmarks.
     birth
         The step that made what all panes look at; None if there is none.
     a, b

@@ -100,7 +100,7 @@ class TimelineButtons(QWidget):
                 self._button("run", a.run_to_breakpoint),
             ],
             [self._button("marker_a", a.set_marker_a), self._button("marker_b", a.set_marker_b)],
-            [self._button("keep", a.keep_step), self._button("notebook", a.notebook)],
+            [self._button("keep", a.keep_step), self._button("bookmarks", a.bookmarks)],
         ]
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)

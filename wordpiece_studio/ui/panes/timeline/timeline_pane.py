@@ -134,7 +134,7 @@ class TimelinePane(Pane):
         model.state_changed.connect(self._on_model_state_changed)
         model.focus_changed.connect(self._on_model_focus_changed)
         marks.watch.changed.connect(self._on_steps_changed)
-        marks.notebook.changed.connect(self._on_steps_changed)
+        marks.bookmarks.changed.connect(self._on_steps_changed)
         marks.markers.changed.connect(self._on_markers_changed)
         marks.run.waiting_changed.connect(self._on_run_waiting_changed)
         self._changes.changed.connect(self._on_steps_changed)
@@ -165,7 +165,7 @@ class TimelinePane(Pane):
 
     def _show_marks(self) -> None:
         changes, marks = self._changes, self._marks
-        notes = np.array(marks.notebook.steps(), dtype=np.int64)
+        notes = np.array(marks.bookmarks.steps(), dtype=np.int64)
         a, b = marks.markers.a, marks.markers.b
         self._plot.set_marks(PlotMarks(changes.steps, marks.watch.steps, notes, self._birth, a, b))
         self._marker_line.refresh()
@@ -257,7 +257,7 @@ class TimelinePane(Pane):
             parts.append(self.tr("changes the live text"))
         if (hit := self._marks.watch.hit_at(step)) is not None:
             parts.append(hit_words(hit, history))
-        parts += [f"“{token_text(note.text, 40)}”" for note in self._marks.notebook.notes if note.step == step]
+        parts += [f"“{token_text(note.text, 40)}”" for note in self._marks.bookmarks.notes if note.step == step]
         return " · ".join(parts)
 
     # -- what happens

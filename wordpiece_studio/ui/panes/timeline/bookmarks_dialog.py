@@ -1,4 +1,4 @@
-"""The notebook in a window of its own that stops nothing: the steps kept, to go back to, to edit and to delete."""
+"""The bookmarks in a window of its own that stops nothing: the steps kept, to go back to, to edit and to delete."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from wordpiece_studio.session.notebook import IS_OF_RUN_ROLE, one_line
+from wordpiece_studio.session.bookmarks import IS_OF_RUN_ROLE, one_line
 from wordpiece_studio.ui.widgets.line_field import limit, line_field
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable
@@ -29,7 +29,7 @@ from wordpiece_studio.ui.widgets.quiet_table import QuietTable
 if TYPE_CHECKING:
     from PySide6.QtGui import QKeyEvent
 
-    from wordpiece_studio.session.notebook import Note, Notebook
+    from wordpiece_studio.session.bookmarks import Bookmark, Bookmarks
     from wordpiece_studio.ui.actions.actions import Actions
     from wordpiece_studio.ui.widgets.theme import Theme
 
@@ -43,7 +43,7 @@ class KeepDialog(QDialog):
     def __init__(self, where: str, text: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(self.tr("Keep this step"))
+        self.setWindowTitle(self.tr("Bookmark this step"))
         self._field = line_field(self, text)
         self._field.setAccessibleName(self.tr("What is worth seeing here"))
         self._field.selectAll()
@@ -86,7 +86,7 @@ class NoteDelegate(QStyledItemDelegate):
         return editor
 
 
-class NotebookTable(QuietTable):
+class BookmarksTable(QuietTable):
     """The notes: a click or Enter goes there, F2 edits the line, Delete takes the note away."""
 
     removal_requested = Signal()
@@ -112,17 +112,17 @@ class NotebookTable(QuietTable):
             super().keyPressEvent(event)
 
 
-class NotebookDialog(QDialog):
-    """Shows the notebook; `note_chosen` asks to go to a step."""
+class BookmarksDialog(QDialog):
+    """Shows the bookmarks; `note_chosen` asks to go to a step."""
 
     note_chosen = Signal(object)
     """Go to this `Note`."""
 
-    def __init__(self, notebook: Notebook, actions: Actions, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, bookmarks: Bookmarks, actions: Actions, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle(self.tr("Notebook"))
-        self._notebook = notebook
-        self._table = NotebookTable(self)
+        self.setWindowTitle(self.tr("Bookmarks"))
+        self._bookmarks = bookmarks
+        self._table = BookmarksTable(self)
         self._table.setItemDelegate(NoteDelegate(theme, self._table))
         self._empty = plain_label("", self, role="caption", wrap=True)
         self._keep = QPushButton(actions.keep_step.text(), self)
@@ -138,24 +138,24 @@ class NotebookDialog(QDialog):
         self._table.row_chosen.connect(self._on_table_row_chosen)
         self._table.removal_requested.connect(self._on_remove_clicked)
         self._table.selectionModel().selectionChanged.connect(self._enable)
-        notebook.changed.connect(self._enable)
+        bookmarks.changed.connect(self._enable)
         self._enable()
 
     def begin(self) -> None:
         """Be shown, with the keyboard in the list."""
         self.show()
         self.activateWindow()
-        (self._table if self._notebook.notes else self._keep).setFocus()
+        (self._table if self._bookmarks.notes else self._keep).setFocus()
 
     def select_row(self, row: int) -> None:
         """Make this row the current one."""
-        self._table.setCurrentIndex(self._notebook.index(row, 0))
+        self._table.setCurrentIndex(self._bookmarks.index(row, 0))
 
     def _set_up_table(self) -> None:
         table, metrics = self._table, self.fontMetrics()
         table.setAccessibleName(self.tr("Steps kept; Enter goes there, F2 edits the line"))
         table.setFrameShape(QFrame.Shape.StyledPanel)
-        table.setModel(self._notebook)
+        table.setModel(self._bookmarks)
         header = table.horizontalHeader()
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Fixed)
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
@@ -178,7 +178,7 @@ class NotebookDialog(QDialog):
         self.resize(480, 320)
 
     def _enable(self) -> None:
-        notes = self._notebook.notes
+        notes = self._bookmarks.notes
         text = self.tr("A click or Enter goes to the step. Notes in pale letters are of another run.")
         if not notes:
             text = self.tr("No step is kept yet. Go to a step that is worth seeing again, and keep it.")
@@ -188,10 +188,10 @@ class NotebookDialog(QDialog):
         self._remove.setEnabled(has_row)
 
     def _on_table_row_chosen(self, row: int) -> None:
-        note: Note = self._notebook.notes[row]
+        note: Bookmark = self._bookmarks.notes[row]
         self.note_chosen.emit(note)
 
     def _on_remove_clicked(self) -> None:
         row = self._table.selected_row
         if row >= 0:
-            self._notebook.remove(row)
+            self._bookmarks.remove(row)

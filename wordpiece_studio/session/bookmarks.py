@@ -1,4 +1,4 @@
-"""The notebook: steps that are worth coming back to, each with a line of text, as a table for Qt's views.
+"""The bookmarks: steps that are worth coming back to, each with a line of text, as a table for Qt's views.
 
 Nothing that was typed is dropped with a run: a note tells which merge it was made at, so that everyone sees whether the
 run that is shown has the same one there.
@@ -26,7 +26,7 @@ _NO_INDEX = QModelIndex()
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class Bookmark:
     """A step that was kept.
 
     Attributes
@@ -44,7 +44,7 @@ class Note:
     token: str = ""
 
 
-class Notebook(QAbstractTableModel):
+class Bookmarks(QAbstractTableModel):
     """The notes in the order of their steps; two columns, step and text, of which the text can be edited.
 
     Signals
@@ -58,16 +58,16 @@ class Notebook(QAbstractTableModel):
     def __init__(self, model: TrainerModel, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._model = model
-        self._notes: list[Note] = []
+        self._notes: list[Bookmark] = []
         model.run_reset.connect(self._on_run_changed)
         model.merges_appended.connect(self._on_model_merges_appended)
 
     @property
-    def notes(self) -> tuple[Note, ...]:
+    def notes(self) -> tuple[Bookmark, ...]:
         """All notes."""
         return tuple(self._notes)
 
-    def set_notes(self, notes: Iterable[Note]) -> None:
+    def set_notes(self, notes: Iterable[Bookmark]) -> None:
         """Have these and no others."""
         self.beginResetModel()
         self._notes = sorted(notes, key=lambda note: note.step)
@@ -81,7 +81,7 @@ class Notebook(QAbstractTableModel):
         token = history[step - 1].token if history is not None and step else ""
         row = bisect_right([note.step for note in self._notes], step)
         self.beginInsertRows(QModelIndex(), row, row)
-        self._notes.insert(row, Note(step, one_line(text), token))
+        self._notes.insert(row, Bookmark(step, one_line(text), token))
         self.endInsertRows()
         self.changed.emit()
         return row
@@ -99,7 +99,7 @@ class Notebook(QAbstractTableModel):
         self.endRemoveRows()
         self.changed.emit()
 
-    def is_of_run(self, note: Note) -> bool:
+    def is_of_run(self, note: Bookmark) -> bool:
         """Return whether the run that is shown has the note's merge at its step."""
         history, step = self._model.history, note.step
         if history is None or step > self._model.merge_count:
