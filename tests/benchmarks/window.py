@@ -100,7 +100,7 @@ def _step_rows(found: list[dict[str, Any]], merges: int) -> Iterable[Row]:
     part = f"Slider dragged to any of {merges:,} steps"
     for name, key in (("dragged", "moves"), ("jumped", "jumps")):
         times = [time for each in found for time in each[key]["times"]]
-        row = f"history row, formula, chips, film strip: {name}"
+        row = f"history row, formula, chips, changes: {name}"
         own = median(time for each in found for time in each[key]["own"])
         note = f"{_tail(times)}; computing {own:.1f} ms of it"
         yield Row(part, row, tuple(times), "ms", Bar("≤", _KEY_MS), note)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tests.benchmarks.window_watch import LiveWindow, PaintNotes
+    from tests.benchmarks.window_watch import PaintNotes, WatchedWindow
 
 _KEYS = 25  # at each of the three places
 _MOVES, _JUMPS = 150, 60
@@ -108,7 +108,7 @@ def million(rows: str) -> dict[str, Any]:
 # ---- parts -----------------------------------------------------------------------------------------------------------
 
 
-def _panes(window: LiveWindow) -> list[Any]:
+def _panes(window: WatchedWindow) -> list[Any]:
     from wordpiece_studio.ui.widgets.pane import Pane
 
     return [pane for pane in window.findChildren(Pane) if pane.isVisible()]
@@ -126,7 +126,7 @@ def _memory() -> dict[str, float]:
     return found
 
 
-def _typing(window: LiveWindow, text: str) -> list[float]:
+def _typing(window: WatchedWindow, text: str) -> list[float]:
     """Type single keys at the beginning, in the middle and at the end; return the time of each to its chips."""
     from PySide6.QtCore import QEvent, Qt
     from PySide6.QtGui import QKeyEvent
@@ -159,7 +159,7 @@ def _typing(window: LiveWindow, text: str) -> list[float]:
     return found
 
 
-def _notes(window: LiveWindow) -> PaintNotes:
+def _notes(window: WatchedWindow) -> PaintNotes:
     from tests.benchmarks.window_watch import PaintNotes
 
     scoreboard, text = window.scoreboard_pane, window.tokenization_pane
@@ -167,16 +167,16 @@ def _notes(window: LiveWindow) -> PaintNotes:
         history=window.history_pane.view,
         formula=scoreboard._formula,
         chips=text._chips,
-        strip=text._strip,
+        changes=text._changes_view,
         plot=window.timeline_pane.plot,
         candidates=scoreboard,
     )
 
 
-def _is_followed(window: LiveWindow, notes: PaintNotes, began: float) -> bool:
-    """Tell whether history, formula, chips and film strip show the step and were painted since `began`.
+def _is_followed(window: WatchedWindow, notes: PaintNotes, began: float) -> bool:
+    """Tell whether history, formula, chips and changes show the step and were painted since `began`.
 
-    Chips and strip that are the same at both steps are not painted again; they must have been made for it.
+    Chips and changes that are the same at both steps are not painted again; they must have been made for it.
     """
     panes = (window.history_pane, window.scoreboard_pane, window.tokenization_pane, window.timeline_pane)
     if any(pane._is_stale for pane in panes):
@@ -184,7 +184,7 @@ def _is_followed(window: LiveWindow, notes: PaintNotes, began: float) -> bool:
     return all(notes.began[name] >= began for name in ("history", "formula", "plot"))
 
 
-def _dragging(window: LiveWindow, probe: Any) -> dict[str, Any]:
+def _dragging(window: WatchedWindow, probe: Any) -> dict[str, Any]:
     """Drag the slider all over the run as a hand does, sixty times a second."""
     from PySide6.QtCore import QEvent, QPointF, Qt
     from PySide6.QtGui import QMouseEvent
@@ -218,7 +218,7 @@ def _dragging(window: LiveWindow, probe: Any) -> dict[str, Any]:
     return {"times": times, "own": [time.own for time in times], "gaps": sorted(probe.gaps_ms)}
 
 
-def _jumping(window: LiveWindow, probe: Any) -> dict[str, Any]:
+def _jumping(window: WatchedWindow, probe: Any) -> dict[str, Any]:
     """Jump to steps anywhere, and wait each time for the panes, and then for candidates and touched words."""
     from tests.benchmarks.window_watch import milliseconds_to, rest
     from wordpiece_studio.session.background_job import BackgroundJob
@@ -250,7 +250,7 @@ def _jumping(window: LiveWindow, probe: Any) -> dict[str, Any]:
     return {"times": at_once, "own": own, "candidates": with_candidates, "gaps": sorted(probe.gaps_ms)}
 
 
-def _sorting(window: LiveWindow) -> dict[str, list[float]]:
+def _sorting(window: WatchedWindow) -> dict[str, list[float]]:
     """Sort by every column, both ways, by its title."""
     from PySide6.QtCore import Qt
 
@@ -267,7 +267,7 @@ def _sorting(window: LiveWindow) -> dict[str, list[float]]:
     return found
 
 
-def _filtering(window: LiveWindow) -> dict[str, list[float]]:
+def _filtering(window: WatchedWindow) -> dict[str, list[float]]:
     """Filter by texts, by an expression and by ties, and show all again."""
     pane = window.history_pane
     pane.open_filter()
@@ -285,14 +285,14 @@ def _filtering(window: LiveWindow) -> dict[str, list[float]]:
     return {**found, "all again": again}
 
 
-def _scrolling(window: LiveWindow) -> dict[str, list[float]]:
+def _scrolling(window: WatchedWindow) -> dict[str, list[float]]:
     """Scroll to places anywhere in the table."""
     bar, chance = window.history_pane.view.verticalScrollBar(), random.Random(7)
     places = [chance.randrange(bar.maximum()) for _ in range(50)]
     return {"to any place": [_until_shown(window, lambda place=place: bar.setValue(place)) for place in places]}
 
 
-def _until_shown(window: LiveWindow, act: Any) -> float:
+def _until_shown(window: WatchedWindow, act: Any) -> float:
     """Return the time from an act to the table painted with what it asks for."""
     from tests.benchmarks.window_watch import PaintNotes, milliseconds_to, rest
 

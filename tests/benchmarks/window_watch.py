@@ -28,7 +28,7 @@ _PATIENCE_SECONDS = 120
 _SETTLED_SECONDS = 0.4
 
 
-class LiveWindow(MainWindow):
+class WatchedWindow(MainWindow):
     """The real window, which notes when it has painted what was asked for."""
 
     painted_at = 0.0
@@ -60,7 +60,7 @@ class PaintNotes(QObject):
 
 
 @contextmanager
-def studio(layout: str = "", *paths: str) -> Iterator[tuple[LiveWindow, GapProbe]]:
+def studio(layout: str = "", *paths: str) -> Iterator[tuple[WatchedWindow, GapProbe]]:
     """Open the window as the program does, on files or the trained sample, in a layout, and load the kernels."""
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     application = QApplication([])
@@ -70,7 +70,7 @@ def studio(layout: str = "", *paths: str) -> Iterator[tuple[LiveWindow, GapProbe
     with tempfile.TemporaryDirectory() as folder:
         theme = Theme("light")
         theme.apply_to(application)
-        window = LiveWindow(SettingsStore(Path(folder)), theme)
+        window = WatchedWindow(SettingsStore(Path(folder)), theme)
         window.open_first(paths)
         window.resize(1440, 900)
         window.show()
@@ -108,7 +108,7 @@ class Milliseconds(float):
     own: float = 0.0
 
 
-def milliseconds_to(window: LiveWindow, act: Callable[[], object], is_done: Callable[[float], bool]) -> Milliseconds:
+def milliseconds_to(window: WatchedWindow, act: Callable[[], object], is_done: Callable[[float], bool]) -> Milliseconds:
     """Return the time from an act to the end of the painting after which `is_done` (given when it began) holds."""
     began, own = time.perf_counter(), time.thread_time()
     act()

@@ -128,9 +128,9 @@ def _read_tokenization(window: MainWindow, found: Shown) -> None:
     said = re.search(rf"{_NUMBER} tokens?\b", pane._summary.text())
     if said:
         found.text_tokens["summary"] = _number(said[1])
-    past = [row for row in pane._strip.rows if row.step <= window.model.step]
+    past = [row for row in pane._changes_view.rows if row.step <= window.model.step]
     if past:
-        found.text_tokens["film strip"] = past[-1].tokens
+        found.text_tokens["changes"] = past[-1].tokens
 
 
 def _read_vocabulary(window: MainWindow, found: Shown) -> None:

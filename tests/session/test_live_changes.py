@@ -11,11 +11,11 @@ import pytest
 
 from tests.session.test_live_text import COURSE, tokenizer_at
 from wordpiece_studio.corpus.counting.counting import count_texts
-from wordpiece_studio.session.film_strip import StripRow, word_timeline
 from wordpiece_studio.session.live_changes import LiveChanges
 from wordpiece_studio.session.live_finder import ChangesFinder
 from wordpiece_studio.session.live_timeline import TextSummary, TextTimeline
 from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.session.text_changes import TextChange, word_timeline
 from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.training.config import TrainingConfig
@@ -141,7 +141,7 @@ def test_a_slice_takes_about_the_time_it_is_given(run: TrainingRun) -> None:
 
 def test_the_nearest_steps_and_the_text_at_a_step() -> None:
     changes = LiveChanges()
-    rows = [StripRow(3, "Fa", 26), StripRow(9, "Th", 24)]
+    rows = [TextChange(3, "Fa", 26), TextChange(9, "Th", 24)]
     changes.set_rows(rows, start=TextSummary(7, 27, 1))
     assert [changes.next_after(step) for step in (0, 3, 9)] == [3, 9, None]
     assert [changes.previous_before(step) for step in (3, 9, 20)] == [None, 3, 9]

@@ -12,8 +12,8 @@ import numpy as np
 
 from wordpiece_studio.evaluation.metrics import number_of_words
 from wordpiece_studio.session.chart_lengths import TokenLengths
-from wordpiece_studio.session.film_strip import StripRows
 from wordpiece_studio.session.focus_token import text_of_token
+from wordpiece_studio.session.text_changes import TextChanges
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -83,6 +83,6 @@ class ChartSource:
     def live_tokens(self) -> NDArray[np.int64]:
         """Return the number of tokens of the live text after each of the steps that changed it."""
         rows = self.changes.rows
-        if isinstance(rows, StripRows):
+        if isinstance(rows, TextChanges):
             return rows.tokens
         return np.array([row.tokens for row in rows], dtype=np.int64)

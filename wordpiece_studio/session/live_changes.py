@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from wordpiece_studio.session.film_strip import StripRow
+    from wordpiece_studio.session.text_changes import TextChange
 
 _NOTHING = TextSummary(0, 0, 0)
 
 
 class LiveChanges(QObject):
-    """The film strip's rows as every pane may look at them; `live_finder.py` finds them.
+    """The list of changes's rows as every pane may look at them; `live_finder.py` finds them.
 
     Signals
     -------
@@ -32,13 +32,13 @@ class LiveChanges(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._rows: Sequence[StripRow] = ()
+        self._rows: Sequence[TextChange] = ()
         self._steps: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self._is_known = False
         self._start = _NOTHING
 
     @property
-    def rows(self) -> Sequence[StripRow]:
+    def rows(self) -> Sequence[TextChange]:
         """The steps that changed the text, each with its token and the number of tokens after it."""
         return self._rows
 
@@ -64,7 +64,7 @@ class LiveChanges(QObject):
 
     def set_rows(
         self,
-        rows: Sequence[StripRow],
+        rows: Sequence[TextChange],
         *,
         is_known: bool = True,
         steps: NDArray[np.int64] | None = None,

@@ -16,9 +16,9 @@ from wordpiece_studio.session.live_timeline import TextTimeline
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from wordpiece_studio.session.film_strip import StripRows
     from wordpiece_studio.session.live_changes import LiveChanges
     from wordpiece_studio.session.live_timeline import TextSummary
+    from wordpiece_studio.session.text_changes import TextChanges
     from wordpiece_studio.session.trainer_model import TrainerModel
 
 _FIRST_SLICE, _SLICE = 0.002, 0.004
@@ -98,7 +98,7 @@ class ChangesFinder(QObject):
         elif not self._timer.isActive():
             self._timer.start()
 
-    def _tell(self, rows: StripRows, is_known: bool, start: TextSummary) -> None:
+    def _tell(self, rows: TextChanges, is_known: bool, start: TextSummary) -> None:
         """Say what was found, if it is something else than what was said."""
         told = (rows.steps.tobytes(), rows.tokens.tobytes(), is_known, start)
         if told != self._told:

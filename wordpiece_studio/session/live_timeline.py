@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from wordpiece_studio.session.film_strip import StripRows, WordTimeline, word_timeline
+from wordpiece_studio.session.text_changes import TextChanges, WordTimeline, word_timeline
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -112,12 +112,12 @@ class TextTimeline:
 
     # -- what was found
 
-    def rows(self) -> StripRows:
+    def rows(self) -> TextChanges:
         """Return the steps that change the text, as far as it is worked out."""
         steps = np.fromiter(self._at, dtype=np.int64, count=len(self._at))
         changes = np.fromiter((change for _, change in self._at.values()), dtype=np.int64, count=len(self._at))
         order = np.argsort(steps)
-        return StripRows(self._history, steps[order], changes[order], self.start.tokens)
+        return TextChanges(self._history, steps[order], changes[order], self.start.tokens)
 
     @property
     def start(self) -> TextSummary:

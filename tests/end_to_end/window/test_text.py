@@ -46,22 +46,22 @@ def test_why_here_on_an_unknown_word_says_which_symbol_is_missing(driver: Driver
 
 
 @pytest.mark.slow
-def test_a_click_on_the_film_strip_goes_to_the_step(driver: Driver) -> None:
-    strip = driver.window.tokenization_pane._strip
-    for row, strip_row in enumerate(list(strip.rows)):
-        driver.click_row(strip._table, row)
-        assert driver.model.step == strip_row.step
+def test_a_click_on_the_changes_goes_to_the_step(driver: Driver) -> None:
+    changes = driver.window.tokenization_pane._changes_view
+    for row, text_change in enumerate(list(changes.rows)):
+        driver.click_row(changes._table, row)
+        assert driver.model.step == text_change.step
         assert_all_panes_agree(driver)
 
 
-def test_typing_a_text_shows_its_chips_and_its_film_strip(driver: Driver) -> None:
+def test_typing_a_text_shows_its_chips_and_its_changes(driver: Driver) -> None:
     pane = driver.window.tokenization_pane
     driver.focus(pane._edit)
     driver.press("Ctrl+A")
     driver.type("chapter")
     assert pane.text == "chapter"
     assert_all_panes_agree(driver)
-    assert {row.token for row in pane._strip.rows} >= {"ch", "cha"}
+    assert {row.token for row in pane._changes_view.rows} >= {"ch", "cha"}
 
 
 def test_arrow_keys_walk_through_the_chips_and_not_in_time(driver: Driver) -> None:

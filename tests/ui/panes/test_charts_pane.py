@@ -17,9 +17,9 @@ from PySide6.QtWidgets import QLabel, QTabWidget
 
 from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.film_strip import StripRow
 from wordpiece_studio.session.live_changes import LiveChanges, TextSummary
 from wordpiece_studio.session.records import Focus, TrainerState
+from wordpiece_studio.session.text_changes import TextChange
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.panes.charts.charts_pane import ChartsPane
@@ -133,7 +133,7 @@ def test_tokens_per_word_of_corpus_and_live_text(charts: Charts) -> None:
     chart = charts.choose(FERTILITY)
     assert chart.readout == "after merge 12: 4.333 in the corpus"  # 156 symbols, 36 words
     assert charts.model.history.input.weights.sum() == 36
-    rows = [StripRow(3, "x", 24), StripRow(14, "y", 20)]
+    rows = [TextChange(3, "x", 24), TextChange(14, "y", 20)]
     charts.changes.set_rows(rows, start=TextSummary(words=8, tokens=26, unknown=0))
     charts.bench.wait(lambda: chart.readout.endswith(", 3 in the live text"))
     x, y = chart._live.getData()
@@ -330,7 +330,7 @@ def cut_labels(chart: Chart) -> list[str]:
 def test_no_label_is_cut_whatever_the_size(bench: Bench, size: tuple[int, int], points: int) -> None:
     bench.train(vocab_size=150)
     charts = Charts(bench, *size)
-    charts.changes.set_rows([StripRow(3, "x", 9)], start=TextSummary(words=2, tokens=10, unknown=0))
+    charts.changes.set_rows([TextChange(3, "x", 9)], start=TextSummary(words=2, tokens=10, unknown=0))
     charts.pane.setStyleSheet(f"* {{ font-size: {points}pt; }}")
     charts.usage.tell(len(bench.model.history), list(range(100, 0, -1)))
     cut = {}

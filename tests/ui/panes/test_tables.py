@@ -14,7 +14,7 @@ from wordpiece_studio.ui.panes.scoreboard.candidates_model import PAIR, Candidat
 from wordpiece_studio.ui.panes.scoreboard.pair_words import PairWord, PairWords
 from wordpiece_studio.ui.panes.scoreboard.words_view import WordsModel
 from wordpiece_studio.ui.panes.timeline.timeline_plot import TimelinePlot
-from wordpiece_studio.ui.panes.tokenization.strip_model import StripModel
+from wordpiece_studio.ui.panes.tokenization.changes_model import ChangesModel
 from wordpiece_studio.ui.panes.tokenization.token_table import TokenModel
 from wordpiece_studio.ui.panes.tokenization.tokenization_pane import TokenizationPane
 from wordpiece_studio.ui.widgets.plain import tooltip_text
@@ -57,7 +57,7 @@ def test_more_candidates_are_appended_and_others_are_not(qtmodeltester: ModelTes
     assert not model.add_candidates(candidates, "likelihood", 9)
 
 
-@pytest.mark.parametrize("model_class", [StripModel, TokenModel])
+@pytest.mark.parametrize("model_class", [ChangesModel, TokenModel])
 def test_the_tables_of_the_tokenization(
     bench: Bench, qtmodeltester: ModelTester, model_class: type[QAbstractItemModel]
 ) -> None:

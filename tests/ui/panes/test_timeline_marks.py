@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QLineEdit
 
 from tests.ui.panes.timeline_bench import Timeline, at, click
 from wordpiece_studio.session.breakpoints import Breakpoint
-from wordpiece_studio.session.film_strip import StripRow
 from wordpiece_studio.session.records import Focus
+from wordpiece_studio.session.text_changes import TextChange
 from wordpiece_studio.ui.panes.timeline.bookmarks_dialog import KeepDialog
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def timeline(bench: Bench) -> Timeline:
 
 def test_from_change_to_change(bench: Bench, timeline: Timeline) -> None:
     bench.seek(5)
-    timeline.changes.set_rows([StripRow(step, "x", 9) for step in (3, 9, 14)])
+    timeline.changes.set_rows([TextChange(step, "x", 9) for step in (3, 9, 14)])
     bench.settle()
     assert timeline.pane.plot.marks.changes.tolist() == [3, 9, 14]
     for name, wanted in (("next", 9), ("next", 14), ("previous", 9), ("previous", 3)):

@@ -211,33 +211,33 @@ def test_copying(bench: Bench, pane: TokenizationPane) -> None:
     assert QGuiApplication.clipboard().text() == " ".join(map(str, encoding.ids))
 
 
-def test_the_film_strip_names_the_steps_that_changed_the_text(bench: Bench, pane: TokenizationPane) -> None:
-    bench.wait(lambda: bool(pane._strip.rows))
+def test_the_changes_name_the_steps_that_changed_the_text(bench: Bench, pane: TokenizationPane) -> None:
+    bench.wait(lambda: bool(pane._changes_view.rows))
     counts = [len(bench.model.tokenizer_at(step).encode(COURSE_TEXT)) for step in range(26)]
     changed = [step for step in range(1, 26) if counts[step] != counts[step - 1]]
-    assert [row.step for row in pane._strip.rows] == changed
-    assert [row.tokens for row in pane._strip.rows] == [counts[step] for step in changed]
+    assert [row.step for row in pane._changes_view.rows] == changed
+    assert [row.tokens for row in pane._changes_view.rows] == [counts[step] for step in changed]
 
 
-def test_the_step_stays_in_view_in_a_strip_that_gets_lower(bench: Bench, pane: TokenizationPane) -> None:
-    bench.wait(lambda: bool(pane._strip.rows))
+def test_the_step_stays_in_view_in_a_list_that_gets_lower(bench: Bench, pane: TokenizationPane) -> None:
+    bench.wait(lambda: bool(pane._changes_view.rows))
     bench.model.last()
     bench.settle()
-    strip, table = pane._strip, pane._strip._table
+    changes, table = pane._changes_view, pane._changes_view._table
     for height in (260, 90, 70):
-        strip.resize(strip.width(), height)
-        row = table.visualRect(table.strip.index(table.strip.last_past(), 0))
+        changes.resize(changes.width(), height)
+        row = table.visualRect(table.changes.index(table.changes.last_past(), 0))
         assert table.viewport().rect().contains(row)
 
 
-def test_a_click_on_the_film_strip_goes_to_its_step(bench: Bench, pane: TokenizationPane) -> None:
-    bench.wait(lambda: bool(pane._strip.rows))
-    table = pane._strip._table
-    place = table.visualRect(table.strip.index(1, 1)).center()
-    table.scrollTo(table.strip.index(1, 1))
-    place = table.visualRect(table.strip.index(1, 1)).center()
+def test_a_click_on_the_changes_goes_to_its_step(bench: Bench, pane: TokenizationPane) -> None:
+    bench.wait(lambda: bool(pane._changes_view.rows))
+    table = pane._changes_view._table
+    place = table.visualRect(table.changes.index(1, 1)).center()
+    table.scrollTo(table.changes.index(1, 1))
+    place = table.visualRect(table.changes.index(1, 1)).center()
     bench.qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=place)
-    assert bench.model.step == pane._strip.rows[1].step
+    assert bench.model.step == pane._changes_view.rows[1].step
 
 
 def test_special_tokens_are_found_first(bench: Bench, pane: TokenizationPane) -> None:
@@ -277,7 +277,7 @@ def test_100_kilobytes_stay_usable(bench: Bench, pane: TokenizationPane) -> None
     assert pane._changes.summary_at(25).words == 1400 * 11
     bench.qtbot.keyClick(pane._chips, Qt.Key.Key_End)
     assert pane._chips.rect_of(pane._chips.current).bottom() <= pane._chips.viewport().height()
-    assert pane._strip.rows
+    assert pane._changes_view.rows
 
 
 def test_the_text_is_known_at_once(pane: TokenizationPane) -> None:
@@ -508,15 +508,15 @@ def test_the_token_table_is_a_model_that_grows_as_it_is_read(
     assert spoken == "token Th, id 53, characters 0–2, born at step 9, in the word This"
 
 
-def test_the_strip_grows_while_training_runs(empty_bench: Bench, qtmodeltester: ModelTester) -> None:
+def test_the_changes_grow_while_training_runs(empty_bench: Bench, qtmodeltester: ModelTester) -> None:
     bench = empty_bench
     pane = bench.show(TokenizationPane, 430, 660)
     pane.set_text("This chapter shows tokens")
     bench.model.start(count_texts(COURSE), TrainingConfig(vocab_size=70), paused=True)
     bench.wait(lambda: bench.model.state is TrainerState.PAUSED)
-    strip, resets, inserted = pane._strip._table.strip, [], []
-    strip.modelReset.connect(lambda: resets.append(True))
-    strip.rowsInserted.connect(lambda _parent, first, last: inserted.append((first, last)))
+    changes, resets, inserted = pane._changes_view._table.changes, [], []
+    changes.modelReset.connect(lambda: resets.append(True))
+    changes.rowsInserted.connect(lambda _parent, first, last: inserted.append((first, last)))
     for _ in range(25):
         bench.model.next_merge()
         bench.wait(lambda: not bench.model.is_busy)
@@ -524,13 +524,15 @@ def test_the_strip_grows_while_training_runs(empty_bench: Bench, qtmodeltester: 
     assert len(inserted) > 1
     assert not resets
     counts = [len(bench.model.tokenizer_at(step).encode(pane.text)) for step in range(26)]
-    assert [row.tokens for row in pane._strip.rows] == [counts[row.step] for row in pane._strip.rows]
-    assert [row.change for row in pane._strip.rows] == [counts[r.step] - counts[r.step - 1] for r in pane._strip.rows]
-    qtmodeltester.check(strip)
+    assert [row.tokens for row in pane._changes_view.rows] == [counts[row.step] for row in pane._changes_view.rows]
+    assert [row.change for row in pane._changes_view.rows] == [
+        counts[r.step] - counts[r.step - 1] for r in pane._changes_view.rows
+    ]
+    qtmodeltester.check(changes)
     bench.seek(9)
-    row = strip.last_past()
-    assert pane._strip.rows[row].step == 9
-    said = strip.index(row, 0).data(Qt.ItemDataRole.AccessibleTextRole)
+    row = changes.last_past()
+    assert pane._changes_view.rows[row].step == 9
+    said = changes.index(row, 0).data(Qt.ItemDataRole.AccessibleTextRole)
     assert said == f"step 9: T + ##h → Th, −1 tokens, then {counts[9]} tokens"
 
 

@@ -1,4 +1,4 @@
-"""A table model over ready-made rows of text, for the small tables of a pane: a ladder, a film strip, a list of tokens.
+"""A table model over ready-made rows of text, for the small tables of a pane: a ladder, changes, a list of tokens.
 
 It holds strings and says how each is aligned and coloured; what they mean is the business of whoever made them.
 """

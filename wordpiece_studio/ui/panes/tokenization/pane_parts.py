@@ -1,4 +1,4 @@
-"""The three parts of the live tokenization, one below the other: text with chips, "Why here?", film strip.
+"""The three parts of the live tokenization, one below the other: text with chips, "Why here?", changes.
 
 It shares the height among them until the user draws an edge; what the parts show is no business of its own.
 """
@@ -13,14 +13,14 @@ from PySide6.QtWidgets import QLabel, QSplitter, QStackedWidget, QVBoxLayout, QW
 from wordpiece_studio.ui.panes.tokenization.pane_room import Wanted, shared_room
 
 if TYPE_CHECKING:
+    from wordpiece_studio.ui.panes.tokenization.changes_view import ChangesView
     from wordpiece_studio.ui.panes.tokenization.chip_canvas import ChipCanvas
-    from wordpiece_studio.ui.panes.tokenization.film_strip_view import FilmStripView
     from wordpiece_studio.ui.panes.tokenization.live_field import LiveField
     from wordpiece_studio.ui.panes.tokenization.unknown_box import UnknownBox
     from wordpiece_studio.ui.panes.tokenization.why_here import WhyHere
 
 _LEAST_HEIGHT = 60
-_RUNGS, _LOW_RUNGS, _STRIP_ROWS = 6, 4, 2
+_RUNGS, _LOW_RUNGS, _CHANGES_ROWS = 6, 4, 2
 _LEAST_ROWS, _LEAST_ROWS_ASKED = 3, 2
 """Of chips."""
 _SIDES, _SPACING = QMargins(14, 10, 12, 2), 6
@@ -29,7 +29,7 @@ _NO_LIMIT = 16_777_215
 
 
 class PaneParts(QSplitter):
-    """Field, chips or table, the lines about the text, the box of the unknown; below them the ladder and the strip."""
+    """Field, chips or table, the lines about the text, the unknown box; below them the ladder and the changes."""
 
     def __init__(
         self,
@@ -39,13 +39,13 @@ class PaneParts(QSplitter):
         labels: tuple[QLabel, QLabel],
         unknown_box: UnknownBox,
         why: WhyHere,
-        strip: FilmStripView,
+        changes: ChangesView,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(Qt.Orientation.Vertical, parent)
         self._field, self._shown, self._chips, self._unknown_box = field, shown, chips, unknown_box
         self._summary, self._ask = labels
-        self._why, self._strip = why, strip
+        self._why, self._changes_view = why, changes
         self._is_low = False
         self._is_shared_by_hand = self._can_ask = False
         self._timer = QTimer(self)
@@ -60,14 +60,14 @@ class PaneParts(QSplitter):
         for widget in (self._summary, self._ask, unknown_box):
             above.addWidget(widget)
         above.addStretch(0)
-        for part in (top, why, strip):
+        for part in (top, why, changes):
             self.addWidget(part)
         self.setSizes([420, 120, 120])
         for index, stretch in enumerate((3, 1, 1)):
             self.setStretchFactor(index, stretch)
         self.setCollapsible(0, False)
         why.hide()
-        strip.rows_changed.connect(self.share_later)
+        changes.rows_changed.connect(self.share_later)
         self.splitterMoved.connect(self._on_self_splitter_moved)
 
     def set_low(self, is_low: bool) -> None:
@@ -87,7 +87,7 @@ class PaneParts(QSplitter):
     def show_question(self, can_ask: bool) -> None:
         """Show no ladder."""
         self._why.hide()
-        self._strip.show()
+        self._changes_view.show()
         self._can_ask = can_ask
         self.share_later()
 
@@ -100,8 +100,8 @@ class PaneParts(QSplitter):
         top = self._wanted_top()
         if self._is_shared_by_hand:
             return
-        sizes = shared_room(self._room, top, self._wanted_why(), self._wanted_strip())
-        self._strip.setVisible(sizes[2] > 0)
+        sizes = shared_room(self._room, top, self._wanted_why(), self._wanted_changes())
+        self._changes_view.setVisible(sizes[2] > 0)
         self.setSizes(list(sizes))
 
     @property
@@ -139,10 +139,12 @@ class PaneParts(QSplitter):
             return Wanted(0, 0)
         return Wanted(self._why.needed_height(), self._why.needed_height(_LOW_RUNGS if self._is_low else _RUNGS))
 
-    def _wanted_strip(self) -> Wanted:
+    def _wanted_changes(self) -> Wanted:
         if self._is_low and not self._why.isHidden():
             return Wanted(0, 0)
-        return Wanted(self._strip.needed_height(), self._strip.needed_height(1 if self._is_low else _STRIP_ROWS))
+        return Wanted(
+            self._changes_view.needed_height(), self._changes_view.needed_height(1 if self._is_low else _CHANGES_ROWS)
+        )
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

@@ -1,4 +1,4 @@
-"""How the height of the live tokenization is shared: text with chips, "Why here?", film strip. Pure arithmetic."""
+"""How the height of the live tokenization is shared: text with chips, "Why here?", changes. Pure arithmetic."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ class Wanted:
     least: int
 
 
-def shared_room(room: int, top: Wanted, why: Wanted, strip: Wanted) -> tuple[int, int, int]:
+def shared_room(room: int, top: Wanted, why: Wanted, changes: Wanted) -> tuple[int, int, int]:
     """Return the heights of the three parts, together `room` pixels.
 
-    The chips grow into what the parts below do not need. While an answer is shown it comes before the film strip,
+    The chips grow into what the parts below do not need. While an answer is shown it comes before the list of changes,
     which is left out (0) where its least height would be taken from the chips or from the answer's least; also where
     all chips are seen only without it. Nothing is less high than its least, but the chips where all else is left out.
 
@@ -34,19 +34,19 @@ def shared_room(room: int, top: Wanted, why: Wanted, strip: Wanted) -> tuple[int
     (170, 90, 0)
     """
     if not why.all:
-        below = min(max(room * 3 // 10, strip.least), strip.all)
+        below = min(max(room * 3 // 10, changes.least), changes.all)
         if top.all > room - below:
-            below = min(strip.least, strip.all)
+            below = min(changes.least, changes.all)
             if room - below < top.all <= room:
-                return room, 0, 0  # without the film strip everything that is said of the text is seen
+                return room, 0, 0  # without the list of changes everything that is said of the text is seen
         high = max(min(top.all, room - below), min(top.least, room))
-        return (high, 0, room - high) if room - high >= min(strip.least, strip.all) else (room, 0, 0)
-    has_strip = bool(strip.all) and room - top.least - why.least >= strip.least
-    below = why.least + (strip.least if has_strip else 0)
+        return (high, 0, room - high) if room - high >= min(changes.least, changes.all) else (room, 0, 0)
+    has_changes = bool(changes.all) and room - top.least - why.least >= changes.least
+    below = why.least + (changes.least if has_changes else 0)
     high = max(min(top.all, room - below), min(top.least, room))
     high = min(high, max(room - why.least, 0))
     rest = room - high
-    if not has_strip:
+    if not has_changes:
         return high, rest, 0
-    answer = max(why.least, min(why.all, rest - strip.least))
+    answer = max(why.least, min(why.all, rest - changes.least))
     return high, answer, rest - answer

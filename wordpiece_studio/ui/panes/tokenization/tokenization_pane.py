@@ -15,8 +15,8 @@ from wordpiece_studio.session.live_changes import LiveChanges
 from wordpiece_studio.session.live_finder import ChangesFinder
 from wordpiece_studio.session.live_text import LiveText
 from wordpiece_studio.session.records import Focus, TrainerState
+from wordpiece_studio.ui.panes.tokenization.changes_view import ChangesView
 from wordpiece_studio.ui.panes.tokenization.chips import ChipFlow
-from wordpiece_studio.ui.panes.tokenization.film_strip_view import FilmStripView
 from wordpiece_studio.ui.panes.tokenization.focus_rings import rings_of
 from wordpiece_studio.ui.panes.tokenization.live_field import LiveField
 from wordpiece_studio.ui.panes.tokenization.pane_parts import PaneParts
@@ -45,7 +45,7 @@ _LONG_TEXT = 20_000
 _LONG_DELAY_MS = 80
 _BUSY_DELAY_MS = 100
 _LOW_LINES = 29
-"""A pane of fewer lines of text is low: there the film strip gives way to the chips."""
+"""A pane of fewer lines of text is low: there the list of changes gives way to the chips."""
 
 
 class TokenizationPane(Pane):
@@ -76,7 +76,7 @@ class TokenizationPane(Pane):
         self._unknown_box = UnknownBox(self)
         self._unknown_label = self._unknown_box.label
         self._why = WhyHere(theme, self)
-        self._strip = FilmStripView(self._changes, theme, self)
+        self._changes_view = ChangesView(self._changes, theme, self)
         self._finder = ChangesFinder(model, self._changes, self)
         self._lay_out()
         self._connect()
@@ -114,7 +114,7 @@ class TokenizationPane(Pane):
         self._shown.addWidget(self._table)
         labels = self._summary, self._ask
         self._parts = PaneParts(
-            self._field, self._shown, self._chips, labels, self._unknown_box, self._why, self._strip, self
+            self._field, self._shown, self._chips, labels, self._unknown_box, self._why, self._changes_view, self
         )
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -135,7 +135,7 @@ class TokenizationPane(Pane):
         self._chips.word_chosen.connect(self._on_chips_word_chosen)
         self._table.row_chosen.connect(self._on_table_row_chosen)
         self._why.token_chosen.connect(self._on_why_token_chosen)
-        self._strip.step_chosen.connect(self._on_strip_step_chosen)
+        self._changes_view.step_chosen.connect(self._on_changes_step_chosen)
         self._changes.changed.connect(self._on_changes_changed)
         self._model.step_changed.connect(self._on_model_step_changed)
         self._model.merges_appended.connect(self._on_model_merges_appended)
@@ -158,7 +158,7 @@ class TokenizationPane(Pane):
         self._show_summary()
         self._show_unknown()
         self._show_ladder()
-        self._strip.set_step(model.step)
+        self._changes_view.set_step(model.step)
         self._field.decode_box.refresh()
 
     def _show_heading(self) -> None:
@@ -310,7 +310,7 @@ class TokenizationPane(Pane):
         self._chips.set_current(place)
         self._choose(place, is_boundary=False)
 
-    def _on_strip_step_chosen(self, step: int, token: str) -> None:
+    def _on_changes_step_chosen(self, step: int, token: str) -> None:
         self._model.seek(step)
         self._model.set_focus(Focus("token", text=token))
 

@@ -26,7 +26,7 @@ _Reach = list[list[tuple[int, int]]]
 
 
 @dataclass(frozen=True, slots=True)
-class StripRow:
+class TextChange:
     """A step that changed the text.
 
     Attributes
@@ -49,7 +49,7 @@ class StripRow:
     right: str = ""
 
 
-class StripRows(Sequence[StripRow]):
+class TextChanges(Sequence[TextChange]):
     """Rows over two columns, each made when it is asked for.
 
     Parameters
@@ -77,15 +77,15 @@ class StripRows(Sequence[StripRow]):
         return len(self.steps)
 
     @overload
-    def __getitem__(self, index: int) -> StripRow: ...
+    def __getitem__(self, index: int) -> TextChange: ...
     @overload
-    def __getitem__(self, index: slice) -> list[StripRow]: ...
-    def __getitem__(self, index: int | slice) -> StripRow | list[StripRow]:
+    def __getitem__(self, index: slice) -> list[TextChange]: ...
+    def __getitem__(self, index: int | slice) -> TextChange | list[TextChange]:
         if isinstance(index, slice):
             return [self[each] for each in range(*index.indices(len(self)))]
         step = int(self.steps[index])
         merge = self._history[step - 1]
-        return StripRow(step, merge.token, int(self.tokens[index]), int(self.changes[index]), merge.left, merge.right)
+        return TextChange(step, merge.token, int(self.tokens[index]), int(self.changes[index]), merge.left, merge.right)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The film strip: one row for each step that changed the live text, with the token it made."""
+"""The list of changes: one row for each step that changed the live text, with the token it made."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from wordpiece_studio.ui.panes.tokenization.strip_model import CHANGE, COUNT, STEP, STRIP_ROLE, TOKEN, StripModel
+from wordpiece_studio.ui.panes.tokenization.changes_model import CHANGE, CHANGE_ROLE, COUNT, STEP, TOKEN, ChangesModel
 from wordpiece_studio.ui.widgets.chip_style import ChipLook, ChipStyle
 from wordpiece_studio.ui.widgets.painting import saved
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text
@@ -27,27 +27,27 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QResizeEvent
 
-    from wordpiece_studio.session.film_strip import StripRow
     from wordpiece_studio.session.live_changes import LiveChanges
+    from wordpiece_studio.session.text_changes import TextChange
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _Index = QModelIndex | QPersistentModelIndex
 
 
-class FilmStripView(QWidget):
+class ChangesView(QWidget):
     """The rows of `changes` with their title; a click asks for the step."""
 
     step_chosen = Signal(object, object)
     """The step (int) of the row that was clicked, and the token (str) that it made."""
     rows_changed = Signal()
-    """There are more or fewer rows: the strip may need another height."""
+    """There are more or fewer rows: the changes may need another height."""
 
     def __init__(self, changes: LiveChanges, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._changes = changes
         self._step = 0
         self._title = plain_label("", self, role="heading", wrap=True)
-        self._table = StripTable(theme, self)
+        self._table = ChangesTable(theme, self)
         self._table.setAccessibleName(self.tr("Steps that changed the text"))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(14, 6, 6, 4)
@@ -56,13 +56,13 @@ class FilmStripView(QWidget):
         layout.addWidget(self._table, 1)
         self._table.row_chosen.connect(self._on_table_row_chosen)
         changes.changed.connect(self._on_changes_changed)
-        theme.changed.connect(self._table.strip.redraw)
+        theme.changed.connect(self._table.changes.redraw)
         self._on_changes_changed()
 
     @property
-    def rows(self) -> Sequence[StripRow]:
+    def rows(self) -> Sequence[TextChange]:
         """The rows shown."""
-        return self._table.strip.rows
+        return self._table.changes.rows
 
     def needed_height(self, most_rows: int | None = None) -> int:
         """Height in pixels of the title and of all rows, or of the first `most_rows`."""
@@ -73,7 +73,7 @@ class FilmStripView(QWidget):
         """Show where this step lies among the rows; those after it are pale."""
         if step != self._step:
             self._step = step
-            self._table.strip.set_step(step)
+            self._table.changes.set_step(step)
             self._mark_step()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -82,7 +82,7 @@ class FilmStripView(QWidget):
 
     def _on_changes_changed(self) -> None:
         before = len(self.rows)
-        self._table.strip.set_rows(self._changes.rows, self._changes.steps)
+        self._table.changes.set_rows(self._changes.rows, self._changes.steps)
         self._show_title()
         self._mark_step()
         if len(self.rows) != before:
@@ -90,36 +90,36 @@ class FilmStripView(QWidget):
 
     def _show_title(self) -> None:
         rows, is_known = len(self.rows), self._changes.is_known
-        text = self.tr("Film strip: the steps that changed this text")
+        text = self.tr("Steps that changed this text")
         if rows and is_known:
-            text = self.tr("Film strip: the {count} steps that changed this text").format(count=number_text(rows))
+            text = self.tr("{count} steps that changed this text").format(count=number_text(rows))
         elif not rows:
-            appear = self.tr("Film strip: the steps that change this text appear here")
-            text = self.tr("Film strip: no step changes this text") if is_known else appear
+            appear = self.tr("The steps that change this text appear here")
+            text = self.tr("No step changes this text") if is_known else appear
         set_plain_text(self._title, text)
 
     def _mark_step(self) -> None:
         """Keep the last row that has happened in view, and mark it if it is the step itself."""
-        strip = self._table.strip
-        here = strip.last_past()
+        changes = self._table.changes
+        here = changes.last_past()
         is_current_step = here >= 0 and int(self._changes.steps[here]) == self._step
-        self._table.setCurrentIndex(strip.index(here, 0) if is_current_step else QModelIndex())
-        if strip.rowCount():
-            self._table.scrollTo(strip.index(max(here, 0), 0))
+        self._table.setCurrentIndex(changes.index(here, 0) if is_current_step else QModelIndex())
+        if changes.rowCount():
+            self._table.scrollTo(changes.index(max(here, 0), 0))
 
     def _on_table_row_chosen(self, row: int) -> None:
         chosen = self.rows[row]
         self.step_chosen.emit(chosen.step, chosen.token)
 
 
-class StripTable(QuietTable):
+class ChangesTable(QuietTable):
     """Step, chip and the pair it was made of, change, number of tokens."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.strip = StripModel(theme, self)
-        self._delegate = StripDelegate(theme, self)
-        self.setModel(self.strip)
+        self.changes = ChangesModel(theme, self)
+        self._delegate = ChangesDelegate(theme, self)
+        self.setModel(self.changes)
         self.setItemDelegate(self._delegate)
         self.horizontalHeader().hide()
         self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
@@ -136,7 +136,7 @@ class StripTable(QuietTable):
         self.setColumnWidth(COUNT, metrics.horizontalAdvance("10,000 tokens") + 14)
 
 
-class StripDelegate(QStyledItemDelegate):
+class ChangesDelegate(QStyledItemDelegate):
     """Draws the token of a row as a chip."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -163,7 +163,7 @@ class StripDelegate(QStyledItemDelegate):
         super().paint(painter, option, index)
         if index.column() != TOKEN:
             return
-        row, is_future = index.data(STRIP_ROLE)
+        row, is_future = index.data(CHANGE_ROLE)
         cell = QRectF(option.rect)
         at = QPointF(cell.left() + 8, cell.center().y() - self._style.height / 2)
         width = min(self._style.width(row.token), cell.width() - 12)

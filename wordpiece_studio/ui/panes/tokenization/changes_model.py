@@ -1,4 +1,4 @@
-"""The rows of the film strip as an item model: texts made when they are asked for, however many rows there are."""
+"""The rows of the list of changes as an item model: texts made when they are asked for, however many rows there are."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from wordpiece_studio.session.film_strip import StripRow
+    from wordpiece_studio.session.text_changes import TextChange
     from wordpiece_studio.ui.widgets.theme import Theme
 
 STEP, TOKEN, CHANGE, COUNT = range(4)
-STRIP_ROLE = int(Qt.ItemDataRole.UserRole)
-"""The :class:`StripRow` of a row and whether it lies after the step."""
+CHANGE_ROLE = int(Qt.ItemDataRole.UserRole)
+"""The :class:`TextChange` of a row and whether it lies after the step."""
 
 _ROLES = frozenset(
     map(int, (
         Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ForegroundRole, Qt.ItemDataRole.ToolTipRole,
-        Qt.ItemDataRole.AccessibleTextRole, STRIP_ROLE,
+        Qt.ItemDataRole.AccessibleTextRole, CHANGE_ROLE,
     ))
 )  # fmt: skip
 _Index = QModelIndex | QPersistentModelIndex
@@ -33,23 +33,23 @@ _RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
 
-class StripModel(QAbstractTableModel):
+class ChangesModel(QAbstractTableModel):
     """Step, token, change of the number of tokens, number of tokens."""
 
     def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._rows: Sequence[StripRow] = ()
+        self._rows: Sequence[TextChange] = ()
         self._steps: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self._shown = 0  # rows that the views know
         self._step = 0
 
     @property
-    def rows(self) -> Sequence[StripRow]:
+    def rows(self) -> Sequence[TextChange]:
         """The rows shown."""
         return self._rows
 
-    def set_rows(self, rows: Sequence[StripRow], steps: NDArray[np.int64]) -> None:
+    def set_rows(self, rows: Sequence[TextChange], steps: NDArray[np.int64]) -> None:
         """Show these rows; `steps`: their steps, int64, shape (n,). Those that only come at the end move nothing."""
         old = self._steps
         if len(steps) < len(old) or not np.array_equal(steps[: len(old)], old):
@@ -96,7 +96,7 @@ class StripModel(QAbstractTableModel):
         is_future = row.step > self._step
         if role == Qt.ItemDataRole.DisplayRole:
             return self._texts(row)[index.column()]
-        if role == STRIP_ROLE:
+        if role == CHANGE_ROLE:
             return row, is_future
         if role == Qt.ItemDataRole.ForegroundRole:
             return self._theme.faint if is_future else self._theme.muted
@@ -113,11 +113,11 @@ class StripModel(QAbstractTableModel):
             return _LEFT if section == TOKEN else _RIGHT
         return None
 
-    def _texts(self, row: StripRow) -> tuple[str, str, str, str]:
+    def _texts(self, row: TextChange) -> tuple[str, str, str, str]:
         count = self.tr("{count} tokens").format(count=number_text(row.tokens))
         return number_text(row.step), token_text(row.token), _signed(row.change), count
 
-    def _spoken(self, row: StripRow) -> str:
+    def _spoken(self, row: TextChange) -> str:
         step, token, change, count = self._texts(row)
         text = self.tr("step {step}: {left} + {right} → {token}, {change} tokens, then {count}")
         parts = {"left": token_text(row.left), "right": token_text(row.right)}
