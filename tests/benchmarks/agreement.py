@@ -220,7 +220,7 @@ def _compare_files(setting: Setting, theirs: Any, folder: Path, result: Result) 
         result.note(f"{setting}: what was written is not read or written again: {error}")
         return
     for path in again.iterdir():
-        if path.name != "wordpiece-studio.json":  # the card tells who wrote it from what
+        if path.name != "wordpiece-studio.json":  # the manifest tells who wrote it from what
             result.files += 1
             if path.read_bytes() != (folder / path.name).read_bytes():
                 result.note(f"{setting}: {path.name} is another one when it was read and written again")

@@ -9,7 +9,7 @@ import pytest
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage import tokenizer_directory
-from wordpiece_studio.storage.card import CARD_FILE
+from wordpiece_studio.storage.manifest import MANIFEST_FILE
 from wordpiece_studio.storage.vocab_txt import write_vocabulary
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.tokenizer.vocabulary import Vocabulary
@@ -100,7 +100,7 @@ def test_what_is_written_reads_back_as_the_identical_map(tmp_path: Path, told: C
     expected = {token: number for number, token in enumerate(tokens)}
     assert json.loads((tmp_path / "tokenizer.json").read_bytes())["model"]["vocab"] == expected
     assert (tmp_path / "vocab.txt").read_text(encoding="utf-8").split("\n") == [*tokens, ""]
-    assert json.loads((tmp_path / CARD_FILE).read_bytes())["vocabulary_size"] == len(tokens)
+    assert json.loads((tmp_path / MANIFEST_FILE).read_bytes())["vocabulary_size"] == len(tokens)
     library = pytest.importorskip("tokenizers")
     assert library.Tokenizer.from_file(str(tmp_path / "tokenizer.json")).get_vocab() == expected
     assert library.models.WordPiece.read_file(str(tmp_path / "vocab.txt")) == expected

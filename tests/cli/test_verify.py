@@ -43,12 +43,12 @@ def test_words_and_merges_that_were_written_with_it(tmp_path: Path, capsys: pyte
     assert "agrees     merges.jsonl" in out
 
 
-def test_counts_have_a_card_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_counts_have_a_manifest_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = tmp_path / "counts.csv"
     assert run(capsys, "count", COURSE, "-o", table)[0] == 0
-    card = json.loads((tmp_path / "counts.csv.card.json").read_text())
-    assert card["kind"] == "word-counts"
-    assert len(card["corpus"]["sha256"]) == 64
+    manifest = json.loads((tmp_path / "counts.csv.card.json").read_text())
+    assert manifest["kind"] == "word-counts"
+    assert len(manifest["corpus"]["sha256"]) == 64
     assert run(capsys, "verify", table, COURSE)[0] == 0
     table.write_text(table.read_text().replace("This,1", "This,2"))
     assert run(capsys, "verify", table, COURSE)[0] == 1
@@ -73,7 +73,7 @@ def test_a_table_that_nobody_exported_is_named_as_one(tmp_path: Path, capsys: py
 
 def test_what_cannot_be_verified_is_told_in_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "does not exist" in fails(capsys, "verify", tmp_path / "none")
-    assert "has no card" in fails(capsys, "verify", tmp_path)
+    assert "has no manifest" in fails(capsys, "verify", tmp_path)
 
 
 def test_stdin_has_no_corpus_hash_and_the_reason(tmp_path: Path) -> None:

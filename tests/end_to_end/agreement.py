@@ -76,7 +76,7 @@ def assert_all_panes_agree(driver: Driver) -> Shown:
 def _read_headings(window: MainWindow, found: Shown) -> None:
     """Take "step 3 of 25", "merge 3 of 25" from whatever title line says it."""
     for name, pane in (("scoreboard", window.scoreboard_pane), ("tokenization", window.tokenization_pane),
-                       ("vocabulary", window.vocabulary_pane), ("token card", window.token_card_pane),
+                       ("vocabulary", window.vocabulary_pane), ("token details", window.token_details_pane),
                        ("charts", window.charts_pane), ("timeline", window.timeline_pane)):  # fmt: skip
         if not pane.isVisible():
             continue

@@ -148,7 +148,7 @@ class Driver:
         self.click(chips.viewport(), point)
 
     def click_tab(self, title: str) -> None:
-        """Bring a card to the front that lies behind others."""
+        """Bring a panel to the front that lies behind others."""
         for bar in self.window.findChildren(QTabBar):
             titles = [bar.tabText(at).replace("&", "") for at in range(bar.count())]
             if bar.isVisible() and title in titles:

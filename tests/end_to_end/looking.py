@@ -28,7 +28,7 @@ def assert_all_panes_look_at(driver: Driver, focus: Focus | None) -> None:
     if focus is not None and focus.kind != "word":
         _assert_vocabulary(window, _token_of(focus))
         _assert_charts(window, _token_of(focus))
-        _assert_token_card(window, _token_of(focus))
+        _assert_token_details(window, _token_of(focus))
 
 
 def ringed(window: MainWindow) -> list[str]:
@@ -119,7 +119,7 @@ def _assert_charts(window: MainWindow, token: str) -> None:
         assert (focused.text if focused is not None else None) == (token if token in vocabulary.tokens else None)
 
 
-def _assert_token_card(window: MainWindow, token: str) -> None:
-    pane = window.token_card_pane
+def _assert_token_details(window: MainWindow, token: str) -> None:
+    pane = window.token_details_pane
     if pane.isVisible():
         assert token_text(token) in f"{pane.title} {pane.hint} {pane.accessibleName()}"

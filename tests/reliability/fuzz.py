@@ -36,7 +36,7 @@ MOST_MEMORY = 500 << 20
 _HANG_SECONDS = 30.0
 _TOLD_EVERY = 50
 _HERE = Path(__file__).parent
-_SHARES = {"project": 20, "tokenizer": 35, "word_counts": 20, "corpus": 10, "card": 10, "settings": 5}
+_SHARES = {"project": 20, "tokenizer": 35, "word_counts": 20, "corpus": 10, "manifest": 10, "settings": 5}
 
 
 @dataclass(slots=True)

@@ -11,8 +11,8 @@ import pytest
 
 from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.storage.card import CARD_FILE
 from wordpiece_studio.storage.exports import Exported, write_export
+from wordpiece_studio.storage.manifest import MANIFEST_FILE
 from wordpiece_studio.storage.tokenizer_loading import load_tokenizer
 from wordpiece_studio.system import atomic_write
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
@@ -85,7 +85,7 @@ def test_a_first_save_that_was_interrupted(tmp_path: Path, monkeypatch: pytest.M
 
     monkeypatch.setattr(atomic_write.os, "replace", note)
     files = saved(tmp_path, "none")
-    assert put[0] == CARD_FILE
+    assert put[0] == MANIFEST_FILE
     for number in range(1, len(put)):
         fill(tmp_path, {name: files[name] for name in put[:number]})
         with pytest.raises(StudioError, match=r"There is no tokenizer in|is missing; it was written together with"):
@@ -120,7 +120,7 @@ def test_a_file_that_was_changed_on_purpose_can_be_named(tmp_path: Path) -> None
     saved(tmp_path, "none")
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps(json.loads(path.read_bytes())), encoding="utf-8")  # as another program writes it
-    for place in (tmp_path, tmp_path / CARD_FILE):
+    for place in (tmp_path, tmp_path / MANIFEST_FILE):
         with pytest.raises(
             StudioError, match=r"tokenizer\.json is not the file that was written together.*name the file to read"
         ):
@@ -136,13 +136,15 @@ def test_line_ends_that_a_tool_changed_are_no_change(tmp_path: Path) -> None:
 
 def test_only_files_of_the_format_are_looked_at(tmp_path: Path) -> None:
     files = saved(tmp_path, "none")
-    card = json.loads(files[CARD_FILE])
+    manifest = json.loads(files[MANIFEST_FILE])
     for name in ("../secret", "/etc/passwd", "notes.txt", "\0"):
-        (tmp_path / CARD_FILE).write_text(json.dumps(card | {"file_sha256": card["file_sha256"] | {name: "0" * 64}}))
+        (tmp_path / MANIFEST_FILE).write_text(
+            json.dumps(manifest | {"file_sha256": manifest["file_sha256"] | {name: "0" * 64}})
+        )
         assert load_tokenizer(tmp_path).normalizer.name == "none"
 
 
-def test_a_vocabulary_whose_card_is_of_another_one_needs_its_pipeline_named(tmp_path: Path) -> None:
+def test_a_vocabulary_whose_manifest_is_of_another_one_needs_its_pipeline_named(tmp_path: Path) -> None:
     counts = count_texts(["hug pug"], "lowercase", "whitespace-split")
     run = train(counts)
     write_export("vocabulary", Exported(counts, run.config, run.history, 1), tmp_path / "words.txt")

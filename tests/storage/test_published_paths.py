@@ -12,7 +12,7 @@ from wordpiece_studio.corpus.corpus_file import CorpusFile
 from wordpiece_studio.corpus.counting.counting import count_words
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.corpus_record import RecordedFile, noted_files, record_of_files, recorded_files
-from wordpiece_studio.storage.exports import Exported, Origin, card_of, counts_name, write_export
+from wordpiece_studio.storage.exports import Exported, Origin, counts_name, manifest_of, write_export
 from wordpiece_studio.storage.merge_table import write_merge_table
 from wordpiece_studio.storage.published_paths import places_of, published_path
 from wordpiece_studio.storage.verification.verification import verify
@@ -32,7 +32,7 @@ def exported(path: Path, config: TrainingConfig) -> Exported:
 
 
 @pytest.mark.parametrize("is_changed", [False, True])
-def test_no_card_names_a_folder_of_the_machine(tmp_path: Path, is_changed: bool) -> None:
+def test_no_manifest_names_a_folder_of_the_machine(tmp_path: Path, is_changed: bool) -> None:
     corpus = tmp_path / "private-person" / "corpus.txt"
     corpus.parent.mkdir()
     corpus.write_bytes("\ufeffhug pug hugs".encode("utf-16-le"))  # which the statistics note for this file
@@ -48,14 +48,14 @@ def test_no_card_names_a_folder_of_the_machine(tmp_path: Path, is_changed: bool)
     write_export("folder", state, out)
     write_export("word-counts", state, out / counts_name(state.counts))
     write_export("vocabulary", state, out / "words.txt")
-    write_merge_table(out / "m.csv", state.history, card=card_of("merges", state, "m.csv", folder=out))
+    write_merge_table(out / "m.csv", state.history, manifest=manifest_of("merges", state, "m.csv", folder=out))
     corpus.write_text("hug pug hugs")
     write_export("bpe", exported(corpus, BPE), tmp_path / "work" / "bpe")
-    cards = [path for path in tmp_path.rglob("*.json") if b'"program"' in path.read_bytes()]
-    assert len(cards) == 5
-    for card in cards:
-        assert b"private-person" not in card.read_bytes(), card
-        assert os.fsencode(tmp_path) not in card.read_bytes()
+    manifests = [path for path in tmp_path.rglob("*.json") if b'"program"' in path.read_bytes()]
+    assert len(manifests) == 5
+    for manifest in manifests:
+        assert b"private-person" not in manifest.read_bytes(), manifest
+        assert os.fsencode(tmp_path) not in manifest.read_bytes()
     if not is_changed:
         assert json.loads((out / "wordpiece-studio.json").read_bytes())["corpus"]["files"][0]["path"] == "corpus.txt"
 
@@ -68,9 +68,9 @@ def test_a_corpus_beside_the_folder_is_found_wherever_both_are_moved(
     corpus.write_text("hug pug hugs")
     monkeypatch.chdir(tmp_path / "here")
     write_export("folder", exported(Path("texts/corpus.txt"), TrainingConfig(max_merges=3)), Path("out"))
-    card = json.loads(Path("out/wordpiece-studio.json").read_bytes())
-    assert card["corpus"]["files"][0]["path"] == "../texts/corpus.txt"
-    assert card["corpus"]["statistics"]["files"][0]["name"] == "../texts/corpus.txt"
+    manifest = json.loads(Path("out/wordpiece-studio.json").read_bytes())
+    assert manifest["corpus"]["files"][0]["path"] == "../texts/corpus.txt"
+    assert manifest["corpus"]["statistics"]["files"][0]["name"] == "../texts/corpus.txt"
     monkeypatch.chdir(tmp_path)
     (tmp_path / "here").rename(tmp_path / "there")
     result = verify(tmp_path / "there" / "out")

@@ -10,7 +10,7 @@ import pytest
 
 from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.storage.card import CARD_FILE
+from wordpiece_studio.storage.manifest import MANIFEST_FILE
 from wordpiece_studio.storage.tokenizer_directory import check_saving, save_directory, tokenizer_files
 from wordpiece_studio.storage.tokenizer_loading import (
     guessed_normalizer,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 TEXT = "Die Katze, die Tatze; die Fratze."
 CONFIG = TrainingConfig(max_merges=5)
 ONLY: tuple[Only | None, ...] = (None, "vocab.txt", "tokenizer.json")
-ALL_FILES = ["special_tokens_map.json", "tokenizer.json", "tokenizer_config.json", "vocab.txt", CARD_FILE]
+ALL_FILES = ["special_tokens_map.json", "tokenizer.json", "tokenizer_config.json", "vocab.txt", MANIFEST_FILE]
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def change(folder: Path, **values: object) -> None:
-    path = folder / CARD_FILE
+    path = folder / MANIFEST_FILE
     path.write_text(json.dumps(json.loads(path.read_text()) | values))
 
 
@@ -59,7 +59,7 @@ def test_a_folder_tokenizes_as_the_corpus_was_read(folder: Path) -> None:
 
 
 def test_the_settings_tell_how_it_was_made(folder: Path) -> None:
-    settings = json.loads((folder / CARD_FILE).read_text())
+    settings = json.loads((folder / MANIFEST_FILE).read_text())
     assert TrainingConfig.from_dict(settings["training"]) == CONFIG
     assert settings["corpus"]["word_counts_sha256"] == count_texts([TEXT], "lowercase+remove:,.", "whitespace").digest()
     assert settings["corpus"]["statistics"]["characters"] == len(TEXT)
@@ -117,7 +117,7 @@ def test_settings_of_another_vocabulary_are_not_used(folder: Path) -> None:
     with pytest.raises(StudioError, match=r"name vocab\.txt itself, and the normalizer and pre-tokenizer"):
         load_tokenizer(folder / "vocab.txt")
     assert load_tokenizer(folder / "vocab.txt", "bert-cased", "bert").normalizer.name == "bert-cased"
-    (folder / CARD_FILE).unlink()
+    (folder / MANIFEST_FILE).unlink()
     assert load_tokenizer(folder / "vocab.txt").normalizer.name == "bert-uncased"
 
 
@@ -147,7 +147,7 @@ def test_settings_that_are_not_ours_are_refused(folder: Path, values: dict[str, 
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"{", b"\xff", b"[" * 100_000, b'{"format":1,"format":1}'])
 def test_damaged_settings_are_named(folder: Path, data: bytes) -> None:
-    (folder / CARD_FILE).write_bytes(data)
+    (folder / MANIFEST_FILE).write_bytes(data)
     with pytest.raises(StudioError, match=r"wordpiece-studio\.json is damaged"):
         load_tokenizer(folder)
 
@@ -204,7 +204,7 @@ def test_missing_files_are_named(folder: Path, tmp_path: Path) -> None:
     (folder / "vocab.txt").unlink()
     with pytest.raises(StudioError, match=r"vocab\.txt does not exist"):
         load_tokenizer(folder / "vocab.txt")
-    (folder / CARD_FILE).unlink()
+    (folder / MANIFEST_FILE).unlink()
     assert load_tokenizer(folder).normalizer.name == "lowercase+remove:,."  # as tokenizer.json says
 
 
@@ -215,7 +215,7 @@ def test_missing_files_are_named(folder: Path, tmp_path: Path) -> None:
 def test_what_is_written(tmp_path: Path, only: Only | None, names: list[str]) -> None:
     tokenizer = Tokenizer(Vocabulary(["[UNK]", "a", "##b"], ["[UNK]"]))
     tokenizer.save(tmp_path / "out", only=only)
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted([*names, CARD_FILE])
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted([*names, MANIFEST_FILE])
     assert sorted(tokenizer_files(tokenizer, only)) == sorted(names)
     check_saving(tokenizer, tmp_path / "out", only)
 

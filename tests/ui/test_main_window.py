@@ -297,8 +297,8 @@ def test_the_window_fits(studio: Studio, size: tuple[int, int]) -> None:
     studio.qtbot.wait(50)
     assert (window.width(), window.height()) == size
     for name in ("corpus", "scoreboard", "tokenization", "timeline"):
-        card = window.docks.card(name)
-        assert window.docks.rect().contains(card.geometry()), name
+        panel = window.docks.panel(name)
+        assert window.docks.rect().contains(panel.geometry()), name
     assert window.bar.settings.geometry().right() < window.bar.width()
 
 

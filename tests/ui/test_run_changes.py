@@ -73,10 +73,10 @@ def engineer(studio: Studio) -> Studio:
 
 
 @pytest.mark.parametrize("size", [46, 50, 300])
-@pytest.mark.parametrize("card", ["token_card", "charts", "vocabulary", "history"])
-def test_every_pane_is_painted_in_the_middle_of_the_change(engineer: Studio, size: int, card: str) -> None:
+@pytest.mark.parametrize("details", ["token_details", "charts", "vocabulary", "history"])
+def test_every_pane_is_painted_in_the_middle_of_the_change(engineer: Studio, size: int, details: str) -> None:
     window = engineer.window
-    window.docks.bring(card)
+    window.docks.bring(details)
     QApplication.processEvents()
     signals = (
         window.model.run_reset, window.usage.changed, window.changes.changed, window.model.step_changed,

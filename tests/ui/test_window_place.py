@@ -1,4 +1,4 @@
-"""The window and its cards keep to the room that there is."""
+"""The window and its panels keep to the room that there is."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_window_made_smaller_by_hand_still_shows_rows_and_chips(studio: Studio
     assert label.height() <= 2 * label.fontMetrics().lineSpacing() + 4
     window.resize(1440, 860)
     studio.qtbot.wait(80)
-    assert window.docks.card("timeline").height() > 160
+    assert window.docks.panel("timeline").height() > 160
 
 
 def test_a_window_of_a_larger_screen_fills_this_one(studio: Studio) -> None:
@@ -65,7 +65,7 @@ def test_a_window_of_a_larger_screen_fills_this_one(studio: Studio) -> None:
 
 def test_the_usual_arrangement_is_not_tied_to_this_screen(studio: Studio) -> None:
     assert studio.window.docks.changed_by_hand() is None
-    studio.window.docks.card("corpus").hide()
+    studio.window.docks.panel("corpus").hide()
     assert studio.window.docks.changed_by_hand().closed == ("corpus",)
 
 

@@ -1,4 +1,4 @@
-"""What cards say of the corpus that a command reads: noted before it is counted, hashed beside other work."""
+"""What manifests say of the corpus that a command reads: noted before it is counted, hashed beside other work."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class CorpusNotes:
             self._hashing = HashingBeside(self._noted)
 
     def record(self) -> CorpusRecord:
-        """Wait for the hashes and return what the card says."""
+        """Wait for the hashes and return what the manifest says."""
         self.hash_beside()
         if self._hashing is None:
             return CorpusRecord(

@@ -35,8 +35,8 @@ from wordpiece_studio.cli.terminal import print_line, progress, warn
 from wordpiece_studio.corpus.remote_files import is_url
 from wordpiece_studio.corpus.word_counts import check_table_place, write_word_counts
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.storage.card import make_counts_card
-from wordpiece_studio.storage.files_together import with_side_card
+from wordpiece_studio.storage.files_together import with_side_manifest
+from wordpiece_studio.storage.manifest import make_counts_manifest
 from wordpiece_studio.system.printable import display_name, printable, printable_json
 from wordpiece_studio.text.normalizers import resolve_normalizer
 
@@ -85,9 +85,9 @@ def count_command(
     lines = [] if as_json else [*table_of_files(counts.statistics.files)]
     lines += [] if as_json else [f"{number:>12,}  {printable(word)}" for word, number in commonest]
     if output is not None:
-        card = make_counts_card(counts, notes.record(), (Path(output).name,), Path(output).parent)
+        manifest = make_counts_manifest(counts, notes.record(), (Path(output).name,), Path(output).parent)
         with results(force=force):
-            write_word_counts(output, counts, together=partial(with_side_card, card))
+            write_word_counts(output, counts, together=partial(with_side_manifest, manifest))
     seconds = time.monotonic() - started
     if as_json:
         lines.append(printable_json(_summary(counts, commonest, output, seconds)))

@@ -27,8 +27,8 @@ from wordpiece_studio.cli.results import ForceOption, results
 from wordpiece_studio.cli.sources import listed_sources, opened_stdin
 from wordpiece_studio.cli.terminal import print_line, progress, warn
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.storage.card import make_card
-from wordpiece_studio.storage.files_together import with_side_card
+from wordpiece_studio.storage.files_together import with_side_manifest
+from wordpiece_studio.storage.manifest import make_manifest
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE
 from wordpiece_studio.system.printable import display_name, printable_json
 from wordpiece_studio.tokenizer.corpus_encoding import write_ids
@@ -70,7 +70,7 @@ def encode_command(
     names = ("dtype", "add_special_tokens")
     sources = listed_sources(context.params)
     outputs = [path for path in (output, offsets) if path is not None]
-    card = make_card(
+    manifest = make_manifest(
         tokenizer.vocabulary,
         tokenizer.normalizer,
         tokenizer.pre_tokenizer,
@@ -84,7 +84,7 @@ def encode_command(
             context.with_resource(opened_stdin(context.params)) if sources is None else sources,
             output,
             offsets_output=offsets,
-            together=partial(with_side_card, card),
+            together=partial(with_side_manifest, manifest),
             progress=lambda done, total: report("Encoding", done, total),
             **{name: context.params[name] for name in names},
         )

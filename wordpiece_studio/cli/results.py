@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wordpiece_studio.storage.card import side_card
 from wordpiece_studio.storage.files_together import check_replaceable
+from wordpiece_studio.storage.manifest import side_manifest
 from wordpiece_studio.system.atomic_write import written_together
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ ForceOption = Annotated[
 
 
 def check_results(paths: Iterable[str | os.PathLike[str]], *, force: bool) -> None:
-    """Check before the work that its results may be put at `paths`, and their cards beside them.
+    """Check before the work that its results may be put at `paths`, and their manifests beside them.
 
     Raises
     ------
@@ -30,7 +30,7 @@ def check_results(paths: Iterable[str | os.PathLike[str]], *, force: bool) -> No
         If a file is there that only `force` replaces.
     """
     for path in () if force else paths:
-        check_replaceable(side_card(path))  # first: without it nothing is known of the file
+        check_replaceable(side_manifest(path))  # first: without it nothing is known of the file
         check_replaceable(path)
 
 

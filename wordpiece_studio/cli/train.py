@@ -42,9 +42,9 @@ from wordpiece_studio.cli.training_files import BpeOption, WithCountsOption, che
 from wordpiece_studio.compiled.kernel_cache import load_kernels
 from wordpiece_studio.corpus.files import FileOnDisk
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.storage.card import CARD_FILE, Origin
 from wordpiece_studio.storage.exports import BPE_FILES, COUNTS_FILE
 from wordpiece_studio.storage.huggingface.pipeline_values import VOCABULARY_ALONE_ADVICE
+from wordpiece_studio.storage.manifest import MANIFEST_FILE, Origin
 from wordpiece_studio.storage.merge_table import check_merge_table_place
 from wordpiece_studio.storage.tokenizer_directory import (
     Only,
@@ -216,7 +216,11 @@ def _check_places(output: str, history: str | None) -> None:
 
 def _places(output: str, history: str | None, only: Only | None, *, bpe: bool, with_counts: bool) -> list[Path]:
     """Return the files that will be written, as far as that is known before."""
-    names = [CARD_FILE, *(BPE_FILES if bpe else sorted(written_names(only))), *([COUNTS_FILE] if with_counts else [])]
+    names = [
+        MANIFEST_FILE,
+        *(BPE_FILES if bpe else sorted(written_names(only))),
+        *([COUNTS_FILE] if with_counts else []),
+    ]
     return [*(Path(output) / name for name in names), *([] if history is None else [Path(history)])]
 
 

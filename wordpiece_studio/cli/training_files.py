@@ -11,9 +11,9 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.bpe_files import check_bpe_symbols, why_no_bpe
 from wordpiece_studio.storage.exports import (
     Exported,
-    card_of,
     check_tokenizer_is_not_torn,
     counts_name,
+    manifest_of,
     write_export,
 )
 from wordpiece_studio.storage.merge_table import write_merge_table
@@ -21,7 +21,7 @@ from wordpiece_studio.storage.merge_table import write_merge_table
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from wordpiece_studio.storage.card import Origin
+    from wordpiece_studio.storage.manifest import Origin
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.trainer import Trainer
 
@@ -84,4 +84,6 @@ def write_more(output: str, history: str | None, trainer: Trainer, origin: Origi
         write_export("word-counts", exported, Path(output) / counts_name(trainer.counts))
     if history is not None:
         path = Path(history)
-        write_merge_table(path, trainer.history, card=card_of("merges", exported, path.name, folder=path.parent))
+        write_merge_table(
+            path, trainer.history, manifest=manifest_of("merges", exported, path.name, folder=path.parent)
+        )

@@ -22,14 +22,15 @@ _WIDTH = len("unchecked")
 
 def verify_command(
     place: Annotated[
-        str, typer.Argument(metavar="DIR|FILE", help="What was exported: a folder, or a file with its card beside it.")
+        str,
+        typer.Argument(metavar="DIR|FILE", help="What was exported: a folder, or a file with its manifest beside it."),
     ],
     sources: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="[FROM]...",
             help="A project, a table of word counts that was exported, or the files of the corpus. Without: the table "
-            "in DIR, or the files that the card names.",
+            "in DIR, or the files that the manifest names.",
             show_default=False,
         ),
     ] = None,

@@ -16,7 +16,7 @@ from wordpiece_studio.peers.cutting import ByteLevel, line_cutters
 from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
 from wordpiece_studio.peers.models import BpeModel, BpeOptions
 from wordpiece_studio.peers.normalizing import byte_characters
-from wordpiece_studio.storage.files_together import with_card
+from wordpiece_studio.storage.files_together import with_manifest
 from wordpiece_studio.storage.huggingface.reading_json import LARGEST_FILE_BYTES, read_json
 from wordpiece_studio.storage.small_files import small_file_bytes, utf8_text
 from wordpiece_studio.system.atomic_write import atomic_write_all, make_folder
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Sequence
 
-    from wordpiece_studio.storage.card import Card
+    from wordpiece_studio.storage.manifest import Manifest
     from wordpiece_studio.text.normalizers import Normalizer
     from wordpiece_studio.text.pre_tokenizers import PreTokenizer
     from wordpiece_studio.training.config import TrainingConfig
@@ -44,7 +44,7 @@ _UNKNOWN = ("[UNK]", "<unk>", "<|endoftext|>")
 
 
 def write_bpe_files(
-    folder: str | os.PathLike[str], history: MergeHistory, step: int | None = None, *, card: Card | None = None
+    folder: str | os.PathLike[str], history: MergeHistory, step: int | None = None, *, manifest: Manifest | None = None
 ) -> None:
     """Write the first merges of a training as byte pair encoding: both files or none.
 
@@ -57,7 +57,7 @@ def write_bpe_files(
         attached to the last character.
     step
         After how many merges; None for all of them.
-    card
+    manifest
         Written beside them; it says how text becomes words.
 
     Notes
@@ -74,8 +74,8 @@ def write_bpe_files(
     vocabulary, merges = bpe_files_bytes(history, step)
     target = make_folder(folder)
     files = {VOCAB_JSON_FILE: vocabulary, MERGES_FILE: merges}
-    if card is not None:
-        files = with_card(card, files)
+    if manifest is not None:
+        files = with_manifest(manifest, files)
     atomic_write_all({target / name: data for name, data in files.items()})
 
 
@@ -141,7 +141,7 @@ def read_bpe_files(
     normalizer: str | Normalizer | None = None,
     pre_tokenizer: str | PreTokenizer | None = None,
     *,
-    card: Card | None = None,
+    manifest: Manifest | None = None,
 ) -> ImportedTokenizer:
     """Return the tokenizer of a ``vocab.json`` and a ``merges.txt``.
 
@@ -154,8 +154,8 @@ def read_bpe_files(
     ----------
     normalizer, pre_tokenizer
         How text becomes words, if not as said.
-    card
-        The card beside them, which says that and more.
+    manifest
+        The manifest beside them, which says that and more.
 
     Raises
     ------
@@ -168,11 +168,13 @@ def read_bpe_files(
         raise part.refused("it holds no tokens")
     merges = _read_merges(merges_path, vocab)
     unk_token = next((token for token in _UNKNOWN if token in vocab), None)
-    if card is not None:
-        unk_token = card.unk_token if card.unk_token in vocab else None
-        model = BpeModel(vocab, merges, BpeOptions(unk_token, end_of_word_suffix=card.end_of_word_suffix or ""))
-        special = [AddedToken(vocab[token], token, is_special=True) for token in card.special_tokens if token in vocab]
-        own = normalizers.from_spec(card.normalizer), pre_tokenizers.from_spec(card.pre_tokenizer)
+    if manifest is not None:
+        unk_token = manifest.unk_token if manifest.unk_token in vocab else None
+        model = BpeModel(vocab, merges, BpeOptions(unk_token, end_of_word_suffix=manifest.end_of_word_suffix or ""))
+        special = [
+            AddedToken(vocab[token], token, is_special=True) for token in manifest.special_tokens if token in vocab
+        ]
+        own = normalizers.from_spec(manifest.normalizer), pre_tokenizers.from_spec(manifest.pre_tokenizer)
         cutters = line_cutters(resolve_pre_tokenizer(pre_tokenizer or own[1]))
         return ImportedTokenizer(model, resolve_normalizer(normalizer or own[0]), cutters, special)
     suffix = _SUFFIX if any(token.endswith(_SUFFIX) for token in vocab) else ""

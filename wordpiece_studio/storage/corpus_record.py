@@ -1,4 +1,4 @@
-"""What a card says of the corpus: its files, how they were read, and the hash by which they are known again.
+"""What a manifest says of the corpus: its files, how they were read, and the hash by which they are known again.
 
 A corpus of files has as its hash the SHA-256 of the SHA-256 digests (32 bytes each) of its files, in their order; a
 text that is in no file, the SHA-256 of its UTF-8 bytes. Files are hashed as they lie on the disk, compressed or not,
@@ -34,7 +34,7 @@ _CHANGED = "the file was changed after it was counted"
 _REMOTE = "the file is behind a URL"
 _UNKNOWN = "it is not known what the file was when it was counted"
 MOST_FILES = 10_000
-"""A card names no more files, or it would be too large to be read; its hash is that of all of them."""
+"""A manifest names no more files, or it would be too large to be read; its hash is that of all of them."""
 _PIECE_BYTES = 1 << 20  # hashed at a time; the interpreter is free for others meanwhile
 
 
@@ -45,7 +45,8 @@ class RecordedFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     Attributes
     ----------
     path
-        As it was named, in a card as `published_paths` says; bytes that are no text stand there as backslash escapes.
+        As it was named, in a manifest as `published_paths` says; bytes that are no text stand there as backslash
+        escapes.
     bytes
         Its size when it was counted; None if that is not known.
     sha256
@@ -104,7 +105,7 @@ def noted_files(files: Iterable[CorpusFile]) -> list[CorpusReference]:
 def recorded_files(
     references: Iterable[CorpusReference], should_stop: Callable[[], bool] = lambda: False
 ) -> tuple[RecordedFile, ...]:
-    """Return what a card says of files, hashed now unless they have changed; no failure is raised, it is told there.
+    """Return what a manifest says of files, hashed now unless they have changed; failures are noted there, not raised.
 
     Parameters
     ----------

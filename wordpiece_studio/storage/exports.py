@@ -1,4 +1,4 @@
-"""What of a training can be exported, which files that makes, and writing them with their card.
+"""What of a training can be exported, which files that makes, and writing them with their manifest.
 
 Not here: the table of merges (`merge_table`), and how each format is written.
 """
@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Literal
 from wordpiece_studio.corpus.word_counts import write_word_counts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.bpe_files import MERGES_FILE, VOCAB_JSON_FILE, why_no_bpe, write_bpe_files
-from wordpiece_studio.storage.card import (
-    CARD_FILE,
-    Origin,
-    make_card,
-    make_counts_card,
-    side_card,
-)
-from wordpiece_studio.storage.files_together import with_card, with_side_card
+from wordpiece_studio.storage.files_together import with_manifest, with_side_manifest
 from wordpiece_studio.storage.huggingface.tokenizer_json import TOKENIZER_FILE, why_not_expressible
 from wordpiece_studio.storage.huggingface.transformers_directory import CONFIG_FILE
+from wordpiece_studio.storage.manifest import (
+    MANIFEST_FILE,
+    Origin,
+    make_counts_manifest,
+    make_manifest,
+    side_manifest,
+)
 from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES, save_directory
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE, vocabulary_bytes
 from wordpiece_studio.system.atomic_write import atomic_write_all
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.storage.card import Card
+    from wordpiece_studio.storage.manifest import Manifest
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.history import MergeHistory
@@ -76,7 +76,7 @@ class Exported:
 
 
 def names_of(kind: ExportKind, name: str = "") -> tuple[str, ...]:
-    """Return the names of the files that an export makes, the card last.
+    """Return the names of the files that an export makes, the manifest last.
 
     Parameters
     ----------
@@ -89,10 +89,10 @@ def names_of(kind: ExportKind, name: str = "") -> tuple[str, ...]:
     ('words.txt', 'words.txt.card.json')
     """
     if kind == "folder":
-        return (*TOKENIZER_FILES, CARD_FILE)
+        return (*TOKENIZER_FILES, MANIFEST_FILE)
     if kind == "bpe":
-        return (*BPE_FILES, CARD_FILE)
-    return (name, side_card(name).name)
+        return (*BPE_FILES, MANIFEST_FILE)
+    return (name, side_manifest(name).name)
 
 
 def default_name(kind: ExportKind, counts: WordCounts) -> str:
@@ -122,7 +122,7 @@ def why_not(kind: ExportKind, exported: Exported) -> StudioError | None:
                 return reason
         if kind == "vocabulary":
             vocabulary_bytes(exported.vocabulary.tokens)
-        normalizers.to_spec(exported.counts.normalizer)  # the card names them
+        normalizers.to_spec(exported.counts.normalizer)  # the manifest names them
         pre_tokenizers.to_spec(exported.counts.pre_tokenizer)
     except StudioError as error:
         return error
@@ -138,15 +138,15 @@ def why_no_vocab_txt(exported: Exported) -> StudioError | None:
     return None
 
 
-def card_of(
+def manifest_of(
     kind: ExportKind | Literal["merges"],
     exported: Exported,
     name: str,
     *,
     parts: Literal["all", "some"] = "all",
     folder: Path | None = None,
-) -> Card:
-    """Return the card of an export.
+) -> Manifest:
+    """Return the manifest of an export.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def card_of(
     parts
         Of a table of merges: whether it holds all of them.
     folder
-        Where the card is to be, see `make_card`.
+        Where the manifest is to be, see `make_manifest`.
 
     Raises
     ------
@@ -163,8 +163,8 @@ def card_of(
         If a normalizer or pre-tokenizer is not built in.
     """
     if kind == "word-counts":
-        return make_counts_card(exported.counts, exported.origin.corpus, (name,), folder)
-    return make_card(
+        return make_counts_manifest(exported.counts, exported.origin.corpus, (name,), folder)
+    return make_manifest(
         exported.vocabulary,
         exported.counts.normalizer,
         exported.counts.pre_tokenizer,
@@ -179,7 +179,7 @@ def card_of(
 
 
 def write_export(kind: ExportKind, exported: Exported, place: Path) -> None:
-    """Write an export with its card: all of its files or none.
+    """Write an export with its manifest: all of its files or none.
 
     Parameters
     ----------
@@ -209,13 +209,15 @@ def write_export(kind: ExportKind, exported: Exported, place: Path) -> None:
         )
         return
     check_tokenizer_is_not_torn(kind, place)
-    card = card_of(kind, exported, place.name, folder=place if kind == "bpe" else place.parent)
+    manifest = manifest_of(kind, exported, place.name, folder=place if kind == "bpe" else place.parent)
     if kind == "word-counts":
-        write_word_counts(place, counts, together=partial(with_side_card, card))
+        write_word_counts(place, counts, together=partial(with_side_manifest, manifest))
     elif kind == "bpe":
-        write_bpe_files(place, exported.history, exported.step, card=card)
+        write_bpe_files(place, exported.history, exported.step, manifest=manifest)
     else:
-        files = with_card(card, {place.name: vocabulary_bytes(exported.vocabulary.tokens)}, side_card(place).name)
+        files = with_manifest(
+            manifest, {place.name: vocabulary_bytes(exported.vocabulary.tokens)}, side_manifest(place).name
+        )
         atomic_write_all({place.with_name(name): data for name, data in files.items()})
 
 

@@ -1,8 +1,8 @@
-"""Files that were written together, known by the SHA-256 in their card.
+"""Files that were written together, known by the SHA-256 in their manifest.
 
 A process that is killed while it puts several files in place leaves a mixture of two saves, each file of which is
-whole: other settings with the same tokens, or new merges beside an old vocabulary. The card is put in place first and
-names the hash of every other file, so that such a mixture is noticed whichever file comes from which save.
+whole: other settings with the same tokens, or new merges beside an old vocabulary. The manifest is put in place first
+and names the hash of every other file, so that such a mixture is noticed whichever file comes from which save.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.storage.card import CARD_FILE, SIDE_SUFFIX, card_bytes, read_card, side_card
+from wordpiece_studio.storage.manifest import MANIFEST_FILE, SIDE_SUFFIX, manifest_bytes, read_manifest, side_manifest
 from wordpiece_studio.storage.small_files import small_file_bytes
 from wordpiece_studio.system.printable import display_name
 
@@ -23,40 +23,40 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
     from typing import BinaryIO
 
-    from wordpiece_studio.storage.card import Card
+    from wordpiece_studio.storage.manifest import Manifest
     from wordpiece_studio.system.atomic_write import Content
 
 REPLACE_ADVICE = "Write to another place, or move that file away."
 _ADVICE = "Save again; or name the file to read, tokenizer.json or vocab.txt, instead of the folder."
-_ADVICE_BPE = "Save again; or move {card} away to have the files read without it."
+_ADVICE_BPE = "Save again; or move {manifest} away to have the files read without it."
 _LARGEST_BYTES = 1 << 30  # nothing larger is read in these formats
 
 
-def with_card(card: Card, files: Mapping[str, bytes], name: str = CARD_FILE) -> dict[str, bytes]:
-    """Return files by name, before them their card, which knows them by their hashes.
+def with_manifest(manifest: Manifest, files: Mapping[str, bytes], name: str = MANIFEST_FILE) -> dict[str, bytes]:
+    """Return files by name, before them their manifest, which knows them by their hashes.
 
     Parameters
     ----------
-    card
-        The card, without hashes.
+    manifest
+        The manifest, without hashes.
     files
         The contents of the files by name.
     name
-        What the card's file is called.
+        What the manifest's file is called.
     """
     hashes = {file: hashlib.sha256(data).hexdigest() for file, data in files.items()}
-    return {name: card_bytes(msgspec.structs.replace(card, file_sha256=hashes)), **files}
+    return {name: manifest_bytes(msgspec.structs.replace(manifest, file_sha256=hashes)), **files}
 
 
-def with_side_card(
-    card: Card, path: str | os.PathLike[str], write: Callable[[BinaryIO], object]
+def with_side_manifest(
+    manifest: Manifest, path: str | os.PathLike[str], write: Callable[[BinaryIO], object]
 ) -> dict[str | os.PathLike[str], Content]:
-    """Return a file that stands alone, and its card beside it, which knows it by its hash.
+    """Return a file that stands alone, and its manifest beside it, which knows it by its hash.
 
     Parameters
     ----------
-    card
-        The card, without hashes.
+    manifest
+        The manifest, without hashes.
     path
         Where the file is to be.
     write
@@ -69,14 +69,14 @@ def with_side_card(
         file.seek(0)
         hashes[Path(path).name] = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
 
-    def write_card(file: BinaryIO) -> None:
-        file.write(card_bytes(msgspec.structs.replace(card, file_sha256=hashes)))
+    def write_manifest(file: BinaryIO) -> None:
+        file.write(manifest_bytes(msgspec.structs.replace(manifest, file_sha256=hashes)))
 
-    return {path: write_hashed, side_card(path): write_card}
+    return {path: write_hashed, side_manifest(path): write_manifest}
 
 
 def check_replaceable(path: str | os.PathLike[str]) -> None:
-    """Check that a file, if it is there, was written by this program and not changed since: its card knows it.
+    """Check that a file, if it is there, was written by this program and not changed since: its manifest knows it.
 
     Raises
     ------
@@ -87,13 +87,17 @@ def check_replaceable(path: str | os.PathLike[str]) -> None:
     if not os.path.lexists(place):
         return
     try:
-        if place.name == CARD_FILE or place.name.endswith(SIDE_SUFFIX):
-            read_card(place)
+        if place.name == MANIFEST_FILE or place.name.endswith(SIDE_SUFFIX):
+            read_manifest(place)
             return
-        cards = [read_card(card) for card in (side_card(place), place.with_name(CARD_FILE)) if card.is_file()]
+        manifests = [
+            read_manifest(manifest)
+            for manifest in (side_manifest(place), place.with_name(MANIFEST_FILE))
+            if manifest.is_file()
+        ]
         with place.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
-        is_known = any(card.file_sha256.get(place.name) == digest for card in cards)
+        is_known = any(manifest.file_sha256.get(place.name) == digest for manifest in manifests)
     except (StudioError, OSError):
         is_known = False
     if not is_known:
@@ -104,42 +108,42 @@ def check_replaceable(path: str | os.PathLike[str]) -> None:
         )
 
 
-def check_together(card_path: Path, card: Card, names: Collection[str]) -> None:
-    """Check that the files beside a card are those that were written with it.
+def check_together(manifest_path: Path, manifest: Manifest, names: Collection[str]) -> None:
+    """Check that the files beside a manifest are those that were written with it.
 
     Line ends that a tool made Windows' are no difference.
 
     Parameters
     ----------
-    card_path, card
-        The card, and where it is.
+    manifest_path, manifest
+        The manifest, and where it is.
     names
-        Which files are read; nothing else is looked at, as a card may come from anywhere.
+        Which files are read; nothing else is looked at, as a manifest may come from anywhere.
 
     Raises
     ------
     StudioError
         If one was changed, comes from another save, or is missing.
     """
-    for name, digest in card.file_sha256.items():
+    for name, digest in manifest.file_sha256.items():
         if name not in names:
             continue
-        path = card_path.with_name(name)
+        path = manifest_path.with_name(name)
         if not path.exists():
             raise StudioError(
-                "{path} is missing; it was written together with {card}",
-                _ADVICE_BPE if card.kind == "bpe" else _ADVICE,
+                "{path} is missing; it was written together with {manifest}",
+                _ADVICE_BPE if manifest.kind == "bpe" else _ADVICE,
                 path=display_name(path),
-                card=card_path.name,
+                manifest=manifest_path.name,
             )
         data = small_file_bytes(path, _LARGEST_BYTES, "a tokenizer", "Save again.")
         if digest not in (_hash(data), _hash(data.replace(b"\r\n", b"\n"))):
             raise StudioError(
-                "{path} is not the file that was written together with {card}: it was changed since, or saving was "
+                "{path} is not the file that was written together with {manifest}: it was changed since, or saving was "
                 "interrupted",
-                _ADVICE_BPE if card.kind == "bpe" else _ADVICE,
+                _ADVICE_BPE if manifest.kind == "bpe" else _ADVICE,
                 path=display_name(path),
-                card=card_path.name,
+                manifest=manifest_path.name,
             )
 
 

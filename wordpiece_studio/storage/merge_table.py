@@ -3,8 +3,8 @@ r"""The merges of a training as a table: csv, jsonl or parquet, by the file's en
 The columns are those of `MERGE_COLUMNS`. Jsonl and parquet hold the tokens as they are. Csv is what people open in a
 spreadsheet, which would obey a token such as ``=A1``: there it begins with a byte order mark, and a token that begins
 with ``=``, ``+``, ``-``, ``@``, a tab, a line end, a wide form of these signs or an apostrophe has an apostrophe before
-it. `read_merge_table` takes it away again, so every file reads back exactly. Beside the table a card may say how it was
-made, see `card`.
+it. `read_merge_table` takes it away again, so every file reads back exactly. Beside the table a manifest may say how it
+was made, see `manifest`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import numpy as np
 from wordpiece_studio.corpus.parquet import load_pyarrow
 from wordpiece_studio.corpus.spreadsheet_cells import guarded, unguarded
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.storage.files_together import with_side_card
+from wordpiece_studio.storage.files_together import with_side_manifest
 from wordpiece_studio.system.atomic_write import atomic_write_all, check_folder
 from wordpiece_studio.system.in_slices import slices
 from wordpiece_studio.system.printable import display_name
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from wordpiece_studio.storage.card import Card
+    from wordpiece_studio.storage.manifest import Manifest
     from wordpiece_studio.training.history import MergeHistory
 
     Place = str | os.PathLike[str]
@@ -107,7 +107,7 @@ def write_merge_table(
     history: MergeHistory,
     steps: NDArray[np.int64] | None = None,
     *,
-    card: Card | None = None,
+    manifest: Manifest | None = None,
     report: Callable[[int, int], None] | None = None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> bool:
@@ -117,7 +117,7 @@ def write_merge_table(
     ----------
     steps
         Which, from 1, in the order wanted: int64, shape (n_rows,); None for all in order.
-    card
+    manifest
         How the merges came about, to be written beside the table; both files or none.
     report
         Is told how many rows are written, and of how many.
@@ -147,7 +147,7 @@ def write_merge_table(
         write(file, parts())
 
     try:
-        atomic_write_all({path: write_parts} if card is None else with_side_card(card, path, write_parts))
+        atomic_write_all({path: write_parts} if manifest is None else with_side_manifest(manifest, path, write_parts))
     except NotWanted:
         return False
     return True

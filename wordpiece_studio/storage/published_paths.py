@@ -1,7 +1,7 @@
-"""The files of a corpus as a card names them: cards are published, and where files lie is nobody's matter.
+"""The files of a corpus as a manifest names them: manifests are published, and where files lie is nobody's matter.
 
-A file in the folder above the card's, or anywhere below that, is named from the card's folder: ``../texts/a.txt``. Of
-any other only the name is left, of a URL all but its user, password and query.
+A file in the folder above the manifest's, or anywhere below that, is named from the manifest's folder:
+``../texts/a.txt``. Of any other only the name is left, of a URL all but its user, password and query.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def published_path(path: str, folder: str | os.PathLike[str] | None) -> str:
-    """Return a path as a card in `folder` names it; None is any folder.
+    """Return a path as a manifest in `folder` names it; None is any folder.
 
     >>> published_path("/home/ann/texts/a.txt", "/home/ann/out"), published_path("/home/ann/texts/a.txt", "/srv/out")
     ('../texts/a.txt', 'a.txt')
@@ -49,13 +49,13 @@ def published_path(path: str, folder: str | os.PathLike[str] | None) -> str:
 
 
 def published_record(record: CorpusRecord, folder: str | os.PathLike[str] | None) -> CorpusRecord:
-    """Return a record with its files named as a card in `folder` names them."""
+    """Return a record with its files named as a manifest in `folder` names them."""
     files = tuple(msgspec.structs.replace(file, path=published_path(file.path, folder)) for file in record.files)
     return msgspec.structs.replace(record, files=files)
 
 
 def published_statistics(statistics: CorpusStatistics, folder: str | os.PathLike[str] | None) -> CorpusStatistics:
-    """Return what was read, with the files named as a card in `folder` names them."""
+    """Return what was read, with the files named as a manifest in `folder` names them."""
     return dataclasses.replace(
         statistics,
         files=tuple(dataclasses.replace(file, name=published_path(file.name, folder)) for file in statistics.files),
@@ -67,9 +67,9 @@ def published_statistics(statistics: CorpusStatistics, folder: str | os.PathLike
 
 
 def places_of(file: RecordedFile, folder: str | os.PathLike[str]) -> Iterator[str]:
-    """Yield where a file may be that the card in `folder` names: as named, beside the card or above it, and here."""
+    """Yield where a file that the manifest in `folder` names may be: as named, beside or above it, and here."""
     if is_url(file.path) or file.path.startswith(("//", "\\\\")):
-        return  # a card may come from anywhere: nothing is fetched because it says so
+        return  # a manifest may come from anywhere: nothing is fetched because it says so
     own = os.path.abspath(folder)
     for start in (own, os.path.dirname(own), os.getcwd()):
         yield os.path.normpath(os.path.join(start, file.path))

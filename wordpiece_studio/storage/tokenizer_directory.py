@@ -1,6 +1,6 @@
 """A folder that holds a tokenizer, in all the files that other programs take.
 
-``vocab.txt``; ``tokenizer.json`` with what `transformers` wants beside it; and ``wordpiece-studio.json``, the card,
+``vocab.txt``; ``tokenizer.json`` with what `transformers` wants beside it; and ``wordpiece-studio.json``, the manifest,
 which says how text is read and how the vocabulary was made. Not here: reading it (`tokenizer_loading`).
 """
 
@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.storage.card import make_card
-from wordpiece_studio.storage.files_together import with_card
+from wordpiece_studio.storage.files_together import with_manifest
 from wordpiece_studio.storage.huggingface.tokenizer_json import (
     TOKENIZER_FILE,
     tokenizer_json_bytes,
@@ -26,6 +25,7 @@ from wordpiece_studio.storage.huggingface.transformers_directory import (
     SPECIAL_TOKENS_FILE,
     configuration_files,
 )
+from wordpiece_studio.storage.manifest import make_manifest
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE, vocabulary_bytes
 from wordpiece_studio.system.atomic_write import atomic_write_all, make_folder
 from wordpiece_studio.system.printable import display_name
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.storage.card import Origin
+    from wordpiece_studio.storage.manifest import Origin
     from wordpiece_studio.text.normalizers import Normalizer
     from wordpiece_studio.text.pre_tokenizers import PreTokenizer
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
     from wordpiece_studio.training.config import TrainingConfig
 
 TOKENIZER_FILES = (VOCABULARY_FILE, TOKENIZER_FILE, CONFIG_FILE, SPECIAL_TOKENS_FILE)
-"""The files of a tokenizer, but for the card; a reader takes them together."""
+"""The files of a tokenizer, but for the manifest; a reader takes them together."""
 Only = Literal["vocab.txt", "tokenizer.json"]
 
 _READ_TOGETHER = {*TOKENIZER_FILES, "added_tokens.json"}
@@ -73,7 +73,7 @@ def save_directory(
         How the vocabulary was trained and on what, to be noted.
     only
         Leave out what cannot be written: ``"vocab.txt"``, all that goes with ``tokenizer.json``;
-        ``"tokenizer.json"``, the ``vocab.txt``. The card is always written.
+        ``"tokenizer.json"``, the ``vocab.txt``. The manifest is always written.
 
     Raises
     ------
@@ -84,7 +84,7 @@ def save_directory(
     """
     tokenizer = Tokenizer(vocabulary, normalizer, pre_tokenizer, max_word_length=max_word_length)
     files = tokenizer_files(tokenizer, checked_only(only))
-    card = make_card(
+    manifest = make_manifest(
         vocabulary,
         normalizer,
         pre_tokenizer,
@@ -94,7 +94,7 @@ def save_directory(
         origin=origin,
         folder=folder,
     )
-    files = with_card(card, files)
+    files = with_manifest(manifest, files)
     _check_no_other_files(folder, files)
     target = make_folder(folder)
     atomic_write_all({target / name: data for name, data in files.items()})
@@ -114,7 +114,7 @@ def checked_only(name: str | None) -> Only | None:
 
 
 def tokenizer_files(tokenizer: Tokenizer, only: Only | None = None) -> dict[str, bytes]:
-    """Return the contents of the files of a tokenizer by name, but for the card; each was read back and compared.
+    """Return the contents of the files of a tokenizer by name, but for the manifest; each was read back and compared.
 
     Raises
     ------

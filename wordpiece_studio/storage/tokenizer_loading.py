@@ -1,7 +1,7 @@
 """A tokenizer from files: a folder or one of the files in it, ours or other programs'.
 
 What the files of a folder say must agree: where two of them contradict each other, neither is chosen. Not here: how
-the single files are read (`vocab_txt`, `bpe_files`, `card`, and those in `huggingface`).
+the single files are read (`vocab_txt`, `bpe_files`, `manifest`, and those in `huggingface`).
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
 from wordpiece_studio.storage.bpe_files import MERGES_FILE, VOCAB_JSON_FILE, read_bpe_files
-from wordpiece_studio.storage.card import CARD_FILE, Card, read_card, side_card, vocabulary_digest
 from wordpiece_studio.storage.files_together import check_together
 from wordpiece_studio.storage.huggingface.reading_config import Configuration, read_configuration
 from wordpiece_studio.storage.huggingface.reading_tokenizer_json import read_tokenizer_json
 from wordpiece_studio.storage.huggingface.tokenizer_json import TOKENIZER_FILE
 from wordpiece_studio.storage.huggingface.transformers_directory import CONFIG_FILE
+from wordpiece_studio.storage.manifest import MANIFEST_FILE, Manifest, read_manifest, side_manifest, vocabulary_digest
 from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE, read_vocabulary
 from wordpiece_studio.system.printable import display_name
@@ -76,7 +76,7 @@ def load_tokenizer(
     given, steps = Path(path), (normalizer, pre_tokenizer)
     if given.is_dir():
         return _from_folder(given, steps)
-    if given.name == CARD_FILE:
+    if given.name == MANIFEST_FILE:
         if not (given.parent / VOCABULARY_FILE).exists():
             return _from_folder(given.parent, steps)
         return _from_vocabulary(given.parent / VOCABULARY_FILE, steps, is_strict=True)
@@ -126,9 +126,9 @@ def _from_folder(folder: Path, steps: Steps) -> Tokenizer | ImportedTokenizer:
         configuration = _configuration(folder)
         if configuration is not None:
             configuration.check(tokenizer.normalizer, display_name(folder / TOKENIZER_FILE))
-        if (folder / CARD_FILE).exists():
-            _check_card(folder, tokenizer)
-            check_together(folder / CARD_FILE, read_card(folder / CARD_FILE), TOKENIZER_FILES)
+        if (folder / MANIFEST_FILE).exists():
+            _check_manifest(folder, tokenizer)
+            check_together(folder / MANIFEST_FILE, read_manifest(folder / MANIFEST_FILE), TOKENIZER_FILES)
         return _with_steps(tokenizer, steps, display_name(folder / TOKENIZER_FILE))
     if VOCABULARY_FILE in there:
         return _from_vocabulary(folder / VOCABULARY_FILE, steps, is_strict=True)
@@ -144,19 +144,19 @@ def _from_folder(folder: Path, steps: Steps) -> Tokenizer | ImportedTokenizer:
 def _from_vocabulary(path: Path, steps: Steps, *, is_strict: bool) -> Tokenizer:
     """Return the tokenizer of a ``vocab.txt``; strictly, what stands beside it must belong to it."""
     tokens = read_vocabulary(path)
-    own_card = side_card(path)  # of a file that was exported alone
-    card_path = own_card if own_card.is_file() else path.parent / CARD_FILE
-    card = read_card(card_path) if card_path.is_file() else None
-    if card is not None and card.vocabulary_sha256 != vocabulary_digest(tokens):
+    own_manifest = side_manifest(path)  # of a file that was exported alone
+    manifest_path = own_manifest if own_manifest.is_file() else path.parent / MANIFEST_FILE
+    manifest = read_manifest(manifest_path) if manifest_path.is_file() else None
+    if manifest is not None and manifest.vocabulary_sha256 != vocabulary_digest(tokens):
         # One that is about this file says how text was read; reading it otherwise is for the user to decide.
-        is_about_it = card_path == own_card or (path.name == VOCABULARY_FILE and card.kind == "tokenizer")
+        is_about_it = manifest_path == own_manifest or (path.name == VOCABULARY_FILE and manifest.kind == "tokenizer")
         if is_strict or (is_about_it and None in steps):
-            raise _foreign_card(card_path, display_name(path.name))
-        card = None
-    if card is not None:
+            raise _foreign_manifest(manifest_path, display_name(path.name))
+        manifest = None
+    if manifest is not None:
         if is_strict:
-            check_together(card_path, card, TOKENIZER_FILES)
-        return _of_card(tokens, card, steps)
+            check_together(manifest_path, manifest, TOKENIZER_FILES)
+        return _of_manifest(tokens, manifest, steps)
     configuration = _configuration(path.parent) if path.name == VOCABULARY_FILE else None
     special = [token for token in BERT_SPECIAL_TOKENS if token in tokens]
     is_guessed = configuration is None and steps[0] is None
@@ -185,30 +185,34 @@ def guessed_normalizer(tokens: Sequence[str]) -> str:
     return "bert-uncased" if without_accents == text else "bert-uncased:keep-accents"
 
 
-def _of_card(tokens: list[str], card: Card, steps: Steps) -> Tokenizer:
+def _of_manifest(tokens: list[str], manifest: Manifest, steps: Steps) -> Tokenizer:
     vocabulary = Vocabulary(
-        tokens, card.special_tokens, card.continuing_subword_prefix, card.end_of_word_suffix, card.unk_token
+        tokens,
+        manifest.special_tokens,
+        manifest.continuing_subword_prefix,
+        manifest.end_of_word_suffix,
+        manifest.unk_token,
     )
     return Tokenizer(
         vocabulary,
-        steps[0] or normalizers.from_spec(card.normalizer),
-        steps[1] or pre_tokenizers.from_spec(card.pre_tokenizer),
-        max_word_length=card.max_word_length,
+        steps[0] or normalizers.from_spec(manifest.normalizer),
+        steps[1] or pre_tokenizers.from_spec(manifest.pre_tokenizer),
+        max_word_length=manifest.max_word_length,
     )
 
 
 def _from_bpe_files(path: Path, steps: Steps) -> ImportedTokenizer:
     merges = path.with_name(path.name.removesuffix(VOCAB_JSON_FILE) + MERGES_FILE)
-    card_path = path.parent / CARD_FILE
-    card = read_card(card_path) if path.name == VOCAB_JSON_FILE and card_path.is_file() else None
-    if card is not None and card.kind != "bpe":
-        card = None
-    tokenizer = read_bpe_files(path, merges, *steps, card=card)
+    manifest_path = path.parent / MANIFEST_FILE
+    manifest = read_manifest(manifest_path) if path.name == VOCAB_JSON_FILE and manifest_path.is_file() else None
+    if manifest is not None and manifest.kind != "bpe":
+        manifest = None
+    tokenizer = read_bpe_files(path, merges, *steps, manifest=manifest)
     vocab = tokenizer.model.vocab
-    if card is not None and card.vocabulary_sha256 != vocabulary_digest(sorted(vocab, key=vocab.__getitem__)):
-        raise _foreign_card(card_path, VOCAB_JSON_FILE)
-    if card is not None:
-        check_together(card_path, card, (VOCAB_JSON_FILE, MERGES_FILE))
+    if manifest is not None and manifest.vocabulary_sha256 != vocabulary_digest(sorted(vocab, key=vocab.__getitem__)):
+        raise _foreign_manifest(manifest_path, VOCAB_JSON_FILE)
+    if manifest is not None:
+        check_together(manifest_path, manifest, (VOCAB_JSON_FILE, MERGES_FILE))
     return tokenizer
 
 
@@ -268,14 +272,16 @@ def _check_same_vocabulary(folder: Path, tokenizer: Tokenizer | ImportedTokenize
         )
 
 
-def _check_card(folder: Path, tokenizer: Tokenizer | ImportedTokenizer) -> None:
-    """Check that the card says of a ``tokenizer.json`` what that says itself."""
-    path = folder / CARD_FILE
-    card = read_card(path)
-    if not isinstance(tokenizer, Tokenizer) or card.vocabulary_sha256 != vocabulary_digest(tokenizer.vocabulary.tokens):
-        raise _foreign_card(path, TOKENIZER_FILE)
+def _check_manifest(folder: Path, tokenizer: Tokenizer | ImportedTokenizer) -> None:
+    """Check that the manifest says of a ``tokenizer.json`` what that says itself."""
+    path = folder / MANIFEST_FILE
+    manifest = read_manifest(path)
+    if not isinstance(tokenizer, Tokenizer) or manifest.vocabulary_sha256 != vocabulary_digest(
+        tokenizer.vocabulary.tokens
+    ):
+        raise _foreign_manifest(path, TOKENIZER_FILE)
     vocabulary = tokenizer.vocabulary
-    noted = _of_card(vocabulary.tokens, card, (None, None))
+    noted = _of_manifest(vocabulary.tokens, manifest, (None, None))
     differing = [
         name
         for name, here, there in (
@@ -312,7 +318,7 @@ def _is_same_step(here: object, there: object) -> bool:
     return False
 
 
-def _foreign_card(path: Path, other: str) -> StudioError:
+def _foreign_manifest(path: Path, other: str) -> StudioError:
     return StudioError(
         "{path} belongs to another vocabulary than the {other} beside it",
         "Train again; or name {other} itself, and the normalizer and pre-tokenizer to use with it.",

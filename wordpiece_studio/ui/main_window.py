@@ -50,16 +50,16 @@ from wordpiece_studio.ui.panes.corpus.samples import START_SAMPLE, Sample, first
 from wordpiece_studio.ui.panes.history.history_pane import HistoryPane
 from wordpiece_studio.ui.panes.scoreboard.scoreboard_pane import ScoreboardPane
 from wordpiece_studio.ui.panes.timeline.timeline_pane import TimelinePane
-from wordpiece_studio.ui.panes.token_details.token_details_pane import TokenCardPane
+from wordpiece_studio.ui.panes.token_details.token_details_pane import TokenDetailsPane
 from wordpiece_studio.ui.panes.tokenization.tokenization_pane import TokenizationPane
 from wordpiece_studio.ui.panes.training_bar.training_bar import TrainingBar
 from wordpiece_studio.ui.panes.vocabulary.vocabulary_pane import VocabularyPane
 from wordpiece_studio.ui.widgets.banner import Banner
-from wordpiece_studio.ui.widgets.card import CardDock
 from wordpiece_studio.ui.widgets.dock_area import DockArea
 from wordpiece_studio.ui.widgets.empty_state import EmptyState
 from wordpiece_studio.ui.widgets.later import later
 from wordpiece_studio.ui.widgets.pane_theme import PaneTheme
+from wordpiece_studio.ui.widgets.panel import PanelDock
 from wordpiece_studio.ui.widgets.tab_order import set_tab_order
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ _log = logging.getLogger(__name__)
 _MARGIN = 10
 _PATIENCE_MS = 500
 _WARM_UP_DELAY_MS = 300  # after the first painting
-PANES = ("corpus", "token_card", "scoreboard", "history", "vocabulary", "charts", "tokenization", "timeline")
+PANES = ("corpus", "token_details", "scoreboard", "history", "vocabulary", "charts", "tokenization", "timeline")
 START_STEP = 12
 """What the first window shows: a merge with a tie, something learned already, and something still to come."""
 
@@ -108,7 +108,7 @@ class MainWindow(QMainWindow):
         self.scoreboard_pane = ScoreboardPane(self.model, themes["scoreboard"], self)
         self.history_pane = HistoryPane(self.model, themes["history"], self, changes=self.changes)
         self.vocabulary_pane = VocabularyPane(self.model, self.usage, themes["vocabulary"], self)
-        self.token_card_pane = TokenCardPane(self.model, self.usage, themes["token_card"], self)
+        self.token_details_pane = TokenDetailsPane(self.model, self.usage, themes["token_details"], self)
         self.charts_pane = ChartsPane(self.model, self.usage, self.changes, themes["charts"], self)
         self.timeline_pane = TimelinePane(
             self.model, self.actions_, self.marks, themes["timeline"], self, player=self.player, changes=self.changes
@@ -220,7 +220,7 @@ class MainWindow(QMainWindow):
         docks = self.docks
         for name, title, pane in (
             ("corpus", self.tr("Corpus"), self.corpus_pane),
-            ("token_card", self.tr("Token card"), self.token_card_pane),
+            ("token_details", self.tr("Token details"), self.token_details_pane),
             ("scoreboard", self.tr("Scoreboard"), self.scoreboard_pane),
             ("history", self.tr("Merge history"), self.history_pane),
             ("vocabulary", self.tr("Vocabulary"), self.vocabulary_pane),
@@ -228,7 +228,7 @@ class MainWindow(QMainWindow):
             ("tokenization", self.tr("Live tokenization"), self.tokenization_pane),
             ("timeline", self.tr("Timeline"), self.timeline_pane),
         ):
-            docks.add_card(CardDock(name, title, pane))
+            docks.add_panel(PanelDock(name, title, pane))
         content = QWidget(self)
         layout = QVBoxLayout(content)
         layout.setContentsMargins(0, 0, 0, 0)

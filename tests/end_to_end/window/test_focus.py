@@ -87,12 +87,14 @@ def test_from_a_row_of_the_vocabulary(driver: Driver) -> None:
 
 
 @pytest.mark.slow
-def test_from_a_chip_of_the_token_card(everywhere: Driver) -> None:
+def test_from_a_chip_of_the_token_details(everywhere: Driver) -> None:
     everywhere.model.set_focus(Focus("token", text="cha"))
     everywhere.settle()
     wanted = Focus("token", text="ch")
     controllers = [
-        controller for controller in everywhere.window.token_card_pane.findChildren(ChipFlow) if controller.isVisible()
+        controller
+        for controller in everywhere.window.token_details_pane.findChildren(ChipFlow)
+        if controller.isVisible()
     ]
     controller, at = next(
         (controller, at)
@@ -105,10 +107,10 @@ def test_from_a_chip_of_the_token_card(everywhere: Driver) -> None:
 
 
 def test_from_a_node_of_the_merge_tree(driver: Driver) -> None:
-    driver.window.resize(1600, 1500)  # else the card shows one line
+    driver.window.resize(1600, 1500)  # else the panel shows one line
     driver.model.set_focus(Focus("token", text="cha"))
     driver.settle()
-    tree = driver.window.token_card_pane.body.tree.view
+    tree = driver.window.token_details_pane.body.tree.view
     tokens = [driver.model.history.token(node.tree.token_id) for node in tree.nodes]
     driver.click(tree, tree.rect_of(tokens.index("ch")).center().toPoint())
     assert_all_panes_look_at(driver, Focus("token", text="ch"))

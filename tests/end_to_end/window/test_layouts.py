@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from tests.end_to_end.driver import Driver
 
 _SEEN = {
-    "Ctrl+1": {"corpus", "token card", "scoreboard", "history", "tokenization", "timeline"},
-    "Ctrl+2": {"corpus", "token card", "history", "charts", "tokenization", "timeline"},
+    "Ctrl+1": {"corpus", "token details", "scoreboard", "history", "tokenization", "timeline"},
+    "Ctrl+2": {"corpus", "token details", "history", "charts", "tokenization", "timeline"},
     "Ctrl+3": {"scoreboard", "tokenization", "timeline"},
 }
 
@@ -24,7 +24,7 @@ def seen(driver: Driver) -> set[str]:
     """Return the names of the panes that are in front."""
     window = driver.window
     panes = {
-        "corpus": window.corpus_pane, "token card": window.token_card_pane, "scoreboard": window.scoreboard_pane,
+        "corpus": window.corpus_pane, "token details": window.token_details_pane, "scoreboard": window.scoreboard_pane,
         "history": window.history_pane, "vocabulary": window.vocabulary_pane, "charts": window.charts_pane,
         "tokenization": window.tokenization_pane, "timeline": window.timeline_pane,
     }  # fmt: skip
@@ -59,8 +59,8 @@ def test_there_and_back_leaves_no_trace(driver: Driver) -> None:
 
 @pytest.mark.slow
 def test_a_pane_closed_by_hand_stays_closed_until_the_layout_is_reset(start: Callable[[], Driver]) -> None:
-    start().click_menu("View", "Panes", "Token card")
+    start().click_menu("View", "Panes", "Token details")
     again = start()
-    assert "token card" not in seen(again)
+    assert "token details" not in seen(again)
     again.click_menu("View", "Reset layout")
     assert seen(again) == _SEEN["Ctrl+1"]

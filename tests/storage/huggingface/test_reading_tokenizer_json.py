@@ -134,7 +134,7 @@ def test_members_are_found_whatever_is_between_them() -> None:
     assert {key: json.loads(part.data) for key, part in members.items()} == {'a"}': [1, "}"], "b": {"a": 2}}
 
 
-def test_a_folder_without_a_card_is_read_by_its_configuration(tmp_path: Path) -> None:
+def test_a_folder_without_a_manifest_is_read_by_its_configuration(tmp_path: Path) -> None:
     (tmp_path / "vocab.txt").write_text("\n".join(TOKENS), encoding="utf-8")
     assert load_wordpiece_tokenizer(tmp_path).is_normalizer_guessed
     (tmp_path / "tokenizer_config.json").write_text('{"do_lower_case": true, "sep_token": {"content": "é"}}')

@@ -9,9 +9,9 @@ import pytest
 from wordpiece_studio.corpus.corpus_file import CorpusFile
 from wordpiece_studio.corpus.counting.counting import count_words
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.storage.card import CARD_FILE, Origin
 from wordpiece_studio.storage.corpus_record import HashingBeside, noted_files, record_of_files, record_of_text
-from wordpiece_studio.storage.exports import Exported, card_of, counts_name, write_export
+from wordpiece_studio.storage.exports import Exported, counts_name, manifest_of, write_export
+from wordpiece_studio.storage.manifest import MANIFEST_FILE, Origin
 from wordpiece_studio.storage.merge_table import write_merge_table
 from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectRun, ProjectSettings, ProjectView
 from wordpiece_studio.storage.project.project_file import save_project
@@ -51,7 +51,7 @@ def folder(corpus: Path, tmp_path: Path) -> Path:
     place = tmp_path / "out"
     write_export("folder", exported, place)
     write_export("word-counts", exported, place / counts_name(exported.counts))
-    write_merge_table(place / "merges.csv", exported.history, card=card_of("merges", exported, "merges.csv"))
+    write_merge_table(place / "merges.csv", exported.history, manifest=manifest_of("merges", exported, "merges.csv"))
     return place
 
 
@@ -70,7 +70,7 @@ def test_all_of_a_folder_agrees(folder: Path) -> None:
     assert (result.merges, result.source, result.versions) == (12, str(folder / "word-counts.tsv"), ())
 
 
-def test_the_corpus_that_the_card_names_is_found_and_must_be_what_it_was(folder: Path, corpus: Path) -> None:
+def test_the_corpus_that_the_manifest_names_is_found_and_must_be_what_it_was(folder: Path, corpus: Path) -> None:
     for path in folder.glob("word-counts*"):
         path.unlink()
     result = verify(folder)
@@ -110,7 +110,7 @@ def noticed(folder: Path) -> str:
 
 def test_any_one_byte_of_any_file_is_noticed(folder: Path) -> None:
     for path in sorted(folder.iterdir()):
-        if path.name.endswith(("card.json", CARD_FILE)):
+        if path.name.endswith(("card.json", MANIFEST_FILE)):
             continue
         data = path.read_bytes()
         for place in (0, len(data) // 3, len(data) - 1):
@@ -157,8 +157,8 @@ def test_a_changed_table_of_words_does_not_agree(folder: Path, corpus: Path) -> 
     assert {name for name, outcome in outcomes(result).items() if outcome == "differs"} == {"word-counts.tsv"}
 
 
-def test_a_changed_card_does_not_agree(folder: Path) -> None:
-    path = folder / CARD_FILE
+def test_a_changed_manifest_does_not_agree(folder: Path) -> None:
+    path = folder / MANIFEST_FILE
     values = json.loads(path.read_text())
     for change in ({"merges": 11}, {"vocabulary_sha256": "0" * 64}):
         path.write_text(json.dumps(values | change))
@@ -232,28 +232,28 @@ def test_what_is_not_compared_is_told(folder: Path) -> None:
 def test_where_there_is_nothing_to_compare(tmp_path: Path) -> None:
     (tmp_path / "vocab.txt").write_text("a\n")
     for place in (tmp_path, tmp_path / "vocab.txt"):
-        with pytest.raises(StudioError, match="has no card that says how it was made"):
+        with pytest.raises(StudioError, match="has no manifest that says how it was made"):
             verify(place)
     with pytest.raises(StudioError, match="does not exist"):
         verify(tmp_path / "none")
 
 
 def test_versions_that_differ_are_told(folder: Path) -> None:
-    values = json.loads((folder / CARD_FILE).read_text())
+    values = json.loads((folder / MANIFEST_FILE).read_text())
     values["versions"]["numpy"] = "0.1"
-    (folder / CARD_FILE).write_text(json.dumps(values))
+    (folder / MANIFEST_FILE).write_text(json.dumps(values))
     assert [version[:2] for version in verify(folder).versions] == [("numpy", "0.1")]
 
 
 @pytest.mark.parametrize(
     "path", ["//server/share/a.txt", "\\\\server\\a.txt", "https://example.org/a", "a\0b", "/dev/zero"]
 )
-def test_a_card_makes_nothing_be_fetched_or_read_that_is_no_file(folder: Path, path: str) -> None:
+def test_a_manifest_makes_nothing_be_fetched_or_read_that_is_no_file(folder: Path, path: str) -> None:
     for table in folder.glob("word-counts*"):
         table.unlink()
-    values = json.loads((folder / CARD_FILE).read_text())
+    values = json.loads((folder / MANIFEST_FILE).read_text())
     values["corpus"]["files"][0]["path"] = path
-    (folder / CARD_FILE).write_text(json.dumps(values))
+    (folder / MANIFEST_FILE).write_text(json.dumps(values))
     started = time.monotonic()
     with pytest.raises(StudioError, match="is not there"):
         verify(folder)
@@ -280,13 +280,13 @@ def test_first_difference() -> None:
         {"file_sha256": {"vocab.txt": "0" * 64}},
     ],
 )
-def test_what_a_card_says_of_itself_is_checked_too(folder: Path, corpus: Path, change: dict[str, object]) -> None:
+def test_what_a_manifest_says_of_itself_is_checked_too(folder: Path, corpus: Path, change: dict[str, object]) -> None:
     (name,) = change
-    values = json.loads((folder / CARD_FILE).read_text())
-    (folder / CARD_FILE).write_text(json.dumps(values | change))
-    check = next(check for check in verify(folder, [str(corpus)]).checks if check.name == CARD_FILE)
+    values = json.loads((folder / MANIFEST_FILE).read_text())
+    (folder / MANIFEST_FILE).write_text(json.dumps(values | change))
+    check = next(check for check in verify(folder, [str(corpus)]).checks if check.name == MANIFEST_FILE)
     assert check.outcome == "differs"
     assert check.detail.startswith(f"what it says is not so: {name}")
     values["corpus"]["words"] += 1
-    (folder / CARD_FILE).write_text(json.dumps(values))
+    (folder / MANIFEST_FILE).write_text(json.dumps(values))
     assert "what it says is not so: words" in str(verify(folder, [str(corpus)]).checks)

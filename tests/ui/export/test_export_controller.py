@@ -14,8 +14,8 @@ from PySide6.QtWidgets import QCheckBox, QFileDialog, QLabel, QMessageBox, QPush
 from tests.storage.project.making import run_of
 from tests.ui.export.conftest import SHOWN, Exporting
 from wordpiece_studio.corpus.counts import WordCounts
-from wordpiece_studio.storage.card import CARD_FILE, read_card
 from wordpiece_studio.storage.exports import TOKENIZER_FILES
+from wordpiece_studio.storage.manifest import MANIFEST_FILE, read_manifest
 from wordpiece_studio.storage.tokenizer_loading import load_tokenizer
 from wordpiece_studio.storage.verification.verification import verify
 from wordpiece_studio.storage.vocab_txt import read_vocabulary
@@ -36,14 +36,14 @@ def test_the_examples_hold(module: object) -> None:
 def test_the_tokenizer_of_the_step_shown_is_exported(exporting: Exporting, tmp_path: Path) -> None:
     folder = tmp_path / "my <b>tokenizer & co</b>"  # two folders
     exporting.export_whole("folder", folder)
-    assert sorted(path.name for path in folder.iterdir()) == sorted([*TOKENIZER_FILES, CARD_FILE])
+    assert sorted(path.name for path in folder.iterdir()) == sorted([*TOKENIZER_FILES, MANIFEST_FILE])
     size = exporting.model.history.vocabulary_size(SHOWN)
     assert exporting.banner.text == f"Exported {size} tokens, the vocabulary after merge {SHOWN}, to {folder}"
     shown = exporting.model.tokenizer_at(SHOWN)
     assert load_tokenizer(folder).encode(_TEXT) == shown.encode(_TEXT)
-    card = read_card(folder / CARD_FILE)
-    assert (card.merges, card.corpus.sha256_of) == (SHOWN, "text")
-    assert card.corpus.sha256 is not None
+    manifest = read_manifest(folder / MANIFEST_FILE)
+    assert (manifest.merges, manifest.corpus.sha256_of) == (SHOWN, "text")
+    assert manifest.corpus.sha256 is not None
 
 
 def test_the_last_step_can_be_exported_with_the_words_to_verify_it(exporting: Exporting, tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_nothing_is_replaced_without_a_question(exporting: Exporting, tmp_path: 
 
 def test_only_an_export_of_all_that_was_learned_counts_as_saved(exporting: Exporting, tmp_path: Path) -> None:
     exporting.export_whole("word-counts", tmp_path / "words.csv")
-    assert read_card(tmp_path / "words.csv.card.json").kind == "word-counts"
+    assert read_manifest(tmp_path / "words.csv.card.json").kind == "word-counts"
     assert "5 distinct words" in exporting.banner.text
     exporting.export_whole("vocabulary", tmp_path / "early.txt")
     assert not exporting.saved
@@ -88,16 +88,16 @@ def test_only_an_export_of_all_that_was_learned_counts_as_saved(exporting: Expor
     assert len(exporting.saved) == 1
 
 
-def test_the_dialog_shows_all_files_and_the_card(exporting: Exporting) -> None:
+def test_the_dialog_shows_all_files_and_the_manifest(exporting: Exporting) -> None:
     dialog = exporting.ask()
-    assert dialog.preview.names == [*TOKENIZER_FILES, CARD_FILE]
-    card = json.loads(dialog.preview.card.json)
-    assert (card["merges"], card["corpus"]["words"]) == (SHOWN, 36)
-    assert card["corpus"]["sha256"] is None
-    rows = dict(dialog.preview.card.rows)
-    assert rows["Vocabulary"] == f"{card['vocabulary_size']} tokens, after merge {SHOWN}"
+    assert dialog.preview.names == [*TOKENIZER_FILES, MANIFEST_FILE]
+    manifest = json.loads(dialog.preview.manifest.json)
+    assert (manifest["merges"], manifest["corpus"]["words"]) == (SHOWN, 36)
+    assert manifest["corpus"]["sha256"] is None
+    rows = dict(dialog.preview.manifest.rows)
+    assert rows["Vocabulary"] == f"{manifest['vocabulary_size']} tokens, after merge {SHOWN}"
     assert rows["Corpus"] == "course: 36 words, 5 distinct"
-    assert card["vocabulary_sha256"].startswith(rows["Hash of the tokens"].rstrip("…"))
+    assert manifest["vocabulary_sha256"].startswith(rows["Hash of the tokens"].rstrip("…"))
     assert any(label.text() == rows["Vocabulary"] for label in dialog.findChildren(QLabel))
     dialog.kinds.choose("vocabulary")
     assert dialog.preview.names == ["vocab.txt", "vocab.txt.card.json"]
@@ -213,7 +213,9 @@ def test_a_file_is_chosen_in_the_systems_dialog(exporting: Exporting, tmp_path: 
     dialog.reject()
 
 
-@pytest.mark.parametrize(("names", "taken"), [([], ""), (["holiday.jpg"], "tokenizer"), ([CARD_FILE, "vocab.txt"], "")])
+@pytest.mark.parametrize(
+    ("names", "taken"), [([], ""), (["holiday.jpg"], "tokenizer"), ([MANIFEST_FILE, "vocab.txt"], "")]
+)
 def test_a_folder_of_other_things_gets_one_within(
     exporting: Exporting, tmp_path: Path, names: list[str], taken: str
 ) -> None:
@@ -318,16 +320,16 @@ def test_screen_readers_have_a_name_for_every_control(exporting: Exporting) -> N
     controls += [tool for tool in dialog.findChildren(QToolButton) if tool.isVisible()]
     assert len(controls) >= 10
     assert all(control.accessibleName() or control.text() for control in controls)
-    for field in (dialog.place_edit, dialog.preview.usage._view, dialog.preview.card._edit):
+    for field in (dialog.place_edit, dialog.preview.usage._view, dialog.preview.manifest._edit):
         assert field.accessibleName()
     dialog.reject()
 
 
-def test_the_card_is_shown_as_it_is_written(exporting: Exporting) -> None:
-    card = exporting.ask().preview.card
-    assert not card._edit.isVisible()
-    card._button.click()
-    assert card._edit.isVisible()
+def test_the_manifest_is_shown_as_it_is_written(exporting: Exporting) -> None:
+    manifest = exporting.ask().preview.manifest
+    assert not manifest._edit.isVisible()
+    manifest._button.click()
+    assert manifest._edit.isVisible()
     exporting.dialog.reject()
 
 

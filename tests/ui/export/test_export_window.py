@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wordpiece_studio.storage.card import read_card
+from wordpiece_studio.storage.manifest import read_manifest
 from wordpiece_studio.storage.tokenizer_loading import load_tokenizer
 
 if TYPE_CHECKING:
@@ -27,12 +27,12 @@ def test_the_window_exports(studio: Studio, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
-def test_an_exported_history_has_its_card(studio: Studio, tmp_path: Path, kind: str) -> None:
+def test_an_exported_history_has_its_manifest(studio: Studio, tmp_path: Path, kind: str) -> None:
     if kind == "parquet":
         pytest.importorskip("pyarrow")
     controller = studio.window.history_controller
     controller.export_to(str(tmp_path / f"merges.{kind}"))
     studio.wait(lambda: (tmp_path / f"merges.{kind}.card.json").exists())
     studio.wait(lambda: "Exported" in studio.window.banner.text)
-    card = read_card(tmp_path / f"merges.{kind}.card.json")
-    assert (card.kind, card.merges, card.parts) == ("merges", 25, "all")
+    manifest = read_manifest(tmp_path / f"merges.{kind}.card.json")
+    assert (manifest.kind, manifest.merges, manifest.parts) == ("merges", 25, "all")

@@ -34,7 +34,7 @@ def stops(window: MainWindow) -> Iterator[QWidget]:
 def pane_of(window: MainWindow, widget: QWidget) -> str:
     if window.bar.isAncestorOf(widget):
         return "bar"
-    return next((card.objectName() for card in window.docks.cards if card.isAncestorOf(widget)), "")
+    return next((panel.objectName() for panel in window.docks.panels if panel.isAncestorOf(widget)), "")
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
@@ -51,8 +51,8 @@ def test_tab_goes_through_all_that_is_seen_from_part_to_part(studio: Studio, nam
     ]
     assert not nameless
     order = [part for part in dict.fromkeys(pane_of(window, each) for each in found) if part]
-    seen = [card.objectName() for card in window.docks.cards if card.is_in_front]
-    wanted = [card.objectName() for card in window.docks.parts() if card in window.docks.cards]
+    seen = [panel.objectName() for panel in window.docks.panels if panel.is_in_front]
+    wanted = [panel.objectName() for panel in window.docks.parts() if panel in window.docks.panels]
     parts = [*(["bar"] if window.bar.isVisible() else []), *(part for part in wanted if part in seen)]
     assert order == ["timeline", *parts[:-1]]  # it began in the last one
 

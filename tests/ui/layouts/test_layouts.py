@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.theme import Theme
 
 IN_FRONT = {
-    "teach": {"corpus", "token_card", "scoreboard", "history", "tokenization", "timeline"},
-    "engineer": {"corpus", "token_card", "history", "charts", "tokenization", "timeline"},
+    "teach": {"corpus", "token_details", "scoreboard", "history", "tokenization", "timeline"},
+    "engineer": {"corpus", "token_details", "history", "charts", "tokenization", "timeline"},
     "demo": {"scoreboard", "tokenization", "timeline"},
 }
 
 
 def in_front(window: MainWindow) -> set[str]:
-    return {card.objectName() for card in window.docks.cards if card.is_in_front}
+    return {panel.objectName() for panel in window.docks.panels if panel.is_in_front}
 
 
 def choose(window: MainWindow, name: str) -> None:
@@ -132,17 +132,17 @@ def test_arrow_keys_go_from_tab_to_tab_and_not_through_time(studio: Studio) -> N
     bar.setFocus()
     QTest.keyClick(bar, Qt.Key.Key_Right)
     assert bar.tabText(bar.currentIndex()) == "Vocabulary"
-    assert studio.window.docks.card("vocabulary").is_in_front
+    assert studio.window.docks.panel("vocabulary").is_in_front
     assert studio.window.model.step == 12
 
 
 def test_the_usual_sizes_are_those_of_the_sketch(window: MainWindow) -> None:
-    card = window.docks.card
+    panel = window.docks.panel
     room = window.docks.width()
-    assert card("corpus").width() / room == pytest.approx(0.225, abs=0.02)
-    assert card("tokenization").width() / room == pytest.approx(0.29, abs=0.02)
-    assert card("corpus").height() > 2 * card("token_card").height()
-    assert card("timeline").width() == room
+    assert panel("corpus").width() / room == pytest.approx(0.225, abs=0.02)
+    assert panel("tokenization").width() / room == pytest.approx(0.29, abs=0.02)
+    assert panel("corpus").height() > 2 * panel("token_details").height()
+    assert panel("timeline").width() == room
 
 
 def test_a_pane_behind_another_one_does_no_work_until_it_is_brought(studio: Studio) -> None:
@@ -163,7 +163,7 @@ def test_what_is_changed_by_hand_is_kept_by_each_layout_from_start_to_start(
     window: MainWindow, restarted: object
 ) -> None:
     window.docks.bring("vocabulary")
-    window.docks.card("corpus").toggleViewAction().trigger()
+    window.docks.panel("corpus").toggleViewAction().trigger()
     window.zoom.set_zoom("scoreboard", 130)
     choose(window, "engineer")
     assert in_front(window) == IN_FRONT["engineer"]
@@ -188,14 +188,14 @@ def test_edges_that_were_drawn_keep_their_proportions(window: MainWindow) -> Non
     for width, height in ((1440, 900), (1200, 1000)):
         window.resize(width, height)
         QApplication.processEvents()
-        assert docks.card("corpus").width() / docks.width() == pytest.approx(0.35, abs=0.02)
-        assert docks.card("timeline").height() / docks.height() == pytest.approx(0.3, abs=0.02)
+        assert docks.panel("corpus").width() / docks.width() == pytest.approx(0.35, abs=0.02)
+        assert docks.panel("timeline").height() / docks.height() == pytest.approx(0.3, abs=0.02)
     assert docks.changed_by_hand().widths["corpus"] == 0.35
 
 
 def test_an_edge_drawn_with_the_mouse_is_kept(window: MainWindow) -> None:
     docks = window.docks
-    corpus = docks.card("corpus")
+    corpus = docks.panel("corpus")
     room, edge = corpus.parentWidget(), QPoint(corpus.geometry().right() + 5, 100)
     QTest.mouseClick(room, Qt.MouseButton.LeftButton, pos=edge)
     assert docks.changed_by_hand() is None
@@ -222,10 +222,10 @@ def test_what_was_saved_of_another_version_or_of_no_pane_is_passed_over(window: 
     assert docks.changed_by_hand() is None
 
 
-def test_a_low_window_puts_the_token_card_behind_the_corpus_and_back(window: MainWindow) -> None:
+def test_a_low_window_puts_the_token_details_behind_the_corpus_and_back(window: MainWindow) -> None:
     window.resize(1024, 700)
     QApplication.processEvents()
-    assert in_front(window) == IN_FRONT["teach"] - {"token_card"}
+    assert in_front(window) == IN_FRONT["teach"] - {"token_details"}
     assert window.docks.changed_by_hand() is None
     window.resize(1440, 900)
     QApplication.processEvents()

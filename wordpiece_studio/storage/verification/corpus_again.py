@@ -13,7 +13,6 @@ from wordpiece_studio.corpus.counting.counting import count_words
 from wordpiece_studio.corpus.listing import listed_files
 from wordpiece_studio.corpus.word_counts import read_word_counts
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.storage.card import SIDE_SUFFIX, read_card, side_card
 from wordpiece_studio.storage.corpus_record import (
     CorpusRecord,
     noted_files,
@@ -21,6 +20,7 @@ from wordpiece_studio.storage.corpus_record import (
     record_of_project,
     recorded_files,
 )
+from wordpiece_studio.storage.manifest import SIDE_SUFFIX, read_manifest, side_manifest
 from wordpiece_studio.storage.project.layout import SUFFIX
 from wordpiece_studio.storage.published_paths import places_of
 from wordpiece_studio.system.printable import display_name
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.corpus.counting.counting_progress import CountingProgress
     from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.storage.card import Card
+    from wordpiece_studio.storage.manifest import Manifest
 
 _LONGEST_WORD = 1000
 
@@ -47,24 +47,24 @@ class WordsAgain:
 
 def words_again(
     folder: Path,
-    card: Card,
+    manifest: Manifest,
     sources: Sequence[str],
     *,
     is_counts: bool = False,
     processes: int | None = None,
     progress: Callable[[CountingProgress], None] | None = None,
 ) -> WordsAgain:
-    """Return the words that a card is about.
+    """Return the words that a manifest is about.
 
     Parameters
     ----------
     folder
-        Where the card is.
+        Where the manifest is.
     sources
         A project, tables of word counts, or the files of the corpus. None: a table that was exported into `folder`, or
-        else the files that the card names, if they are what they were.
+        else the files that the manifest names, if they are what they were.
     is_counts
-        Whether `sources` are tables of words; otherwise only those with a card that says so.
+        Whether `sources` are tables of words; otherwise only those with a manifest that says so.
     processes, progress
         As in `count_words`.
 
@@ -76,10 +76,10 @@ def words_again(
     if not sources:
         table = _table_in(folder)
         if table is not None:
-            words = _of_tables([str(table)], card)
-            return dataclasses.replace(words, corpus=_record_where_it_was(folder, card) or words.corpus)
-        files = _files_of(card, folder)
-        record = card.corpus or CorpusRecord()
+            words = _of_tables([str(table)], manifest)
+            return dataclasses.replace(words, corpus=_record_where_it_was(folder, manifest) or words.corpus)
+        files = _files_of(manifest, folder)
+        record = manifest.corpus or CorpusRecord()
         hashed = recorded_files(noted_files(files))
         changed = next(
             (file for file, old in zip(hashed, record.files, strict=True) if file.sha256 != old.sha256), None
@@ -90,18 +90,18 @@ def words_again(
                 "Name the corpus, its word counts or the project after the folder.",
                 path=changed.path,
             )
-        return _of_files(files, card, processes, progress)
+        return _of_files(files, manifest, processes, progress)
     if len(sources) == 1 and _is_project(sources[0]):
         return _of_project(sources[0])
     if is_counts or all(_is_exported_table(source) for source in sources):
-        return _of_tables(sources, card)
-    return _of_files(_as_recorded(listed_files(list(sources)), card), card, processes, progress)
+        return _of_tables(sources, manifest)
+    return _of_files(_as_recorded(listed_files(list(sources)), manifest), manifest, processes, progress)
 
 
-def _record_where_it_was(folder: Path, card: Card) -> CorpusRecord | None:
-    """Return the record of the files that a card names, hashed now; None if they are not all there."""
+def _record_where_it_was(folder: Path, manifest: Manifest) -> CorpusRecord | None:
+    """Return the record of the files that a manifest names, hashed now; None if they are not all there."""
     try:
-        files = _files_of(card, folder)
+        files = _files_of(manifest, folder)
     except StudioError:
         return None
     return record_of_files(recorded_files(noted_files(files)), max_word_length=_LONGEST_WORD)
@@ -118,11 +118,11 @@ def _of_project(path: str) -> WordsAgain:
     return WordsAgain(project.run.counts, display_name(path), record_of_project(project))
 
 
-def _of_tables(paths: Sequence[str], card: Card) -> WordsAgain:
-    normalizer = normalizers.from_spec(card.normalizer)
-    counts = read_word_counts(list(paths), normalizer, pre_tokenizers.from_spec(card.pre_tokenizer))
+def _of_tables(paths: Sequence[str], manifest: Manifest) -> WordsAgain:
+    normalizer = normalizers.from_spec(manifest.normalizer)
+    counts = read_word_counts(list(paths), normalizer, pre_tokenizers.from_spec(manifest.pre_tokenizer))
     names = ", ".join(map(display_name, paths))
-    record = card.corpus
+    record = manifest.corpus
     if record is not None and record.files and all(file.kind == "word-counts" for file in record.files):
         files = recorded_files(noted_files(listed_files(list(paths), kind="word-counts")))
         return WordsAgain(counts, names, record_of_files(files, max_word_length=_LONGEST_WORD))
@@ -131,17 +131,17 @@ def _of_tables(paths: Sequence[str], card: Card) -> WordsAgain:
 
 def _of_files(
     files: list[CorpusFile],
-    card: Card,
+    manifest: Manifest,
     processes: int | None,
     progress: Callable[[CountingProgress], None] | None,
 ) -> WordsAgain:
-    record = card.corpus or CorpusRecord()
+    record = manifest.corpus or CorpusRecord()
     longest = _LONGEST_WORD if record.max_word_length is None else record.max_word_length
     noted = noted_files(files)
     counts = count_words(
         files,
-        normalizers.from_spec(card.normalizer),
-        pre_tokenizers.from_spec(card.pre_tokenizer),
+        normalizers.from_spec(manifest.normalizer),
+        pre_tokenizers.from_spec(manifest.pre_tokenizer),
         max_word_length=longest,
         min_count=record.min_count,
         processes=processes,
@@ -156,23 +156,25 @@ def _table_in(folder: Path) -> Path | None:
     """Return the table of words that was exported into a folder."""
     for path in sorted(folder.glob(f"*{SIDE_SUFFIX}")):
         table = path.with_name(path.name.removesuffix(SIDE_SUFFIX))
-        if table.is_file() and read_card(path).kind == "word-counts":
+        if table.is_file() and read_manifest(path).kind == "word-counts":
             return table
     return None
 
 
-def _files_of(card: Card, folder: Path) -> list[CorpusFile]:
-    """Return the files that a card names, wherever they are found.
+def _files_of(manifest: Manifest, folder: Path) -> list[CorpusFile]:
+    """Return the files that a manifest names, wherever they are found.
 
     Raises
     ------
     StudioError
         If one is not there, or its hash is not known.
     """
-    record = card.corpus
+    record = manifest.corpus
     advice = "Name the corpus, its word counts or the project after the folder."
     if record is None or not record.files:
-        raise StudioError("The card of {path} names no files that it was trained on", advice, path=display_name(folder))
+        raise StudioError(
+            "The manifest of {path} names no files that it was trained on", advice, path=display_name(folder)
+        )
     files = []
     for file in record.files:
         there = [place for place in places_of(file, folder) if _is_file(place)]
@@ -195,9 +197,9 @@ def _is_file(place: str) -> bool:
         return False
 
 
-def _as_recorded(files: list[CorpusFile], card: Card) -> list[CorpusFile]:
-    """Return files to be read as those that the card names, if there are as many."""
-    recorded = card.corpus.files if card.corpus is not None else ()
+def _as_recorded(files: list[CorpusFile], manifest: Manifest) -> list[CorpusFile]:
+    """Return files to be read as those that the manifest names, if there are as many."""
+    recorded = manifest.corpus.files if manifest.corpus is not None else ()
     if len(recorded) != len(files):
         return files
     return [old.file(file.path) for old, file in zip(recorded, files, strict=True)]
@@ -210,6 +212,6 @@ def _is_project(source: str) -> bool:
 
 
 def _is_exported_table(source: str) -> bool:
-    path = side_card(source) if Path(source).name else None
+    path = side_manifest(source) if Path(source).name else None
     is_table = os.path.splitext(source.lower())[1] in KIND_OF_SUFFIX
-    return is_table and path is not None and path.is_file() and read_card(path).kind == "word-counts"
+    return is_table and path is not None and path.is_file() and read_manifest(path).kind == "word-counts"

@@ -1,4 +1,4 @@
-"""Writes the files of a card once more, into another folder, from a training that was made again."""
+"""Writes the files of a manifest once more, into another folder, from a training that was made again."""
 
 from __future__ import annotations
 
@@ -17,53 +17,54 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.storage.card import Card
+    from wordpiece_studio.storage.manifest import Manifest
     from wordpiece_studio.storage.tokenizer_directory import Only
     from wordpiece_studio.training.trainer import Trainer
 
 
 def write_again(
-    target: Path, folder: Path, name: str, card: Card, trainer: Trainer | None, counts: WordCounts
+    target: Path, folder: Path, name: str, manifest: Manifest, trainer: Trainer | None, counts: WordCounts
 ) -> list[str]:
-    """Write the files that a card is about into `target`, and return the names of those to be compared.
+    """Write the files that a manifest is about into `target`, and return the names of those to be compared.
 
     Parameters
     ----------
     folder
-        Where the exported ones are; of a tokenizer's files those that its card names are made again.
+        Where the exported ones are; of a tokenizer's files those that its manifest names are made again.
     name
-        What the file is called that the card stands beside; not asked of the card, which may come from anywhere.
+        What the file is called that the manifest stands beside; not asked of the manifest, which may come from
+        anywhere.
 
     Raises
     ------
     StudioError
         If they cannot be written.
     """
-    if card.kind == "word-counts":
+    if manifest.kind == "word-counts":
         write_word_counts(target / name, counts)
         return [name]
     if trainer is None:
         raise StudioError("Nothing was trained")
     exported = Exported(counts, trainer.config, trainer.history, trainer.current_step)
-    if card.kind == "merges":
+    if manifest.kind == "merges":
         write_merge_table(target / name, trainer.history)
         return [name]
-    if card.kind == "vocabulary":
+    if manifest.kind == "vocabulary":
         write_vocabulary(target / name, trainer.vocabulary.tokens)
         return [name]
-    if card.kind == "bpe":
+    if manifest.kind == "bpe":
         write_export("bpe", exported, target)
         return list(BPE_FILES)
-    return _tokenizer_again(target, folder, card, exported)
+    return _tokenizer_again(target, folder, manifest, exported)
 
 
-def _tokenizer_again(target: Path, folder: Path, card: Card, exported: Exported) -> list[str]:
+def _tokenizer_again(target: Path, folder: Path, manifest: Manifest, exported: Exported) -> list[str]:
     """Write those files of a tokenizer that were exported: all, or without those that could not hold it."""
     counts = exported.counts
     tokenizer = Tokenizer(
-        exported.vocabulary, counts.normalizer, counts.pre_tokenizer, max_word_length=card.max_word_length
+        exported.vocabulary, counts.normalizer, counts.pre_tokenizer, max_word_length=manifest.max_word_length
     )
-    names = card.file_sha256 or {path.name for path in folder.iterdir()}  # of an older card, what is there
+    names = manifest.file_sha256 or {path.name for path in folder.iterdir()}  # of an older manifest, what is there
     has_vocabulary, has_json = VOCABULARY_FILE in names, TOKENIZER_FILE in names
     only: Only | None = None if has_vocabulary == has_json else "vocab.txt" if has_vocabulary else "tokenizer.json"
     files = tokenizer_files(tokenizer, only)

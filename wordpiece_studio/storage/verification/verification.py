@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING, Literal
 from wordpiece_studio.corpus.files import regular_file_status, unreadable
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.stopping import finished, undisturbed, undo_if_stopped
-from wordpiece_studio.storage.card import (
-    CARD_FILE,
+from wordpiece_studio.storage.exports import BPE_FILES
+from wordpiece_studio.storage.manifest import (
+    MANIFEST_FILE,
     SIDE_SUFFIX,
     present_versions,
-    read_card,
-    side_card,
+    read_manifest,
+    side_manifest,
     vocabulary_digest,
 )
-from wordpiece_studio.storage.exports import BPE_FILES
 from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES
 from wordpiece_studio.storage.verification.corpus_again import words_again
 from wordpiece_studio.storage.verification.files_again import write_again
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.corpus.counting.counting_progress import CountingProgress
     from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.storage.card import Card
+    from wordpiece_studio.storage.manifest import Manifest
     from wordpiece_studio.storage.verification.corpus_again import WordsAgain
 
 Outcome = Literal["agrees", "differs", "unchecked"]
@@ -108,12 +108,12 @@ def verify(
     counting: Callable[[CountingProgress], None] | None = None,
     training: Callable[[int, int | None], None] = lambda _done, _all: None,
 ) -> Verification:
-    """Train again with the settings of a card, and compare.
+    """Train again with the settings of a manifest, and compare.
 
     Parameters
     ----------
     place
-        A folder that was exported, or a file with its card beside it.
+        A folder that was exported, or a file with its manifest beside it.
     sources, is_counts, processes
         See `words_again`.
     counting, training
@@ -122,23 +122,23 @@ def verify(
     Raises
     ------
     StudioError
-        If there is no card, nothing to train from, or something cannot be read.
+        If there is no manifest, nothing to train from, or something cannot be read.
     """
-    folder, cards = _cards_of(Path(place))
-    main = next((card for _, card in cards if card.training is not None), cards[0][1])
+    folder, manifests = _manifests_of(Path(place))
+    main = next((manifest for _, manifest in manifests if manifest.training is not None), manifests[0][1])
     words = words_again(folder, main, sources, is_counts=is_counts, processes=processes, progress=counting)
     trainers: dict[str, Trainer] = {}
     checks = _corpus_checks(main, words)
     with _scratch_folder() as scratch:
-        for path, card in cards:
-            trainer = _trained(trainers, card, words.counts, path, training)
-            checks += _card_checks(path, card, trainer, words.counts, scratch)
+        for path, manifest in manifests:
+            trainer = _trained(trainers, manifest, words.counts, path, training)
+            checks += _manifest_checks(path, manifest, trainer, words.counts, scratch)
     last = next(iter(trainers.values()), None)
     return Verification(
         words.source,
         len(last.vocabulary) if last is not None else 0,
         last.current_step if last is not None else 0,
-        tuple(checks + _foreign(folder, cards, checks)),
+        tuple(checks + _foreign(folder, manifests, checks)),
         _other_versions(main),
         _notes(main),
     )
@@ -157,68 +157,68 @@ def _scratch_folder() -> Iterator[Path]:
         finished(folder)
 
 
-def _cards_of(place: Path) -> tuple[Path, list[tuple[Path, Card]]]:
-    """Return the folder, and each card in question with its place."""
+def _manifests_of(place: Path) -> tuple[Path, list[tuple[Path, Manifest]]]:
+    """Return the folder, and each manifest in question with its place."""
     if place.is_dir():
-        paths = [path for path in (place / CARD_FILE, *sorted(place.glob(f"*{SIDE_SUFFIX}"))) if path.is_file()]
+        paths = [path for path in (place / MANIFEST_FILE, *sorted(place.glob(f"*{SIDE_SUFFIX}"))) if path.is_file()]
         folder = place
     else:
         regular_file_status(place)
-        beside, folder = side_card(place), place.parent
-        paths = [path for path in (beside, folder / CARD_FILE) if path.is_file()][:1]
+        beside, folder = side_manifest(place), place.parent
+        paths = [path for path in (beside, folder / MANIFEST_FILE) if path.is_file()][:1]
     if not paths:
         raise StudioError(
-            "{path} has no card that says how it was made",
+            "{path} has no manifest that says how it was made",
             "A tokenizer that is exported by this version has one, called {name}.",
             path=display_name(place),
-            name=CARD_FILE,
+            name=MANIFEST_FILE,
         )
-    return folder, [(path, read_card(path)) for path in paths]
+    return folder, [(path, read_manifest(path)) for path in paths]
 
 
 def _trained(
     trainers: dict[str, Trainer],
-    card: Card,
+    manifest: Manifest,
     counts: WordCounts,
     path: Path,
     report: Callable[[int, int | None], None],
 ) -> Trainer | None:
-    """Return the training of a card, carried out once for all cards that say the same; None where there is none."""
-    if card.kind in ("word-counts", "ids"):
+    """Return the training of a manifest, done once for all that say the same; None where there is none."""
+    if manifest.kind in ("word-counts", "ids"):
         return None
-    config = _settings(card, path)
+    config = _settings(manifest, path)
     key = repr(config)
     if key not in trainers:
         trainer = Trainer(counts, config)
         while trainer.run(_SLICE):
-            report(trainer.current_step, card.merges)
+            report(trainer.current_step, manifest.merges)
         trainers[key] = trainer
     return trainers[key]
 
 
-def _settings(card: Card, path: Path) -> TrainingConfig:
+def _settings(manifest: Manifest, path: Path) -> TrainingConfig:
     """Return the settings for just the merges that the exported vocabulary came from."""
-    if card.training is None:
+    if manifest.training is None:
         raise StudioError(
             "{path} does not say how the vocabulary was trained", "Train it anew.", path=display_name(path)
         )  # fmt: skip
     try:
-        config = TrainingConfig.from_dict(card.training)
+        config = TrainingConfig.from_dict(manifest.training)
     except TypeError as error:
         raise StudioError("{path} is damaged: {reason}", path=display_name(path), reason=error) from error
-    if card.merges is not None:
+    if manifest.merges is not None:
         return dataclasses.replace(
-            config, max_merges=card.merges, vocab_size=None, max_seconds=None, min_value=None
+            config, max_merges=manifest.merges, vocab_size=None, max_seconds=None, min_value=None
         )  # fmt: skip
     if config.max_seconds is not None:
-        return dataclasses.replace(config, max_seconds=None, vocab_size=card.vocabulary_size)
+        return dataclasses.replace(config, max_seconds=None, vocab_size=manifest.vocabulary_size)
     return config
 
 
-def _corpus_checks(card: Card, words: WordsAgain) -> list[Check]:
-    then, now = card.corpus, words.corpus
+def _corpus_checks(manifest: Manifest, words: WordsAgain) -> list[Check]:
+    then, now = manifest.corpus, words.corpus
     if then is None:
-        return [Check("word counts", "unchecked", "the card does not name their hash")]
+        return [Check("word counts", "unchecked", "the manifest does not name their hash")]
     is_same = then.word_counts_sha256 == words.counts.digest()
     counts = Check("word counts", "agrees") if is_same else Check("word counts", "differs", f"those in {words.source}")
     # A text of the editor that was saved meanwhile is a file with these bytes.
@@ -241,50 +241,54 @@ def _other_files(then: Sequence[object], now: Sequence[object]) -> str:
     return ", ".join(others[:3]) + (", …" if len(others) > 3 else "")
 
 
-def _card_checks(path: Path, card: Card, trainer: Trainer | None, counts: WordCounts, scratch: Path) -> list[Check]:
-    """Return what came of comparing the files that a card is about."""
+def _manifest_checks(
+    path: Path, manifest: Manifest, trainer: Trainer | None, counts: WordCounts, scratch: Path
+) -> list[Check]:
+    """Return what came of comparing the files that a manifest is about."""
     name, folder = path.name.removesuffix(SIDE_SUFFIX), path.parent
     checks = []
     if trainer is not None:
         digest = vocabulary_digest(trainer.vocabulary.tokens)
-        is_same = digest == card.vocabulary_sha256
-        sizes = "" if is_same else f"{card.vocabulary_size:,} tokens then, {len(trainer.vocabulary):,} now"
-        title = "vocabulary" if path.name == CARD_FILE else f"vocabulary of {name}"
+        is_same = digest == manifest.vocabulary_sha256
+        sizes = "" if is_same else f"{manifest.vocabulary_size:,} tokens then, {len(trainer.vocabulary):,} now"
+        title = "vocabulary" if path.name == MANIFEST_FILE else f"vocabulary of {name}"
         checks.append(Check(title, "agrees" if is_same else "differs", sizes))
-    if card.kind == "ids":
+    if manifest.kind == "ids":
         return [Check(name, "unchecked", "texts are not encoded again")]
-    if card.parts == "some":
+    if manifest.parts == "some":
         return [*checks, Check(name, "unchecked", "it holds some of the merges only")]
     target = scratch / (path.name + ".again")
     target.mkdir()
     try:
-        names = write_again(target, folder, name, card, trainer, counts)
+        names = write_again(target, folder, name, manifest, trainer, counts)
     except StudioError as error:
         return [*checks, Check(name, "differs", f"it cannot be made again: {error}")]
-    others = _other_fields(card, trainer, counts, {file: target / file for file in names})
+    others = _other_fields(manifest, trainer, counts, {file: target / file for file in names})
     if others:
         checks.append(Check(display_name(path.name), "differs", f"what it says is not so: {', '.join(others)}"))
     return checks + [_compared(folder / file, target / file) for file in names]
 
 
-def _other_fields(card: Card, trainer: Trainer | None, counts: WordCounts, files: Mapping[str, Path]) -> list[str]:
-    """Return which parts of a card are others than those that are made again; what depends on the time is left out."""
+def _other_fields(
+    manifest: Manifest, trainer: Trainer | None, counts: WordCounts, files: Mapping[str, Path]
+) -> list[str]:
+    """Return which parts of a manifest are others than those that are made again; but for what depends on the time."""
     pairs: list[tuple[str, object, object]] = []
     if trainer is not None:
         now = trainer.vocabulary
         pairs += [
-            ("special_tokens", card.special_tokens, list(now.special_tokens)),
-            ("continuing_subword_prefix", card.continuing_subword_prefix, now.continuing_subword_prefix),
-            ("end_of_word_suffix", card.end_of_word_suffix, now.end_of_word_suffix),
-            ("unk_token", card.unk_token, now.unk_token),
-            ("vocabulary_size", card.vocabulary_size, len(now)),
+            ("special_tokens", manifest.special_tokens, list(now.special_tokens)),
+            ("continuing_subword_prefix", manifest.continuing_subword_prefix, now.continuing_subword_prefix),
+            ("end_of_word_suffix", manifest.end_of_word_suffix, now.end_of_word_suffix),
+            ("unk_token", manifest.unk_token, now.unk_token),
+            ("vocabulary_size", manifest.vocabulary_size, len(now)),
         ]
-    if card.corpus is not None:
-        pairs.append(("words", card.corpus.words, counts.total))
-        pairs.append(("distinct_words", card.corpus.distinct_words, len(counts)))
-    for name in card.file_sha256.keys() & files.keys():
+    if manifest.corpus is not None:
+        pairs.append(("words", manifest.corpus.words, counts.total))
+        pairs.append(("distinct_words", manifest.corpus.distinct_words, len(counts)))
+    for name in manifest.file_sha256.keys() & files.keys():
         digest = hashlib.sha256(files[name].read_bytes()).hexdigest()
-        pairs.append((f"file_sha256 of {name}", card.file_sha256[name], digest))
+        pairs.append((f"file_sha256 of {name}", manifest.file_sha256[name], digest))
     return sorted(name for name, then, now in pairs if then != now)
 
 
@@ -326,32 +330,36 @@ def first_difference(old: bytes, new: bytes) -> int:
     return low
 
 
-def _foreign(folder: Path, cards: Sequence[tuple[Path, Card]], compared: Sequence[Check]) -> list[Check]:
+def _foreign(folder: Path, manifests: Sequence[tuple[Path, Manifest]], compared: Sequence[Check]) -> list[Check]:
     """Return what else is in a folder that was exported; a file that readers would take for a part of it differs."""
-    if all(path.name != CARD_FILE for path, _ in cards):
+    if all(path.name != MANIFEST_FILE for path, _ in manifests):
         return []
-    known = {CARD_FILE, *(path.name for path, _ in cards), *(check.name for check in compared)}
+    known = {MANIFEST_FILE, *(path.name for path, _ in manifests), *(check.name for check in compared)}
     names = sorted(path.name for path in folder.iterdir() if display_name(path.name) not in known)
     read = [name for name in names if name in _READ_BY_OTHERS]
     others = [name for name in names if name not in read]
     checks = [Check(name, "differs", "it was not exported, and other programs read it") for name in read]
-    checks += [Check(display_name(name), "unchecked", "no card is about it") for name in others[:_MOST_OTHERS]]
+    checks += [Check(display_name(name), "unchecked", "no manifest is about it") for name in others[:_MOST_OTHERS]]
     if len(others) > _MOST_OTHERS:
-        checks.append(Check(f"{len(others) - _MOST_OTHERS:,} more files", "unchecked", "no card is about them"))
+        checks.append(Check(f"{len(others) - _MOST_OTHERS:,} more files", "unchecked", "no manifest is about them"))
     return checks
 
 
-def _other_versions(card: Card) -> tuple[tuple[str, str, str], ...]:
+def _other_versions(manifest: Manifest) -> tuple[tuple[str, str, str], ...]:
     now = present_versions()
-    return tuple((name, then, now[name]) for name, then in card.versions.items() if name in now and now[name] != then)
+    return tuple(
+        (name, then, now[name]) for name, then in manifest.versions.items() if name in now and now[name] != then
+    )
 
 
-def _notes(card: Card) -> tuple[str, ...]:
-    training = card.training or {}
+def _notes(manifest: Manifest) -> tuple[str, ...]:
+    training = manifest.training or {}
     notes = []
     if training.get("max_seconds") is not None:
         seconds = f"The training ended after {training['max_seconds']} s at the latest, which depended on the machine: "
-        again = "the size of the vocabulary was" if card.merges is None else f"just its {card.merges:,} merges were"
+        again = (
+            "the size of the vocabulary was" if manifest.merges is None else f"just its {manifest.merges:,} merges were"
+        )
         notes.append(f"{seconds}{again} made again.")
     if training.get("objective") == "likelihood":
         notes.append("Logarithms differ in the last digit between mathematics libraries; that can decide a tie.")

@@ -14,9 +14,9 @@ from PySide6.QtWidgets import QFileDialog
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.background_job import BackgroundJob, Report
 from wordpiece_studio.session.pacing import Turn
-from wordpiece_studio.storage.card import Origin
 from wordpiece_studio.storage.corpus_record import record_of_project
-from wordpiece_studio.storage.exports import Exported, card_of
+from wordpiece_studio.storage.exports import Exported, manifest_of
+from wordpiece_studio.storage.manifest import Origin
 from wordpiece_studio.storage.merge_table import check_merge_table_place, write_merge_table
 from wordpiece_studio.ui.panes.history.export_dialog import ExportChoice, ExportDialog
 from wordpiece_studio.ui.widgets.token_text import number_text
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.session.settings import SettingsStore
     from wordpiece_studio.session.trainer_model import TrainerModel
-    from wordpiece_studio.storage.card import Card
+    from wordpiece_studio.storage.manifest import Manifest
     from wordpiece_studio.storage.project.contents import Project
     from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.ui.actions.actions import Actions
@@ -184,12 +184,12 @@ def _work(order: Any, stop: threading.Event, report: Report) -> _Export | None:
             report((written, rows))
 
     is_written = write_merge_table(
-        order.path, order.history, order.steps, card=_card(order, stop), report=tell, should_stop=stop.is_set
+        order.path, order.history, order.steps, manifest=_manifest(order, stop), report=tell, should_stop=stop.is_set
     )
     return order if is_written else None
 
 
-def _card(order: _Export, stop: threading.Event) -> Card | None:
+def _manifest(order: _Export, stop: threading.Event) -> Manifest | None:
     """Return how the merges came about; a run that has been replaced since says nothing of them."""
     run = order.project.run
     if run is None or run.history is not order.history:
@@ -198,4 +198,4 @@ def _card(order: _Export, stop: threading.Event) -> Card | None:
     origin = Origin(merges=step, corpus=record_of_project(order.project, stop.is_set))
     exported = Exported(run.counts, run.config, run.history, step, origin)
     parts: Literal["all", "some"] = "all" if order.is_whole else "some"
-    return card_of("merges", exported, order.path.name, parts=parts, folder=order.path.parent)
+    return manifest_of("merges", exported, order.path.name, parts=parts, folder=order.path.parent)

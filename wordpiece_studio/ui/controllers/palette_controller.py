@@ -91,7 +91,7 @@ class PaletteController(QObject):
         entry, self._chosen = self._chosen, None
         if entry is None:
             return
-        panes = {card.toggleViewAction(): card for card in self._docks.cards}
+        panes = {panel.toggleViewAction(): panel for panel in self._docks.panels}
         if entry.action in panes:
             panes[entry.action].come_to_front(True)  # one that is named is wanted, though it may be shown already
         elif entry.action is not None:
@@ -100,4 +100,4 @@ class PaletteController(QObject):
             self._model.seek(entry.step)
         elif entry.token is not None:
             self._model.set_focus(Focus("token", text=entry.token))
-            self._docks.bring("token_card")
+            self._docks.bring("token_details")

@@ -1,4 +1,4 @@
-"""Where the cards lie in each layout, as plain values. It places nothing; that is :mod:`~.look.dock_area`'s work."""
+"""Where the panels lie in each layout, as plain values. It places nothing; that is :mod:`~.look.dock_area`'s work."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _MOST_DEMO_TEXT, _DEMO_HEIGHT = 160, 896
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """Cards below each other.
+    """Panels below each other.
 
     Attributes
     ----------
     groups
-        The names of the cards from top to bottom; those of one group lie behind each other, the first in front.
+        The names of the panels from top to bottom; those of one group lie behind each other, the first in front.
     part
         How much of the width it takes; 0 for what the others leave.
     least
@@ -37,22 +37,22 @@ class Column:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of all its cards."""
+        """The names of all its panels."""
         return tuple(name for group in self.groups for name in group)
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """An arrangement of all cards.
+    """An arrangement of all panels.
 
     Attributes
     ----------
     version
         Another number when the arrangement is another one: what was saved of the old one is left alone then.
     columns
-        From left to right, above the card `bottom`.
+        From left to right, above the panel `bottom`.
     closed
-        The cards that are not shown until the user asks for them.
+        The panels that are not shown until the user asks for them.
     low
         The columns in a low area.
     """
@@ -80,7 +80,7 @@ class Layout:
         return self.low if is_low(height, line) else (self.low[0], *self.columns[1:])
 
     def bottom_height(self, height: int, line: int) -> int:
-        """Return the usual height of the card at the bottom, in pixels; it always has room for its buttons."""
+        """Return the usual height of the panel at the bottom, in pixels; it always has room for its buttons."""
         least = max(round(6.6 * line), 124)
         return least if is_low(height, line) else max(least, round(height * self.bottom_part))
 
@@ -109,26 +109,26 @@ _TOKENIZATION = Column((("tokenization",),), 0.29, 330)
 _MIDDLE = Column((("scoreboard",), _TABLES), upper=0.56)
 
 TEACH = Layout(
-    "teach", 1, (Column((("corpus",), ("token_card",)), 0.225, 235, upper=0.72), _MIDDLE, _TOKENIZATION),
-    low=(Column((("corpus", "token_card"),), 0.225, 235), Column(_MIDDLE.groups, upper=0.46), _TOKENIZATION),
+    "teach", 1, (Column((("corpus",), ("token_details",)), 0.225, 235, upper=0.72), _MIDDLE, _TOKENIZATION),
+    low=(Column((("corpus", "token_details"),), 0.225, 235), Column(_MIDDLE.groups, upper=0.46), _TOKENIZATION),
 )  # fmt: skip
 ENGINEER = Layout(
     "engineer", 1,
     (
-        Column((("corpus",), ("token_card",)), 0.225, 235, upper=0.72),
+        Column((("corpus",), ("token_details",)), 0.225, 235, upper=0.72),
         Column((("history", "vocabulary", "scoreboard"), ("charts",)), upper=0.55),
         _TOKENIZATION,
     ),
     bottom_part=0.17,
     low=(
-        Column((("corpus", "token_card"),), 0.225, 235),
+        Column((("corpus", "token_details"),), 0.225, 235),
         Column((("history", "vocabulary", "scoreboard"), ("charts",)), upper=0.5),
         _TOKENIZATION,
     ),
 )  # fmt: skip
 DEMO = Layout(
     "demo", 1,
-    (Column((("scoreboard", *_TABLES),)), Column((("tokenization", "token_card", "corpus"),), 0.44, 330)),
-    closed=frozenset(("corpus", "token_card", *_TABLES)),
+    (Column((("scoreboard", *_TABLES),)), Column((("tokenization", "token_details", "corpus"),), 0.44, 330)),
+    closed=frozenset(("corpus", "token_details", *_TABLES)),
 )  # fmt: skip
 LAYOUTS: dict[LayoutName, Layout] = {"teach": TEACH, "engineer": ENGINEER, "demo": DEMO}

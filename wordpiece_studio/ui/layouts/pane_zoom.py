@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QCursor, QGuiApplication, QWheelEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
-from wordpiece_studio.ui.widgets.card import CardDock
+from wordpiece_studio.ui.widgets.panel import PanelDock
 from wordpiece_studio.ui.widgets.theme import pass_font_on, scaled_font
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class PaneZoom(QObject):
             self.set_zoom(name, round(self._themes[name].zoom * 100) + percent)
 
     def _dress(self, name: str, zoom: float) -> None:
-        pass_font_on(self._docks.card(name).content, scaled_font(QGuiApplication.font(), zoom))
+        pass_font_on(self._docks.panel(name).content, scaled_font(QGuiApplication.font(), zoom))
 
     def _on_larger_triggered(self) -> None:
         self._change(self.pane_meant(), _STEP)
@@ -109,6 +109,6 @@ class PaneZoom(QObject):
 
 
 def _pane_of(widget: QWidget | None) -> str:
-    while widget is not None and not isinstance(widget, CardDock):
+    while widget is not None and not isinstance(widget, PanelDock):
         widget = widget.parentWidget()
     return widget.objectName() if widget is not None else ""

@@ -1,1 +1,1 @@
-"""How the window looks: themes, colours, icons, cards, and the widgets that several panes are made of."""
+"""How the window looks: themes, colours, icons, panels, and the widgets that several panes are made of."""

@@ -26,9 +26,9 @@ from PySide6.QtGui import QColor, QPalette
 class Colors:
     """The named colours of one look (sRGB).
 
-    ``window`` lies behind the cards, ``surface`` is a card, ``raised`` a button or field, ``hover`` the same under the
-    pointer; ``border`` goes round cards and fields, ``line`` between rows; ``faint`` is text of what is not reached
-    yet; each ``_soft`` colour is a ground for text of the colour it is named after.
+    ``window`` lies behind the panels, ``surface`` is a panel, ``raised`` a button or field, ``hover`` the same under
+    the pointer; ``border`` goes round panels and fields, ``line`` between rows; ``faint`` is text of what is not
+    reached yet; each ``_soft`` colour is a ground for text of the colour it is named after.
     """
 
     window: QColor

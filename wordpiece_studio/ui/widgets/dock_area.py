@@ -1,6 +1,6 @@
-"""The room of the cards: puts them where a layout says, and keeps what the user's hand changes of it.
+"""The room of the panels: puts them where a layout says, and keeps what the user's hand changes of it.
 
-Cards are docks that lie beside, below and behind each other. There is no widget in the middle that would be more than
+Panels are docks that lie beside, below and behind each other. There is no widget in the middle that would be more than
 the others.
 """
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QAction, QResizeEvent, QShowEvent
 
     from wordpiece_studio.ui.layouts.layout import Column
-    from wordpiece_studio.ui.widgets.card import CardDock
+    from wordpiece_studio.ui.widgets.panel import PanelDock
 
 _AREA = Qt.DockWidgetArea
 _ACROSS, _DOWN = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
@@ -45,7 +45,7 @@ class _Room(QMainWindow):
         self.setTabPosition(_AREA.AllDockWidgetAreas, QTabWidget.TabPosition.North)
 
     def event(self, event: QEvent) -> bool:
-        """Tell when an edge between two cards may have been drawn."""
+        """Tell when an edge between two panels may have been drawn."""
         if event.type() == QEvent.Type.MouseButtonPress:
             self.pressed.emit()
         is_handled = super().event(event)
@@ -53,34 +53,34 @@ class _Room(QMainWindow):
             self.released.emit()
         return is_handled
 
-    def build(self, cards: dict[str, CardDock], columns: Sequence[Column], bottom: str) -> None:
-        """Put the cards into these columns, and the one called `bottom` below them."""
-        leads = [cards[column.groups[0][0]] for column in columns]
+    def build(self, panels: dict[str, PanelDock], columns: Sequence[Column], bottom: str) -> None:
+        """Put the panels into these columns, and the one called `bottom` below them."""
+        leads = [panels[column.groups[0][0]] for column in columns]
         self.addDockWidget(_AREA.TopDockWidgetArea, leads[0])
         for before, after in pairwise(leads):
             self.splitDockWidget(before, after, _ACROSS)
-        self.addDockWidget(_AREA.BottomDockWidgetArea, cards[bottom])
+        self.addDockWidget(_AREA.BottomDockWidgetArea, panels[bottom])
         for column in columns:
             for above, below in pairwise(column.groups):
-                self.splitDockWidget(cards[above[0]], cards[below[0]], _DOWN)
+                self.splitDockWidget(panels[above[0]], panels[below[0]], _DOWN)
         for group in (group for column in columns for group in column.groups):
             for first, second in pairwise(group):
-                self.tabifyDockWidget(cards[first], cards[second])
+                self.tabifyDockWidget(panels[first], panels[second])
 
     def tab_bars(self) -> list[QTabBar]:
-        """Return the bars above cards that lie behind each other; Qt keeps those of a single card out of sight."""
+        """Return the bars above panels that lie behind each other; Qt keeps those of a single panel out of sight."""
         return self.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly)
 
 
 class DockArea(QWidget):
-    """The cards, which may be resized, hidden and brought to the front."""
+    """The panels, which may be resized, hidden and brought to the front."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._room: _Room | None = None
         self._whole = QVBoxLayout(self)
         self._whole.setContentsMargins(0, 0, 0, 0)
-        self._cards: dict[str, CardDock] = {}
+        self._panels: dict[str, PanelDock] = {}
         self._layout = TEACH
         self._columns: tuple[Column, ...] = ()
         self._saved: SavedLayout | None = None
@@ -90,38 +90,38 @@ class DockArea(QWidget):
         self._heights: dict[str, float] = {}
         self._pressed_sizes: dict[str, tuple[int, int]] = {}
 
-    def add_card(self, card: CardDock) -> None:
-        """Take a card; it is placed with the layout."""
-        self._cards[card.objectName()] = card
-        card.setParent(self)
-        card.toggleViewAction().triggered.connect(card.come_to_front)
+    def add_panel(self, panel: PanelDock) -> None:
+        """Take a panel; it is placed with the layout."""
+        self._panels[panel.objectName()] = panel
+        panel.setParent(self)
+        panel.toggleViewAction().triggered.connect(panel.come_to_front)
 
-    def card(self, name: str) -> CardDock:
-        """Return the card called `name`."""
-        return self._cards[name]
+    def panel(self, name: str) -> PanelDock:
+        """Return the panel called `name`."""
+        return self._panels[name]
 
     @property
-    def cards(self) -> list[CardDock]:
-        """All cards, in the order in which they were added."""
-        return list(self._cards.values())
+    def panels(self) -> list[PanelDock]:
+        """All panels, in the order in which they were added."""
+        return list(self._panels.values())
 
     @property
     def layout_taken(self) -> Layout:
-        """The layout that the cards lie in."""
+        """The layout that the panels lie in."""
         return self._layout
 
     def bring(self, name: str) -> None:
-        """Show the card called `name` in front of those that lie where it does."""
-        self._cards[name].come_to_front(True)
+        """Show the panel called `name` in front of those that lie where it does."""
+        self._panels[name].come_to_front(True)
 
     def toggles(self) -> list[QAction]:
-        """Return one checkable command for each card that hides it and brings it back."""
-        return [card.toggleViewAction() for card in self._cards.values()]
+        """Return one checkable command for each panel that hides it and brings it back."""
+        return [panel.toggleViewAction() for panel in self._panels.values()]
 
     # -- layouts
 
     def take(self, layout: Layout, saved: SavedLayout | None = None) -> None:
-        """Arrange the cards as `layout` says, with what the user had changed of it; not of another version of it."""
+        """Arrange the panels as `layout` says, with what the user had changed of it; not of another version of it."""
         self._layout = layout
         self._columns = ()
         self._saved = saved if saved is not None and saved.version == layout.version else None
@@ -150,14 +150,14 @@ class DockArea(QWidget):
         )
 
     def parts(self) -> list[QWidget]:
-        """Return tab bars and cards in the order in which one reads them."""
+        """Return tab bars and panels in the order in which one reads them."""
         result: list[QWidget] = []
         for column in self._columns:
             for group in column.groups:
                 bar = self._tab_bar(group)
                 result += [bar] if bar is not None else []
-                result += [self._cards[name] for name in group]
-        return [*result, self._cards[self._layout.bottom]]
+                result += [self._panels[name] for name in group]
+        return [*result, self._panels[self._layout.bottom]]
 
     def set_wide_left(self, is_wide: bool) -> None:
         """Give the corpus the room that a table needs, or its usual room; not against the user's hand."""
@@ -168,40 +168,40 @@ class DockArea(QWidget):
 
     def _place(self, closed: frozenset[str], front: Sequence[str]) -> None:
         self._is_placing = True
-        for card in self._cards.values():
-            card.blockSignals(True)  # a pane must not be seen on the way
+        for panel in self._panels.values():
+            panel.blockSignals(True)  # a pane must not be seen on the way
         columns = self._wanted_columns()
         if columns != self._columns:
             self._columns = columns
             self._make_room(columns)
-        for card in self._cards.values():
-            card.show()  # what is hidden in a new room would leave an empty tab
-        for name in closed & set(self._cards):
-            self._cards[name].hide()
+        for panel in self._panels.values():
+            panel.show()  # what is hidden in a new room would leave an empty tab
+        for name in closed & set(self._panels):
+            self._panels[name].hide()
         leads = [group[0] for column in columns for group in column.groups if len(group) > 1]
         for name in (*leads, *front):
-            if name in self._cards and not self._cards[name].isHidden():
-                self._cards[name].raise_()
+            if name in self._panels and not self._panels[name].isHidden():
+                self._panels[name].raise_()
         self._name_tab_bars()
         self._is_placing = False
         self._spread()
-        for card in self._cards.values():
-            card.blockSignals(False)
-            card.notice()
+        for panel in self._panels.values():
+            panel.blockSignals(False)
+            panel.notice()
 
     def _make_room(self, columns: Sequence[Column]) -> None:
         old, self._room = self._room, _Room(self)
         if old is not None:
-            for card in self._cards.values():
-                old.removeDockWidget(card)
+            for panel in self._panels.values():
+                old.removeDockWidget(panel)
             old.hide()
             old.deleteLater()
-        self._room.build(self._cards, columns, self._layout.bottom)
+        self._room.build(self._panels, columns, self._layout.bottom)
         self._room.pressed.connect(self._on_room_pressed)
         self._room.released.connect(self._on_room_released)
         self._whole.addWidget(self._room)
         self._room.show()
-        self._whole.activate()  # the sizes of cards can be told to a room that has its own
+        self._whole.activate()  # the sizes of panels can be told to a room that has its own
 
     def _name_tab_bars(self) -> None:
         for bar in self._room.tab_bars() if self._room is not None else ():
@@ -215,26 +215,26 @@ class DockArea(QWidget):
         return keep(event, (Qt.Key.Key_Left, Qt.Key.Key_Right)) or super().eventFilter(watched, event)
 
     def _tab_bar(self, group: Sequence[str]) -> QTabBar | None:
-        titles = {self._cards[name].windowTitle() for name in group if not self._cards[name].isHidden()}
+        titles = {self._panels[name].windowTitle() for name in group if not self._panels[name].isHidden()}
         bars = self._room.tab_bars() if self._room is not None else []
         found = (bar for bar in bars if {bar.tabText(index) for index in range(bar.count())} == titles)
         return next(found, None)
 
     def _closed(self) -> frozenset[str]:
-        return frozenset(name for name, card in self._cards.items() if card.isHidden())
+        return frozenset(name for name, panel in self._panels.items() if panel.isHidden())
 
     def _front(self) -> tuple[str, ...]:
-        """Return the cards that lie in front of those that would usually."""
+        """Return the panels that lie in front of those that would usually."""
         front = []
         for group in (group for column in self._columns for group in column.groups):
-            open_ones = [name for name in group if not self._cards[name].isHidden()]
-            front += [name for name in open_ones[1:] if self._cards[name].is_in_front]
+            open_ones = [name for name in group if not self._panels[name].isHidden()]
+            front += [name for name in open_ones[1:] if self._panels[name].is_in_front]
         return tuple(front)
 
     # -- sizes
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Place the cards when their room is known."""
+        """Place the panels when their room is known."""
         super().showEvent(event)
         if self._columns:
             self._fit()
@@ -250,7 +250,7 @@ class DockArea(QWidget):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange) and self.isVisible():
-            later(self, 0, self._fit)  # when the cards have their new font and edges too
+            later(self, 0, self._fit)  # when the panels have their new font and edges too
 
     def _wanted_columns(self) -> tuple[Column, ...]:
         line = self.fontMetrics().height()
@@ -266,8 +266,8 @@ class DockArea(QWidget):
             self._spread()
 
     def _sizes(self) -> dict[str, tuple[int, int]]:
-        seen = (card for card in self._cards.values() if card.is_in_front)
-        return {card.objectName(): (card.width(), card.height()) for card in seen}
+        seen = (panel for panel in self._panels.values() if panel.is_in_front)
+        return {panel.objectName(): (panel.width(), panel.height()) for panel in seen}
 
     def _on_room_pressed(self) -> None:
         self._pressed_sizes = self._sizes()
@@ -288,7 +288,7 @@ class DockArea(QWidget):
         columns = {lead: column for column in self._columns if (lead := self._first_open(column.names))}
         self._resize({bottom_name: bottom, **dict.fromkeys(columns, height - bottom - _GAP)}, _DOWN)
         self._resize({lead: self._width(lead, column) for lead, column in columns.items()}, _ACROSS)
-        room = height - (bottom + _GAP if not self._cards[bottom_name].isHidden() else 0)
+        room = height - (bottom + _GAP if not self._panels[bottom_name].isHidden() else 0)
         for column in columns.values():
             leads = [lead for group in column.groups if (lead := self._first_open(group))]
             if len(leads) == 2:
@@ -307,11 +307,11 @@ class DockArea(QWidget):
         return max(1, whole - sum(self._width(self._first_open(each.names), each) + _GAP for each in others))
 
     def _first_open(self, names: Sequence[str]) -> str:
-        """Return the first of these cards that is in front, else that is not closed; "" if all are."""
-        seen = (name for name in names if self._cards[name].is_in_front)
-        return next(seen, next((name for name in names if not self._cards[name].isHidden()), ""))
+        """Return the first of these panels that is in front, else that is not closed; "" if all are."""
+        seen = (name for name in names if self._panels[name].is_in_front)
+        return next(seen, next((name for name in names if not self._panels[name].isHidden()), ""))
 
     def _resize(self, sizes: dict[str, int], orientation: Qt.Orientation) -> None:
-        shown = {name: max(1, size) for name, size in sizes.items() if not self._cards[name].isHidden()}
+        shown = {name: max(1, size) for name, size in sizes.items() if not self._panels[name].isHidden()}
         if self._room is not None and shown:
-            self._room.resizeDocks([self._cards[name] for name in shown], list(shown.values()), orientation)
+            self._room.resizeDocks([self._panels[name] for name in shown], list(shown.values()), orientation)

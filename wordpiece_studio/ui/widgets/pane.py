@@ -1,4 +1,4 @@
-"""What all panes have in common: a heading for the card they stand in, and one refresh for many changes.
+"""What all panes have in common: a heading for the panel they stand in, and one refresh for many changes.
 
 A pane that is not seen does no work; it catches up when it is shown. Between a change and its refresh it goes on
 showing what it showed, with the run that it belongs to: what is painted, hovered or described never mixes two runs.
@@ -47,7 +47,7 @@ class Pane(QWidget):
 
     @property
     def title(self) -> str:
-        """The title of the card, plain text."""
+        """The title of the panel, plain text."""
         return self._title
 
     @property

@@ -33,11 +33,11 @@ QStatusBar { background: $surface; border-top: 1px solid $line; color: $muted; }
 QStatusBar::item { border: none; }
 
 #training_bar { background: $surface; border: none; border-bottom: 1px solid $line; }
-#card { background: $surface; border: 1px solid $border; border-radius: 6px; }
+#panel { background: $surface; border: 1px solid $border; border-radius: 6px; }
 #palette { background: $raised; border: 1px solid $border; border-radius: 8px; }
 #palette QLineEdit { padding: 6px 9px; }
 #palette QListView { background: transparent; border: none; }
-#card_title_bar { background: transparent; border: none; border-bottom: 1px solid $line; }
+#panel_title_bar { background: transparent; border: none; border-bottom: 1px solid $line; }
 QLabel { background: transparent; color: $text; }
 QLabel:disabled { color: $faint; }
 QLabel[role="title"] { font-weight: 600; }

@@ -134,12 +134,12 @@ class Theme(QObject):
 
     @property
     def window(self) -> QColor:
-        """Behind the cards."""
+        """Behind the panels."""
         return self.colors.window
 
     @property
     def surface(self) -> QColor:
-        """A card."""
+        """A panel."""
         return self.colors.surface
 
     @property
@@ -154,12 +154,12 @@ class Theme(QObject):
 
     @property
     def border(self) -> QColor:
-        """The edge of cards and fields."""
+        """The edge of panels and fields."""
         return self.colors.border
 
     @property
     def line(self) -> QColor:
-        """The thin line between parts of a card."""
+        """The thin line between parts of a panel."""
         return self.colors.line
 
     @property

@@ -65,7 +65,7 @@ class ExportDialog(QDialog):
     folder
         Where the place that is proposed lies.
     fixed_font
-        In which the card is shown.
+        In which the manifest is shown.
     """
 
     chosen = Signal(object)
@@ -227,14 +227,14 @@ class ExportDialog(QDialog):
         for button in self._steps.buttons():
             button.setEnabled(kind != "word-counts")
         if inspection is None:
-            self.preview.card.show_card([], "")
+            self.preview.manifest.show_manifest([], "")
         else:
             name, typed = inspection.names[kind], self.place_edit.text()
             text = for_other_kind(typed, inspection.names.values(), name) if typed else name
             if text != typed:
                 self.place_edit.setText(text)
-            card = inspection.cards.get(kind)
-            self.preview.card.show_card(card.rows if card else [], card.json if card else "")
+            manifest = inspection.manifests.get(kind)
+            self.preview.manifest.show_manifest(manifest.rows if manifest else [], manifest.json if manifest else "")
         self._show_place()
 
     def _show_place(self) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
 
-from wordpiece_studio.storage.card import CARD_FILE
+from wordpiece_studio.storage.manifest import MANIFEST_FILE
 from wordpiece_studio.ui.dialogs.export.export_work import is_folder
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def folder_for(chosen: Path, name: str) -> Path:
         names = {path.name for path in chosen.iterdir()}
     except OSError:
         return chosen  # not there yet, or it will be told when it is written to
-    return chosen if not names or CARD_FILE in names else chosen / name
+    return chosen if not names or MANIFEST_FILE in names else chosen / name
 
 
 def _tr(text: str) -> str:

@@ -8,21 +8,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.storage.card import Origin, card_bytes
 from wordpiece_studio.storage.corpus_record import CorpusRecord, record_of_project
 from wordpiece_studio.storage.exports import (
     Exported,
     ExportKind,
-    card_of,
     counts_name,
     default_name,
+    manifest_of,
     names_of,
     why_no_vocab_txt,
     why_not,
     write_export,
 )
+from wordpiece_studio.storage.manifest import Origin, manifest_bytes
 from wordpiece_studio.system.printable import display_name
-from wordpiece_studio.ui.dialogs.export.card_words import card_rows
+from wordpiece_studio.ui.dialogs.export.manifest_words import manifest_rows
 
 if TYPE_CHECKING:
     import threading
@@ -83,8 +83,8 @@ class InspectionOrder:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownCard:
-    """A card in words, see `card_rows`, and as it is written."""
+class ShownManifest:
+    """A manifest in words, see `manifest_rows`, and as it is written."""
 
     rows: list[tuple[str, str]]
     json: str
@@ -106,8 +106,8 @@ class Inspection:
         What the table of words would be called.
     left_out
         Why a tokenizer's folder is written without its ``vocab.txt``; None if it is not.
-    cards
-        The card, of those that can be exported.
+    manifests
+        The manifest, of those that can be exported.
     """
 
     step: int
@@ -115,7 +115,7 @@ class Inspection:
     names: dict[ExportKind, str]
     counts_name: str
     left_out: StudioError | None
-    cards: dict[ExportKind, ShownCard]
+    manifests: dict[ExportKind, ShownManifest]
 
 
 def inspect(order: Any, stop: threading.Event, _report: Report) -> Inspection | None:
@@ -124,7 +124,7 @@ def inspect(order: Any, stop: threading.Event, _report: Report) -> Inspection | 
     if exported is None:
         return None
     reasons: dict[ExportKind, StudioError] = {}
-    cards: dict[ExportKind, ShownCard] = {}
+    manifests: dict[ExportKind, ShownManifest] = {}
     corpus_name = _corpus_name(order.project)
     names = {kind: default_name(kind, exported.counts) for kind in KINDS}
     for kind in KINDS:
@@ -134,10 +134,10 @@ def inspect(order: Any, stop: threading.Event, _report: Report) -> Inspection | 
         if reason is not None:
             reasons[kind] = reason
         else:
-            card = card_of(kind, exported, names[kind])
-            cards[kind] = ShownCard(card_rows(card, corpus_name), card_bytes(card).decode())
+            manifest = manifest_of(kind, exported, names[kind])
+            manifests[kind] = ShownManifest(manifest_rows(manifest, corpus_name), manifest_bytes(manifest).decode())
     return Inspection(
-        order.step, reasons, names, counts_name(exported.counts), why_no_vocab_txt(exported), cards
+        order.step, reasons, names, counts_name(exported.counts), why_no_vocab_txt(exported), manifests
     )  # fmt: skip
 
 

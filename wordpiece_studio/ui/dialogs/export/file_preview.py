@@ -1,4 +1,4 @@
-"""Which files an export would write, each with what it is for, how they are loaded, and what stands in the card."""
+"""Which files an export would write, each with what it is for, how they are loaded, and what stands in the manifest."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
 
-from wordpiece_studio.storage.card import CARD_FILE, SIDE_SUFFIX
+from wordpiece_studio.storage.manifest import MANIFEST_FILE, SIDE_SUFFIX
 from wordpiece_studio.system.printable import display_name
-from wordpiece_studio.ui.dialogs.export.card_view import CardView
+from wordpiece_studio.ui.dialogs.export.manifest_view import ManifestView
 from wordpiece_studio.ui.dialogs.export.usage_box import UsageBox
 from wordpiece_studio.ui.widgets.cut_label import CutLabel
 from wordpiece_studio.ui.widgets.plain import plain_label
@@ -24,12 +24,12 @@ _NAME_WIDTH = 200  # pixels; a longer name is cut in its middle
 
 
 class FilePreview(QWidget):
-    """A list of files, the lines that load them, and the card.
+    """A list of files, the lines that load them, and the manifest.
 
     Parameters
     ----------
     fixed_font
-        In which lines of Python and the file of the card are shown.
+        In which lines of Python and the file of the manifest are shown.
     """
 
     def __init__(self, fixed_font: QFont, parent: QWidget | None = None) -> None:
@@ -42,7 +42,7 @@ class FilePreview(QWidget):
         self._grid.setVerticalSpacing(4)
         self._grid.setColumnStretch(1, 1)
         self.usage = UsageBox(fixed_font, self)
-        self.card = CardView(fixed_font, self)
+        self.manifest = ManifestView(fixed_font, self)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(plain_label(self.tr("These files are written"), self, role="heading"))
@@ -50,8 +50,8 @@ class FilePreview(QWidget):
         layout.addSpacing(6)
         layout.addWidget(self.usage)
         layout.addSpacing(6)
-        layout.addWidget(self.card, 1)
-        hint = self.tr("With the card, the command “wordpiece-studio verify” trains again and compares every byte.")
+        layout.addWidget(self.manifest, 1)
+        hint = self.tr("With the manifest, the command “wordpiece-studio verify” trains again and compares every byte.")
         layout.addWidget(plain_label(hint, self, role="hint", wrap=True))
 
     @property
@@ -84,12 +84,12 @@ class FilePreview(QWidget):
             "tokenizer.json": self.tr("all that the libraries of Hugging Face need"),
             "tokenizer_config.json": self.tr("tells transformers which class to take"),
             "special_tokens_map.json": self.tr("which tokens stand for unknown words, padding and so on"),
-            CARD_FILE: self.tr("the card; the Studio and the command verify read it"),
+            MANIFEST_FILE: self.tr("the manifest; the Studio and the command verify read it"),
             "vocab.json": self.tr("every token with its id"),
             "merges.txt": self.tr("one merge a line, in the order in which they were learned"),
         }
         if name.endswith(SIDE_SUFFIX):
-            return self.tr("the card of the file beside it")
+            return self.tr("the manifest of the file beside it")
         if name.startswith("word-counts."):
             return self.tr("every distinct word and how often it occurs")
         return purposes.get(name, self.tr("what you export"))

@@ -83,11 +83,11 @@ class CorpusPane(QWidget):
         self._connect()
         self._on_document_reset()
 
-    # -- what the card asks
+    # -- what the panel asks
 
     @property
     def title(self) -> str:
-        """The title of the card."""
+        """The title of the panel."""
         return self.tr("Corpus")
 
     @property
@@ -329,7 +329,7 @@ class CorpusPane(QWidget):
         header.setContentsMargins(0, 0, 0, 0)
         header.addWidget(self._samples_button)
         line = QFrame(self)
-        line.setObjectName("card_title_bar")
+        line.setObjectName("panel_title_bar")
         line.setFixedHeight(1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)

@@ -79,7 +79,7 @@ class HistoryPane(Pane):
         self.set_heading(self.tr("Merge history"))
 
     def header_widget(self) -> QWidget:
-        """Return the controls, for the title line of the card; until it is taken they stand above the table."""
+        """Return the controls, for the title line of the panel; until it is taken they stand above the table."""
         return self._controls
 
     @property

@@ -1,6 +1,6 @@
 """Chips, words, steps and text in lines that wrap; what stands for something can be chosen by mouse and by key.
 
-It paints what it is given and says what was chosen; what that means is the card's affair.
+It paints what it is given and says what was chosen; what that means is the details's affair.
 """
 
 from __future__ import annotations

@@ -11,12 +11,12 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QPushButton, QStackedLayout, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.records import Focus, TrainerState
-from wordpiece_studio.ui.panes.token_details.card_body import CardBody
-from wordpiece_studio.ui.panes.token_details.card_filler import CardFiller
-from wordpiece_studio.ui.panes.token_details.card_items import MORE
-from wordpiece_studio.ui.panes.token_details.card_line import CardLine
-from wordpiece_studio.ui.panes.token_details.card_state import FEW, MANY, CardState
-from wordpiece_studio.ui.panes.token_details.card_subject import Subject, subject_of
+from wordpiece_studio.ui.panes.token_details.details_body import DetailsBody
+from wordpiece_studio.ui.panes.token_details.details_filler import DetailsFiller
+from wordpiece_studio.ui.panes.token_details.details_items import MORE
+from wordpiece_studio.ui.panes.token_details.details_line import DetailsLine
+from wordpiece_studio.ui.panes.token_details.details_state import FEW, MANY, DetailsState
+from wordpiece_studio.ui.panes.token_details.details_subject import Subject, subject_of
 from wordpiece_studio.ui.widgets.pane import Pane
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
@@ -37,24 +37,24 @@ _LOW_LINES = 9
 """A pane of fewer lines of text is low."""
 
 
-class TokenCardPane(Pane):
+class TokenDetailsPane(Pane):
     """What is to be said of the focus."""
 
     def __init__(self, model: TrainerModel, usage: TokenUsage, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(model, parent)
         self._usage = usage
-        self._state = CardState(model, usage)
+        self._state = DetailsState(model, usage)
         self._subject: Subject | None = None
         self._asked: object = None
-        self._body = CardBody(theme, self)
-        self._filler = CardFiller(self._body, self._state)
-        self._line = CardLine(theme, self._state, self)
+        self._body = DetailsBody(theme, self)
+        self._filler = DetailsFiller(self._body, self._state)
+        self._line = DetailsLine(theme, self._state, self)
         self._empty = QWidget(self)
         self._empty_text = plain_label("", role="hint", wrap=True)
         self._show_merge = QPushButton(self.tr("Show the token of this merge"))
         self._lay_out()
         self._connect()
-        self.set_heading(self.tr("Token card"))
+        self.set_heading(self.tr("Token details"))
 
     def _lay_out(self) -> None:
         empty = QVBoxLayout(self._empty)
@@ -82,12 +82,12 @@ class TokenCardPane(Pane):
         self._model.candidates_changed.connect(self._on_model_candidates_changed)
 
     @property
-    def body(self) -> CardBody:
-        """The parts of the card, as they are in a pane that is not low."""
+    def body(self) -> DetailsBody:
+        """The parts of the details, as they are in a pane that is not low."""
         return self._body
 
     @property
-    def line(self) -> CardLine:
+    def line(self) -> DetailsLine:
         """What a low pane shows."""
         return self._line
 
@@ -119,7 +119,7 @@ class TokenCardPane(Pane):
 
     def _show_nothing(self, history: MergeHistory | None) -> None:
         self._stack.setCurrentWidget(self._empty)
-        self.set_heading(self.tr("Token card"))
+        self.set_heading(self.tr("Token details"))
         text = self.tr("Click a token anywhere, and see here how it came to be and where it lives.")
         if history is None:
             text = self.tr("Nothing is trained yet. Train, and see here how each token came to be.")
@@ -132,7 +132,7 @@ class TokenCardPane(Pane):
         hint = token_text(subject.text, 40)
         if subject.birth > self._model.step:
             hint = self.tr("{token} · born at {step}").format(token=hint, step=number_text(subject.birth))
-        self.set_heading(self.tr("Token card"), hint)
+        self.set_heading(self.tr("Token details"), hint)
 
     # -- asking
 

@@ -64,7 +64,7 @@ class VocabularyPane(Pane):
         self.set_heading(self.tr("Vocabulary"))
 
     def header_widget(self) -> QWidget:
-        """Return the controls, for the title line of the card; until it is taken they stand above the table."""
+        """Return the controls, for the title line of the panel; until it is taken they stand above the table."""
         return self._controls
 
     @property

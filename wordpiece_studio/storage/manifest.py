@@ -1,4 +1,4 @@
-"""The reproducibility card: how text is read, and all that is needed to make the exported files again.
+"""The reproducibility manifest: how text is read, and all that is needed to make the exported files again.
 
 In a folder it is ``wordpiece-studio.json``. A file that stands alone has it beside it, ``merges.csv.card.json``.
 Not here: the vocabulary itself (`vocab_txt`), the files of other programs (`huggingface`), making them again
@@ -37,18 +37,18 @@ if TYPE_CHECKING:
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
     from wordpiece_studio.training.config import TrainingConfig
 
-CARD_FILE = "wordpiece-studio.json"
+MANIFEST_FILE = "wordpiece-studio.json"
 SIDE_SUFFIX = ".card.json"
 FORMAT = 2
 """1 knew neither the number of merges nor where the words came from; both are read."""
 _LARGEST_BYTES = 12 << 20  # it names up to `MOST_FILES` files
 _LARGEST_STEPS_BYTES = 1 << 20  # of a normalizer or pre-tokenizer, which may be any JSON as far as is known here
-_MOST_FIGURES = 1000  # files of which the card says how many lines and words they have
+_MOST_FIGURES = 1000  # files of which the manifest says how many lines and words they have
 
-CardKind = Literal["tokenizer", "vocabulary", "bpe", "merges", "word-counts", "ids"]
+ManifestKind = Literal["tokenizer", "vocabulary", "bpe", "merges", "word-counts", "ids"]
 
 
-class CardCorpus(CorpusRecord, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class ManifestCorpus(CorpusRecord, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Where the words came from, and which they were."""
 
     distinct_words: int
@@ -59,7 +59,7 @@ class CardCorpus(CorpusRecord, frozen=True, forbid_unknown_fields=True, kw_only=
 
 
 @decodable
-class Card(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What is known about exported files besides what stands in them.
 
     Attributes
@@ -69,7 +69,7 @@ class Card(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     kind, files
         What was exported, and under which names; a tokenizer's folder needs no names.
     file_sha256
-        The SHA-256, in hexadecimal, of the files that were written together with the card, by name; see
+        The SHA-256, in hexadecimal, of the files that were written together with the manifest, by name; see
         `files_together`. Empty where that is not noted.
     normalizer, pre_tokenizer
         What ``normalizers.to_spec`` and ``pre_tokenizers.to_spec`` give.
@@ -93,7 +93,7 @@ class Card(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     program: str
     normalizer: dict[str, Any]
     pre_tokenizer: dict[str, Any]
-    kind: CardKind = "tokenizer"
+    kind: ManifestKind = "tokenizer"
     files: tuple[str, ...] = ()
     file_sha256: dict[str, str] = {}
     special_tokens: list[str] = []
@@ -107,13 +107,13 @@ class Card(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     training: dict[str, str | int | float | bool | list[str] | None] | None = None
     merges: int | None = None
     parts: Literal["all", "some"] = "all"
-    corpus: CardCorpus | None = None
+    corpus: ManifestCorpus | None = None
     versions: dict[str, str] = {}
 
 
 @decodable
 class _Head(msgspec.Struct, frozen=True):
-    """What every card begins with, of whatever version."""
+    """What every manifest begins with, of whatever version."""
 
     format: int
     program: str = "another program"
@@ -137,7 +137,7 @@ class Origin:
     corpus: CorpusRecord = field(default_factory=CorpusRecord)
 
 
-def make_card(
+def make_manifest(
     vocabulary: Vocabulary,
     normalizer: Normalizer,
     pre_tokenizer: PreTokenizer,
@@ -146,12 +146,12 @@ def make_card(
     config: TrainingConfig | None = None,
     counts: WordCounts | None = None,
     origin: Origin | None = None,
-    kind: CardKind = "tokenizer",
+    kind: ManifestKind = "tokenizer",
     files: Sequence[str] = (),
     parts: Literal["all", "some"] = "all",
     folder: str | os.PathLike[str] | None = None,
-) -> Card:
-    """Return the card of a vocabulary.
+) -> Manifest:
+    """Return the manifest of a vocabulary.
 
     Parameters
     ----------
@@ -160,9 +160,9 @@ def make_card(
     config, counts, origin
         How the vocabulary was trained and on what, as far as that is known.
     kind, files, parts
-        What is exported, see `Card`.
+        What is exported, see `Manifest`.
     folder
-        Where the card is to be: files of the corpus that are near are named from there, others by their name alone,
+        Where the manifest is to be: files of the corpus that are near are named from there, others by their name alone,
         see `published_paths`.
 
     Raises
@@ -171,7 +171,7 @@ def make_card(
         If a normalizer or pre-tokenizer is not built in.
     """
     origin = origin or Origin()
-    return Card(
+    return Manifest(
         format=FORMAT,
         program=f"wordpiece-studio {__version__}",
         normalizer=normalizers.to_spec(normalizer),
@@ -193,17 +193,17 @@ def make_card(
     )
 
 
-def make_counts_card(
+def make_counts_manifest(
     counts: WordCounts, corpus: CorpusRecord, files: Sequence[str], folder: str | os.PathLike[str] | None = None
-) -> Card:
-    """Return the card of a table of word counts; the arguments are those of `make_card`.
+) -> Manifest:
+    """Return the manifest of a table of word counts; the arguments are those of `make_manifest`.
 
     Raises
     ------
     StudioError
         If a normalizer or pre-tokenizer is not built in.
     """
-    return Card(
+    return Manifest(
         format=FORMAT,
         program=f"wordpiece-studio {__version__}",
         normalizer=normalizers.to_spec(counts.normalizer),
@@ -215,10 +215,10 @@ def make_counts_card(
     )
 
 
-def side_card(path: str | os.PathLike[str]) -> Path:
-    """Return where the card of a file that stands alone is.
+def side_manifest(path: str | os.PathLike[str]) -> Path:
+    """Return where the manifest of a file that stands alone is.
 
-    >>> side_card("out/merges.csv").name
+    >>> side_manifest("out/merges.csv").name
     'merges.csv.card.json'
     """
     path = Path(path)
@@ -238,8 +238,8 @@ def present_versions() -> dict[str, str]:
     }
 
 
-def read_card(path: Path) -> Card:
-    """Return the card in a file.
+def read_manifest(path: Path) -> Manifest:
+    """Return the manifest in a file.
 
     Raises
     ------
@@ -247,7 +247,7 @@ def read_card(path: Path) -> Card:
         If it cannot be read, is damaged, or a newer version wrote it.
     """
     name = display_name(path)
-    data = small_file_bytes(path, _LARGEST_BYTES, "a card", "Train again to write a new one.")
+    data = small_file_bytes(path, _LARGEST_BYTES, "a manifest", "Train again to write a new one.")
     try:
         head = msgspec.json.decode(data, type=_Head)
         if head.format > FORMAT:
@@ -259,9 +259,9 @@ def read_card(path: Path) -> Card:
             )
         if max(len(bytes(head.normalizer)), len(bytes(head.pre_tokenizer))) > _LARGEST_STEPS_BYTES:
             raise msgspec.ValidationError("normalizer or pre-tokenizer are too large")
-        card = msgspec.json.decode(data, type=Card)
-        if card.format < 1:
-            raise msgspec.ValidationError(f"there is no format {card.format}")
+        manifest = msgspec.json.decode(data, type=Manifest)
+        if manifest.format < 1:
+            raise msgspec.ValidationError(f"there is no format {manifest.format}")
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise StudioError(
             "{path} is damaged: {reason}",
@@ -269,11 +269,11 @@ def read_card(path: Path) -> Card:
             path=name,
             reason=str(error),
         ) from error
-    return card
+    return manifest
 
 
-def card_bytes(card: Card) -> bytes:
-    """Return the content of the file of a card.
+def manifest_bytes(manifest: Manifest) -> bytes:
+    """Return the content of the file of a manifest.
 
     Raises
     ------
@@ -281,7 +281,7 @@ def card_bytes(card: Card) -> bytes:
         If it holds half a character.
     """
     try:
-        return msgspec.json.format(msgspec.json.encode(card), indent=2) + b"\n"
+        return msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n"
     except UnicodeEncodeError as error:
         raise StudioError(
             "The settings hold half a character (U+{code:04X}), which cannot be written",
@@ -295,12 +295,12 @@ def vocabulary_digest(tokens: Sequence[str]) -> str:
     return hashlib.sha256("".join(f"{token}\n" for token in tokens).encode("utf-8")).hexdigest()
 
 
-def _corpus(counts: WordCounts, record: CorpusRecord, folder: str | os.PathLike[str] | None) -> CardCorpus:
+def _corpus(counts: WordCounts, record: CorpusRecord, folder: str | os.PathLike[str] | None) -> ManifestCorpus:
     record = published_record(record, folder)
     statistics = msgspec.to_builtins(published_statistics(counts.statistics, folder))
     if len(counts.statistics.files) > _MOST_FIGURES:
         statistics["files"] = []
-    return CardCorpus(
+    return ManifestCorpus(
         **{name: getattr(record, name) for name in CorpusRecord.__struct_fields__},
         distinct_words=len(counts),
         words=counts.total,

@@ -1,4 +1,4 @@
-"""Fills the parts of the token card: for a token, for what is not learned, for a word."""
+"""Fills the parts of the token details: for a token, for what is not learned, for a word."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
 
-from wordpiece_studio.ui.panes.token_details import card_text
-from wordpiece_studio.ui.panes.token_details.card_items import children_items, chip, more_item, step_item, word_item
-from wordpiece_studio.ui.panes.token_details.card_state import MANY
-from wordpiece_studio.ui.panes.token_details.card_subject import children_of
+from wordpiece_studio.ui.panes.token_details import details_text
 from wordpiece_studio.ui.panes.token_details.chip_flow import FlowItem
+from wordpiece_studio.ui.panes.token_details.details_items import children_items, chip, more_item, step_item, word_item
+from wordpiece_studio.ui.panes.token_details.details_state import MANY
+from wordpiece_studio.ui.panes.token_details.details_subject import children_of
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 
 if TYPE_CHECKING:
     from wordpiece_studio.training.history import MergeHistory
-    from wordpiece_studio.ui.panes.token_details.card_body import CardBody
-    from wordpiece_studio.ui.panes.token_details.card_state import CardState
-    from wordpiece_studio.ui.panes.token_details.card_subject import Subject
+    from wordpiece_studio.ui.panes.token_details.details_body import DetailsBody
+    from wordpiece_studio.ui.panes.token_details.details_state import DetailsState
+    from wordpiece_studio.ui.panes.token_details.details_subject import Subject
 
 _MOST_NAME = 400  # characters that a screen reader is given
 
 
-class CardFiller:
+class DetailsFiller:
     """Shows in a body what is known of a subject."""
 
-    def __init__(self, body: CardBody, state: CardState) -> None:
+    def __init__(self, body: DetailsBody, state: DetailsState) -> None:
         self._body = body
         self._state = state
 
@@ -43,9 +43,9 @@ class CardFiller:
     def _fill_token(self, history: MergeHistory, subject: Subject) -> None:
         step, body, name = self._state.model.step, self._body, token_text(subject.text, _MOST_NAME)
         item = FlowItem(subject.text, "chip", tip=name, faded=subject.birth > step)
-        body.show_head(item, name, card_text.summary(subject, self._state.number_of_special, step), subject.birth)
+        body.show_head(item, name, details_text.summary(subject, self._state.number_of_special, step), subject.birth)
         self._fill_formula(history, subject)
-        body.show_facts(card_text.other_origin(subject), self._state.use(subject))
+        body.show_facts(details_text.other_origin(subject), self._state.use(subject))
         body.tree.show_tree(history, history.merge_tree(subject.token_id), step)
         body.parts.show_items("", [])
         self._fill_children(history, subject)
@@ -108,7 +108,7 @@ class CardFiller:
     def _fill_word(self, history: MergeHistory, subject: Subject) -> None:
         state, body, now = self._state, self._body, self._state.model.step
         growth = state.growth_of(subject)
-        summary = card_text.growth_text(growth, now) if growth is not None else ""
+        summary = details_text.growth_text(growth, now) if growth is not None else ""
         body.show_head(FlowItem(subject.text, "word"), token_text(subject.text, _MOST_NAME), summary)
         body.formula.show_items(state.word_items(history, subject), _tr("Tokens of the word at this step"))
         body.show_facts(state.cut_otherwise(history, subject))
@@ -119,4 +119,4 @@ class CardFiller:
 
 
 def _tr(text: str) -> str:
-    return QCoreApplication.translate("TokenCard", text)
+    return QCoreApplication.translate("TokenDetails", text)

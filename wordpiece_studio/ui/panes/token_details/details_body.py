@@ -1,4 +1,4 @@
-"""The parts of the token card one below the other, in a room that scrolls; it shows what it is told."""
+"""The parts of the token details one below the other, in a room that scrolls; it shows what it is told."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ListPart(QWidget):
         self.setVisible(bool(items) or bool(heading))
 
 
-class CardBody(QScrollArea):
+class DetailsBody(QScrollArea):
     """Token or word, birth, figures, formula, tree, children and words."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -89,7 +89,7 @@ class CardBody(QScrollArea):
         return self.head, self.formula, self.parts.flow, self.children_.flow, self.words.flow
 
     def show_head(self, item: FlowItem, name: str, summary: str, birth: int = 0) -> None:
-        """Show what the card is about, a line about it, and a button to its birth step unless that is 0."""
+        """Show what they are about, a line about it, and a button to its birth step unless that is 0."""
         self.head.set_points(_HEAD_POINTS if len(item.text) <= _LONG else 0)
         self.head.show_items([item], name)
         self.summary.show_text(summary)

@@ -8,18 +8,18 @@ import pytest
 
 from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.storage.card import (
-    FORMAT,
-    Origin,
-    card_bytes,
-    make_card,
-    present_versions,
-    read_card,
-    side_card,
-    vocabulary_digest,
-)
 from wordpiece_studio.storage.corpus_record import record_of_text
 from wordpiece_studio.storage.exports import Exported, write_export
+from wordpiece_studio.storage.manifest import (
+    FORMAT,
+    Origin,
+    make_manifest,
+    manifest_bytes,
+    present_versions,
+    read_manifest,
+    side_manifest,
+    vocabulary_digest,
+)
 from wordpiece_studio.storage.tokenizer_loading import load_tokenizer
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import TrainingRun, train
@@ -27,7 +27,7 @@ from wordpiece_studio.training.trainer import TrainingRun, train
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from wordpiece_studio.storage.card import Card
+    from wordpiece_studio.storage.manifest import Manifest
 
 TEXT = "Die Katze, die Tatze; die Fratze."
 
@@ -36,20 +36,20 @@ def trained() -> TrainingRun:
     return train(count_texts([TEXT]), TrainingConfig(max_merges=5))
 
 
-def card() -> Card:
+def manifest() -> Manifest:
     run = trained()
     origin = Origin(merges=5, corpus=record_of_text(TEXT, max_word_length=1000))
     normalizer, pre_tokenizer = run.counts.normalizer, run.counts.pre_tokenizer
-    return make_card(
+    return make_manifest(
         run.vocabulary, normalizer, pre_tokenizer, config=run.config, counts=run.counts, origin=origin
     )  # fmt: skip
 
 
-def test_a_card_says_all_that_is_needed_to_make_the_vocabulary_again(tmp_path: Path) -> None:
-    path = tmp_path / "card.json"
-    path.write_bytes(card_bytes(card()))
-    read = read_card(path)
-    assert card_bytes(read) == card_bytes(card())
+def test_a_manifest_says_all_that_is_needed_to_make_the_vocabulary_again(tmp_path: Path) -> None:
+    path = tmp_path / "manifest.json"
+    path.write_bytes(manifest_bytes(manifest()))
+    read = read_manifest(path)
+    assert manifest_bytes(read) == manifest_bytes(manifest())
     run = trained()
     assert read.vocabulary_sha256 == vocabulary_digest(run.vocabulary.tokens)
     assert read.corpus is not None
@@ -58,14 +58,14 @@ def test_a_card_says_all_that_is_needed_to_make_the_vocabulary_again(tmp_path: P
     assert {"wordpiece-studio", "python", "numpy", "numba", "platform"} <= set(read.versions)
 
 
-def test_a_card_of_the_first_format_is_read(tmp_path: Path) -> None:
-    values = json.loads(card_bytes(card()))
+def test_a_manifest_of_the_first_format_is_read(tmp_path: Path) -> None:
+    values = json.loads(manifest_bytes(manifest()))
     new = ("kind", "files", "merges", "parts", "max_word_length")
     old = {name: value for name, value in values.items() if name not in new} | {"format": 1}
     names = ("distinct_words", "words", "word_counts_sha256", "statistics")
     old["corpus"] = {name: values["corpus"][name] for name in names}
-    (tmp_path / "card.json").write_text(json.dumps(old))
-    read = read_card(tmp_path / "card.json")
+    (tmp_path / "manifest.json").write_text(json.dumps(old))
+    read = read_manifest(tmp_path / "manifest.json")
     assert read.corpus is not None
     assert (read.merges, read.corpus.sha256, read.corpus.sha256_missing) == (
         None,
@@ -86,17 +86,17 @@ def test_a_card_of_the_first_format_is_read(tmp_path: Path) -> None:
         ({"normalizer": {"type": "x" * (1 << 20)}}, "are too large"),
     ],
 )
-def test_what_is_no_card_of_ours_is_refused(tmp_path: Path, change: dict[str, object], message: str) -> None:
-    (tmp_path / "card.json").write_text(json.dumps(json.loads(card_bytes(card())) | change))
+def test_what_is_no_manifest_of_ours_is_refused(tmp_path: Path, change: dict[str, object], message: str) -> None:
+    (tmp_path / "manifest.json").write_text(json.dumps(json.loads(manifest_bytes(manifest())) | change))
     with pytest.raises(StudioError, match=message):
-        read_card(tmp_path / "card.json")
+        read_manifest(tmp_path / "manifest.json")
 
 
-def test_where_the_card_of_a_file_is(tmp_path: Path) -> None:
-    assert side_card(tmp_path / "merges.tar.csv") == tmp_path / "merges.tar.csv.card.json"
+def test_where_the_manifest_of_a_file_is(tmp_path: Path) -> None:
+    assert side_manifest(tmp_path / "merges.tar.csv") == tmp_path / "merges.tar.csv.card.json"
 
 
-def test_a_vocab_txt_that_stands_alone_is_read_as_its_card_says(tmp_path: Path) -> None:
+def test_a_vocab_txt_that_stands_alone_is_read_as_its_manifest_says(tmp_path: Path) -> None:
     counts = count_texts([TEXT], "lowercase", "whitespace-split")
     run = train(counts, TrainingConfig(max_merges=5, special_tokens=("<unk>",)))
     write_export("vocabulary", Exported(counts, run.config, run.history, 5), tmp_path / "words.txt")
@@ -106,20 +106,20 @@ def test_a_vocab_txt_that_stands_alone_is_read_as_its_card_says(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("field", ["normalizer", "pre_tokenizer", "training"])
-def test_a_card_that_is_made_to_fill_the_memory_is_refused_at_once(tmp_path: Path, field: str) -> None:
-    values = json.loads(card_bytes(card())) | {field: {"a": "HERE"}}
+def test_a_manifest_that_is_made_to_fill_the_memory_is_refused_at_once(tmp_path: Path, field: str) -> None:
+    values = json.loads(manifest_bytes(manifest())) | {field: {"a": "HERE"}}
     data = json.dumps(values).encode().replace(b'"HERE"', b"[" + b"[]," * (3 << 20) + b"[]]")
-    (tmp_path / "card.json").write_bytes(data)
+    (tmp_path / "manifest.json").write_bytes(data)
     tracemalloc.start()
     try:
         with pytest.raises(StudioError, match="is damaged"):
-            read_card(tmp_path / "card.json")
+            read_manifest(tmp_path / "manifest.json")
         assert tracemalloc.get_traced_memory()[1] < 100 << 20
     finally:
         tracemalloc.stop()
 
 
-def test_a_card_that_is_too_large_is_not_read(tmp_path: Path) -> None:
-    (tmp_path / "card.json").write_bytes(card_bytes(card()) + b" " * (12 << 20))
-    with pytest.raises(StudioError, match="too many for a card"):
-        read_card(tmp_path / "card.json")
+def test_a_manifest_that_is_too_large_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").write_bytes(manifest_bytes(manifest()) + b" " * (12 << 20))
+    with pytest.raises(StudioError, match="too many for a manifest"):
+        read_manifest(tmp_path / "manifest.json")

@@ -1,4 +1,4 @@
-"""The token card: what it says of tokens, pairs and words, and that everything on it can be chosen."""
+"""The token details: what it says of tokens, pairs and words, and that everything on it can be chosen."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from wordpiece_studio.session.records import Candidates, Focus
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.records import Candidate
 from wordpiece_studio.training.trainer import Trainer
-from wordpiece_studio.ui.panes.token_details.token_details_pane import TokenCardPane
+from wordpiece_studio.ui.panes.token_details.token_details_pane import TokenDetailsPane
 from wordpiece_studio.ui.panes.token_details.tree_layout import MOST_NODES, laid_out, merges_of
 from wordpiece_studio.ui.widgets.dead_text import dead_sentence
 from wordpiece_studio.ui.widgets.plain import tooltip_text
@@ -37,8 +37,8 @@ def looking(bench: Bench) -> Iterator[Looking]:
 
 
 @pytest.fixture
-def pane(looking: Looking) -> TokenCardPane:
-    return looking.show(TokenCardPane, 400, 600)  # type: ignore[no-any-return]
+def pane(looking: Looking) -> TokenDetailsPane:
+    return looking.show(TokenDetailsPane, 400, 600)  # type: ignore[no-any-return]
 
 
 def look_at(looking: Looking, focus: Focus | None, step: int | None = None) -> None:
@@ -59,7 +59,7 @@ def choose(looking: Looking, controller: ChipFlow, text: str) -> None:
     looking.settle()
 
 
-def test_nothing_is_looked_at(looking: Looking, pane: TokenCardPane) -> None:
+def test_nothing_is_looked_at(looking: Looking, pane: TokenDetailsPane) -> None:
     assert "Click a token anywhere" in pane._empty_text.text()
     looking.bench.model.seek(8)
     looking.bench.qtbot.mouseClick(pane._show_merge, Qt.MouseButton.LeftButton)
@@ -70,16 +70,16 @@ def test_nothing_is_looked_at(looking: Looking, pane: TokenCardPane) -> None:
 
 def test_before_a_training_it_says_what_to_do(empty_bench: Bench) -> None:
     looking = Looking(empty_bench)
-    pane = looking.show(TokenCardPane)
+    pane = looking.show(TokenDetailsPane)
     assert "Train" in pane._empty_text.text()
     assert not pane._show_merge.isVisible()
     looking.close()
 
 
-def test_a_learned_token(looking: Looking, pane: TokenCardPane) -> None:
+def test_a_learned_token(looking: Looking, pane: TokenDetailsPane) -> None:
     look_at(looking, FULLY)
     body = pane.body
-    assert (pane.title, pane.hint) == ("Token card", "##fully")
+    assert (pane.title, pane.hint) == ("Token details", "##fully")
     assert body.summary.text() == "id 52 · born at step 8"
     assert texts(body.formula) == ["##full", "+", "##y", "score 1 / (1 × 2) = 0.5000"]
     assert body.facts.text() == "Longest match uses it once on the corpus."
@@ -89,7 +89,7 @@ def test_a_learned_token(looking: Looking, pane: TokenCardPane) -> None:
     assert looking.bench.model.step == 8
 
 
-def test_a_dead_token_says_why(looking: Looking, pane: TokenCardPane) -> None:
+def test_a_dead_token_says_why(looking: Looking, pane: TokenDetailsPane) -> None:
     look_at(looking, Focus("token", text="##full"))
     reason = looking.usage.reason(51)
     assert reason is not None
@@ -98,7 +98,7 @@ def test_a_dead_token_says_why(looking: Looking, pane: TokenCardPane) -> None:
     assert pane.body.words._heading.text() == "Stands in no word at this step"
 
 
-def test_the_alphabet_and_special_tokens(looking: Looking, pane: TokenCardPane) -> None:
+def test_the_alphabet_and_special_tokens(looking: Looking, pane: TokenDetailsPane) -> None:
     look_at(looking, Focus("token", text="##h"), 0)
     assert "of the alphabet" in pane.body.summary.text()
     assert "6 distinct words" in pane.body.facts.text()
@@ -112,7 +112,7 @@ def test_the_alphabet_and_special_tokens(looking: Looking, pane: TokenCardPane) 
     assert not pane.body.words.isVisible()  # it would say that the token stands nowhere
 
 
-def test_not_born_yet(looking: Looking, pane: TokenCardPane) -> None:
+def test_not_born_yet(looking: Looking, pane: TokenDetailsPane) -> None:
     look_at(looking, FULLY, 5)
     assert pane.body.summary.text() == "id 52 · not born yet at step 5; born at 8"
     assert pane.hint == "##fully · born at 8"
@@ -121,7 +121,7 @@ def test_not_born_yet(looking: Looking, pane: TokenCardPane) -> None:
     assert not pane.body.words.isVisible()
 
 
-def test_every_chip_can_be_chosen(looking: Looking, pane: TokenCardPane) -> None:
+def test_every_chip_can_be_chosen(looking: Looking, pane: TokenDetailsPane) -> None:
     model = looking.bench.model
     look_at(looking, FULLY)
     choose(looking, pane.body.formula, "##full")
@@ -132,7 +132,7 @@ def test_every_chip_can_be_chosen(looking: Looking, pane: TokenCardPane) -> None
     assert model.focus == Focus("word", text="Hopefully")
 
 
-def test_a_word(looking: Looking, pane: TokenCardPane) -> None:
+def test_a_word(looking: Looking, pane: TokenDetailsPane) -> None:
     model = looking.bench.model
     look_at(looking, Focus("word", text="Hopefully"), 7)
     assert texts(pane.body.formula) == model.history.segmentation("Hopefully", 7)
@@ -147,13 +147,13 @@ def test_a_word(looking: Looking, pane: TokenCardPane) -> None:
     assert "no word of the corpus" in pane.body.summary.text()
 
 
-def test_a_pair_that_was_merged_shows_its_token(looking: Looking, pane: TokenCardPane) -> None:
+def test_a_pair_that_was_merged_shows_its_token(looking: Looking, pane: TokenDetailsPane) -> None:
     look_at(looking, Focus("pair", left="##full", right="##y"))
     assert pane.hint == "##fully"
     assert "pair" not in pane.body.facts.text()
 
 
-def test_a_pair_that_is_not_learned_has_its_numbers_if_they_are_known(looking: Looking, pane: TokenCardPane) -> None:
+def test_a_pair_that_is_not_learned_has_its_numbers_if_they_are_known(looking: Looking, pane: TokenDetailsPane) -> None:
     model = looking.bench.model
     look_at(looking, Focus("pair", left="t", right="##o"))
     assert pane.body.summary.text() == "Not learned yet."
@@ -164,14 +164,14 @@ def test_a_pair_that_is_not_learned_has_its_numbers_if_they_are_known(looking: L
     assert pane.body.summary.text() == "Not learned yet. A candidate after 25 merges: 3 / (5 × 6) = 0.1000"
 
 
-def test_what_is_no_token(looking: Looking, pane: TokenCardPane) -> None:
+def test_what_is_no_token(looking: Looking, pane: TokenDetailsPane) -> None:
     look_at(looking, Focus("token", text="<img src=x>"))
     assert "not in the vocabulary" in pane.body.summary.text()
     assert pane.hint == "<img src=x>"
 
 
 def test_a_low_pane_shows_the_chain(looking: Looking) -> None:
-    pane = looking.show(TokenCardPane, 300, 58)
+    pane = looking.show(TokenDetailsPane, 300, 58)
     look_at(looking, FULLY)
     shown = texts(pane.line.chain)
     assert pane.line.chain.isVisible()
@@ -195,7 +195,7 @@ def test_a_low_pane_shows_the_chain(looking: Looking) -> None:
 def test_a_low_pane_shows_the_beginning_of_a_long_word(empty_bench: Bench) -> None:
     empty_bench.train(["ab" * 40 + " hi"], max_merges=0)
     looking = Looking(empty_bench)
-    pane = looking.show(TokenCardPane, 300, 100)
+    pane = looking.show(TokenDetailsPane, 300, 100)
     look_at(looking, Focus("word", text="ab" * 40))
     shown = texts(pane.line.chain)
     assert (shown[:3], shown[-1]) == (["a", "##b", "##a"], "…")
@@ -207,13 +207,13 @@ def test_a_low_pane_shows_the_beginning_of_a_long_word(empty_bench: Bench) -> No
 def test_the_unknown_token_says_how_many_words_are_unknown(empty_bench: Bench) -> None:
     empty_bench.train(["a" * 101 + " hi", "b" * 101 + " " + "b" * 101], max_merges=0)
     looking = Looking(empty_bench)
-    pane = looking.show(TokenCardPane, 400, 600)
+    pane = looking.show(TokenDetailsPane, 400, 600)
     look_at(looking, Focus("token", text="[UNK]"))
     assert pane.body.facts.text() == "2 distinct words of the corpus are unknown; they occur 3 times."
     looking.close()
 
 
-def test_the_tree(looking: Looking, pane: TokenCardPane) -> None:
+def test_the_tree(looking: Looking, pane: TokenDetailsPane) -> None:
     look_at(looking, FULLY)
     view, history = pane.body.tree.view, looking.bench.model.history
     names = [history.token(node.tree.token_id) for node in view.nodes]
@@ -227,7 +227,7 @@ def test_the_tree(looking: Looking, pane: TokenCardPane) -> None:
 
 
 def test_a_node_of_the_tree_says_what_it_is(
-    looking: Looking, pane: TokenCardPane, monkeypatch: pytest.MonkeyPatch
+    looking: Looking, pane: TokenDetailsPane, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     look_at(looking, FULLY)
     view, shown = pane.body.tree.view, []
@@ -237,7 +237,7 @@ def test_a_node_of_the_tree_says_what_it_is(
     assert shown == [tooltip_text("step 6: ##fu + ##l → ##ful"), ""]
 
 
-def test_the_cursor_stays_on_its_chip_when_the_step_moves(looking: Looking, pane: TokenCardPane) -> None:
+def test_the_cursor_stays_on_its_chip_when_the_step_moves(looking: Looking, pane: TokenDetailsPane) -> None:
     look_at(looking, Focus("token", text="##h"), 12)
     controller = pane.body.children_.flow
     controller.setFocus()
@@ -250,7 +250,7 @@ def test_the_cursor_stays_on_its_chip_when_the_step_moves(looking: Looking, pane
     assert looking.bench.model.focus == Focus("token", text="ch")
 
 
-def test_the_tree_by_key(looking: Looking, pane: TokenCardPane) -> None:
+def test_the_tree_by_key(looking: Looking, pane: TokenDetailsPane) -> None:
     look_at(looking, FULLY)
     view, qtbot = pane.body.tree.view, looking.bench.qtbot
     view.setFocus()
@@ -263,7 +263,7 @@ def test_the_tree_by_key(looking: Looking, pane: TokenCardPane) -> None:
     assert looking.bench.model.focus == Focus("token", text="##full")
 
 
-def test_lines_of_chips_by_key(looking: Looking, pane: TokenCardPane) -> None:
+def test_lines_of_chips_by_key(looking: Looking, pane: TokenDetailsPane) -> None:
     look_at(looking, Focus("token", text="##h"), 0)
     controller, qtbot = pane.body.children_.flow, looking.bench.qtbot
     controller.setFocus()
@@ -280,7 +280,7 @@ def test_many_children_are_shown_when_they_are_asked_for(empty_bench: Bench) -> 
     words = [f"{chr(0x410 + n)}a" for n in range(40)]
     empty_bench.train([" ".join(words)], vocab_size=None, objective="count")
     looking = Looking(empty_bench)
-    pane = looking.show(TokenCardPane, 400, 600)
+    pane = looking.show(TokenDetailsPane, 400, 600)
     look_at(looking, Focus("token", text="##a"))
     controller = pane.body.children_.flow
     assert texts(controller) == [*words[:24], "16 more"]
@@ -289,7 +289,7 @@ def test_many_children_are_shown_when_they_are_asked_for(empty_bench: Bench) -> 
     looking.close()
 
 
-def test_it_stays_right_when_another_run_takes_the_place(looking: Looking, pane: TokenCardPane) -> None:
+def test_it_stays_right_when_another_run_takes_the_place(looking: Looking, pane: TokenDetailsPane) -> None:
     look_at(looking, FULLY)
     looking.bench.train(["hug hugs pug"], vocab_size=20)
     look_at(looking, Focus("token", text="hu"))
@@ -302,7 +302,7 @@ def test_it_stays_right_when_another_run_takes_the_place(looking: Looking, pane:
 @pytest.mark.parametrize("focus", [FULLY, Focus("word", text="Hopefully"), Focus("pair", left="t", right="##o"), None])
 def test_it_paints_in_all_looks(looking: Looking, look: str, focus: Focus | None) -> None:
     looking.bench.theme.set_choice(look)  # type: ignore[arg-type]
-    pane = looking.show(TokenCardPane, 300, 90)
+    pane = looking.show(TokenDetailsPane, 300, 90)
     look_at(looking, focus, 6)
     assert not pane.grab().isNull()
     pane.resize(400, 600)

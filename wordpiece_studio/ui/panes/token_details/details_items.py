@@ -1,4 +1,4 @@
-"""What stands in the lines of chips of the token card."""
+"""What stands in the lines of chips of the token details."""
 
 from __future__ import annotations
 
@@ -85,4 +85,4 @@ def children_items(history: MergeHistory, steps: Iterable[int], now: int) -> lis
 
 
 def _tr(text: str) -> str:
-    return QCoreApplication.translate("TokenCard", text)
+    return QCoreApplication.translate("TokenDetails", text)

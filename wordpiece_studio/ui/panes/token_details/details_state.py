@@ -1,4 +1,4 @@
-"""What is known for the token card at the step, and what follows from it; no widget is here."""
+"""What is known for the token details at the step, and what follows from it; no widget is here."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
 
-from wordpiece_studio.ui.panes.token_details import card_text
-from wordpiece_studio.ui.panes.token_details.card_items import chip
+from wordpiece_studio.ui.panes.token_details import details_text
 from wordpiece_studio.ui.panes.token_details.chip_flow import FlowItem
+from wordpiece_studio.ui.panes.token_details.details_items import chip
 from wordpiece_studio.ui.widgets.dead_text import dead_sentence
 from wordpiece_studio.ui.widgets.formula import formula_of
 from wordpiece_studio.ui.widgets.token_text import token_text
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.training.records import Candidate, Merge
-    from wordpiece_studio.ui.panes.token_details.card_subject import Subject
+    from wordpiece_studio.ui.panes.token_details.details_subject import Subject
 
 FEW, MANY = 24, 500
 """So many children, or steps of a word, are shown at first, and at most."""
 
 
-class CardState:
+class DetailsState:
     """The answers that came last, and the model.
 
     Attributes
@@ -79,10 +79,10 @@ class CardState:
         if subject.birth > self.model.step or not usage.is_current or token_id >= len(usage.frequencies):
             return ""
         if token_id < self.number_of_special and subject.text == self._unknown_token:
-            return card_text.unknown_text(*usage.unknown_words)
+            return details_text.unknown_text(*usage.unknown_words)
         reason = usage.reason(token_id)
         if reason is None:
-            return card_text.usage_text(int(usage.frequencies[token_id]), int(usage.word_counts[token_id]))
+            return details_text.usage_text(int(usage.frequencies[token_id]), int(usage.word_counts[token_id]))
         words = self.words
         return dead_sentence(reason, words.spelled if words is not None and words.token_id == token_id else None)
 
@@ -94,11 +94,11 @@ class CardState:
             return _tr("It is not in the vocabulary of this training.")
         candidates = self.candidates
         if candidates is None or abs(candidates.step - self.model.step) > 1:
-            return card_text.unborn_pair()
+            return details_text.unborn_pair()
         found = next((each for each in candidates.pairs if (each.left, each.right) == subject.pair), None)
         if found is None:
-            return card_text.unborn_pair()
-        return card_text.unborn_pair(self.formula(found, history.symbols_after(candidates.step)), candidates.step)
+            return details_text.unborn_pair()
+        return details_text.unborn_pair(self.formula(found, history.symbols_after(candidates.step)), candidates.step)
 
     # -- of a word
 
@@ -136,4 +136,4 @@ class CardState:
 
 
 def _tr(text: str) -> str:
-    return QCoreApplication.translate("TokenCard", text)
+    return QCoreApplication.translate("TokenDetails", text)

@@ -1,4 +1,4 @@
-"""The token card of a low pane: how the token came to be in a line or two, and below it what there is room for."""
+"""The token details of a low pane: how the token came to be in a line or two, and below it what there is room for."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from wordpiece_studio.ui.panes.token_details import card_text
-from wordpiece_studio.ui.panes.token_details.card_items import chain_items, shortened
+from wordpiece_studio.ui.panes.token_details import details_text
 from wordpiece_studio.ui.panes.token_details.chip_flow import ChipFlow, FlowItem
+from wordpiece_studio.ui.panes.token_details.details_items import chain_items, shortened
 from wordpiece_studio.ui.widgets.token_text import token_text
 from wordpiece_studio.ui.widgets.whole_label import WholeLabel
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from wordpiece_studio.training.history import MergeHistory
-    from wordpiece_studio.ui.panes.token_details.card_state import CardState
-    from wordpiece_studio.ui.panes.token_details.card_subject import Subject
+    from wordpiece_studio.ui.panes.token_details.details_state import DetailsState
+    from wordpiece_studio.ui.panes.token_details.details_subject import Subject
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _DOTS = FlowItem("…")
@@ -26,10 +26,10 @@ _MOST_LOW = 60
 _SIDES, _ABOVE, _BELOW = 14, 4, 1
 
 
-class CardLine(QWidget):
+class DetailsLine(QWidget):
     """The merges of a token in a line; where they have no room, the last of them."""
 
-    def __init__(self, theme: Theme, state: CardState, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, state: DetailsState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._state = state
         self.chain = ChipFlow(theme, points=-0.5)
@@ -81,10 +81,10 @@ class CardLine(QWidget):
         state, step = self._state, self._state.model.step
         if subject.kind == "word":
             growth = state.growth_of(subject)
-            return card_text.growth_text(growth, step) if growth is not None else ""
+            return details_text.growth_text(growth, step) if growth is not None else ""
         if subject.kind != "token":
             return state.unlearned(history, subject)
-        summary = card_text.summary(subject, state.number_of_special, step)
+        summary = details_text.summary(subject, state.number_of_special, step)
         return f"{summary}\n{state.use(subject)}".strip()
 
     def _show_note(self, text: str, room: int) -> None:

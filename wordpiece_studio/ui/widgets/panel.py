@@ -1,4 +1,4 @@
-"""A card: a frame with a title line, a bold title on its left and a muted hint on its right, and a pane below."""
+"""A panel: a frame with a title line, a bold title on its left and a muted hint on its right, and a pane below."""
 
 from __future__ import annotations
 
@@ -63,11 +63,11 @@ class HintLabel(QLabel):
 
 
 class TitleBar(QFrame):
-    """The title line of a card: title, hint and controls."""
+    """The title line of a panel: title, hint and controls."""
 
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("card_title_bar")
+        self.setObjectName("panel_title_bar")
         self._title_label = plain_label(title, self, role="title")
         self._hint_label = HintLabel(self)
         self._layout = QHBoxLayout(self)
@@ -113,7 +113,7 @@ class PaneArea(QScrollArea):
         self._fit_timer.timeout.connect(self._fit_pane)
         self._pane = pane  # before the next line, which makes this the pane's event filter
         self.setWidget(pane)
-        pane.setAutoFillBackground(False)  # the card's own ground shows through
+        pane.setAutoFillBackground(False)  # the panel's own ground shows through
 
     def minimumSizeHint(self) -> QSize:
         return self._SMALLEST
@@ -140,7 +140,7 @@ class PaneArea(QScrollArea):
         return self._pane.sizeHint()
 
 
-class Card(QFrame):
+class Panel(QFrame):
     """A frame that shows one pane under its title line.
 
     A pane with ``title``, ``hint`` and the signal ``heading_changed`` writes its own title line; another one keeps the
@@ -149,7 +149,7 @@ class Card(QFrame):
 
     def __init__(self, title: str, pane: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("card")
+        self.setObjectName("panel")
         self._pane = pane
         self._default_title = title
         self._title_bar = TitleBar(title, self)
@@ -191,10 +191,10 @@ class Card(QFrame):
         self._title_bar.set_heading(str(title), str(hint))
 
 
-class CardDock(QDockWidget):
-    """A dock that holds one card and has no title bar of its own: the card's frame goes round its title line.
+class PanelDock(QDockWidget):
+    """A dock that holds one panel and has no title bar of its own: the panel's frame goes round its title line.
 
-    Qt only moves a dock aside that lies behind another one, and calls it visible still: what is in the card is hidden
+    Qt only moves a dock aside that lies behind another one, and calls it visible still: what is in the panel is hidden
     here, so that a pane that is not seen does no work.
     """
 
@@ -203,7 +203,7 @@ class CardDock(QDockWidget):
         self.setObjectName(name)
         self.setTitleBarWidget(QWidget(self))
         self.setFeatures(QDockWidget.DockWidgetFeature.DockWidgetClosable)
-        self.content = Card(title, pane, self)
+        self.content = Panel(title, pane, self)
         self.content.set_seen(False)
         self.setWidget(self.content)
         self.visibilityChanged.connect(self.notice)
@@ -226,5 +226,5 @@ class CardDock(QDockWidget):
             self.raise_()
 
     def notice(self) -> None:
-        """Show or hide what is in the card, as the dock is seen or not."""
+        """Show or hide what is in the panel, as the dock is seen or not."""
         self.content.set_seen(self.is_in_front)

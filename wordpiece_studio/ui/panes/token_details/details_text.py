@@ -1,4 +1,4 @@
-"""The sentences of the token card: plain functions from what is known to text."""
+"""The sentences of the token details: plain functions from what is known to text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 
 if TYPE_CHECKING:
     from wordpiece_studio.session.token_details import WordGrowth
-    from wordpiece_studio.ui.panes.token_details.card_subject import Subject
+    from wordpiece_studio.ui.panes.token_details.details_subject import Subject
 
 
 def summary(subject: Subject, special: int, step: int) -> str:
@@ -93,4 +93,4 @@ def growth_text(growth: WordGrowth, step: int) -> str:
 
 
 def _tr(text: str) -> str:
-    return QCoreApplication.translate("TokenCard", text)
+    return QCoreApplication.translate("TokenDetails", text)

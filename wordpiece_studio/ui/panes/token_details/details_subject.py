@@ -1,4 +1,4 @@
-"""What the token card is about: worked out of the focus and the history. No widget and no sentence is here."""
+"""What the token details are about: worked out of the focus and the history. No widget and no sentence is here."""
 
 from __future__ import annotations
 

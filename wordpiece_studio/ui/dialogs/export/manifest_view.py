@@ -1,4 +1,4 @@
-"""The card of an export, in words or as it is written."""
+"""The manifest of an export, in words or as it is written."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QFont
     from PySide6.QtWidgets import QLabel
 
-_LONGEST_CARD = 20_000
+_LONGEST_MANIFEST = 20_000
 _LONGEST_VALUE = 300
 
 
-class CardView(QWidget):
+class ManifestView(QWidget):
     """Rows of captions and values; or the file, on demand.
 
     Parameters
@@ -52,8 +52,8 @@ class CardView(QWidget):
         self._edit.setTabChangesFocus(True)
         self._edit.setLineWrapMode(ExactEdit.LineWrapMode.NoWrap)
         self._edit.setFont(fixed_font)
-        self._edit.setObjectName("export_card")
-        self._edit.setAccessibleName(self.tr("The card"))
+        self._edit.setObjectName("export_manifest")
+        self._edit.setAccessibleName(self.tr("The manifest"))
         summary = QWidget(self)
         summary.setObjectName("scroll_contents")
         column = QVBoxLayout(summary)
@@ -68,10 +68,10 @@ class CardView(QWidget):
         self._scroll.setWidget(summary)
         self._scroll.setWidgetResizable(True)
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._scroll.setAccessibleName(self.tr("The card, in words"))
+        self._scroll.setAccessibleName(self.tr("The manifest, in words"))
         self._scroll.viewport().setAutoFillBackground(False)  # the dialog's own colour
         heading = QHBoxLayout()
-        heading.addWidget(plain_label(self.tr("The card says how they were made"), self, role="heading"), 1)
+        heading.addWidget(plain_label(self.tr("The manifest says how they were made"), self, role="heading"), 1)
         heading.addWidget(self._button)
         self._stack = QStackedLayout()
         self._stack.addWidget(self._scroll)
@@ -91,9 +91,9 @@ class CardView(QWidget):
         """What is shown of the file."""
         return self._json
 
-    def show_card(self, rows: Sequence[tuple[str, str]], json: str) -> None:
-        """Show a card: in words, and the beginning of its file if that is long."""
-        self._json = shown(json, _LONGEST_CARD)
+    def show_manifest(self, rows: Sequence[tuple[str, str]], json: str) -> None:
+        """Show a manifest: in words, and the beginning of its file if that is long."""
+        self._json = shown(json, _LONGEST_MANIFEST)
         self._edit.setPlainText(self._json)
         self._button.setEnabled(bool(json))
         if list(rows) != self._rows:
