@@ -42,6 +42,7 @@ def studio() -> Iterator[tuple[MainWindow, Theme]]:
     assert isinstance(application, QApplication)
     usual_font = application.font()
     with tempfile.TemporaryDirectory() as folder:
+        os.environ["XDG_STATE_HOME"] = folder  # nothing that another window left is asked about
         theme = Theme("light")
         theme.apply_to(application)
         window = MainWindow(SettingsStore(Path(folder)), theme)

@@ -20,6 +20,7 @@ from wordpiece_studio.ui.main_window import MainWindow
 from wordpiece_studio.ui.panes.charts.chart_choice import ChartChoice
 from wordpiece_studio.ui.panes.scoreboard.candidates_view import CandidatesView
 from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
+from wordpiece_studio.ui.panes.tokenization.unknown_box import UnknownBox
 from wordpiece_studio.ui.studio import take_down
 from wordpiece_studio.ui.widgets.theme import Theme, ThemeChoice
 
@@ -178,6 +179,29 @@ def test_no_text_is_cut_at_any_size_of_type(
                 assert cut_texts(getattr(window, f"{name}_pane")) == [], percent
     finally:
         qapp.setFont(font)
+
+
+def test_the_reason_of_an_unknown_word_is_seen_in_its_box_at_the_first_start(
+    qapp: QApplication, dressed: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The box was red and empty: its label lay where a narrow box would have had it."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    theme = Theme("light")
+    theme.apply_to(qapp)
+    window = MainWindow(SettingsStore(tmp_path), theme)
+    driver = Driver(window)
+    try:
+        window.open_first()
+        window.resize(1440, 900)
+        window.show()
+        driver.wait_finished()
+        driver.settle()
+        box = window.tokenization_pane.findChild(UnknownBox)
+        assert box.isVisible()
+        assert box.contentsRect().contains(box.label.geometry())
+    finally:
+        window.leave_at_once()
+        take_down(window)
 
 
 def test_panes_of_another_size_are_laid_out_few_times(opened: Callable[[ThemeChoice], tuple[Driver, Theme]]) -> None:

@@ -22,9 +22,9 @@ class UnknownBox(QFrame):
         self._is_low = False
         self._gives_way = False
         self.label = plain_label("", self, wrap=True)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(_SIDE, _TOP, _SIDE, _TOP)
-        box.addWidget(self.label)
+        self._layout = QVBoxLayout(self)
+        self._layout.setContentsMargins(_SIDE, _TOP, _SIDE, _TOP)
+        self._layout.addWidget(self.label)
         self.hide()
 
     def show_text(self, text: str) -> None:
@@ -74,3 +74,4 @@ class UnknownBox(QFrame):
             set_plain_text(self.label, shown)
         self.setVisible(bool(self._text) and not self._gives_way)
         self.setFixedHeight(self.needed_height(self.width()))
+        self._layout.setGeometry(self.contentsRect())  # which Qt leaves as it was if the height changes on the way
