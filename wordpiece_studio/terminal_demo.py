@@ -36,12 +36,12 @@ def terminal_demo(reason: str) -> int:
     Raises
     ------
     BrokenPipeError
-        If nobody reads what is printed.
+        If no one reads what is printed.
     """
     console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
     run = train(count_words(resource_path(SAMPLE)), TrainingConfig(vocab_size=VOCAB_SIZE))
     tokens = run.tokenizer().encode(SENTENCE).tokens
-    # Rich would end the program where nobody reads on, as in "| head".
+    # Rich would end the program where no one reads on, as in "| head".
     with console.capture() as output:
         console.print(Text(printable(" ".join(reason.split()))))
         console.print(Text(f"The sample corpus, trained to {VOCAB_SIZE} tokens by n(ab) / (n(a) × n(b)):"))

@@ -1,4 +1,4 @@
-"""Lines of text to compare tokenizers on: real ones, and such as nobody would write who does not look for faults."""
+"""Lines of text to compare tokenizers on: real ones, and such as no one would write who does not look for faults."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """What the window forecasts of a training, and what it took: ``python -m tests.benchmarks.forecast [FILE …]``.
 
 Counts each file, says memory and seconds of some trainings of it beforehand, and trains: the engine alone, and through
-the observable trainer with nobody looking on. The forecast is good if it is at most twice or half of what it took.
+the observable trainer with no one looking on. The forecast is good if it is at most twice or half of what it took.
 """
 
 from __future__ import annotations

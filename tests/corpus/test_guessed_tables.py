@@ -1,4 +1,4 @@
-"""Files of rows that are tables of words and their counts, though nobody said so."""
+"""Files of rows that are tables of words and their counts, though no one said so."""
 
 from __future__ import annotations
 

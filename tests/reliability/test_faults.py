@@ -55,7 +55,7 @@ def test_a_disk_that_is_full_at_any_place(save: Save, tmp_path: Path) -> None:
 
 def test_the_layer_notices_a_save_that_loses_the_old_file(tmp_path: Path) -> None:
     def write(folder: Path, which: int) -> None:
-        with open(folder / "file", "wb") as file:  # in place, as nobody should
+        with open(folder / "file", "wb") as file:  # in place, as no one should
             file.write(b"ab"[which : which + 1] * 100_000)
 
     bad = Save("in place", write, lambda folder: NEW if (folder / "file").read_bytes().startswith(b"b") else OLD)

@@ -35,7 +35,7 @@ def test_the_harness_notices_a_file_that_is_torn(tmp_path: Path) -> None:
     from tests.reliability.kills import killed
 
     def write(folder: Path, which: int) -> None:
-        with (folder / "file").open("wb") as file:  # in place, as nobody should
+        with (folder / "file").open("wb") as file:  # in place, as no one should
             for _ in range(3000):
                 file.write(b"ab"[which : which + 1])
                 file.flush()

@@ -208,7 +208,7 @@ def test_what_is_unusual_is_found_out_beside_the_window(qtbot: QtBot, model: Tra
         {"number": 1, "prefix": "##", "word": "##hug"}, {"token": "[UNK]"},
     ]  # fmt: skip
     replaced(qtbot, model, OTHER)
-    assert model.notices == ()  # nobody asked for this run
+    assert model.notices == ()  # no one asked for this run
 
 
 def test_the_new_run_goes_on_after_a_training_that_was_given_up(qtbot: QtBot, trained: TrainerModel) -> None:

@@ -435,7 +435,7 @@ def test_candidates_found_late_are_not_told(qtbot: QtBot, hugs: WordCounts) -> N
     model.seek(3)
     model.request_candidates()
     qtbot.waitUntil(asked.is_set)
-    model.seek(2)  # nobody asks for its candidates
+    model.seek(2)  # no one asks for its candidates
     gate.set()
     qtbot.wait(40)
     assert not recorder.candidates

@@ -102,7 +102,7 @@ def test_prefix_character_in_the_initial_alphabet() -> None:
 
 
 def test_stopped_at_every_question() -> None:
-    """The 1st time it is asked it is to stop, then the 2nd, …, until nobody asks any more."""
+    """The 1st time it is asked it is to stop, then the 2nd, …, until no one asks any more."""
     counts = wps.WordCounts.from_pairs([("hug", 10), ("pug", 5), ("bun", 4)])
     for wanted in itertools.count(1):
         asked = itertools.count(1)

@@ -58,7 +58,7 @@ def test_a_key_trains_and_the_step_stays(studio: Studio) -> None:
     assert model.step == step > 0
     assert "zebra" in model.counts.words
     assert model.history.input.config.vocab_size == studio.window.bar.settings.target_size
-    assert studio.window.banner.text == ""  # nobody had asked for the merges before
+    assert studio.window.banner.text == ""  # no one had asked for the merges before
     assert not studio.window.training_controller.record.is_unsaved
 
 

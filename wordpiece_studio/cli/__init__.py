@@ -73,7 +73,7 @@ def run(arguments: list[str]) -> int:
         _drop_output()
         return 0
     except SystemExit as ended:
-        if isinstance(ended.__context__, BrokenPipeError):  # how rich ends the help that nobody reads
+        if isinstance(ended.__context__, BrokenPipeError):  # how rich ends the help that no one reads
             return 0
         raise
     except _UsageError as error:

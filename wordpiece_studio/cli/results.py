@@ -1,4 +1,4 @@
-"""Where commands write their results to: all together at the very end, and over nobody else's files."""
+"""Where commands write their results to: all together at the very end, and over no one else's files."""
 
 from __future__ import annotations
 

@@ -183,7 +183,7 @@ def _write(output: str, trainer: Trainer, origin: Origin, only: Only | None, *, 
     if only is None:
         try:
             vocabulary_bytes(vocabulary.tokens)
-        except StudioError as error:  # the first symbols could be written, and nobody wants to train again
+        except StudioError as error:  # the first symbols could be written, and no one wants to train again
             warn(f"{error.what}, so that only tokenizer.json is written.")
             only = "tokenizer.json"
     save_directory(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-# For its coloured messages, many of which nobody ever sees, numba would wrap and restore sys.stdout, which another
+# For its coloured messages, many of which no one ever sees, numba would wrap and restore sys.stdout, which another
 # thread may have replaced meanwhile. It looks at this when it is imported.
 os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")
 

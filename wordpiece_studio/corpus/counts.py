@@ -121,7 +121,7 @@ class CorpusStatistics:
     most_line_bytes
         How long the longest line is in UTF-8, its line end included.
     guessed_tables
-        The files that were read as words with their counts because they look like it, though nobody said so.
+        The files that were read as words with their counts because they look like it, though no one said so.
     left_out_files, left_out_example
         How many files in the folders named were not read, because their names do not end as those of texts do; and the
         first of them. Hidden ones are not counted.

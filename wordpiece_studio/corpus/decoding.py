@@ -155,7 +155,7 @@ def decoded_pieces(
         What the source is called.
     encoding
         Its encoding, from `known_encoding`; None for UTF-8 or what a byte order mark says.
-        `DETECT` for what `head` looks like, if nobody knows more.
+        `DETECT` for what `head` looks like, if no one knows more.
     errors
         What to do about bytes that cannot be decoded and about NUL characters.
     splits_at_blanks

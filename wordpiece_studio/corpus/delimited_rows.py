@@ -67,7 +67,7 @@ class DelimitedRows:
         *,
         takes_quotes_as_they_stand: bool = False,
     ) -> None:
-        # For the whole process, alas; nobody else here reads csv.
+        # For the whole process, alas; no one else here reads csv.
         csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))
         self._text = text
         self._errors = errors

@@ -1,6 +1,6 @@
 """The names of text encodings, and the byte order marks that files begin with.
 
-Not here: decoding (`decoding`), and finding out an encoding that nobody names (`encoding_guess`).
+Not here: decoding (`decoding`), and finding out an encoding that no one names (`encoding_guess`).
 """
 
 from __future__ import annotations

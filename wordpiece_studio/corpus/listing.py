@@ -40,7 +40,7 @@ _ONE = (str, bytes, os.PathLike, CorpusFile)
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The files of a corpus in order, and what was decided about them that nobody had said.
+    """The files of a corpus in order, and what was decided about them that no one had said.
 
     Attributes
     ----------

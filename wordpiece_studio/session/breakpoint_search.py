@@ -57,7 +57,7 @@ class BreakpointSearch:
         self._find = finders[breakpoint_.kind]
         self._is_slow = breakpoint_.kind == "pattern"
         self._deadline, self._end = float("inf"), 0
-        self._word: int | None = None  # its index in the corpus, -1 if it is not there, None if nobody has looked
+        self._word: int | None = None  # its index in the corpus, -1 if it is not there, None if no one has looked
         self._pattern = SearchPattern(breakpoint_.text) if self._is_slow else None
 
     @property

@@ -64,7 +64,7 @@ class CandidatesBeside(QObject):
         self._job.begin(_Wish(history, step, limit))
 
     def drop(self) -> None:
-        """Have nobody wait for candidates any more."""
+        """Have no one wait for candidates any more."""
         self._job.stop()
 
     def close(self) -> None:

@@ -96,7 +96,7 @@ def written_order(
 def parts_of(counts: WordCounts) -> Iterator[tuple[bytes, bytes]]:
     """Yield word counts as (kind, content): for each block its words joined, their lengths in characters, their counts.
 
-    The rest, at the end, has the figures, so that nobody need go through the words for them again.
+    The rest, at the end, has the figures, so that no one need go through the words for them again.
     """
     for start in range(0, len(counts), _BLOCK):
         block = counts.words[start : start + _BLOCK]

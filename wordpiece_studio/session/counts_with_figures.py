@@ -80,7 +80,7 @@ def with_figures(counts: WordCounts) -> CountsWithFigures:
 
 
 def let_go_slowly(counts: CountsWithFigures) -> None:
-    """Let the words be freed little by little when nobody needs them: all at once would stall the window."""
+    """Let the words be freed little by little when no one needs them: all at once would stall the window."""
     if len(counts) > _FREED_AT_ONCE:
         weakref.finalize(counts, _free_slowly, counts.words).atexit = False
 

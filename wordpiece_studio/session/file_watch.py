@@ -1,7 +1,7 @@
 """Noticing that files which are open here were changed, or are gone, by somebody else.
 
 The system's own notice is quick but not to be had for every file and folder (network drives, very many files), so they
-are also looked at now and then, beside the window: a network that does not answer holds nobody up. A file whose bytes
+are also looked at now and then, beside the window: a network that does not answer holds no one up. A file whose bytes
 are the same was not changed, whatever its time says.
 """
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 SLICE_SECONDS = 0.016
-"""One frame at 60 Hz: nobody sees anything shorter."""
+"""One frame at 60 Hz: no one sees anything shorter."""
 
 MAX_BATCH = 256
 """Merges that are sent at once at most."""

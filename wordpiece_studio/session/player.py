@@ -106,7 +106,7 @@ class Player(QObject):
             model.next_merge()
 
     def _go_on_to(self, step: int) -> None:
-        """Show this step, or the breakpoint that is reached before; wait where nobody knows whether there is one."""
+        """Show this step, or the breakpoint that is reached before; wait where no one knows whether there is one."""
         watch, model = self._watch, self._model
         if watch is None or not watch.is_set:
             model.seek(step)

@@ -67,7 +67,7 @@ class PreviewJob(BackgroundJob):
         except StudioError:
             self._end_child()
             raise
-        self._end_child()  # it may be at it for long, for a part that nobody wants any more
+        self._end_child()  # it may be at it for long, for a part that no one wants any more
         return None
 
     def _end_child(self) -> None:

@@ -22,7 +22,7 @@ class Holder:
 
 
 class ProjectLock:
-    """The lock of at most one project. Where its folder cannot be written to there is none: nobody can save there."""
+    """The lock of at most one project. Where its folder cannot be written to there is none: no one can save there."""
 
     def __init__(self) -> None:
         self._file: QLockFile | None = None

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 class ProjectContent(NamedTuple):
     """What of a project is worth a question before it is lost; two are compared part by part.
 
-    A run that nobody asked for is not: the Studio trains it again. Nor is where in time the window stands.
+    A run that no one asked for is not: the Studio trains it again. Nor is where in time the window stands.
     """
 
     settings: ProjectSettings

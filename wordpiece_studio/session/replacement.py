@@ -58,6 +58,6 @@ class Replacement:
         return math.inf if is_head else step
 
     def step(self, wanted: float, last: int) -> int:
-        """Return the step nearest to `wanted`; a later run may reach further, but nobody has asked for its head."""
+        """Return the step nearest to `wanted`; a later run may reach further, but no one has asked for its head."""
         self._missed = int(wanted) if last <= wanted < math.inf else None
         return int(min(wanted, last))

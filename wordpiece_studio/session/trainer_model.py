@@ -328,7 +328,7 @@ class TrainerModel(ShownRun):
     # How the model changes itself.
 
     def _drop_candidates(self) -> None:
-        """Have nobody wait for candidates any more."""
+        """Have no one wait for candidates any more."""
         self._thread.drop_candidates()
         self._beside.drop()
 

@@ -90,7 +90,7 @@ class TrainingThread(QObject):
         self._candidates_requested.emit(CandidatesRequest(run, history, self._wishes.candidates, step, limit))
 
     def drop_candidates(self) -> None:
-        """Have nobody wait for candidates any more; the worker comes away from them at once."""
+        """Have no one wait for candidates any more; the worker comes away from them at once."""
         self._wishes.candidates += 1
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""The files of a corpus as a manifest names them: manifests are published, and where files lie is nobody's matter.
+"""The files of a corpus as a manifest names them: manifests are published, and where files lie is no one's matter.
 
 A file in the folder above the manifest's, or anywhere below that, is named from the manifest's folder:
 ``../texts/a.txt``. Of any other only the name is left, of a URL all but its user, password and query.

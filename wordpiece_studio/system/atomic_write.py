@@ -253,14 +253,14 @@ def _mode_of_regular_file(target: Path) -> int | None:
         raise StudioError(
             "{path} is not a regular file", "Choose another name to save under.", path=display_name(target)
         )
-    if not os.access(target, os.W_OK):  # a new file could take its place all the same, which nobody would expect
+    if not os.access(target, os.W_OK):  # a new file could take its place all the same, which no one would expect
         raise StudioError("{path} is write-protected", "Choose another name to save under.", path=display_name(target))
     return stat.S_IMODE(mode)
 
 
 def _write_new_file(path: Path, data: Content, mode: int | None) -> None:
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    # What replaces a file is for nobody else's eyes before it has that file's permissions.
+    # What replaces a file is for no one else's eyes before it has that file's permissions.
     descriptor = os.open(path, flags, 0o666 if mode is None else 0o600)
     try:
         file = os.fdopen(descriptor, "w+b")

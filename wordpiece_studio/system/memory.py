@@ -105,7 +105,7 @@ def _group_rooms(root: Path) -> Iterator[int]:
             folder = root / top / level
             most, now = _text(folder / limit).strip(), _text(folder / used).strip()
             if most.isdigit() and now.isdigit():  # "max" is no limit
-                # Pages of files that nobody reads count as used, but are given up first.
+                # Pages of files that no one reads count as used, but are given up first.
                 yield int(most) - int(now) + _fields(folder / "memory.stat").get(idle, 0)
 
 

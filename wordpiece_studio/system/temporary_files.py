@@ -1,6 +1,6 @@
 """The files beside a target that a save writes first: their names, and what a killed save left of them.
 
-A name says which process made the file and on which computer, so that a later save can tell what nobody will ever
+A name says which process made the file and on which computer, so that a later save can tell what no one will ever
 put in place from what another program is just writing.
 """
 
@@ -27,7 +27,7 @@ def temporary_path(target: Path) -> Path:
 def remove_leftovers(target: Path) -> None:
     """Remove the temporary files beside `target` whose process is gone; those of which it is not sure stay.
 
-    No failure is reported: they are in nobody's way.
+    No failure is reported: they are in no one's way.
     """
     name = re.compile(re.escape(_beginning(target)) + rf"(\d{{1,10}})-{_host()}-[0-9a-f]{{8}}\.tmp")
     with contextlib.suppress(OSError), os.scandir(target.parent) as entries:

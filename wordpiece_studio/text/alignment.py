@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class AlignedText:
     """A normalized text in which every character knows the stretch of the original that it came from.
 
-    A character that normalization removed belongs to nobody; characters that one original character was
+    A character that normalization removed belongs to no one; characters that one original character was
     turned into all carry that character's stretch.
 
     Attributes

@@ -127,7 +127,7 @@ class Tokenizer:
     max_word_length
         A word of more characters is unknown as a whole, as in BERT.
     is_normalizer_guessed
-        Whether the normalizer was only guessed from the tokens, nothing and nobody having said how text is read.
+        Whether the normalizer was only guessed from the tokens, nothing and no one having said how text is read.
 
     Special tokens that are written out in a text are found before anything else, as in Hugging Face.
 

@@ -118,7 +118,7 @@ class MergeHistory:
 
     @property
     def is_whole(self) -> bool:
-        """Whether words and places are in memory, so that nobody has to wait for them."""
+        """Whether words and places are in memory, so that no one has to wait for them."""
         return True
 
     @property

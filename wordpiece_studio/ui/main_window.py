@@ -169,7 +169,7 @@ class MainWindow(QMainWindow):
 
     def shut_down(self) -> None:
         """Stop everything that runs and wait for it."""
-        self.recovery.close()  # first: it takes down what is unsaved, should nobody have been asked
+        self.recovery.close()  # first: it takes down what is unsaved, should no one have been asked
         self.player.stop()
         self.warm_up.close()
         self.counting.stop()
@@ -193,7 +193,7 @@ class MainWindow(QMainWindow):
             self.recovery.forget()
         self._is_leaving = True
         self.view_controller.remember(self.player.speed)
-        self.hide()  # what runs may take a moment to end, and nobody should have to look at a window that is stuck
+        self.hide()  # what runs may take a moment to end, and no one should have to look at a window that is stuck
         self.shut_down()
         event.accept()
         self.closed.emit()

@@ -33,7 +33,7 @@ class Messages(QObject):
     """Shows errors and questions over `window`."""
 
     fault_happened = Signal(object)
-    """An exception that nobody expected, as the text of its traceback; may be emitted in any thread."""
+    """An exception that no one expected, as the text of its traceback; may be emitted in any thread."""
     diagnostics_requested = Signal()
     """The user wants the report of a fault on the clipboard."""
 
@@ -62,7 +62,7 @@ class Messages(QObject):
     # -- faults of the program
 
     def catch_faults(self) -> None:
-        """Bring every exception that nobody caught here, from this and from all other threads."""
+        """Bring every exception that no one caught here, from this and from all other threads."""
         sys.excepthook = self._on_exception
         threading.excepthook = self._on_thread_exception
 

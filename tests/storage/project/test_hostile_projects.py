@@ -328,7 +328,7 @@ def test_random_mutations_are_refused_or_read(path: Path) -> None:
         except StudioError:
             outcomes[False] += 1
     assert outcomes[False] > 100, "mutations that change nothing test nothing"
-    assert outcomes[True] > 3, "and those that nobody can tell from a project must be read"
+    assert outcomes[True] > 3, "and those that no one can tell from a project must be read"
 
 
 def test_a_journal_beside_it_is_not_looked_at(path: Path, whole: bytes) -> None:

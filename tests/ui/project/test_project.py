@@ -180,7 +180,7 @@ def test_nothing_that_is_large_is_read_in_the_turn_of_the_window(
 def test_title_and_mark_follow_what_is_not_saved(projects: Projects) -> None:
     window = projects.window
     assert window.windowTitle() == title_of("Untitled")
-    assert not window.isWindowModified()  # a sample that nobody touched
+    assert not window.isWindowModified()  # a sample that no one touched
     path = projects.save("pug & [*]")
     assert path.exists()
     assert window.windowTitle() == "pug & [*][*][*] — WordPiece Studio"

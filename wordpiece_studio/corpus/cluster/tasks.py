@@ -226,7 +226,7 @@ def _check_presence(file: CorpusFile) -> None:
 
 
 def _check_of_wish() -> Callable[[], None]:
-    """Return what raises `CountingStopped` once nobody wants the result of this task any more."""
+    """Return what raises `CountingStopped` once no one wants the result of this task any more."""
     try:
         from distributed import get_worker
 

@@ -54,7 +54,7 @@ class ProgressMeter:
     Parameters
     ----------
     tell
-        Who wants to know; None if nobody does.
+        Who wants to know; None if no one does.
     bytes_total, files_total
         How much there is.
     """

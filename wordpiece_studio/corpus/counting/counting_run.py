@@ -96,7 +96,7 @@ class CountingRun:
         )
         self.counts = Merging(self._counter.numbers)
         self._file_count = len(files)
-        self._next = 0  # the first segment that nobody has
+        self._next = 0  # the first segment that no one has
         self._head = 0  # the first segment that is not wholly added
         self._added = 0  # parts of it that are
         self._lines_before = 0  # lines of its file before it
@@ -163,7 +163,7 @@ class CountingRun:
         return is_added or number in self._parts or number in self._over or number in self._faulty
 
     def _give_out(self) -> int | None:
-        """Return the first segment that nobody has, which is then taken; none behind one with a fault."""
+        """Return the first segment that no one has, which is then taken; none behind one with a fault."""
         if self._next >= len(self._segments) or self._faulty:
             return None
         self._next += 1

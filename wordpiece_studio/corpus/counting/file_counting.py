@@ -96,7 +96,7 @@ def notes_on_files(
     marked = {
         place.name: told.encoding
         for file, place, told in zip(files, on_disk, read, strict=False)
-        if file.encoding is None and told.encoding != "utf-8"  # nobody said so but its byte order mark
+        if file.encoding is None and told.encoding != "utf-8"  # no one said so but its byte order mark
     }
     return {"changed_files": tuple(file.name for file in on_disk if file.has_changed()), "marked_files": marked}
 

@@ -1,4 +1,4 @@
-"""Counting texts and streams, of which nobody knows how much will come. Not here: files (`file_counting`)."""
+"""Counting texts and streams, of which no one knows how much will come. Not here: files (`file_counting`)."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class TextCounting:
         """Count a piece, which begins and ends where words do."""
         self._check_stop()
         if self._given_encoding is None and piece.encoding != "utf-8":
-            self._marked_files[piece.source] = piece.encoding  # nobody said so but its byte order mark
+            self._marked_files[piece.source] = piece.encoding  # no one said so but its byte order mark
         self._notes.add(piece)
         if self._counter is not None:
             self._counter.add(piece)

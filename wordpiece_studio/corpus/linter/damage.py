@@ -1,6 +1,6 @@
 """Text that was read in a wrong encoding: where it is, and what it should have been.
 
-Only stretches that go back to bytes and forward to text without a remainder are told, and only those that nobody writes
+Only stretches that go back to bytes and forward to text without a remainder are told, and only those that no one writes
 on purpose: ``É»`` ends a French quotation in capitals, although its bytes are UTF-8.
 """
 
@@ -137,7 +137,7 @@ def _as_utf8(text: str, bytes_of: dict[str, int]) -> str | None:
 
 
 def _is_sure(text: str, match: re.Match[str], sequences: list[str]) -> bool:
-    """Return whether nobody would write this on purpose."""
+    """Return whether no one would write this on purpose."""
     if len(sequences) >= 3 or (len(sequences) == 2 and max(map(len, sequences)) > 2):
         return True
     before, after = text[max(match.start() - 1, 0) : match.start()], text[match.end() : match.end() + 1]

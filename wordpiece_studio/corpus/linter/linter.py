@@ -104,7 +104,7 @@ def lint(
 
 
 def _decisions(listed: Listing) -> list[Finding]:
-    """Return what was decided about files that nobody had said."""
+    """Return what was decided about files that no one had said."""
     tables = listed.guessed_tables
     found = []
     if tables:

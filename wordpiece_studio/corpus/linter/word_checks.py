@@ -117,7 +117,7 @@ _ANY_INVISIBLE = re.compile(f"[{_INVISIBLE}]")
 
 
 def invisible(evidence: Evidence) -> Finding | None:
-    """Return a finding if words hold characters that nobody sees and no script needs there."""
+    """Return a finding if words hold characters that no one sees and no script needs there."""
     bad: dict[str, int] = {}
     characters: Counter[str] = Counter()
     needed = False

@@ -315,7 +315,7 @@ class RecoveryKeeper(QObject):
     def _keep_the_last(self) -> None:
         """Write what was not written yet, in this thread: the program ends."""
         project = self._state.capture()
-        self._needs_base = True  # nobody knows how far the thread has come
+        self._needs_base = True  # no one knows how far the thread has come
         try:
             if self._is_to_be_kept(project):
                 self._store.write(self._order(project))

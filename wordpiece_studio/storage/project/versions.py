@@ -30,7 +30,7 @@ def migrated(container: Container) -> Records:
     Raises
     ------
     StudioError
-        If nobody can have written a file of its version.
+        If no one can have written a file of its version.
     """
     records = dict(container.meta)
     for major in range(container.major, layout.MAJOR):

@@ -21,7 +21,7 @@ _LONG_TEXT = 1_000_000
 _LIVE_TEXT = 150_000
 """Characters; a text up to this is counted at every key, in a hundredth of a second."""
 _PATIENCE_MS = 250
-"""So long the counts before the last key may stay to be seen: shorter than this nobody sees that they are gone."""
+"""So long the counts before the last key may stay to be seen: shorter than this no one sees that they are gone."""
 
 
 class CountingController(QObject):

@@ -141,7 +141,7 @@ class ExportController(QObject):
     def _on_dialog_finished(self, result: int) -> None:
         self._dialog = None
         if result != ExportDialog.DialogCode.Accepted.value:
-            self._asked = None  # nobody holds on to a training for nothing
+            self._asked = None  # no one holds on to a training for nothing
         self._inspecting.stop()
 
     def _on_dialog_chosen(self, choice: ExportChoice) -> None:

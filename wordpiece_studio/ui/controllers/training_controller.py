@@ -87,7 +87,7 @@ class TrainingController(QObject):
         return self._question
 
     def take_corpus(self, name: str, *, keeps_run: bool) -> None:
-        """Another corpus called `name` was opened; without `keeps_run` a run that nobody asked for is dropped."""
+        """Another corpus called `name` was opened; without `keeps_run` a run that no one asked for is dropped."""
         self.record.set_corpus_name(name)
         self.proposal.expect_text()
         self.live.take_opened()

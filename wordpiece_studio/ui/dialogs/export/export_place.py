@@ -26,7 +26,7 @@ def place_of(text: str, folder: Path) -> Path:
     '/texts/out'
     """
     path = Path(text.strip())
-    with suppress(RuntimeError):  # "~name" is nobody's folder here: then it is a name, as in a shell
+    with suppress(RuntimeError):  # "~name" is no one's folder here: then it is a name, as in a shell
         path = path.expanduser()
     return folder / path
 
@@ -59,7 +59,7 @@ def for_other_kind(text: str, proposed: Collection[str], name: str) -> str:
 def folder_for(chosen: Path, name: str) -> Path:
     """Return `chosen` if nothing but an export of the Studio is in it, else a new folder called `name` in it.
 
-    Nobody who points at a folder full of other things wants these files strewn among them.
+    No one who points at a folder full of other things wants these files strewn among them.
     """
     try:
         names = {path.name for path in chosen.iterdir()}

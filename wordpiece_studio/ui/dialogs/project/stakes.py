@@ -57,7 +57,7 @@ class Stakes:
 
     @property
     def is_anything_made(self) -> bool:
-        """Whether something would be lost that nobody but the user can make again."""
+        """Whether something would be lost that no one but the user can make again."""
         return self.text or self.notes > 0 or self.others
 
     @property

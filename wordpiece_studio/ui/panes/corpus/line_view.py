@@ -66,7 +66,7 @@ class LineView(QWidget):
             self._show(texts, {"raw": (line_text(line),), "normalized": (str(error),)})
             return
         chosen = word_at(words, column)
-        # Where nobody has put the cursor the line is shown from its beginning.
+        # Where no one has put the cursor the line is shown from its beginning.
         place = chosen.start if chosen is not None and column else 0
         near = words[first_near(words, chosen) :][:_MOST_WORDS]
         symbols = symbols_of(chosen.text, prefix) if chosen is not None else []
@@ -158,7 +158,7 @@ def jamo_apart(text: str) -> str:
 def word_at(words: list[Word], column: int) -> Word | None:
     """Return the word in which or after which the cursor stands; None if there are none.
 
-    At the start of the line, where nobody has put it, it is the first word that has more than one symbol.
+    At the start of the line, where no one has put it, it is the first word that has more than one symbol.
     """
     if column == 0:
         return next((word for word in words if len(word.text) > 1), words[0] if words else None)

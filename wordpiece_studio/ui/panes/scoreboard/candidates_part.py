@@ -68,7 +68,7 @@ class CandidatesPart(QStackedWidget):
         limit
             How many were asked for: if there are as many, there may be more.
         ties
-            How many tie with the best, None if nobody knows more than is seen.
+            How many tie with the best, None if no one knows more than is seen.
         """
         may_have_more = len(candidates) >= limit
         name = value_name(config.objective)

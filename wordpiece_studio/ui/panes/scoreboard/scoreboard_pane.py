@@ -179,7 +179,7 @@ class ScoreboardPane(Pane):
         self._patience.start()
 
     def _is_learning_at_head(self) -> bool:
-        """Whether the step is that of the engine while it learns: nobody could read its candidates."""
+        """Whether the step is that of the engine while it learns: no one could read its candidates."""
         return self._model.state is TrainerState.TRAINING and self._model.is_at_head
 
     def _show_heading(self) -> None:

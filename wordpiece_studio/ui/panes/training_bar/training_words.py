@@ -41,7 +41,7 @@ def idle_words(model: TrainerModel, record: RunRecord, proposed: str, needs: tup
     """Return what there is to say while nothing trains, the whole and then shorter forms of it.
 
     `proposed` is said of the settings, or empty; `needs`, what the next training needs, and the same shorter; or none.
-    It comes first: without it nobody knows whether to begin.
+    It comes first: without it no one knows whether to begin.
     """
     changes = record.changes()
     if proposed:  # the user knows of those settings
