@@ -223,7 +223,7 @@ def _compare_files(setting: Setting, theirs: Any, folder: Path, result: Result) 
         if path.name != "wordpiece-studio.json":  # the manifest tells who wrote it from what
             result.files += 1
             if path.read_bytes() != (folder / path.name).read_bytes():
-                result.note(f"{setting}: {path.name} is another one when it was read and written again")
+                result.note(f"{setting}: {path.name} differs when it was read and written again")
 
 
 def _triple(encoding: Encoding) -> tuple[Any, ...]:

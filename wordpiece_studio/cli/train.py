@@ -114,7 +114,7 @@ def train_command(
     alphabet: Annotated[str, option("Layout: seen or huggingface.", ALPHABET)] = "seen",
     alphabet_limit: Annotated[int | None, option("At most this many characters.", ALPHABET)] = None,
     alphabet_overflow: Annotated[str, option("Words with others: unk skips, remove cuts.", ALPHABET)] = "unk",
-    initial_alphabet: Annotated[str, option("Symbols to have at any rate, by blanks.", ALPHABET)] = "",
+    initial_alphabet: Annotated[str, option("Symbols to have always, separated by blanks.", ALPHABET)] = "",
     continuing_order: Annotated[str | None, option("Order of continuing symbols, by blanks.", ALPHABET)] = None,
     special_tokens: Annotated[
         str, option("The first ids, by blanks; empty for none.", ALPHABET, show_default="BERT's five")

@@ -25,7 +25,7 @@ _FIRST_ROWS = 20
 class DelimitedTexts(RowSource):
     """The texts in one column of a csv or tsv file or stream.
 
-    The first row names the columns, unless the column is given by a number that is none of these names: then it is
+    The first row names the columns, unless the column is given by a number that is not one of these names: then it is
     the column of that number, from 1, and the first row is one like the others.
     """
 

@@ -50,7 +50,7 @@ class Bookmarks(QAbstractTableModel):
     Signals
     -------
     changed()
-        `notes`, or which of them are of the run that is shown, is another one.
+        `notes`, or which of them are of the run that is shown, has changed.
     """
 
     changed = Signal()

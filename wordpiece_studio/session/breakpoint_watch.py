@@ -44,7 +44,7 @@ class BreakpointWatch(QObject):
     Signals
     -------
     changed()
-        `known` or `steps` is another one.
+        `known` or `steps` has changed.
     faulted(Breakpoint, StudioError)
         This one was disabled: its expression takes too long.
     """

@@ -73,7 +73,7 @@ class Breakpoints(QAbstractTableModel):
     Signals
     -------
     changed()
-        `all` is another one.
+        `all` has changed.
     """
 
     changed = Signal()

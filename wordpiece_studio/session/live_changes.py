@@ -25,7 +25,7 @@ class LiveChanges(QObject):
     Signals
     -------
     changed()
-        `rows`, `steps` or `is_known` is another one.
+        `rows`, `steps` or `is_known` has changed.
     """
 
     changed = Signal()

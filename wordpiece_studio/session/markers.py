@@ -45,7 +45,7 @@ class Markers(QObject):
     Signals
     -------
     changed()
-        `a` or `b` is another one.
+        `a` or `b` has changed.
     """
 
     changed = Signal()

@@ -111,7 +111,7 @@ class ProjectState(QObject):
 
     @property
     def serial(self) -> int:
-        """A number that is another one when another project is shown, one without a file included."""
+        """A number that differs when another project is shown, one without a file included."""
         return self._serial
 
     @property

@@ -122,7 +122,7 @@ def encode_texts(
     ------
     StudioError
         If the vocabulary does not go with `dtype` or lacks a special token; or if `texts` is itself a text, or holds
-        something that is none.
+        something that is not a text.
     """
     if isinstance(texts, str):
         raise StudioError("One text was given where several are expected", "Put it into a list.")

@@ -192,7 +192,7 @@ class MemoryForecaster:
 
 
 def _alphabet_size(words: list[str], lengths: NDArray[np.int64]) -> int:
-    """Return the number of symbols in these words; a character at the beginning is another one than inside."""
+    """Return the number of symbols in these words; one at the beginning of a word and one inside differ."""
     if not words:
         return 0
     characters = np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), dtype=np.int32)

@@ -178,7 +178,7 @@ def count_texts(
     Raises
     ------
     StudioError
-        If `texts` is itself a text, or holds something that is none.
+        If `texts` is itself a text, or holds something that is not a text.
     """
     if isinstance(texts, str):
         raise StudioError("One text was given where several are expected", "Put it into a list.")

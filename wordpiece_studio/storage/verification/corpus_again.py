@@ -86,7 +86,7 @@ def words_again(
         )
         if changed is not None:
             raise StudioError(
-                "{path} is not the file that was trained on: its SHA-256 is another one",
+                "{path} is not the file that was trained on: its SHA-256 differs",
                 "Name the corpus, its word counts or the project after the folder.",
                 path=changed.path,
             )

@@ -70,7 +70,7 @@ class CountingController(QObject):
 
     @property
     def text_serial(self) -> int:
-        """A number that is another one after every change of the text."""
+        """A number that differs after every change of the text."""
         return self._text_serial
 
     @property

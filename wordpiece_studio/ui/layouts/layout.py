@@ -48,7 +48,7 @@ class Layout:
     Attributes
     ----------
     version
-        Another number when the arrangement is another one: what was saved of the old one is left alone then.
+        Another number when the arrangement has changed: what was saved of the old one is left alone then.
     columns
         From left to right, above the panel `bottom`.
     closed

@@ -29,7 +29,7 @@ class Pane(QWidget):
     """
 
     heading_changed = Signal()
-    """:attr:`title` or :attr:`hint` is another one."""
+    """:attr:`title` or :attr:`hint` has changed."""
 
     def __init__(self, model: TrainerModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)

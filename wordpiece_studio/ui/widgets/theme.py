@@ -61,7 +61,7 @@ class Theme(QObject):
         return self._look
 
     def set_choice(self, choice: ThemeChoice) -> None:
-        """Change to the look chosen and say so if it is another one."""
+        """Change to the look chosen and say so if it differs."""
         self._choice = choice
         if self._application is not None:
             self._tell_system()
@@ -262,7 +262,7 @@ def pass_font_on(root: QWidget, font: QFont) -> None:
     for widget in root.findChildren(QWidget):
         if widget.property("role") in BOLD_ROLES:  # the style sheet gave them a font of their own
             widget.setFont(_changed(font, 0, bold=True))
-        elif isinstance(widget, QComboBox):  # Qt's keep the room that they needed until their style is another one
+        elif isinstance(widget, QComboBox):  # Qt's keep the room that they needed until their style changes
             QCoreApplication.sendEvent(widget, QEvent(QEvent.Type.StyleChange))
 
 

@@ -47,7 +47,7 @@ class CorpusPane(QWidget):
     """Shows and edits `document`, as a text or as a list of files; the words come from `counting`."""
 
     heading_changed = Signal()
-    """Title or hint is another one."""
+    """Title or hint has changed."""
 
     def __init__(
         self,

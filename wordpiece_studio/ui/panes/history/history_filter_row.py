@@ -23,7 +23,7 @@ class HistoryFilterRow(QWidget):
     """Text or expression, only ties, only changes of the live text; below them what is wrong with the expression."""
 
     filter_changed = Signal()
-    """:attr:`filter` is another one."""
+    """:attr:`filter` has changed."""
     step_entered = Signal(object)
     """The user wants to go to this step (int), which there may not be."""
     closed = Signal()

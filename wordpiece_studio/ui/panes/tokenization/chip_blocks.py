@@ -81,7 +81,7 @@ class ChipWidths(Protocol):
 
 
 class Inserted(NamedTuple):
-    """A chip that is none of the text: it stands before `place`, in its word or as a word of its own."""
+    """A chip that is not part of the text: it stands before `place`, in its word or as a word of its own."""
 
     place: ChipPlace
     is_in_word: bool
@@ -197,7 +197,7 @@ class ChipBlocks:
         return None
 
     def inserted_rect(self) -> tuple[float, float, float] | None:
-        """Return where the chip lies that is none of the text, as `rect_of` does."""
+        """Return where the chip lies that is not part of the text, as `rect_of` does."""
         if self._inserted is None or not len(self._lines):
             return None
         extra = self.block(self._inserted.place.line).extra

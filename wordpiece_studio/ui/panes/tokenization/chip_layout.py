@@ -40,7 +40,7 @@ class PlacedChip(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PlacedBlock:
-    """The chips of one block in reading order, the height of the block, and a chip in it that is none of the text."""
+    """The chips of one block in reading order, the height of the block, and any chip that is not part of the text."""
 
     chips: list[PlacedChip]
     height: float

@@ -27,7 +27,7 @@ class TokenOptions(QWidget):
     """Switches for ids, offsets, birth steps and the table, and a menu to copy."""
 
     changed = Signal()
-    """A switch is another one."""
+    """A switch has changed."""
     copy_tokens_requested = Signal()
     """The tokens are wanted on the clipboard."""
     copy_ids_requested = Signal()

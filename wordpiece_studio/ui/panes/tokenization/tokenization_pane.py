@@ -52,7 +52,7 @@ class TokenizationPane(Pane):
     """The typed text as chips at the step of the timeline."""
 
     text_changed = Signal(object)
-    """The live text is another one, a str."""
+    """The live text has changed, a str."""
 
     def __init__(
         self, model: TrainerModel, theme: Theme, parent: QWidget | None = None, *, changes: LiveChanges | None = None

@@ -26,7 +26,7 @@ class VocabularyControls(QWidget):
     """Says what is sought, and which kind of tokens is to be shown."""
 
     search_changed = Signal()
-    """:attr:`sought` is another one."""
+    """:attr:`sought` has changed."""
     kind_changed = Signal(object)
     """The kind (str) that was chosen."""
     table_wanted = Signal()
