@@ -38,8 +38,8 @@ def test_semicolons() -> None:
 
 
 def test_long_texts_take_no_time() -> None:
-    started = time.monotonic()
+    started = time.process_time()
     for piece in (" ", "\u2003\n", " ;", '"\t', ";'"):
         text = piece * 100_000
         assert unguarded(guarded(text)) == text
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5
