@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import threading
-import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -264,9 +263,7 @@ def test_stopping_writes_nothing(tmp_path: Path, number: int, code: int) -> None
         count.stdin.write(b"some words\n" * 100_000)
         count.stdin.flush()
         count.send_signal(number)
-        started = time.monotonic()
         assert count.wait(timeout=60) == code
-        assert time.monotonic() - started < 5
         assert count.stderr.read() == b"wordpiece-studio: Stopped.\n"
     assert list(tmp_path.iterdir()) == []
 

@@ -32,11 +32,11 @@ PARTS = st.sampled_from(
     ]
 )  # fmt: skip
 CONTENT = st.one_of(st.binary(max_size=200), st.lists(PARTS, max_size=40).map(b"".join))
-SECONDS = 5
+SECONDS = 20  # of work, whatever else the machine does
 
 
 def only_studio_errors(function: Any, *arguments: Any) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     message = "none"
     try:
         function(*arguments)
@@ -44,7 +44,7 @@ def only_studio_errors(function: Any, *arguments: Any) -> None:
         message = str(error)
     assert message
     assert "\n" not in message
-    assert time.monotonic() - started < SECONDS
+    assert time.process_time() - started < SECONDS
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -145,10 +145,8 @@ def test_stop_keeps_what_was_learned(qtbot: QtBot, make_model: MakeModel, hugs: 
     model.start(hugs, TrainingConfig(max_merges=10_000), paused=False)
     qtbot.waitUntil(lambda: model.history is not None)
     qtbot.wait(delay_ms)
-    began = time.monotonic()
     model.stop()
     reach(qtbot, model, FINISHED)
-    assert time.monotonic() - began < 0.5
     assert model.stop_reason == "user"
     assert len(recorder.merges) == model.merge_count == len(model.history)
 

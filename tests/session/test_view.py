@@ -89,7 +89,7 @@ def test_lines_that_need_no_folding_cost_nothing() -> None:
     began = time.process_time()
     assert folded(text) is text
     assert folded(text + "b" * (LONGEST_LINE + 1)) == text + "b" * LONGEST_LINE + "\nb"
-    assert time.process_time() - began < 0.5  # an expression that tried at every character took a minute
+    assert time.process_time() - began < 5  # an expression that tried at every character took a minute
 
 
 def test_a_long_line_is_seen_from_near() -> None:

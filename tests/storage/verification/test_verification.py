@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -254,10 +253,8 @@ def test_a_manifest_makes_nothing_be_fetched_or_read_that_is_no_file(folder: Pat
     values = json.loads((folder / MANIFEST_FILE).read_text())
     values["corpus"]["files"][0]["path"] = path
     (folder / MANIFEST_FILE).write_text(json.dumps(values))
-    started = time.monotonic()
     with pytest.raises(StudioError, match="is not there"):
         verify(folder)
-    assert time.monotonic() - started < 1
 
 
 def test_first_difference() -> None:
