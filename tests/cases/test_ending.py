@@ -14,8 +14,8 @@ import pytest
 from tests.cases import child_works
 from wordpiece_studio.corpus.counting import helpers
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.child_process import ChildProcess
 from wordpiece_studio.session.settings import FILE_NAME, SettingsStore, StudioSettings
+from wordpiece_studio.system.child_process import ChildProcess
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -93,7 +93,7 @@ from wordpiece_studio.corpus.counting import worker
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
-from wordpiece_studio.session.child_process import ChildProcess
+from wordpiece_studio.system.child_process import ChildProcess
 if __name__ == "__main__":
     child = ChildProcess(child_works.sleep, 60.0, name="The counting")
     next(child.messages(threading.Event()))

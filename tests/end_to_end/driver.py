@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _LEFT = Qt.MouseButton.LeftButton
 _PLAIN = Qt.KeyboardModifier.NoModifier
-_PATIENCE_SECONDS = 10
+_PATIENCE_SECONDS = 60
 
 
 class Driver:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from wordpiece_studio.corpus.corpus_file import CorpusFile
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.child_process import lower_priority
 from wordpiece_studio.session.file_rows import FileRow, FileState, written_file, written_rows
+from wordpiece_studio.system.child_process import lower_priority
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection

@@ -15,10 +15,10 @@ from PySide6.QtCore import QObject, Signal
 
 from wordpiece_studio.corpus.corpus_file import kind_of_name
 from wordpiece_studio.session.background_job import BackgroundJob
-from wordpiece_studio.session.child_process import ChildProcess
 from wordpiece_studio.session.corpus_child import describe_in_child
 from wordpiece_studio.session.file_rows import FileRow, read_rows
 from wordpiece_studio.session.text_file import LARGEST_EDITED, TextFile, read_text_file
+from wordpiece_studio.system.child_process import ChildProcess
 
 if TYPE_CHECKING:
     import threading

@@ -17,9 +17,9 @@ import numpy as np
 from wordpiece_studio.corpus.corpus_file import CorpusFile
 from wordpiece_studio.corpus.counting.counting_progress import CountingProgress
 from wordpiece_studio.corpus.counts import CorpusStatistics, SkippedWord
-from wordpiece_studio.session.child_process import lower_priority
 from wordpiece_studio.session.counts_with_figures import CorpusFigures, CountsWithFigures, corpus_figures
 from wordpiece_studio.session.file_rows import written_file
+from wordpiece_studio.system.child_process import lower_priority
 from wordpiece_studio.text import normalizers, pre_tokenizers
 
 if TYPE_CHECKING:

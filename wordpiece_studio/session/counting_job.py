@@ -14,7 +14,6 @@ from PySide6.QtCore import QObject, Signal
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.background_job import BackgroundJob
-from wordpiece_studio.session.child_process import ChildProcess
 from wordpiece_studio.session.counting_child import (
     GO_ON,
     KEEP,
@@ -27,6 +26,7 @@ from wordpiece_studio.session.counting_child import (
     written_order,
 )
 from wordpiece_studio.session.counts_with_figures import let_go_slowly, with_figures
+from wordpiece_studio.system.child_process import ChildProcess
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

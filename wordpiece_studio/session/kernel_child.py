@@ -10,7 +10,7 @@ import gc
 import threading
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.session.child_process import POLL_SECONDS, ChildProcess
+from wordpiece_studio.system.child_process import POLL_SECONDS, ChildProcess
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.background_job import BackgroundJob
-from wordpiece_studio.session.child_process import ChildProcess
 from wordpiece_studio.session.lint_child import (
     FINDINGS,
     READY,
@@ -22,6 +21,7 @@ from wordpiece_studio.session.lint_child import (
     repair_in_child,
     written_order,
 )
+from wordpiece_studio.system.child_process import ChildProcess
 
 if TYPE_CHECKING:
     import threading

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.background_job import BackgroundJob
-from wordpiece_studio.session.child_process import ChildProcess
 from wordpiece_studio.session.corpus_child import preview_in_child, read_preview, written_preview_order
+from wordpiece_studio.system.child_process import ChildProcess
 
 if TYPE_CHECKING:
     import threading

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session import child_process
+from wordpiece_studio.system import child_process
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
