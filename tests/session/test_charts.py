@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from wordpiece_studio.corpus.counting.counting import count_texts
-from wordpiece_studio.session.chart_curves import (
+from wordpiece_studio.session.chart_source import (
+    TokenLengths,
     held_curve,
     median_curve,
     sampled_steps,
@@ -16,7 +17,6 @@ from wordpiece_studio.session.chart_curves import (
     tie_steps,
     value_curve,
 )
-from wordpiece_studio.session.chart_lengths import TokenLengths
 from wordpiece_studio.session.live_timeline import TextSummary
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import train

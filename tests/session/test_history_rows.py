@@ -17,7 +17,7 @@ from tests.benchmarks.million import MillionModel, million_history
 from tests.session.conftest import random_counts
 from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session import history_ordering
+from wordpiece_studio.session import history_rows
 from wordpiece_studio.session.history_ranks import token_ranks
 from wordpiece_studio.session.history_rows import HistoryColumn, HistoryFilter, HistoryRows, RowsWanted, _stable_order
 from wordpiece_studio.session.history_search import GivenUp, ends_soon, pattern_finder, tokens_found
@@ -173,7 +173,7 @@ def test_nobody_who_has_turned_away_is_answered() -> None:
 @pytest.fixture
 def table(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, qtmodeltester: ModelTester) -> Any:
     """A table that has all its rows found in a thread."""
-    monkeypatch.setattr(history_ordering, "_AT_ONCE", 0)
+    monkeypatch.setattr(history_rows, "_AT_ONCE", 0)
     table = HistoryTableModel(MillionModel(history()))  # type: ignore[arg-type]
     qtmodeltester.check(table)
     yield table

@@ -10,7 +10,6 @@ from PySide6.QtCore import QLocale, QPersistentModelIndex, Qt
 
 from tests.benchmarks.million import million_history
 from tests.session.conftest import random_counts
-from wordpiece_studio.session.history_cells import HistoryWords
 from wordpiece_studio.session.history_rows import HistoryColumn, HistoryFilter, HistoryRows, RowsWanted
 from wordpiece_studio.session.history_table import (
     IS_CURRENT_STEP_ROLE,
@@ -18,6 +17,7 @@ from wordpiece_studio.session.history_table import (
     RAW_ROLE,
     STEP_ROLE,
     HistoryTableModel,
+    HistoryWords,
 )
 from wordpiece_studio.session.records import TrainerState
 from wordpiece_studio.training.config import TrainingConfig

@@ -11,8 +11,7 @@ import pytest
 
 from tests.session.test_live_text import COURSE, tokenizer_at
 from wordpiece_studio.corpus.counting.counting import count_texts
-from wordpiece_studio.session.live_changes import LiveChanges
-from wordpiece_studio.session.live_finder import ChangesFinder
+from wordpiece_studio.session.live_changes import ChangesFinder, LiveChanges
 from wordpiece_studio.session.live_timeline import TextSummary, TextTimeline
 from wordpiece_studio.session.records import TrainerState
 from wordpiece_studio.session.text_changes import TextChange, word_timeline
@@ -180,7 +179,7 @@ def test_what_is_found_again_to_be_so_is_known_again(
     finder = ChangesFinder(model, changes)
     model.start(count_texts(COURSE), TrainingConfig(vocab_size=70))
     qtbot.waitUntil(lambda: model.state is TrainerState.FINISHED and changes.is_known)
-    monkeypatch.setattr("wordpiece_studio.session.live_finder._FIRST_SLICE", 0.0)
+    monkeypatch.setattr("wordpiece_studio.session.live_changes._FIRST_SLICE", 0.0)
     finder.set_lines([" \n"] * 40)
     finder.set_lines([" "])
     qtbot.waitUntil(lambda: changes.is_known)

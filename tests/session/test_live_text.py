@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wordpiece_studio.corpus.counting.counting import count_texts
-from wordpiece_studio.session.line_stretches import cut_lines, stretch_pattern
-from wordpiece_studio.session.live_text import LiveText
-from wordpiece_studio.session.text_units import TEXT_UNITS, TextUnit, length_in
+from wordpiece_studio.session.live_text import LiveText, cut_lines, stretch_pattern
+from wordpiece_studio.session.view_text import TEXT_UNITS, TextUnit, length_in
 from wordpiece_studio.text.bert_normalizer import BertNormalizer
 from wordpiece_studio.text.normalizers import Unchanged, UnicodeForm
 from wordpiece_studio.text.pipeline import Pipeline

@@ -9,9 +9,9 @@ from PySide6.QtCore import Qt
 
 from tests.session.conftest import random_counts
 from wordpiece_studio.session.bookmarks import IS_OF_RUN_ROLE, Bookmark, Bookmarks
-from wordpiece_studio.session.focus_step import FocusStep
 from wordpiece_studio.session.markers import Distance, Markers
 from wordpiece_studio.session.records import Focus, TrainerState
+from wordpiece_studio.session.selection import FocusStep
 from wordpiece_studio.training.config import TrainingConfig
 
 if TYPE_CHECKING:

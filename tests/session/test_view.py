@@ -11,23 +11,24 @@ from hypothesis import strategies as st
 
 from wordpiece_studio.session.commands import Edit
 from wordpiece_studio.session.text_file import TextFile
-from wordpiece_studio.session.view_edit import placed_edit
-from wordpiece_studio.session.view_index import ViewIndex, utf16_length
 from wordpiece_studio.session.view_text import (
     LONGEST_LINE,
     PAGE_LENGTH,
+    ViewIndex,
     folded,
     has_long_line,
     has_long_line_near,
     main_line_break,
     page_starts,
+    placed_edit,
     to_view,
     unfolded,
+    utf16_length,
 )
 
 if TYPE_CHECKING:
     from wordpiece_studio.session.document import Document
-    from wordpiece_studio.session.view_edit import ViewEdit
+    from wordpiece_studio.session.view_text import ViewEdit
 
 MIXED = "a\r\n\n\r\r\n\u2028\u2029\u0085\u00a0\U0001f917한z\ufeff\ufffe\ud83e\udd17"
 texts = st.text(alphabet=MIXED, max_size=12)

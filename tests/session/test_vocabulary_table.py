@@ -13,8 +13,15 @@ from PySide6.QtCore import QLocale, QObject, QPersistentModelIndex, Qt
 from tests.session.conftest import random_counts
 from wordpiece_studio.session.records import TrainerState
 from wordpiece_studio.session.token_usage import TokenUsage
-from wordpiece_studio.session.vocabulary_rows import SPECIAL_BIRTH, TokenNumbers, VocabularyColumn, VocabularyRows
-from wordpiece_studio.session.vocabulary_search import FoundTokens, SoughtText, VocabularySearch
+from wordpiece_studio.session.vocabulary_rows import (
+    SPECIAL_BIRTH,
+    FoundTokens,
+    SoughtText,
+    TokenNumbers,
+    VocabularyColumn,
+    VocabularyRows,
+    VocabularySearch,
+)
 from wordpiece_studio.session.vocabulary_table import ID_ROLE, RAW_ROLE, VocabularyTableModel
 from wordpiece_studio.training.config import TrainingConfig
 

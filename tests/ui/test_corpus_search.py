@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wordpiece_studio.session.view_index import utf16_length
+from wordpiece_studio.session.view_text import utf16_length
 from wordpiece_studio.ui.panes.corpus.corpus_search import find_places
 
 

@@ -1,27 +1,76 @@
-"""What the charts draw from: one run at its step, the live text, the tokens' use, and the focus put in numbers.
+"""What the charts draw from: one run at its step, the lengths of its tokens, its curves as few numbers.
 
-Plain Python over the models: no Qt, no signal, no widget.
+A curve has no more than two numbers for each pixel column, however many merges there are: a million become some
+thousand in about a millisecond. Plain Python over the models: no Qt, no signal, no widget.
 """
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from wordpiece_studio.evaluation.metrics import number_of_words
-from wordpiece_studio.session.chart_lengths import TokenLengths
-from wordpiece_studio.session.focus_token import text_of_token
+from wordpiece_studio.session.selection import text_of_token
 from wordpiece_studio.session.text_changes import TextChanges
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from wordpiece_studio.session.live_changes import LiveChanges
+    from wordpiece_studio.session.live_timeline import TextSummary
     from wordpiece_studio.session.token_usage import TokenUsage
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.training.history import MergeHistory
+
+
+_MERGES_A_TURN = 40_000
+"""These take about 8 ms; more at once would hold up the window."""
+
+
+class TokenLengths:
+    """The lengths of the tokens of one history, in characters without prefix and suffix, by vocabulary id."""
+
+    def __init__(self) -> None:
+        self._history: MergeHistory | None = None
+        self._lengths = array("i")
+        self._merges = 0
+
+    @property
+    def merges(self) -> int:
+        """How many merges were taken in."""
+        return self._merges
+
+    def catch_up(self, history: MergeHistory, merges: int) -> bool:
+        """Take in merges up to `merges`, at most some ten thousand; return whether that was all."""
+        if history is not self._history:
+            self._begin(history)
+        end = min(merges, self._merges + _MERGES_A_TURN)
+        names = ("left_id", "right_id", "new_id")
+        columns = (history.column(name)[self._merges : end].tolist() for name in names)
+        lengths = self._lengths
+        for left, right, new in zip(*columns, strict=True):
+            if new == len(lengths):
+                lengths.append(lengths[left] + lengths[right])
+        self._merges = max(end, self._merges)
+        return self._merges >= merges
+
+    def first(self, size: int) -> NDArray[np.int32]:
+        """Return the lengths of the first `size` tokens, or of those known; int32, special tokens included."""
+        return np.array(self._lengths[:size], dtype=np.int32)
+
+    def of(self, token_id: int) -> int | None:
+        """Return the length of one token; None if it is not known yet."""
+        return self._lengths[token_id] if token_id < len(self._lengths) else None
+
+    def _begin(self, history: MergeHistory) -> None:
+        config = history.config
+        prefix, suffix = config.continuing_subword_prefix, config.end_of_word_suffix or ""
+        tokens = history.vocabulary(0).tokens
+        self._history, self._merges = history, 0
+        self._lengths = array("i", (len(token.removeprefix(prefix).removesuffix(suffix)) for token in tokens))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,3 +135,115 @@ class ChartSource:
         if isinstance(rows, TextChanges):
             return rows.tokens
         return np.array([row.tokens for row in rows], dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """Points to draw, float64 of shape (n,).
+
+    Attributes
+    ----------
+    is_columns
+        Whether each two points are the ends of one upright line, the smallest and the largest value in a pixel column;
+        else the points are joined one after the other.
+    """
+
+    x: NDArray[np.float64]
+    y: NDArray[np.float64]
+    is_columns: bool = False
+
+
+def value_curve(values: NDArray[np.float64], columns: int) -> Curve:
+    """Return the value of each merge over its step, from 1.
+
+    Parameters
+    ----------
+    values
+        float64, shape (n_merges,).
+    columns
+        How many pixels wide the curve is drawn. With more merges than that, each column has the smallest and the
+        largest value in it; neighbouring columns touch, as the curve does.
+    """
+    count = len(values)
+    if count <= columns:
+        return Curve(np.arange(1, count + 1, dtype=np.float64), np.asarray(values, dtype=np.float64))
+    starts, middles = _columns_of(count, columns)
+    coming_from = values[np.maximum(starts - 1, 0)]
+    lows = np.minimum(np.minimum.reduceat(values, starts), coming_from)
+    highs = np.maximum(np.maximum.reduceat(values, starts), coming_from)
+    return Curve(np.repeat(middles, 2), np.column_stack((lows, highs)).ravel(), is_columns=True)
+
+
+def median_curve(values: NDArray[np.float64], columns: int) -> Curve:
+    """Return the median of the values in each pixel column, the greater of the two middle ones if there are two.
+
+    Parameters
+    ----------
+    values
+        float64, shape (n_merges,), more than `columns` of them.
+    """
+    starts, middles = _columns_of(len(values), columns)
+    sizes = np.diff(np.append(starts, len(values)))
+    medians = np.empty(columns, dtype=np.float64)
+    for size in np.unique(sizes).tolist():  # two sizes at most
+        which = np.flatnonzero(sizes == size)
+        block = values[starts[which][:, np.newaxis] + np.arange(size)]
+        block.partition(size // 2, axis=1)
+        medians[which] = block[:, size // 2]
+    return Curve(middles, medians)
+
+
+def _columns_of(count: int, columns: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the index of the first merge in each pixel column, and the step in its middle."""
+    starts = np.arange(columns, dtype=np.int64) * count // columns
+    return starts, (starts + np.append(starts[1:], count) + 1) / 2
+
+
+def sampled_steps(count: int, columns: int) -> NDArray[np.int64]:
+    """Return the steps 0 to `count`, or some two for each pixel column of them; enough for what only rises or falls."""
+    if count + 1 <= 2 * columns:
+        return np.arange(count + 1, dtype=np.int64)
+    return np.unique(np.linspace(0, count, 2 * columns).round().astype(np.int64))
+
+
+def tie_steps(history: MergeHistory, count: int, columns: int) -> NDArray[np.int64]:
+    """Return the steps (from 1) of the first `count` whose value several pairs shared, at most one a pixel column."""
+    ties = np.flatnonzero(history.column("ties")[:count] > 1)
+    if len(ties) <= columns:
+        return ties + 1
+    column_of = ties * columns // count
+    return ties[np.diff(column_of, prepend=-1) > 0] + 1
+
+
+def held_curve(
+    steps: NDArray[np.int64], tokens: NDArray[np.int64], start: TextSummary, count: int, columns: int
+) -> Curve:
+    """Return the tokens per word of the live text over the steps: a staircase that falls where a step changes it.
+
+    Where it would have more stairs than half the pixel columns, it is the values at evenly spaced steps instead.
+
+    Parameters
+    ----------
+    steps, tokens
+        int64, shape (n_changes,): the steps that changed the text, ascending, and its number of tokens after each.
+    start
+        The text at step 0; it must have a word.
+    count
+        The last step shown.
+    columns
+        How many pixels wide the curve is drawn.
+    """
+    heights = np.concatenate(([start.tokens], tokens)) / start.words
+    shown = int(np.searchsorted(steps, count, side="right"))
+    if shown > columns // 2:
+        places = sampled_steps(count, columns // 2)
+        return Curve(places.astype(np.float64), heights[np.searchsorted(steps, places, side="right")])
+    ends = np.concatenate(([0], steps[:shown], [count])).astype(np.float64)
+    return Curve(np.repeat(ends, 2)[1:-1], np.repeat(heights[: shown + 1], 2))
+
+
+def spread_ranks(count: int, columns: int) -> NDArray[np.int64]:
+    """Return ranks from 1 to `count` that lie at least about a pixel apart on a logarithmic axis `columns` wide."""
+    if not count:
+        return np.zeros(0, dtype=np.int64)
+    return np.unique(np.geomspace(1, count, max(columns, 2)).round().astype(np.int64))

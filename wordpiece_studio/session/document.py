@@ -19,15 +19,16 @@ from wordpiece_studio.session.commands import Edit, EditCommand
 from wordpiece_studio.session.corpus_files import CorpusFiles
 from wordpiece_studio.session.counting_job import LONGEST_WORD, CountingJob
 from wordpiece_studio.session.text_file import TextFile, read_text_file, write_text_file
-from wordpiece_studio.session.view_edit import ViewEdit, placed_edit
-from wordpiece_studio.session.view_index import ViewIndex
 from wordpiece_studio.session.view_text import (
     LONGEST_TEXT,
+    ViewEdit,
+    ViewIndex,
     folded,
     has_long_line,
     has_long_line_near,
     main_line_break,
     page_starts,
+    placed_edit,
     to_view,
     unfolded,
 )

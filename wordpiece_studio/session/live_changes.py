@@ -1,26 +1,33 @@
-"""The steps that change how the live text is tokenized, for all panes that ask for them."""
+"""The steps that change how the live text is tokenized, for all panes that ask for them.
+
+They are looked for in slices beside everything else, also while training runs, and whether or not a pane is seen. How
+they are found is in `live_timeline.py`.
+"""
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
-from wordpiece_studio.session.live_timeline import TextSummary
+from wordpiece_studio.session.live_timeline import TextSummary, TextTimeline
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from wordpiece_studio.session.text_changes import TextChange
+    from wordpiece_studio.session.text_changes import TextChange, TextChanges
+    from wordpiece_studio.session.trainer_model import TrainerModel
+
 
 _NOTHING = TextSummary(0, 0, 0)
 
 
 class LiveChanges(QObject):
-    """The list of changes's rows as every pane may look at them; `live_finder.py` finds them.
+    """The rows of the list of changes, as every pane may look at them; `LiveFinder` finds them.
 
     Signals
     -------
@@ -96,3 +103,120 @@ class LiveChanges(QObject):
         """Return the last step before `step` that changes the text, or None."""
         index = int(np.searchsorted(self._steps, step, side="left")) - 1
         return int(self._steps[index]) if index >= 0 else None
+
+
+_FIRST_SLICE, _SLICE = 0.002, 0.004
+"""Seconds: what is done at once, so that a short text never waits; and in each turn afterwards."""
+_PAUSE_MS = 4
+_GROWTH_MS = 50
+_LONGEST_WAIT = 0.25
+"""Seconds after which something is said although not everything is found."""
+
+
+class ChangesFinder(QObject):
+    """Fills `changes` with what it finds for the text and the run of `model`."""
+
+    def __init__(self, model: TrainerModel, changes: LiveChanges, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._model = model
+        self._changes = changes
+        self._lines: Sequence[str] = ()
+        self._timeline: TextTimeline | None = None
+        self._waits_since: float | None = None
+        self._told: object = None
+        self._is_late = False
+        self._timer = self._make_timer(_PAUSE_MS, self._on_timer_timeout)
+        self._growth_timer = self._make_timer(_GROWTH_MS, self._on_growth_timer_timeout)
+        model.run_reset.connect(self._on_model_run_reset)
+        model.merges_appended.connect(self._on_model_merges_appended)
+        self._begin()
+
+    @property
+    def unknown_words(self) -> list[str]:
+        """A few of the distinct unknown words of the text, as far as it was looked at."""
+        return self._timeline.unknown_words(3) if self._timeline is not None else []
+
+    @property
+    def is_late(self) -> bool:
+        """Whether what there is, is of a text or a run so far only, and more will take a while."""
+        return self._is_late
+
+    def set_lines(self, lines: Sequence[str]) -> None:
+        """Watch another text, given as lines or stretches of lines that may be tokenized one by one."""
+        if lines != self._lines:
+            self._lines = lines
+            if self._timeline is not None:
+                self._timeline.set_lines(lines)
+        self._catch_up()
+
+    def _begin(self) -> None:
+        model = self._model
+        tokenizer = model.tokenizer_at(0)
+        self._timer.stop()
+        self._told = self._waits_since = None
+        if model.history is None or tokenizer is None:
+            self._timeline = None
+            self._changes.set_rows((), is_known=False)
+            return
+        self._timeline = TextTimeline(model.history, model.merge_count, tokenizer)
+        self._timeline.set_lines(self._lines)
+        self._work(_FIRST_SLICE)
+
+    def _work(self, seconds: float) -> None:
+        timeline = self._timeline
+        if timeline is None:
+            return
+        is_done = timeline.advance(seconds)
+        now = time.monotonic()
+        since = self._waits_since if self._waits_since is not None else now
+        self._waits_since = None if is_done else since
+        if is_done or now - since > _LONGEST_WAIT:
+            self._waits_since = None if is_done else now
+            self._is_late = not is_done
+            self._tell(timeline.rows(), is_done, timeline.start)
+        elif self._changes.is_known:  # what there is stays until there is something better
+            self._told = None
+            self._changes.set_unknown()
+        if is_done:
+            self._timer.stop()
+        elif not self._timer.isActive():
+            self._timer.start()
+
+    def _tell(self, rows: TextChanges, is_known: bool, start: TextSummary) -> None:
+        """Say what was found, if it is something else than what was said."""
+        told = (rows.steps.tobytes(), rows.tokens.tobytes(), is_known, start)
+        if told != self._told:
+            self._told = told
+            self._changes.set_rows(rows, is_known=is_known, steps=rows.steps, start=start)
+
+    def _catch_up(self) -> None:
+        """Reckon with all that is there now, at least for a while."""
+        timeline, merges = self._timeline, self._model.merge_count
+        if timeline is None:
+            return
+        if merges > timeline.merges:
+            timeline.grow(merges)
+        if not (timeline.is_done and self._changes.is_known):
+            self._work(_FIRST_SLICE)
+
+    def _on_timer_timeout(self) -> None:
+        self._work(_SLICE)
+
+    def _on_growth_timer_timeout(self) -> None:
+        self._catch_up()
+
+    def _on_model_run_reset(self) -> None:
+        self._growth_timer.stop()
+        self._begin()
+
+    def _on_model_merges_appended(self, _first: object, _last: object) -> None:
+        if not self._growth_timer.isActive():
+            self._growth_timer.start()
+
+    def _make_timer(self, interval_ms: int, on_timeout: Callable[[], None]) -> QTimer:
+        timer = QTimer(self)
+        timer.setSingleShot(True)
+        timer.setTimerType(Qt.TimerType.PreciseTimer)
+        timer.setInterval(interval_ms)
+        timer.timeout.connect(on_timeout)
+        return timer

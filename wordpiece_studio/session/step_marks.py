@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 
 from wordpiece_studio.session.bookmarks import Bookmark, Bookmarks, one_line
-from wordpiece_studio.session.breakpoint_run import BreakpointRun
-from wordpiece_studio.session.breakpoint_watch import BreakpointWatch
+from wordpiece_studio.session.breakpoint_watch import BreakpointRun, BreakpointWatch
 from wordpiece_studio.session.breakpoints import Breakpoint, Breakpoints
 from wordpiece_studio.session.markers import Markers
 

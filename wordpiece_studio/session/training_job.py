@@ -1,4 +1,4 @@
-"""The worker side of the observable trainer: lives in a thread of its own and owns the engine.
+"""The worker of the observable trainer, which owns the engine, and the thread that it lives in, seen from the window.
 
 Commands come in as queued signals to the slots below; results go out as queued signals. It takes frozen input, tags
 all it says with the number of the run, stops by flags that it looks at between short slices, and shares nothing else
@@ -15,13 +15,23 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from PySide6.QtCore import QObject, Signal, Slot
+import numpy as np
+from PySide6.QtCore import QObject, QThread, Signal, Slot
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.kernel_child import compile_kernels, must_compile_first
 from wordpiece_studio.session.pacing import MAX_BATCH, Pacer
-from wordpiece_studio.session.reach import sure_size
-from wordpiece_studio.session.training_messages import Batch, CandidatesAnswer, Failure, Halted, Replaced, Started
+from wordpiece_studio.session.training_messages import (
+    Batch,
+    CandidatesAnswer,
+    CandidatesRequest,
+    Failure,
+    Halted,
+    Replaced,
+    Started,
+    Wishes,
+)
+from wordpiece_studio.system.in_slices import lengths_of
 from wordpiece_studio.system.memory import out_of_memory
 from wordpiece_studio.training.initial_state import PreparationStopped
 from wordpiece_studio.training.notices import corpus_notices
@@ -31,14 +41,12 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.session.training_messages import (
-        CandidatesRequest,
         ContinueRequest,
         OpenRequest,
         ReplaceRequest,
         RunControl,
         StartRequest,
         StepRequest,
-        Wishes,
     )
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.history import MergeHistory
@@ -48,6 +56,24 @@ if TYPE_CHECKING:
 
     ShouldStop = Callable[[], bool]
     TrainerFactory = Callable[[WordCounts, TrainingConfig, ShouldStop], Trainer]
+
+
+def sure_size(counts: WordCounts, config: TrainingConfig, first_size: int) -> int:
+    """Return a vocabulary size that a training without limits of size, merges and time reaches for certain.
+
+    Parameters
+    ----------
+    first_size
+        The size before the first merge: special tokens and alphabet.
+
+    A word with pairs frequent enough is merged until it is a token of its own, so there are at least as many merges as
+    such words. Where other rules stop the merging, nothing beyond `first_size` is sure.
+    """
+    if config.min_value is not None or config.max_token_length is not None or config.alphabet_limit is not None:
+        return first_size
+    floor = max(1, config.min_frequency)
+    return first_size + int(np.count_nonzero((counts.counts >= floor) & (lengths_of(counts.words) > 1)))
+
 
 _log = logging.getLogger(__name__)
 
@@ -347,3 +373,85 @@ def as_studio_error(error: Exception) -> StudioError:
 
 def _never() -> bool:
     return False
+
+
+class TrainingThread(QObject):
+    """Sends requests to a `TrainingWorker` in a thread of its own, in the order in which they are made.
+
+    Connect only bound methods of QObjects that live in the window's thread to the signals of `worker`: anything else
+    would run in the worker's thread.
+    """
+
+    _start_requested = Signal(object)
+    _open_requested = Signal(object)
+    _replace_requested = Signal(object)
+    _continue_requested = Signal(object)
+    _step_requested = Signal(object)
+    _candidates_requested = Signal(object)
+
+    def __init__(self, trainer_factory: TrainerFactory, parent: QObject) -> None:
+        super().__init__(parent)
+        self._wishes = Wishes()
+        self._thread: QThread | None = QThread()
+        self._thread.setObjectName("training")
+        self.worker = TrainingWorker(trainer_factory, self._wishes)
+        self.worker.moveToThread(self._thread)
+        self._start_requested.connect(self.worker.start)
+        self._open_requested.connect(self.worker.open)
+        self._replace_requested.connect(self.worker.replace)
+        self._continue_requested.connect(self.worker.carry_on)
+        self._step_requested.connect(self.worker.step)
+        self._candidates_requested.connect(self.worker.find_candidates)
+        self._thread.start()
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether there is no thread any more."""
+        return self._thread is None
+
+    @property
+    def newest_serial(self) -> int:
+        """The number of the latest request for candidates that is still wanted."""
+        return self._wishes.candidates
+
+    def start(self, request: StartRequest) -> None:
+        """Have a new trainer built."""
+        self.drop_candidates()
+        self._start_requested.emit(request)
+
+    def open(self, request: OpenRequest) -> None:
+        """Have a run taken that was learned before."""
+        self.drop_candidates()
+        self._open_requested.emit(request)
+
+    def replace(self, request: ReplaceRequest) -> None:
+        """Have a run trained beside the one that is shown."""
+        self._replace_requested.emit(request)
+
+    def carry_on(self, request: ContinueRequest) -> None:
+        """Have the training go on."""
+        self.drop_candidates()
+        self._continue_requested.emit(request)
+
+    def step(self, request: StepRequest) -> None:
+        """Have one more merge learned."""
+        self.drop_candidates()
+        self._step_requested.emit(request)
+
+    def find_candidates(self, run: int, history: MergeHistory, step: int, limit: int) -> None:
+        """Have the best pairs named; the requests before are void."""
+        self.drop_candidates()
+        self._candidates_requested.emit(CandidatesRequest(run, history, self._wishes.candidates, step, limit))
+
+    def drop_candidates(self) -> None:
+        """Have no one wait for candidates any more; the worker comes away from them at once."""
+        self._wishes.candidates += 1
+
+    def close(self) -> None:
+        """End the thread and wait for it; what runs must have been told to stop."""
+        self.drop_candidates()
+        self._wishes.is_closed = True
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            thread.quit()
+            thread.wait()

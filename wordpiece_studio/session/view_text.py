@@ -4,13 +4,98 @@ Qt's editor has one kind of line break, takes minutes for a line of some megabyt
 it is shown a copy: every line break as one LF; a lone half of a surrogate pair, which Qt would join with its neighbour,
 as U+FFFD; lines of more than 10,000 characters folded; texts of more than 10 million characters by pages. What is
 folded or paged is for reading only. The text itself stays as it is.
+
+Python counts code points; Qt counts UTF-16 units, in which an emoji takes two, and its editor shows CR LF as one line
+break. All other characters count the same in both, so only these irregular ones are kept.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, get_args
 
-from wordpiece_studio.session.view_index import ViewIndex
+import numpy as np
+
+from wordpiece_studio.session.commands import Edit
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+_LAST_OF_BMP = 0xFFFF
+
+
+class ViewIndex:
+    r"""The irregular characters of a text.
+
+    They are kept in two int64 arrays of shape (n,): `_places`, the code point index of each, ascending; and `_shifts`,
+    by how much what follows it lies further on in the view than in the text. A character beyond U+FFFF adds 1 to the
+    shift, the LF of a CR LF takes 1 away.
+
+    >>> index = ViewIndex("a\r\n\N{HUGGING FACE}b")
+    >>> index.view_position(4), index.text_position(4)
+    (4, 4)
+    >>> index.view_position(3), index.text_position(2)
+    (2, 3)
+    """
+
+    def __init__(self, text: str) -> None:
+        self._places, self._shifts = _irregular(text)
+
+    def view_position(self, position: int) -> int:
+        """Return the UTF-16 position in the editor of the code point position `position`."""
+        return position + self._shift_after(int(np.searchsorted(self._places, position)))
+
+    def text_position(self, view_position: int) -> int:
+        """Return the code point position of a UTF-16 position; inside a character, that of its beginning."""
+        before = bisect_right(range(len(self._places)), view_position, key=self._view_end)
+        position = view_position - self._shift_after(before)
+        is_inside = before < len(self._places) and position > self._places[before]
+        return position - 1 if is_inside else position
+
+    def note_edit(self, position: int, removed: int, inserted: int, text: str) -> None:
+        """Follow an edit: `removed` and `inserted` code points at `position`; `text` is the new text."""
+        # One more character on each side: an edit may join or part a CR and its LF.
+        start, end = max(0, position - 1), min(len(text), position + inserted + 1)
+        # A LF whose CR stands before the window is irregular still, though the window cannot tell.
+        side: Literal["left", "right"] = "right" if start and text[start - 1 : start + 1] == "\r\n" else "left"
+        first = int(np.searchsorted(self._places, start, side=side))
+        last = max(first, int(np.searchsorted(self._places, end - inserted + removed)))
+        places, shifts = _irregular(text[start:end])
+        shifts += self._shift_after(first)
+        further = (int(shifts[-1]) if len(shifts) else self._shift_after(first)) - self._shift_after(last)
+        self._places = np.concatenate(
+            (self._places[:first], places + start, self._places[last:] + (inserted - removed))
+        )
+        self._shifts = np.concatenate((self._shifts[:first], shifts, self._shifts[last:] + further))
+
+    def _shift_after(self, count: int) -> int:
+        """Return the shift of what follows the first `count` irregular characters."""
+        return int(self._shifts[count - 1]) if count else 0
+
+    def _view_end(self, index: int) -> int:
+        """Return where in the view an irregular character ends."""
+        return int(self._places[index]) + 1 + int(self._shifts[index])
+
+
+def utf16_length(text: str) -> int:
+    """Return how many UTF-16 units `text` has."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def _irregular(text: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the places of the irregular characters and the shifts after them, both int64, shape (n,)."""
+    if text.isascii() and "\r\n" not in text:
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+    wide = codes > _LAST_OF_BMP
+    narrow = np.zeros(len(codes), dtype=np.bool_)
+    narrow[1:] = (codes[1:] == ord("\n")) & (codes[:-1] == ord("\r"))
+    places = np.flatnonzero(wide | narrow)
+    return places, np.cumsum(np.where(wide[places], 1, -1), dtype=np.int64)
+
 
 LONGEST_LINE = 10_000
 """Characters; a longer line is folded."""
@@ -113,3 +198,72 @@ def main_line_break(text: str) -> str:
     pairs = text.count("\r\n")
     kinds = {"\n": text.count("\n") - pairs, "\r\n": pairs, "\r": text.count("\r") - pairs}
     return max(kinds, key=kinds.__getitem__)
+
+
+TextUnit = Literal["characters", "utf8", "utf16"]
+TEXT_UNITS: tuple[TextUnit, ...] = get_args(TextUnit)
+
+
+def length_in(unit: TextUnit, text: str) -> int:
+    r"""Return how many of these units `text` has; a lone surrogate counts as three bytes.
+
+    >>> [length_in(unit, "né\N{HUGGING FACE}") for unit in TEXT_UNITS]
+    [3, 7, 4]
+    """
+    if unit == "characters" or text.isascii():
+        return len(text)
+    return utf16_length(text) if unit == "utf16" else len(text.encode("utf-8", "surrogatepass"))
+
+
+@dataclass(frozen=True, slots=True)
+class ViewEdit:
+    """At `position`, `removed` UTF-16 units give way to `inserted`, whose line breaks are all LF."""
+
+    position: int
+    removed: int
+    inserted: str
+
+
+def placed_edit(old: str, inserted: str, newline: str, start: int) -> Edit | None:
+    r"""Return the edit of the text by which `old`, at `start`, comes to be shown as `inserted`; None if it does so.
+
+    What looks the same before and after keeps its very characters, so that a line break of another kind survives an
+    editor that reports more than it changed. New line breaks are `newline`.
+
+    >>> placed_edit("a\r\nb", "a\nbc", "\n", 10)
+    Edit(position=14, removed='', inserted='c')
+    """
+    old_view, new_view = to_view(old), to_view(inserted)
+    if old_view == new_view:
+        return None
+    head, tail = common_ends(old_view, new_view)
+    first = length_in_text(old, old_view, head)
+    last = length_in_text(old, old_view, len(old_view) - tail)
+    added = new_view[head : len(new_view) - tail]
+    return Edit(start + first, old[first:last], added.replace("\n", newline))
+
+
+def common_ends(one: str, other: str) -> tuple[int, int]:
+    """Return how many characters at the beginning, and then at the end, are the same in both."""
+    shorter = min(len(one), len(other))
+    head = _common_prefix(one, other, shorter)
+    return head, _common_suffix(one, other, shorter - head)
+
+
+def _common_prefix(one: str, other: str, limit: int) -> int:
+    """Return how many of the first `limit` characters agree; by halves, for a Python loop would be slow."""
+    known, unknown = 0, limit + 1
+    while unknown - known > 1:
+        middle = (known + unknown) // 2
+        if one[known:middle] == other[known:middle]:
+            known = middle
+        else:
+            unknown = middle
+    return known
+
+
+def _common_suffix(one: str, other: str, limit: int) -> int:
+    """Return how many of the last `limit` characters agree."""
+    if not limit:
+        return 0
+    return _common_prefix(one[-limit:][::-1], other[-limit:][::-1], limit)

@@ -16,8 +16,7 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.commands import Edit
 from wordpiece_studio.session.recovery import leftovers, store
 from wordpiece_studio.session.recovery.about import About, from_json
-from wordpiece_studio.session.recovery.folder_lock import FolderLock
-from wordpiece_studio.session.recovery.store import Order, RecoveryStore
+from wordpiece_studio.session.recovery.store import FolderLock, Order, RecoveryStore
 from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectView
 from wordpiece_studio.storage.project.project_file import save_project
 

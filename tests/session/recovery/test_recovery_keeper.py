@@ -13,9 +13,8 @@ from tests.session.recovery.fakes import settings, trained
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.project_state import content_of
 from wordpiece_studio.session.recovery import leftovers, recovery_keeper
-from wordpiece_studio.session.recovery.folder_lock import FolderLock
 from wordpiece_studio.session.recovery.recovery_keeper import RecoveryKeeper
-from wordpiece_studio.session.recovery.store import RecoveryStore
+from wordpiece_studio.session.recovery.store import FolderLock, RecoveryStore
 from wordpiece_studio.session.text_file import TextFile
 from wordpiece_studio.storage.project.contents import ProjectBookmark, ProjectView
 

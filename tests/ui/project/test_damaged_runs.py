@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from tests.storage.project.making import course_project, forged, run_of
-from wordpiece_studio.session import project_reading
+from wordpiece_studio.session import project_state
 from wordpiece_studio.session.history_rows import HistoryColumn
 from wordpiece_studio.session.records import Focus
 from wordpiece_studio.storage.project.contents import ProjectBreakpoint, ProjectFocus, ProjectView
@@ -63,7 +63,7 @@ def test_with_something_selected_it_is_told_once_and_the_rows_stay(
     projects: Projects, told: list[str], monkeypatch: pytest.MonkeyPatch, part: str, focus: ProjectFocus, is_small: bool
 ) -> None:
     if not is_small:
-        monkeypatch.setattr(project_reading, "_FEW", 0)
+        monkeypatch.setattr(project_state, "_FEW", 0)
     path = saved(projects.path("bad"), focus)
     damage(path, part)
     projects.open(path)

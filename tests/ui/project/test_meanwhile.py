@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QMessageBox
 
 from tests.storage.project.making import course_project, forged
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session import project_reading
+from wordpiece_studio.session import project_state
 from wordpiece_studio.session.project_jobs import open_work
 from wordpiece_studio.storage.project.contents import ProjectBreakpoint, ProjectView
 from wordpiece_studio.storage.project.project_file import open_project, save_project
@@ -244,7 +244,7 @@ def test_training_waits_for_counts_that_are_being_read(projects: Projects, monke
 
 @pytest.mark.slow
 def test_saved_before_all_is_read_nothing_is_missing(projects: Projects, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(project_reading, "_FEW", 0)
+    monkeypatch.setattr(project_state, "_FEW", 0)
     window = projects.window
     projects.train()
     window.actions_.train_as_you_type.setChecked(False)

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import contextlib
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
+import msgspec
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.background_job import BackgroundJob
 from wordpiece_studio.session.project_state import content_of
-from wordpiece_studio.session.recovery.about import About, is_worth_keeping
-from wordpiece_studio.session.recovery.changes import changed_parts, follows
+from wordpiece_studio.session.recovery.about import About, is_worth_keeping, to_json
+from wordpiece_studio.session.recovery.journal import LIVE_TEXT, SETTINGS, VIEW
 from wordpiece_studio.session.recovery.store import Order
 
 if TYPE_CHECKING:
@@ -29,10 +30,34 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.commands import Edit
     from wordpiece_studio.session.document import Document
     from wordpiece_studio.session.project_state import ProjectContent, ProjectState
+    from wordpiece_studio.session.recovery.journal import Record
     from wordpiece_studio.session.recovery.leftovers import Leftover, Recovered
     from wordpiece_studio.session.recovery.store import RecoveryStore
-    from wordpiece_studio.storage.project.contents import Project, ProjectRun
+    from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectRun
     from wordpiece_studio.training.history import MergeHistory
+
+
+def changed_parts(before: Project, now: Project) -> tuple[Record, ...]:
+    """Return what is another but text and training."""
+    parts = []
+    if now.settings != before.settings:
+        parts.append((SETTINGS, to_json(now.settings)))
+    if now.view.live_text != before.view.live_text:
+        parts.append((LIVE_TEXT, now.view.live_text.encode("utf-8", "surrogatepass")))
+    seen, seen_before = (msgspec.structs.replace(project.view, live_text="") for project in (now, before))
+    if seen != seen_before:
+        parts.append((VIEW, to_json(seen)))
+    return tuple(parts)
+
+
+def follows(before: ProjectCorpus, now: ProjectCorpus, text: str | None) -> bool:
+    """Tell whether nothing of the corpus is another but its text, and that is `text`."""
+    return now.text == text and _without_text(before) == _without_text(now)
+
+
+def _without_text(corpus: ProjectCorpus) -> ProjectCorpus:
+    return replace(corpus, text=None, is_edited=False)
+
 
 EDIT_DELAY_MS = 250
 CHANGE_DELAY_MS = 1000

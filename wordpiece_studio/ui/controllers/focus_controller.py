@@ -9,7 +9,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication, QDockWidget, QLineEdit, QWidget
 from shiboken6 import isValid
 
-from wordpiece_studio.session.focus_token import id_of_token
+from wordpiece_studio.session.selection import id_of_token
 
 if TYPE_CHECKING:
     from wordpiece_studio.session.trainer_model import TrainerModel

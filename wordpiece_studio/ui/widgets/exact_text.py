@@ -10,7 +10,7 @@ from PySide6.QtCore import QEvent, QLocale, QMimeData, Qt
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QPlainTextEdit
 
-from wordpiece_studio.session.view_index import utf16_length
+from wordpiece_studio.session.view_text import utf16_length
 
 _MARK = "\ufeff"
 _MARK_IS_TAKEN = not QLocale.c().toLower(_MARK)  # as by all versions from 6.8 to 6.12

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QMimeData, Qt, QTextBoundaryFinder, Signal
 from PySide6.QtGui import QInputMethodEvent, QKeyEvent, QKeySequence, QTextCursor
 
-from wordpiece_studio.session.view_index import utf16_length
-from wordpiece_studio.session.view_text import to_view
+from wordpiece_studio.session.view_text import to_view, utf16_length
 from wordpiece_studio.ui.widgets.exact_text import ExactEdit, editor_text, whole
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QLineEdit
 
-from wordpiece_studio.session.view_index import utf16_length
+from wordpiece_studio.session.view_text import utf16_length
 from wordpiece_studio.ui.widgets.exact_text import whole
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QKeyEvent
 
 from wordpiece_studio.evaluation.metrics import length_histogram, rank_frequency
-from wordpiece_studio.session.chart_curves import spread_ranks
+from wordpiece_studio.session.chart_source import spread_ranks
 from wordpiece_studio.ui.panes.charts.chart import Chart
 from wordpiece_studio.ui.panes.charts.graph import graph
 from wordpiece_studio.ui.panes.charts.ticks import linear_ticks, log_ticks

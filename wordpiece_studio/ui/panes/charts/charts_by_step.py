@@ -8,7 +8,7 @@ import numpy as np
 from PySide6.QtCore import Qt
 
 from wordpiece_studio.evaluation.metrics import fertility_at, symbols_at, vocabulary_sizes_at
-from wordpiece_studio.session.chart_curves import Curve, held_curve, median_curve, sampled_steps, tie_steps, value_curve
+from wordpiece_studio.session.chart_source import Curve, held_curve, median_curve, sampled_steps, tie_steps, value_curve
 from wordpiece_studio.ui.panes.charts.graph import graph
 from wordpiece_studio.ui.panes.charts.step_chart import StepChart
 from wordpiece_studio.ui.panes.charts.ticks import linear_ticks, log_ticks

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QColor, QKeyEvent
 
-    from wordpiece_studio.session.chart_curves import Curve
+    from wordpiece_studio.session.chart_source import Curve
     from wordpiece_studio.ui.panes.charts.canvas import Range
     from wordpiece_studio.ui.panes.charts.ticks import Ticks
 

@@ -26,8 +26,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QMenu, QTextEdit, QWidget
 
-from wordpiece_studio.session.view_edit import common_ends
-from wordpiece_studio.session.view_index import utf16_length
+from wordpiece_studio.session.view_text import common_ends, utf16_length
 from wordpiece_studio.ui.panes.corpus.file_drops import FileDrops
 from wordpiece_studio.ui.widgets.exact_text import ExactEdit, editor_text, whole
 from wordpiece_studio.ui.widgets.later import later
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from wordpiece_studio.session.document import Document
-    from wordpiece_studio.session.view_edit import ViewEdit
+    from wordpiece_studio.session.view_text import ViewEdit
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _KEEP = QTextCursor.MoveMode.KeepAnchor

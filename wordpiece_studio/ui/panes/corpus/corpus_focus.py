@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.focus_token import made_by
 from wordpiece_studio.session.records import Focus
-from wordpiece_studio.session.view_index import utf16_length
+from wordpiece_studio.session.selection import made_by
+from wordpiece_studio.session.view_text import utf16_length
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 
-from wordpiece_studio.session.view_index import ViewIndex, utf16_length
-from wordpiece_studio.session.view_text import to_view
+from wordpiece_studio.session.view_text import ViewIndex, to_view, utf16_length
 
 _MOST_PLACES = 100_000
 _SAME_LETTERS = tuple(

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
-from wordpiece_studio.session.focus_token import made_by
 from wordpiece_studio.session.records import Candidates, Focus, TrainerState
+from wordpiece_studio.session.selection import made_by
 from wordpiece_studio.training.records import Candidate
 from wordpiece_studio.ui.panes.scoreboard.candidates_part import CandidatesPart
 from wordpiece_studio.ui.panes.scoreboard.formula_part import Detail, FormulaPart

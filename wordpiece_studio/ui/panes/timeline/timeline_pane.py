@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from wordpiece_studio.session.focus_step import FocusStep
 from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.session.selection import FocusStep
 from wordpiece_studio.ui.panes.timeline.legend import Legend
 from wordpiece_studio.ui.panes.timeline.mark_words import hit_words, markers_words
 from wordpiece_studio.ui.panes.timeline.marker_line import MarkerLine

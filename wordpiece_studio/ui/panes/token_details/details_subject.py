@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from wordpiece_studio.session.focus_token import text_of_token
+from wordpiece_studio.session.selection import text_of_token
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.session.focus_token import made_by
+from wordpiece_studio.session.selection import made_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QResizeEvent
 
-    from wordpiece_studio.session.text_units import TextUnit
+    from wordpiece_studio.session.view_text import TextUnit
 
 _SPACING = 2
 

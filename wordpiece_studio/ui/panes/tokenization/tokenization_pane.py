@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, Signal
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
-from wordpiece_studio.session.live_changes import LiveChanges
-from wordpiece_studio.session.live_finder import ChangesFinder
+from wordpiece_studio.session.live_changes import ChangesFinder, LiveChanges
 from wordpiece_studio.session.live_text import LiveText
 from wordpiece_studio.session.records import Focus, TrainerState
 from wordpiece_studio.ui.panes.tokenization.changes_view import ChangesView

@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QToolButton, QWidget
 
-from wordpiece_studio.session.vocabulary_search import SoughtText
+from wordpiece_studio.session.vocabulary_rows import SoughtText
 from wordpiece_studio.ui.widgets.line_field import line_field
 from wordpiece_studio.ui.widgets.plain import set_plain_tooltip
 from wordpiece_studio.ui.widgets.token_text import number_text

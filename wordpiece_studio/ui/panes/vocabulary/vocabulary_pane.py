@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from wordpiece_studio.session.focus_token import id_of_token
 from wordpiece_studio.session.records import Focus, TrainerState
-from wordpiece_studio.session.vocabulary_search import VocabularySearch
+from wordpiece_studio.session.selection import id_of_token
+from wordpiece_studio.session.vocabulary_rows import VocabularySearch
 from wordpiece_studio.session.vocabulary_table import VocabularyTableModel
 from wordpiece_studio.ui.panes.vocabulary.vocabulary_controls import VocabularyControls
 from wordpiece_studio.ui.panes.vocabulary.vocabulary_tsv import vocabulary_tsv
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.errors import StudioError
     from wordpiece_studio.session.token_usage import TokenUsage
     from wordpiece_studio.session.trainer_model import TrainerModel
-    from wordpiece_studio.session.vocabulary_rows import Kind, TokenNumbers
-    from wordpiece_studio.session.vocabulary_search import FoundTokens
+    from wordpiece_studio.session.vocabulary_rows import FoundTokens, Kind, TokenNumbers
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _AROUND_HINT = 58  # pixels: the margins of the title line, and the room between its parts

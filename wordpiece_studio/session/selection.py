@@ -1,4 +1,4 @@
-"""The step at which what all panes look at came to be. Plain Python."""
+"""The token that the selection means, and the step at which what is selected came to be. Plain Python."""
 
 from __future__ import annotations
 
@@ -11,7 +11,25 @@ from wordpiece_studio.session.breakpoints import Breakpoint
 
 if TYPE_CHECKING:
     from wordpiece_studio.session.records import Focus
+    from wordpiece_studio.tokenizer.vocabulary import Vocabulary
     from wordpiece_studio.training.history import MergeHistory
+
+
+def text_of_token(focus: Focus, vocabulary: Vocabulary) -> str:
+    """Return how the token that is looked at is written, or would be; empty for a word."""
+    if focus.kind == "word":
+        return ""
+    return focus.text if focus.kind == "token" else made_by(focus, vocabulary.continuing_subword_prefix)
+
+
+def made_by(pair: Focus, prefix: str) -> str:
+    """Return the token that a pair makes; `prefix` is what stands before a token that goes on with a word."""
+    return pair.left + pair.right.removeprefix(prefix)
+
+
+def id_of_token(focus: Focus, vocabulary: Vocabulary) -> int | None:
+    """Return the id of the token that is looked at; None for a word, and if there is no such token."""
+    return None if focus.kind == "word" else vocabulary.id_of(text_of_token(focus, vocabulary))
 
 
 class FocusStep:
