@@ -25,7 +25,7 @@ WITH_EXAMPLES = [
     "wordpiece_studio.corpus.linter.repairs",
     "wordpiece_studio.corpus.listing",
     "wordpiece_studio.system.memory",
-    "wordpiece_studio.text.alignment",
+    "wordpiece_studio.text.pipeline",
     "wordpiece_studio.text.bert_normalizer",
     "wordpiece_studio.text.character_tables",
     "wordpiece_studio.text.normalizers",

@@ -28,26 +28,19 @@ if TYPE_CHECKING:
     from wordpiece_studio.storage.tokenizer_directory import save_directory
     from wordpiece_studio.storage.tokenizer_loading import load_tokenizer
     from wordpiece_studio.storage.vocab_txt import read_vocabulary, write_vocabulary
-    from wordpiece_studio.text.normalizers import (
-        BertNormalizer,
-        Lowercase,
-        Normalizer,
-        RemoveCharacters,
-        Sequence,
-        StripAccents,
-        Unchanged,
-        UnicodeForm,
-    )
+    from wordpiece_studio.text.bert_normalizer import BertNormalizer
+    from wordpiece_studio.text.normalizers import Lowercase, RemoveCharacters, Sequence, StripAccents, Unchanged
+    from wordpiece_studio.text.patterns import PatternPreTokenizer
+    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
     from wordpiece_studio.text.pre_tokenizers import (
         BertPreTokenizer,
-        PatternPreTokenizer,
-        PreTokenizer,
         PreTokenizerSequence,
         Punctuation,
         UnicodePunctuation,
         Whitespace,
         WhitespaceSplit,
     )
+    from wordpiece_studio.text.unicode_form import UnicodeForm
     from wordpiece_studio.tokenizer.corpus_encoding import (
         EncodedTexts,
         EncodingStatistics,
@@ -130,6 +123,26 @@ _HOMES = {
     "corpus.counts": ("CorpusStatistics", "SkippedWord", "WordCounts"),
     "corpus.linter.finding": ("Finding",),
     "corpus.linter.linter": ("lint",),
+    "corpus.word_counts": ("read_word_counts", "write_word_counts"),
+    "errors": ("StudioError",),
+    "peers.imported_tokenizer": ("ImportedTokenizer",),
+    "storage.bpe_files": ("write_bpe_files",),
+    "storage.tokenizer_directory": ("save_directory",),
+    "storage.tokenizer_loading": ("load_tokenizer",),
+    "storage.vocab_txt": ("read_vocabulary", "write_vocabulary"),
+    "text.bert_normalizer": ("BertNormalizer",),
+    "text.normalizers": ("Lowercase", "RemoveCharacters", "Sequence", "StripAccents", "Unchanged"),
+    "text.patterns": ("PatternPreTokenizer",),
+    "text.pipeline": ("Normalizer", "PreTokenizer"),
+    "text.pre_tokenizers": (
+        "BertPreTokenizer",
+        "PreTokenizerSequence",
+        "Punctuation",
+        "UnicodePunctuation",
+        "Whitespace",
+        "WhitespaceSplit",
+    ),
+    "text.unicode_form": ("UnicodeForm",),
     "tokenizer.corpus_encoding": (
         "EncodedTexts",
         "EncodingStatistics",
@@ -139,39 +152,12 @@ _HOMES = {
         "write_ids",
     ),
     "tokenizer.tokenizer": ("Encoding", "Tokenizer", "UnknownReason", "WordTrace"),
-    "storage.tokenizer_directory": ("save_directory",),
-    "storage.bpe_files": ("write_bpe_files",),
-    "storage.tokenizer_loading": ("load_tokenizer",),
-    "peers.imported_tokenizer": ("ImportedTokenizer",),
-    "storage.vocab_txt": ("read_vocabulary", "write_vocabulary"),
-    "corpus.word_counts": ("read_word_counts", "write_word_counts"),
-    "text.normalizers": (
-        "BertNormalizer",
-        "Lowercase",
-        "Normalizer",
-        "RemoveCharacters",
-        "Sequence",
-        "StripAccents",
-        "Unchanged",
-        "UnicodeForm",
-    ),
-    "text.pre_tokenizers": (
-        "BertPreTokenizer",
-        "PatternPreTokenizer",
-        "PreTokenizer",
-        "PreTokenizerSequence",
-        "Punctuation",
-        "UnicodePunctuation",
-        "Whitespace",
-        "WhitespaceSplit",
-    ),
+    "tokenizer.vocabulary": ("Vocabulary",),
     "training.config": ("TrainingConfig",),
     "training.history": ("MergeHistory",),
     "training.initial_state": ("minimum_vocab_size",),
     "training.records": ("Candidate", "Merge"),
     "training.trainer": ("Trainer", "TrainingRun", "train"),
-    "tokenizer.vocabulary": ("Vocabulary",),
-    "errors": ("StudioError",),
 }
 
 

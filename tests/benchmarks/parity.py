@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 from tokenizers import PreTokenizedString, Regex, normalizers, pre_tokenizers
 
 from wordpiece_studio.text import bert_normalizer
-from wordpiece_studio.text.character_tables import bert_tables
-from wordpiece_studio.text.form_tables import form_tables
-from wordpiece_studio.text.normalizers import BertNormalizer, resolve_normalizer
+from wordpiece_studio.text.bert_normalizer import BertNormalizer
+from wordpiece_studio.text.character_tables import bert_tables, form_tables
+from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 

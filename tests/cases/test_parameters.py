@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.text.search_pattern import SearchPattern
+from wordpiece_studio.text.patterns import SearchPattern
 from wordpiece_studio.training.config import TrainingConfig
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ import pytest
 
 from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.text.normalizers import BertNormalizer
+from wordpiece_studio.text.bert_normalizer import BertNormalizer
 from wordpiece_studio.text.pre_tokenizers import BertPreTokenizer
 
 HUG = [("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)]

@@ -19,7 +19,7 @@ from wordpiece_studio.session.breakpoints import KINDS, Breakpoint, Breakpoints
 from wordpiece_studio.session.player import Player
 from wordpiece_studio.session.records import TrainerState
 from wordpiece_studio.session.step_marks import StepMarks
-from wordpiece_studio.text.search_pattern import SearchPattern
+from wordpiece_studio.text.patterns import SearchPattern
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import Trainer
 

@@ -13,9 +13,8 @@ from wordpiece_studio.corpus.linter.finding import TextFix
 from wordpiece_studio.corpus.linter.linter import findings
 from wordpiece_studio.session import lint_job
 from wordpiece_studio.session.lint_job import LintJob, RepairJob
-from wordpiece_studio.text.alignment import AlignedText
-from wordpiece_studio.text.normalizers import Normalizer, resolve_normalizer
-from wordpiece_studio.text.pipeline import Pipeline
+from wordpiece_studio.text.normalizers import resolve_normalizer
+from wordpiece_studio.text.pipeline import AlignedText, Normalizer, Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 
 if TYPE_CHECKING:

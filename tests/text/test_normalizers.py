@@ -9,23 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.text.alignment import AlignedText
-from wordpiece_studio.text.character_tables import bert_tables
-from wordpiece_studio.text.form_tables import form_tables
+from wordpiece_studio.text.bert_normalizer import BertNormalizer
+from wordpiece_studio.text.character_tables import bert_tables, form_tables
 from wordpiece_studio.text.normalizers import (
-    BertNormalizer,
     Lowercase,
-    Normalizer,
     RemoveCharacters,
     Sequence,
     StripAccents,
     Unchanged,
-    UnicodeForm,
     from_spec,
     resolve_normalizer,
     to_spec,
 )
-from wordpiece_studio.text.unicode_form import FORM_NAMES
+from wordpiece_studio.text.pipeline import AlignedText, Normalizer
+from wordpiece_studio.text.unicode_form import FORM_NAMES, UnicodeForm
 
 BUILT_IN = [
     Unchanged(),

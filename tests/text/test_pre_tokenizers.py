@@ -10,14 +10,12 @@ from hypothesis import strategies as st
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.text.normalizers import RemoveCharacters, Unchanged, resolve_normalizer
-from wordpiece_studio.text.pipeline import Pipeline
+from wordpiece_studio.text.patterns import PatternPreTokenizer
+from wordpiece_studio.text.pipeline import Pipeline, PreTokenizer, Span
 from wordpiece_studio.text.pre_tokenizers import (
     BertPreTokenizer,
-    PatternPreTokenizer,
-    PreTokenizer,
     PreTokenizerSequence,
     Punctuation,
-    Span,
     UnicodePunctuation,
     Whitespace,
     WhitespaceSplit,

@@ -15,9 +15,9 @@ from tokenizers import models, normalizers, pre_tokenizers
 
 from wordpiece_studio.resources import resource_path
 from wordpiece_studio.text.normalizers import Lowercase, RemoveCharacters, Sequence
-from wordpiece_studio.text.pre_tokenizers import PreTokenizer, Span
-from wordpiece_studio.tokenizer.block_encoders import EncodedBlock, PlainEncoder
+from wordpiece_studio.text.pipeline import PreTokenizer, Span
 from wordpiece_studio.tokenizer.compiled_encoder import CompiledEncoder
+from wordpiece_studio.tokenizer.plain_encoder import EncodedBlock, PlainEncoder
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 

@@ -17,7 +17,7 @@ import wordpiece_studio as wps
 from wordpiece_studio.corpus import blocks
 from wordpiece_studio.corpus.files import TextFile
 from wordpiece_studio.text.normalizers import RemoveCharacters
-from wordpiece_studio.tokenizer import block_encoders
+from wordpiece_studio.tokenizer import corpus_encoding
 
 SPECIAL = ("[UNK]", "[CLS]", "[SEP]", "[MASK]")
 TOKENS = [*SPECIAL, "a", "b", "##a", "##b", "ab", "."]
@@ -32,8 +32,8 @@ def tokenizer(**settings: object) -> wps.Tokenizer:
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Encode in each of the ways that the size of a corpus chooses among."""
     if request.param != "plain":
-        monkeypatch.setattr(block_encoders, "_FEW_BYTES", 0)
-        monkeypatch.setattr(block_encoders, "_FEW_BYTES_UNCOMPILED", 0)
+        monkeypatch.setattr(corpus_encoding, "_FEW_BYTES", 0)
+        monkeypatch.setattr(corpus_encoding, "_FEW_BYTES_UNCOMPILED", 0)
     if request.param == "tiny blocks":
         monkeypatch.setattr(blocks, "BLOCK_BYTES", 1)
         monkeypatch.setattr("wordpiece_studio.tokenizer.corpus_encoding.BLOCK_BYTES", 1)

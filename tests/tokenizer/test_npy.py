@@ -5,7 +5,7 @@ from io import BytesIO
 import numpy as np
 import pytest
 
-from wordpiece_studio.tokenizer.npy import write_npy
+from wordpiece_studio.tokenizer.corpus_encoding import write_npy
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.uint16, np.int64])

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.tokenizer.token_index import TokenIndex
-from wordpiece_studio.tokenizer.vocabulary import TokenTable
+from wordpiece_studio.tokenizer.vocabulary import TokenIndex, TokenTable
 
 
 @given(st.lists(st.text(max_size=4), unique=True), st.text(max_size=4))

@@ -19,7 +19,7 @@ from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
-    from wordpiece_studio.text.normalizers import Normalizer
+    from wordpiece_studio.text.pipeline import Normalizer
 
 NORMALIZERS = (
     "bert-cased, bert-uncased, language-friendly, nfc, nfd, nfkc, nfkd, lowercase, strip-accents, remove:CHARACTERS,"

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.listing import Listing
     from wordpiece_studio.corpus.rows import RowSource
     from wordpiece_studio.corpus.streams import TextStream
-    from wordpiece_studio.text.normalizers import Normalizer
+    from wordpiece_studio.text.pipeline import Normalizer
 
 _READING = ("column", "encoding", "errors")
 

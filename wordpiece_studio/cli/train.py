@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.text.normalizers import Normalizer
+    from wordpiece_studio.text.pipeline import Normalizer
 
 OnlyOption = Annotated[
     str | None,

@@ -15,13 +15,15 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.text.normalizers import Normalizer, resolve_normalizer
-from wordpiece_studio.text.pre_tokenizers import PreTokenizer, resolve_pre_tokenizer
+from wordpiece_studio.text.normalizers import resolve_normalizer
+from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+
+    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
 
 LARGEST_COUNT = 2**63 - 1
 _SIZES = ("bytes", "lines", "characters", "replaced", "skipped_lines")

@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from wordpiece_studio.system.atomic_write import WrittenTogether
-    from wordpiece_studio.text.normalizers import Normalizer
-    from wordpiece_studio.text.pre_tokenizers import PreTokenizer
+    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
 
     Place = str | bytes | os.PathLike[str]
 

@@ -169,9 +169,9 @@ def _compiled_parts(tokenizer: Tokenizer, counts: WordCounts) -> Iterator[_Part]
     if tokenizer.vocabulary.end_of_word_suffix:
         yield from _plain_parts(tokenizer, counts)
         return
-    from wordpiece_studio.tokenizer.compiled_tokens import TokenIndex
+    from wordpiece_studio.tokenizer.compiled_encoder import CompiledVocabulary
 
-    index = TokenIndex(tokenizer.vocabulary, tokenizer.max_word_length)
+    index = CompiledVocabulary(tokenizer.vocabulary, tokenizer.max_word_length)
     for part in slices(len(counts)):
         words, weights = counts.words[part], counts.counts[part]
         lines = "\n".join([*words, ""])

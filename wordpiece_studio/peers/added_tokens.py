@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from wordpiece_studio.peers.pieces import part_of
-from wordpiece_studio.text.alignment import AlignedText
-from wordpiece_studio.text.character_tables import bert_tables
-from wordpiece_studio.text.form_tables import form_tables
+from wordpiece_studio.text.character_tables import bert_tables, form_tables
+from wordpiece_studio.text.pipeline import AlignedText
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from wordpiece_studio.text.normalizer import Normalizer
+    from wordpiece_studio.text.pipeline import Normalizer
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from wordpiece_studio.peers.expressions import GPT2_WORDS, Expression
 from wordpiece_studio.peers.normalizing import ByteCharacters
 from wordpiece_studio.peers.pieces import Behavior, cut, part_of, stretches, with_prefix
-from wordpiece_studio.text.alignment import AlignedText
 from wordpiece_studio.text.character_tables import bert_tables
+from wordpiece_studio.text.pipeline import AlignedText
 
 if TYPE_CHECKING:
-    from wordpiece_studio.text.pre_tokenizer import PreTokenizer, Span
+    from wordpiece_studio.text.pipeline import PreTokenizer, Span
 
 
 class Cutter(Protocol):

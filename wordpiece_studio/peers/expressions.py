@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import printable
 from wordpiece_studio.text.character_tables import CharacterMap, CodePoints
-from wordpiece_studio.text.pattern_pre_tokenizer import PatternOverrunError, compiled_pattern
+from wordpiece_studio.text.patterns import compiled_pattern
+from wordpiece_studio.text.pipeline import PatternOverrunError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

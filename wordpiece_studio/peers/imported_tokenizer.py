@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.peers.cutting import Cutter
     from wordpiece_studio.peers.decoding import Decoder
     from wordpiece_studio.peers.models import Model, ModelKind, ModelToken
-    from wordpiece_studio.text.alignment import AlignedText
-    from wordpiece_studio.text.normalizer import Normalizer
+    from wordpiece_studio.text.pipeline import AlignedText, Normalizer
 
 _MOST_KEPT, _LONGEST_KEPT = 50_000, 50  # words, and characters of one
 

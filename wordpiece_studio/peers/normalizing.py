@@ -7,9 +7,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from wordpiece_studio.peers.pieces import part_of, with_prefix
-from wordpiece_studio.text.alignment import AlignedText
 from wordpiece_studio.text.character_tables import bert_tables
-from wordpiece_studio.text.normalizer import Normalizer
+from wordpiece_studio.text.pipeline import AlignedText, Normalizer
 
 if TYPE_CHECKING:
     from wordpiece_studio.peers.expressions import Expression

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, get_args
 
-from wordpiece_studio.text.alignment import AlignedText
+from wordpiece_studio.text.pipeline import AlignedText
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

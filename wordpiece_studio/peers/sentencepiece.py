@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import regex
 
 from wordpiece_studio.peers.expressions import NEWER, UNKNOWN
-from wordpiece_studio.text.alignment import AlignedText
 from wordpiece_studio.text.character_tables import CharacterMap, CodePoints
-from wordpiece_studio.text.normalizer import CharacterNormalizer, Normalizer
+from wordpiece_studio.text.pipeline import AlignedText, CharacterNormalizer, Normalizer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

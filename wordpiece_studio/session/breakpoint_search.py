@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.text.search_pattern import SearchPattern
+from wordpiece_studio.text.patterns import SearchPattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from PySide6.QtCore import QAbstractTableModel, QLocale, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.text.search_pattern import SearchPattern
+from wordpiece_studio.text.patterns import SearchPattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.corpus_file import CorpusFile
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.session.background_job import Report
-    from wordpiece_studio.text.normalizers import Normalizer
-    from wordpiece_studio.text.pre_tokenizers import PreTokenizer
+    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
 
 LONGEST_WORD = 1000
 """Characters; a longer word is left out unless the user says otherwise."""

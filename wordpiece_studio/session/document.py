@@ -37,8 +37,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from wordpiece_studio.corpus.counts import CorpusStatistics, WordCounts
-    from wordpiece_studio.text.normalizers import Normalizer
-    from wordpiece_studio.text.pre_tokenizers import PreTokenizer
+    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
 
 UNDO_STEPS = 500
 

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from wordpiece_studio.session.pacing import Turn
-from wordpiece_studio.text.pattern_pre_tokenizer import compiled_pattern
-from wordpiece_studio.text.search_pattern import SearchPattern
+from wordpiece_studio.text.patterns import SearchPattern, compiled_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -19,8 +19,7 @@ from wordpiece_studio.session.view_text import TextUnit, length_in
 from wordpiece_studio.text.pipeline import Pipeline
 
 if TYPE_CHECKING:
-    from wordpiece_studio.text.normalizer import Normalizer
-    from wordpiece_studio.text.pre_tokenizer import PreTokenizer
+    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
     from wordpiece_studio.tokenizer.tokenizer import TokenizedWord, Tokenizer
 
     _Steps = tuple[Normalizer, PreTokenizer, frozenset[str]]

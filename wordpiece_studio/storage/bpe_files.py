@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from wordpiece_studio.storage.manifest import Manifest
-    from wordpiece_studio.text.normalizers import Normalizer
-    from wordpiece_studio.text.pre_tokenizers import PreTokenizer
+    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.history import MergeHistory
 

@@ -23,16 +23,13 @@ from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE, read_vocabulary
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.text import normalizers, pre_tokenizers
-from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
+from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS, Normalizer, PreTokenizer
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
-
-    from wordpiece_studio.text.normalizers import Normalizer
-    from wordpiece_studio.text.pre_tokenizers import PreTokenizer
 
     Steps = tuple[str | Normalizer | None, str | PreTokenizer | None]
     """The normalizer and the pre-tokenizer that were asked for, or None."""
@@ -308,9 +305,9 @@ def _is_same_step(here: object, there: object) -> bool:
     """Return whether two steps are written the same way in a ``tokenizer.json``: several of ours may be."""
     from wordpiece_studio.storage.huggingface import pipeline_values
 
-    if isinstance(here, normalizers.Normalizer) and isinstance(there, normalizers.Normalizer):
+    if isinstance(here, Normalizer) and isinstance(there, Normalizer):
         return pipeline_values.normalizer_value(here) == pipeline_values.normalizer_value(there)
-    if isinstance(here, pre_tokenizers.PreTokenizer) and isinstance(there, pre_tokenizers.PreTokenizer):
+    if isinstance(here, PreTokenizer) and isinstance(there, PreTokenizer):
         unchanged = normalizers.Unchanged()
         return pipeline_values.pre_tokenizer_value(here, unchanged) == pipeline_values.pre_tokenizer_value(
             there, unchanged

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.text.alignment import AlignedText
 from wordpiece_studio.text.character_tables import BertTables, CharacterMap, bert_tables, rough_pattern
-from wordpiece_studio.text.normalizer import CharacterNormalizer
+from wordpiece_studio.text.pipeline import AlignedText, CharacterNormalizer
 from wordpiece_studio.text.unicode_form import decomposed, positions_of, put_in_order, text_in_order
 
 if TYPE_CHECKING:

@@ -1,8 +1,8 @@
-"""BERT's character classes, for every code point, from ``resources/unicode/bert.json``.
+"""Character classes for every code point, from ``resources/unicode``: BERT's, and those of the `tokenizers` library.
 
-They are tables and not calls of `unicodedata` because BERT's classes are those of old Unicode versions with a
-few faults of their own, and must not change with the Python that runs them. Not here: what the Unicode normalization
-forms and the other steps need beyond BERT (`form_tables`).
+They are tables and not calls of `unicodedata` because BERT's classes are those of old Unicode versions with a few
+faults of their own, and must not change with the Python that runs them. What the normalization forms, accent stripping
+and `Whitespace` go by are the library's own, and build on BERT's.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ from wordpiece_studio.resources import resource_path
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+
 # Hangul, whose syllables are put together by arithmetic
 FIRST_SYLLABLE, LAST_SYLLABLE = 0xAC00, 0xD7A3
-LEADING, VOWEL, TRAILING = 0x1100, 0x1161, 0x11A7
-LEADINGS, VOWELS, TRAILINGS = 19, 21, 28
+_LEADING, _VOWEL, _TRAILING = 0x1100, 0x1161, 0x11A7
+_LEADINGS, _VOWELS, _TRAILINGS = 19, 21, 28
 
 
 class CodePoints:
@@ -162,10 +163,10 @@ class BertTables:
 
 
 def _decompose_syllable(code_point: int) -> str:
-    leading_and_vowel, trailing = divmod(code_point - FIRST_SYLLABLE, TRAILINGS)
-    leading, vowel = divmod(leading_and_vowel, VOWELS)
-    jamo = chr(LEADING + leading) + chr(VOWEL + vowel)
-    return jamo + chr(TRAILING + trailing) if trailing else jamo
+    leading_and_vowel, trailing = divmod(code_point - FIRST_SYLLABLE, _TRAILINGS)
+    leading, vowel = divmod(leading_and_vowel, _VOWELS)
+    jamo = chr(_LEADING + leading) + chr(_VOWEL + vowel)
+    return jamo + chr(_TRAILING + trailing) if trailing else jamo
 
 
 @cache
@@ -186,11 +187,78 @@ def bert_tables() -> BertTables:
             for first, last in members.ranges
             for code_point in range(first, last + 1)
         },
-        decompositions=texts_of(data["decompose"]),
-        lower_case=texts_of(data["lower"]),
+        decompositions=_texts_of(data["decompose"]),
+        lower_case=_texts_of(data["lower"]),
     )
 
 
-def texts_of(entries: dict[str, str]) -> dict[int, str]:
+def _texts_of(entries: dict[str, str]) -> dict[int, str]:
     """Return a table of code points and texts as a data file writes it: ``{"00C9": "0045 0301"}``."""
     return {int(key, 16): "".join(chr(int(part, 16)) for part in text.split()) for key, text in entries.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class FormTables:
+    r"""The classes.
+
+    Attributes
+    ----------
+    marks
+        What stripping accents removes from a text that is not decomposed first; more than BERT strips.
+    word
+        What counts as part of a word, ``\w``.
+    composites
+        The character that each pair of characters is composed to; Hangul syllables are not among them.
+    compatible
+        The full compatibility decomposition of each character that has one of its own.
+    """
+
+    marks: CodePoints
+    word: CodePoints
+    composites: dict[tuple[str, str], str]
+    compatible: dict[int, str]
+
+    def compose(self, first: str, second: str) -> str | None:
+        """Return the character that two characters are composed to, if there is one."""
+        return self.composites.get((first, second)) or _compose_syllable(ord(first), ord(second))
+
+    def decompose_compatibly(self, code_point: int) -> str:
+        """Return the full compatibility decomposition of a character, itself if there is none."""
+        return self.compatible.get(code_point) or bert_tables().decompose(code_point)
+
+    def following(self) -> set[str]:
+        """Return the characters that may be composed with one before them."""
+        jamo = {chr(_VOWEL + number) for number in range(_VOWELS)} | {
+            chr(_TRAILING + number) for number in range(1, _TRAILINGS)
+        }
+        return jamo | {second for _, second in self.composites}
+
+
+def _compose_syllable(first: int, second: int) -> str | None:
+    if 0 <= first - _LEADING < _LEADINGS and 0 <= second - _VOWEL < _VOWELS:
+        return chr(FIRST_SYLLABLE + ((first - _LEADING) * _VOWELS + second - _VOWEL) * _TRAILINGS)
+    is_open = FIRST_SYLLABLE <= first <= LAST_SYLLABLE and (first - FIRST_SYLLABLE) % _TRAILINGS == 0
+    return chr(first + second - _TRAILING) if is_open and 0 < second - _TRAILING < _TRAILINGS else None
+
+
+@cache
+def form_tables() -> FormTables:
+    """Return the tables; they are read when they are first asked for."""
+    data: dict[str, Any] = json.loads(resource_path("unicode/forms.json").read_text(encoding="ascii"))
+    return FormTables(
+        marks=CodePoints(data["marks"]),
+        word=CodePoints(data["word"]),
+        composites=_composites(CodePoints(data["excluded"])),
+        compatible=_texts_of(data["compatible"]),
+    )
+
+
+def _composites(excluded: CodePoints) -> dict[tuple[str, str], str]:
+    """Return what pairs are composed to: the last step of each full decomposition taken back."""
+    composed: dict[str, str] = {}
+    pairs: dict[tuple[str, str], str] = {}
+    for code_point, parts in sorted(bert_tables().decompositions.items(), key=lambda entry: len(entry[1])):
+        if code_point not in excluded:
+            composed[parts] = chr(code_point)
+            pairs[composed.get(parts[:-1], parts[0]), parts[-1]] = chr(code_point)
+    return pairs

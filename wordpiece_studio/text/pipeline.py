@@ -1,17 +1,232 @@
-"""A normalizer and a pre-tokenizer together: from a raw text to its words, and from each word back to the text."""
+"""From a raw text to its words: what a normalizer and a pre-tokenizer are, and the two together as a pipeline.
+
+Every character knows the way back to the text that it came from. Positions are code points, as Python counts them. Not
+here: the steps that are built in (`normalizers`, `pre_tokenizers`).
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
-from wordpiece_studio.text.pattern_pre_tokenizer import PatternOverrunError
+from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from wordpiece_studio.text.normalizer import Normalizer
-    from wordpiece_studio.text.pre_tokenizer import PreTokenizer, Span
+
+@dataclass(frozen=True, slots=True)
+class AlignedText:
+    """A normalized text in which every character knows the stretch of the original that it came from.
+
+    A character that normalization removed belongs to no one; characters that one original character was
+    turned into all carry that character's stretch.
+
+    Attributes
+    ----------
+    text
+        The normalized text.
+    starts, ends
+        For each character of `text` the first original position, and the one after the last.
+    """
+
+    text: str
+    starts: Sequence[int]
+    ends: Sequence[int]
+
+    @classmethod
+    def identity(cls, text: str) -> Self:
+        """Return `text` aligned with itself."""
+        return cls(text, range(len(text)), range(1, len(text) + 1))
+
+    def then(self, later: AlignedText) -> AlignedText:
+        """Return `later`, a normalization of this text, aligned with this text's original.
+
+        >>> first = AlignedText("ab", [0, 2], [1, 3])         # "a b" with its space removed
+        >>> first.then(AlignedText("b", [1], [2])).starts     # then the "a" removed
+        [2]
+        """
+        starts = [self.starts[start] for start in later.starts]
+        ends = [self.ends[end - 1] for end in later.ends]
+        return AlignedText(later.text, starts, ends)
+
+
+MOST_GROWTH = 18
+"""So many characters the longest compatibility decomposition has, that of U+FDFA."""
+
+
+class Normalizer(ABC):
+    """Changes a text before it is cut into words: lower-cases it, strips accents, removes control characters.
+
+    A normalizer of one's own need only define `name` and `align`.
+    """
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What it is called in messages and on the command line."""
+
+    @property
+    def is_local(self) -> bool:
+        """Whether each stretch between blanks and line ends may be normalized by itself.
+
+        If so, equal stretches of a corpus need be normalized only once. Leave it False when in doubt.
+        """
+        return False
+
+    @property
+    def is_by_character(self) -> bool:
+        """Whether each character is normalized by itself, but for those of which `regards_neighbours` is true.
+
+        If so, what becomes of each need be found out only once. Leave it False when in doubt.
+        """
+        return False
+
+    @property
+    def growth(self) -> int:
+        """How many characters at most become of one; words that are too long are told by their lines up to that."""
+        return MOST_GROWTH
+
+    def regards_neighbours(self, character: str) -> bool:
+        """Return whether what becomes of a character, or of others beside it, may depend on what stands around it."""
+        return not self.is_by_character
+
+    @abstractmethod
+    def align(self, text: str) -> AlignedText:
+        """Return the normalized text, aligned with `text`."""
+
+    def normalize(self, text: str) -> str:
+        """Return the normalized text; the same as ``align(text).text``, but it may be faster."""
+        return self.align(text).text
+
+
+class CharacterNormalizer(Normalizer):
+    """One that goes by single characters and their neighbours, and never looks across a blank."""
+
+    __slots__ = ()
+
+    @property
+    def is_local(self) -> bool:
+        """Always."""
+        return True
+
+    @property
+    def is_by_character(self) -> bool:
+        """Always."""
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A word and where it stands in the normalized text.
+
+    Attributes
+    ----------
+    text
+        The word.
+    start, end
+        Its first code point in the normalized text, and the one after its last.
+    positions
+        Where each character of the word stands, if characters between them were dropped; else None.
+    """
+
+    text: str
+    start: int
+    end: int
+    positions: tuple[int, ...] | None = None
+
+
+class PreTokenizer(ABC):
+    """Cuts a normalized text into words.
+
+    A pre-tokenizer of one's own need only define `name` and `spans`.
+    """
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What it is called in messages and on the command line."""
+
+    @property
+    def is_local(self) -> bool:
+        """Whether each stretch between blanks and line ends may be cut by itself.
+
+        If so, equal stretches of a corpus need be cut only once. Leave it False when in doubt.
+        """
+        return False
+
+    @property
+    def is_by_character(self) -> bool:
+        """Whether each character by itself parts words, is a word, stands in one or goes, whatever is around it.
+
+        If so, what becomes of each need be found out only once. Leave it False when in doubt.
+        """
+        return False
+
+    @abstractmethod
+    def spans(self, text: str) -> list[Span]:
+        """Return the words of `text` and where they stand, from left to right."""
+
+    def split(self, text: str) -> list[str]:
+        """Return the words alone; the same as the texts of ``spans(text)``, but it may be faster."""
+        return [span.text for span in self.spans(text)]
+
+    def iterate(self, text: str) -> Iterator[str]:
+        """Yield the words alone; the same as ``split(text)``, but it may need less memory."""
+        yield from self.split(text)
+
+
+class CharacterPreTokenizer(PreTokenizer):
+    """One to which each character is what it is, whatever stands around it, and a blank always parts words."""
+
+    __slots__ = ()
+
+    @property
+    def is_local(self) -> bool:
+        """Always."""
+        return True
+
+    @property
+    def is_by_character(self) -> bool:
+        """Always."""
+        return True
+
+
+_ADVICE = (
+    "Where a repetition may match the same text in several ways, as in (a|aa)+, leave it only one,"
+    " or make it possessive, as in (a|aa)++."
+)
+
+
+class PatternOverrunError(StudioError):
+    """A user's pattern was given up on a text; the message shows how that begins.
+
+    Parameters
+    ----------
+    what
+        What the pattern does.
+    pattern, text
+        The pattern, and the beginning of the text, both printable.
+    place
+        Where the text stands, as a template for `values`.
+    """
+
+    def __init__(self, what: str, pattern: str, text: str, place: str = "", **values: object) -> None:
+        template = f'The pattern "{{pattern}}" {what}{place}: "{{text}}"'
+        super().__init__(template, _ADVICE, pattern=pattern, text=text, **values)
+        self._told = what, pattern, text
+
+    def in_line(self, line: int, source: str = "") -> PatternOverrunError:
+        """Return the same, telling the line, counted from 1, and the name of the file if that is known."""
+        if source:
+            return PatternOverrunError(*self._told, " in line {line} of {path}", line=line, path=source)
+        return PatternOverrunError(*self._told, " in line {line}", line=line)
+
 
 BERT_SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 """What most pipelines for WordPiece are given; a corpus that spells them out is told so."""

@@ -1,41 +1,230 @@
 """The pre-tokenizers that are built in, by name and as plain data: they cut a normalized text into words.
 
-Not here: what happens to the text before (`normalizers`) and to the words afterwards.
+They go by the class of a character: white space, punctuation, letters. Not here: the one that goes by an expression of
+the user's own (`patterns`), and what happens to the text before (`normalizers`).
 """
 
 from __future__ import annotations
 
+import re
+from abc import abstractmethod
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
+import regex
+
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.text.class_pre_tokenizers import (
-    BertPreTokenizer,
-    Punctuation,
-    Whitespace,
-    WhitespaceSplit,
-)
-from wordpiece_studio.text.pattern_pre_tokenizer import PATTERN_PREFIX, PatternPreTokenizer
-from wordpiece_studio.text.pre_tokenizer import PreTokenizer, Span
-from wordpiece_studio.text.unicode_punctuation import UnicodePunctuation
+from wordpiece_studio.text.character_tables import bert_tables, form_tables, one_pattern, ranges_outside, run_pattern
+from wordpiece_studio.text.patterns import PATTERN_PREFIX, PatternPreTokenizer
+from wordpiece_studio.text.pipeline import CharacterPreTokenizer, PreTokenizer, Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-__all__ = [
-    "BertPreTokenizer",
-    "PatternPreTokenizer",
-    "PreTokenizer",
-    "PreTokenizerSequence",
-    "Punctuation",
-    "Span",
-    "UnicodePunctuation",
-    "Whitespace",
-    "WhitespaceSplit",
-    "from_spec",
-    "resolve_pre_tokenizer",
-    "to_spec",
-]
+
+class _Matching(CharacterPreTokenizer):
+    """What they have in common: the words are the matches of a pattern without groups."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def _pattern(self) -> re.Pattern[str]:
+        """What matches a word."""
+
+    def spans(self, text: str) -> list[Span]:
+        """Return the words of `text` and where they stand."""
+        return [Span(match[0], match.start(), match.end()) for match in self._pattern.finditer(text)]
+
+    def split(self, text: str) -> list[str]:
+        """Return the words of `text`."""
+        words: list[str] = self._pattern.findall(text)
+        return words
+
+    def iterate(self, text: str) -> Iterator[str]:
+        """Yield the words of `text`."""
+        for match in self._pattern.finditer(text):
+            yield match[0]
+
+
+@dataclass(frozen=True, slots=True)
+class BertPreTokenizer(_Matching):
+    """Splits at white space, and makes every punctuation character a word of its own.
+
+    >>> BertPreTokenizer().split("Don't stop...")
+    ['Don', "'", 't', 'stop', '.', '.', '.']
+    """
+
+    @property
+    def name(self) -> str:
+        """``"bert"``."""
+        return "bert"
+
+    @property
+    def _pattern(self) -> re.Pattern[str]:
+        return _bert_words()
+
+
+@dataclass(frozen=True, slots=True)
+class Whitespace(_Matching):
+    r"""Splits at white space, and makes every run of other characters than letters, digits and marks a word of its own.
+
+    That is ``\w+|[^\w\s]+``, as the `tokenizers` library takes ``\w``; Python's knows no marks.
+
+    >>> Whitespace().split("Don't stop...")
+    ['Don', "'", 't', 'stop', '...']
+    """
+
+    @property
+    def name(self) -> str:
+        """``"whitespace"``."""
+        return "whitespace"
+
+    @property
+    def is_by_character(self) -> bool:
+        """No: punctuation is a word together with the punctuation beside it."""
+        return False
+
+    @property
+    def _pattern(self) -> re.Pattern[str]:
+        return _runs()
+
+
+@dataclass(frozen=True, slots=True)
+class WhitespaceSplit(_Matching):
+    """Splits at white space and nowhere else.
+
+    White space is what Unicode calls so. Python's `str.split` would also split at the separators U+001C to
+    U+001F.
+
+    >>> WhitespaceSplit().split("Don't stop...")
+    ["Don't", 'stop...']
+    """
+
+    @property
+    def name(self) -> str:
+        """``"whitespace-split"``."""
+        return "whitespace-split"
+
+    @property
+    def _pattern(self) -> re.Pattern[str]:
+        return _blank_separated_words()
+
+
+@dataclass(frozen=True, slots=True)
+class Punctuation(_Matching):
+    """Makes every punctuation character a word of its own, and splits nowhere else: words may hold blanks.
+
+    A line end still ends a word, because a text is read line by line. Most useful in a sequence with another.
+
+    >>> Punctuation().split("Don't stop...")
+    ['Don', "'", 't stop', '.', '.', '.']
+    """
+
+    @property
+    def name(self) -> str:
+        """``"punctuation"``."""
+        return "punctuation"
+
+    @property
+    def is_local(self) -> bool:
+        """Never."""
+        return False
+
+    @property
+    def _pattern(self) -> re.Pattern[str]:
+        return _punctuation_separated_words()
+
+
+@cache
+def _bert_words() -> re.Pattern[str]:
+    tables = bert_tables()
+    letters = run_pattern(ranges_outside(tables.punctuation, tables.whitespace))
+    return re.compile(f"{letters}|{one_pattern(tables.punctuation.ranges)}")
+
+
+@cache
+def _runs() -> re.Pattern[str]:
+    word, whitespace = form_tables().word, bert_tables().whitespace
+    return re.compile(f"{run_pattern(word.ranges)}|{run_pattern(ranges_outside(word, whitespace))}")
+
+
+@cache
+def _blank_separated_words() -> re.Pattern[str]:
+    return re.compile(f"[^{bert_tables().whitespace.pattern()}]+")
+
+
+@cache
+def _punctuation_separated_words() -> re.Pattern[str]:
+    punctuation = bert_tables().punctuation
+    return re.compile(f"{run_pattern(ranges_outside(punctuation))}|{one_pattern(punctuation.ranges)}")
+
+
+@dataclass(frozen=True, slots=True)
+class UnicodePunctuation(CharacterPreTokenizer):
+    """The pre-tokenizer of the Simplified Chinese notebook, which reads a text line by line.
+
+    Of each line the control characters are dropped, tabs among them, so that their neighbours touch; every
+    Han, kana or Hangul character and every Unicode punctuation mark becomes a word of its own; the rest is
+    split at white space. Lower-casing, an option there, is a normalizer here. Lines end at LF, CR or both.
+    """
+
+    @property
+    def name(self) -> str:
+        """``"unicode-punctuation"``."""
+        return "unicode-punctuation"
+
+    def spans(self, text: str) -> list[Span]:
+        """Return the words of `text` and where they stand."""
+        patterns = _unicode_patterns()
+        spans = []
+        for match in patterns.word_with_controls.finditer(text):
+            positions = [
+                match.start() + offset
+                for offset, character in enumerate(match[0])
+                if not patterns.control.match(character)
+            ]
+            if positions:
+                word = "".join(text[position] for position in positions)
+                start, end = positions[0], positions[-1] + 1
+                spans.append(Span(word, start, end, tuple(positions) if len(word) < end - start else None))
+        return spans
+
+    def split(self, text: str) -> list[str]:
+        """Return the words of `text`."""
+        patterns = _unicode_patterns()
+        words: list[str] = []
+        for line in patterns.line_end.split(text):
+            line = patterns.control.sub("", line)
+            line = patterns.ideograph.sub(r" \1 ", line)
+            line = patterns.punctuation.sub(r" \1 ", line)
+            words += [word for word in patterns.blanks.split(line.strip()) if word]
+        return words
+
+
+@dataclass(frozen=True, slots=True)
+class _UnicodePatterns:
+    line_end: regex.Pattern[str]
+    control: regex.Pattern[str]
+    ideograph: regex.Pattern[str]
+    punctuation: regex.Pattern[str]
+    blanks: regex.Pattern[str]
+    word_with_controls: regex.Pattern[str]
+
+
+@cache
+def _unicode_patterns() -> _UnicodePatterns:
+    alone = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{P}"
+    return _UnicodePatterns(
+        line_end=regex.compile(r"\r\n|\r|\n"),
+        control=regex.compile(r"[\u0000-\u001F\u007F]"),
+        ideograph=regex.compile(r"([\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}])"),
+        punctuation=regex.compile(r"([\p{P}])"),
+        blanks=regex.compile(r"\s+"),
+        # What the other patterns make of a line, in one: controls are inside a word, line ends are not.
+        word_with_controls=regex.compile(rf"[{alone}]|(?:[^\s{alone}]|[\u0000-\u0009\u000B\u000C\u000E-\u001F])+"),
+    )
 
 
 @dataclass(frozen=True, slots=True, init=False)

@@ -12,16 +12,15 @@ from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING, Literal, get_args
 
-from wordpiece_studio.text.alignment import AlignedText
 from wordpiece_studio.text.character_tables import (
     FIRST_SYLLABLE,
     LAST_SYLLABLE,
     CharacterMap,
     bert_tables,
+    form_tables,
     rough_pattern,
 )
-from wordpiece_studio.text.form_tables import form_tables
-from wordpiece_studio.text.normalizer import MOST_GROWTH, CharacterNormalizer
+from wordpiece_studio.text.pipeline import MOST_GROWTH, AlignedText, CharacterNormalizer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -2,7 +2,7 @@
 
 A block's chunks, its stretches between blanks and line ends, become rows of a table. Each new row is normalized, cut
 and matched once, and the block's ids are then put together from those of its rows. Not here: the plain way
-(`block_encoders`), which gives the same ids.
+(`plain_encoder`), which gives the same ids.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from wordpiece_studio.text.character_actions import CharacterActions
 from wordpiece_studio.text.chunk_table import ChunkTable
 from wordpiece_studio.text.kernels import longest_match, spelling
 from wordpiece_studio.text.kernels.lanes import LANE
 from wordpiece_studio.text.kernels.words import DONE, FULL, LONGEST_TEXT
-from wordpiece_studio.tokenizer.block_encoders import EncodedBlock
-from wordpiece_studio.tokenizer.compiled_tokens import TokenIndex
+from wordpiece_studio.text.word_table import CharacterActions
+from wordpiece_studio.tokenizer.plain_encoder import EncodedBlock
+from wordpiece_studio.tokenizer.tokenizer import NO_ID
 
 if TYPE_CHECKING:
     from typing import Any
@@ -28,6 +28,49 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from wordpiece_studio.tokenizer.tokenizer import Tokenizer
+    from wordpiece_studio.tokenizer.vocabulary import Vocabulary
+
+
+class CompiledVocabulary:
+    """Longest match of words of UTF-8 over a vocabulary, which must have no end-of-word suffix.
+
+    Parameters
+    ----------
+    vocabulary
+        The tokens.
+    longest_word
+        A word of more characters is unknown.
+    """
+
+    def __init__(self, vocabulary: Vocabulary, longest_word: int) -> None:
+        parts = [token.encode("utf-8", "surrogatepass") for token in vocabulary]
+        parts.append(vocabulary.continuing_subword_prefix.encode("utf-8", "surrogatepass"))
+        self._tokens = np.frombuffer(b"".join([*parts, b" "]), np.uint8)
+        self._begins = np.zeros(len(parts) + 1, np.int64)
+        np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts)), out=self._begins[1:])
+        self._slots = np.zeros(_power_of_two(2 * len(parts)), np.uint64)
+        characters = sum(map(len, vocabulary))
+        self._beginnings = np.zeros(_power_of_two(characters // 8), np.uint64)  # 8 to 16 bits a character
+        longest_match.index_tokens(self._tokens, self._begins, self._slots, self._beginnings)
+        self._longest_word = longest_word
+        unknown = vocabulary.id_of(vocabulary.unk_token)
+        self._unknown = NO_ID if unknown is None else unknown
+
+    def match(self, words: NDArray[np.uint8], size: int, rows: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Return the ids of the words in the first `size` bytes, and how many there are up to the end of each row.
+
+        A blank ends a word and a line end a row, of which there must be `rows`. An unknown word has the id of the
+        unknown token, or NO_ID.
+        """
+        ids, ends = np.empty(size, np.int32), np.empty(rows, np.int64)
+        vocabulary = (self._tokens, self._begins, self._slots, self._beginnings)
+        limits = (self._longest_word, self._unknown)
+        count = longest_match.match_words(words, size, *vocabulary, *limits, ids, ends)
+        return ids[:count], ends
+
+
+def _power_of_two(least: int) -> int:
+    return 1 << least.bit_length()
 
 
 class CompiledEncoder:
@@ -103,7 +146,7 @@ class _Matcher:
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._actions = CharacterActions(tokenizer.pipeline)
-        self._index = TokenIndex(tokenizer.vocabulary, tokenizer.max_word_length)
+        self._index = CompiledVocabulary(tokenizer.vocabulary, tokenizer.max_word_length)
 
     def match(
         self, chunks: NDArray[np.uint8], is_hard: NDArray[np.uint8]

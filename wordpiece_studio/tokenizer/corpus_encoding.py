@@ -1,7 +1,9 @@
 """Whole corpora to ids: one flat array, and where each text ends in it; exactly as text by text, only faster.
 
-Each line of a file is a text; it ends at LF, and what the line end itself is never matters to BERT. Not here: longest
-match (`encoder`), how blocks of text are encoded (`block_encoders`), reading (`corpus.blocks`).
+Each line of a file is a text; it ends at LF, and what the line end itself is never matters to BERT. What is small is
+encoded without numba, the rest by compiled kernels. Ids that are too many for memory are written in pieces, in NumPy's
+file format. Not here: longest match (`tokenizer`), how a block is encoded (`plain_encoder`, `compiled_encoder`),
+reading (`corpus.blocks`).
 """
 
 from __future__ import annotations
@@ -9,25 +11,25 @@ from __future__ import annotations
 import os
 import tempfile
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, get_args
 
 import numpy as np
 
+from wordpiece_studio.compiled.kernel_cache import kernels_are_cached
 from wordpiece_studio.corpus.blocks import BLOCK_BYTES, CorpusBlocks
 from wordpiece_studio.corpus.counts import CorpusStatistics
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.atomic_write import atomic_write_all, check_folder
 from wordpiece_studio.system.printable import display_name
-from wordpiece_studio.tokenizer.block_encoders import EncodedBlock, PlainEncoder, encoded_blocks
-from wordpiece_studio.tokenizer.npy import write_npy
+from wordpiece_studio.tokenizer.plain_encoder import EncodedBlock, PlainEncoder
 from wordpiece_studio.tokenizer.tokenizer import NO_ID
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from io import BufferedIOBase
-    from typing import IO, BinaryIO
+    from typing import IO
 
-    from numpy.typing import NDArray
+    from numpy.typing import DTypeLike, NDArray
 
     from wordpiece_studio.corpus.corpus_file import CorpusFile
     from wordpiece_studio.corpus.decoding import ErrorHandling
@@ -129,7 +131,7 @@ def encode_texts(
     run = _Run(tokenizer, dtype, add_special_tokens)
     checked = (_checked(text, number) for number, text in enumerate(texts, start=1))
     if tokenizer.is_local:
-        return run.collected(encoded_blocks(tokenizer, _joined(checked)))
+        return run.collected(_encoded_blocks(tokenizer, _joined(checked)))
     return run.collected(PlainEncoder(tokenizer).encode([text]) for text in checked)
 
 
@@ -177,7 +179,7 @@ def encode_files(
         splits_at_blanks=tokenizer.is_local,
         progress=progress,
     )
-    return run.collected(encoded_blocks(tokenizer, blocks), blocks)
+    return run.collected(_encoded_blocks(tokenizer, blocks), blocks)
 
 
 def write_ids(
@@ -221,7 +223,7 @@ def write_ids(
     with tempfile.SpooledTemporaryFile(max_size=_MOST_HELD_BYTES) as offsets:
 
         def ids_alone() -> Iterator[Ids]:
-            for ids, ends in run.pieces(encoded_blocks(tokenizer, blocks)):
+            for ids, ends in run.pieces(_encoded_blocks(tokenizer, blocks)):
                 if offsets_output is not None:
                     offsets.write(ends.tobytes())
                 yield ids
@@ -359,3 +361,60 @@ def _check_outputs(outputs: Sequence[Path], read: Sequence[str]) -> None:
             raise StudioError("There is no folder {path}", "Make it, or choose another.", path=display_name(folder))
     if len(set(places)) < len(places):
         raise StudioError("The ids and their offsets cannot both go to {path}", path=display_name(outputs[0]))
+
+
+# So much text is encoded before the kernels would be loaded; and before they would be compiled.
+_FEW_BYTES, _FEW_BYTES_UNCOMPILED = 1 << 17, 16 << 20
+
+
+def _encoded_blocks(tokenizer: Tokenizer, blocks: Iterable[bytes]) -> Iterator[EncodedBlock]:
+    """Yield the ids of blocks of UTF-8, each of whose lines, without its LF, is a text."""
+    encode, is_plain, seen = PlainEncoder(tokenizer).encode_lines, True, 0
+    for block in blocks:
+        seen += len(block)
+        if is_plain and tokenizer.is_local and _is_much(seen):
+            from wordpiece_studio.tokenizer.compiled_encoder import CompiledEncoder
+
+            encode, is_plain = CompiledEncoder(tokenizer).encode_lines, False
+        yield encode(block)
+
+
+def _is_much(size: int) -> bool:
+    return size > _FEW_BYTES and (size > _FEW_BYTES_UNCOMPILED or kernels_are_cached("text"))
+
+
+_HEADER_BYTES = 128
+
+
+def write_npy(file: BinaryIO, pieces: Iterable[NDArray[np.generic]], dtype: DTypeLike) -> None:
+    """Write the one-dimensional array that `pieces` make up to `file`, which is empty.
+
+    Parameters
+    ----------
+    file
+        A file open for writing, in which one can go back: the length is written when it is known.
+    pieces
+        One-dimensional arrays, which are converted to `dtype`.
+    dtype
+        What ``numpy.load`` will return.
+
+    Raises
+    ------
+    OSError
+        If writing fails.
+    """
+    kind = np.dtype(dtype)
+    length = 0
+    file.write(_header(kind, length))
+    for piece in pieces:
+        length += len(piece)
+        file.write(piece.astype(kind, copy=False).tobytes())
+    file.seek(0)
+    file.write(_header(kind, length))
+
+
+def _header(kind: np.dtype[np.generic], length: int) -> bytes:
+    r"""Return the header of version 1.0: always of the same size, filled up with blanks before its line end."""
+    text = f"{{'descr': {kind.str!r}, 'fortran_order': False, 'shape': ({length},), }}"
+    magic = b"\x93NUMPY\x01\x00" + (_HEADER_BYTES - 10).to_bytes(2, "little")
+    return magic + text.encode("ascii").ljust(_HEADER_BYTES - len(magic) - 1) + b"\n"

@@ -10,9 +10,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from wordpiece_studio.text.normalizers import Normalizer, resolve_normalizer
-from wordpiece_studio.text.pipeline import Pipeline, Word
-from wordpiece_studio.text.pre_tokenizers import PreTokenizer, resolve_pre_tokenizer
+from wordpiece_studio.text.normalizers import resolve_normalizer
+from wordpiece_studio.text.pipeline import Normalizer, Pipeline, PreTokenizer, Word
+from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 
 if TYPE_CHECKING:
     import os

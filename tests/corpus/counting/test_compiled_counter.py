@@ -20,8 +20,7 @@ from wordpiece_studio.corpus.counting.counting import CountingStopped, count_str
 from wordpiece_studio.corpus.counting.word_counters import PlainCounter
 from wordpiece_studio.corpus.files import TextFile
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.text.alignment import AlignedText
-from wordpiece_studio.text.normalizers import Normalizer
+from wordpiece_studio.text.pipeline import AlignedText, Normalizer
 
 if TYPE_CHECKING:
     from collections.abc import Callable

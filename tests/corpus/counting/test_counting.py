@@ -17,10 +17,9 @@ from wordpiece_studio.corpus.counts import SkippedWord
 from wordpiece_studio.corpus.files import TextFile
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.resources import resource_path
-from wordpiece_studio.text.alignment import AlignedText
-from wordpiece_studio.text.normalizers import Normalizer, Unchanged, resolve_normalizer
-from wordpiece_studio.text.pattern_pre_tokenizer import PatternPreTokenizer
-from wordpiece_studio.text.pipeline import Pipeline
+from wordpiece_studio.text.normalizers import Unchanged, resolve_normalizer
+from wordpiece_studio.text.patterns import PatternPreTokenizer
+from wordpiece_studio.text.pipeline import AlignedText, Normalizer, Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 
 if TYPE_CHECKING:

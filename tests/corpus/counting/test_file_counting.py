@@ -22,8 +22,7 @@ from wordpiece_studio.corpus.counting import counting_run, file_counting, helper
 from wordpiece_studio.corpus.counting.counting import CountingProgress, CountingStopped, count_words
 from wordpiece_studio.corpus.counting.helpers import Helper, Helpers
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.text.alignment import AlignedText
-from wordpiece_studio.text.normalizers import Normalizer
+from wordpiece_studio.text.pipeline import AlignedText, Normalizer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -13,16 +13,17 @@ from wordpiece_studio.storage.huggingface.tokenizer_json import (
     tokenizer_json_bytes,
     why_not_expressible,
 )
-from wordpiece_studio.text.normalizers import BertNormalizer, Lowercase, Normalizer, RemoveCharacters, Sequence
-from wordpiece_studio.text.pre_tokenizers import BertPreTokenizer, PreTokenizer
+from wordpiece_studio.text.bert_normalizer import BertNormalizer
+from wordpiece_studio.text.normalizers import Lowercase, RemoveCharacters, Sequence
+from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
+from wordpiece_studio.text.pre_tokenizers import BertPreTokenizer
 from wordpiece_studio.tokenizer.tokenizer import NO_ID, Tokenizer
 from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from wordpiece_studio.text.alignment import AlignedText
-    from wordpiece_studio.text.pre_tokenizer import Span
+    from wordpiece_studio.text.pipeline import AlignedText, Span
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 TOKENS = [*SPECIAL, "a", "b", "##b", "ab"]

@@ -11,7 +11,8 @@ from wordpiece_studio.storage.huggingface.transformers_directory import (
     configuration_files,
     is_berts,
 )
-from wordpiece_studio.text.normalizers import BertNormalizer, Sequence
+from wordpiece_studio.text.bert_normalizer import BertNormalizer
+from wordpiece_studio.text.normalizers import Sequence
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 

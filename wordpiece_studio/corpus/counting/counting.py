@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.corpus.decoding import ErrorHandling
     from wordpiece_studio.corpus.listing import Listing
-    from wordpiece_studio.text.normalizers import Normalizer
-    from wordpiece_studio.text.pre_tokenizers import PreTokenizer
+    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
 
     Place = str | bytes | os.PathLike[str]
 

@@ -14,8 +14,7 @@ import numpy as np
 
 from wordpiece_studio.corpus.counting.part_counts import MOST_SKIPPED_WORDS, PartCounts
 from wordpiece_studio.corpus.counts import SkippedWord
-from wordpiece_studio.text.pattern_pre_tokenizer import PatternOverrunError
-from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
+from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS, PatternOverrunError
 from wordpiece_studio.text.word_numbers import PlainWordNumbers
 
 if TYPE_CHECKING:

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.corpus_file import CorpusFile
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.corpus.listing import Listing
-    from wordpiece_studio.text.normalizers import Normalizer
-    from wordpiece_studio.text.pre_tokenizers import PreTokenizer
+    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
 
     Path = str | os.PathLike[str] | CorpusFile
 

@@ -13,8 +13,7 @@ from wordpiece_studio.text import normalizers, pre_tokenizers
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from wordpiece_studio.text.normalizers import Normalizer
-    from wordpiece_studio.text.pre_tokenizers import PreTokenizer
+    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
 
 VOCABULARY_ALONE_ADVICE = (
     "Save vocab.txt alone: any program reads its tokens, and the Studio finds in the file beside it how text becomes "

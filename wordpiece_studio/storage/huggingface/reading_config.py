@@ -10,12 +10,12 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.huggingface.reading_json import read_json
 from wordpiece_studio.system.decodable import decodable
 from wordpiece_studio.system.printable import display_name
-from wordpiece_studio.text.normalizers import BertNormalizer
+from wordpiece_studio.text.bert_normalizer import BertNormalizer
 
 if TYPE_CHECKING:
     import os
 
-    from wordpiece_studio.text.normalizers import Normalizer
+    from wordpiece_studio.text.pipeline import Normalizer
 
 _BERTS = ("BertTokenizer", "BertTokenizerFast")
 _SPECIAL_KEYS = ("unk_token", "sep_token", "pad_token", "cls_token", "mask_token")

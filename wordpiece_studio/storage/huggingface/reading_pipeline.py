@@ -20,15 +20,8 @@ from wordpiece_studio.peers.normalizing import ByteCharacters, Prepend, Replace,
 from wordpiece_studio.peers.pieces import BEHAVIORS
 from wordpiece_studio.peers.sentencepiece import Nmt, Precompiled
 from wordpiece_studio.storage.huggingface.pipeline_values import MOST_REMOVED
-from wordpiece_studio.text.normalizers import (
-    BertNormalizer,
-    Lowercase,
-    RemoveCharacters,
-    Sequence,
-    StripAccents,
-    Unchanged,
-    UnicodeForm,
-)
+from wordpiece_studio.text.bert_normalizer import BertNormalizer
+from wordpiece_studio.text.normalizers import Lowercase, RemoveCharacters, Sequence, StripAccents, Unchanged
 from wordpiece_studio.text.pre_tokenizers import (
     BertPreTokenizer,
     PreTokenizerSequence,
@@ -36,15 +29,14 @@ from wordpiece_studio.text.pre_tokenizers import (
     Whitespace,
     WhitespaceSplit,
 )
-from wordpiece_studio.text.unicode_form import FORM_NAMES
+from wordpiece_studio.text.unicode_form import FORM_NAMES, UnicodeForm
 
 if TYPE_CHECKING:
     from collections.abc import Sized
 
     from wordpiece_studio.peers.cutting import Cutter
     from wordpiece_studio.storage.huggingface.reading_json import JsonPart
-    from wordpiece_studio.text.normalizers import Normalizer
-    from wordpiece_studio.text.pre_tokenizers import PreTokenizer
+    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
 
 _ADVICE = "Use the file in the program that it is from; what it does cannot be repeated here exactly."
 _MOST_STEPS, _LONGEST_TEXT = 100, 10_000  # of the steps, those that remove a character each count as one

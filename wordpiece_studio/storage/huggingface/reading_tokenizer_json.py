@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from wordpiece_studio.peers.added_tokens import AddedToken
-    from wordpiece_studio.text.normalizers import Normalizer
-    from wordpiece_studio.text.pre_tokenizers import PreTokenizer
+    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
 
 _KEYS = {
     *("version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer"),

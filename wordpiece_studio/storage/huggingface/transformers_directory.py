@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 from wordpiece_studio.storage.huggingface.pipeline_values import normalizer_value
 from wordpiece_studio.storage.huggingface.tokenizer_json import pretty_json
 from wordpiece_studio.text.bert_normalizer import BertNormalizer
-from wordpiece_studio.text.class_pre_tokenizers import BertPreTokenizer
 from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
+from wordpiece_studio.text.pre_tokenizers import BertPreTokenizer
 from wordpiece_studio.tokenizer.vocabulary import UNKNOWN_TOKEN
 
 if TYPE_CHECKING:
-    from wordpiece_studio.text.normalizers import Normalizer
+    from wordpiece_studio.text.pipeline import Normalizer
     from wordpiece_studio.tokenizer.tokenizer import Tokenizer
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from wordpiece_studio.text.normalizers import Normalizer, resolve_normalizer
-from wordpiece_studio.text.pipeline import Pipeline
-from wordpiece_studio.text.pre_tokenizers import PreTokenizer, resolve_pre_tokenizer
+from wordpiece_studio.text.normalizers import resolve_normalizer
+from wordpiece_studio.text.pipeline import Normalizer, Pipeline, PreTokenizer
+from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 
 if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts

@@ -11,8 +11,8 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.counting_job import LONGEST_WORD
 from wordpiece_studio.session.counts_with_figures import corpus_figures
 from wordpiece_studio.system.printable import printable
-from wordpiece_studio.text.normalizers import Normalizer, resolve_normalizer
-from wordpiece_studio.text.pre_tokenizers import PreTokenizer, resolve_pre_tokenizer
+from wordpiece_studio.text.normalizers import resolve_normalizer
+from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip
 from wordpiece_studio.ui.widgets.token_text import number_text
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent, QWheelEvent
 
     from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
 
 MOST_LONGEST_WORD = 100_000
 _LEAST_FIELD = 60  # pixels

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.session.settings import SettingsStore
     from wordpiece_studio.session.trainer_model import TrainerModel
-    from wordpiece_studio.text.normalizers import Normalizer
-    from wordpiece_studio.text.pre_tokenizers import PreTokenizer
+    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.ui.actions.actions import Actions
     from wordpiece_studio.ui.controllers.counting_controller import CountingController

@@ -1,6 +1,6 @@
-"""A pre-tokenizer by a regular expression of the user's own, whose matches are the words.
+"""Regular expressions of the user's own: as a pre-tokenizer, whose matches are the words, and to look for tokens.
 
-What users write may be invalid, or run for years on a harmless line. Both are told in words.
+What is invalid is told in words, and a text on which an expression would run for years is given up after a moment.
 """
 
 from __future__ import annotations
@@ -14,19 +14,16 @@ import regex
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import printable
-from wordpiece_studio.text.pre_tokenizer import PreTokenizer, Span
+from wordpiece_studio.text.pipeline import PatternOverrunError, PreTokenizer, Span
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
 
 # An escape, a class, a repetition, or any other character.
 _ITEM = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{0*(?P<least>\d+)(?:,\d*)?\}|.", re.DOTALL)
 _MOST_UNROLLED = 300_000
 _MOST_DIGITS = 10  # which alone are too many, and longer numbers are slow to read
-_ADVICE = (
-    "Where a repetition may match the same text in several ways, as in (a|aa)+, leave it only one,"
-    " or make it possessive, as in (a|aa)++."
-)
 _T = TypeVar("_T")
 
 PATTERN_PREFIX = "pattern:"
@@ -104,31 +101,6 @@ class PatternPreTokenizer(PreTokenizer):
         raise PatternOverrunError(what, _shown(self.pattern), _shown(text, 60))
 
 
-class PatternOverrunError(StudioError):
-    """A user's pattern was given up on a text; the message shows how that begins.
-
-    Parameters
-    ----------
-    what
-        What the pattern does.
-    pattern, text
-        The pattern, and the beginning of the text, both printable.
-    place
-        Where the text stands, as a template for `values`.
-    """
-
-    def __init__(self, what: str, pattern: str, text: str, place: str = "", **values: object) -> None:
-        template = f'The pattern "{{pattern}}" {what}{place}: "{{text}}"'
-        super().__init__(template, _ADVICE, pattern=pattern, text=text, **values)
-        self._told = what, pattern, text
-
-    def in_line(self, line: int, source: str = "") -> PatternOverrunError:
-        """Return the same, telling the line, counted from 1, and the name of the file if that is known."""
-        if source:
-            return PatternOverrunError(*self._told, " in line {line} of {path}", line=line, path=source)
-        return PatternOverrunError(*self._told, " in line {line}", line=line)
-
-
 @cache
 def compiled_pattern(pattern: str) -> regex.Pattern[str]:
     """Return a user's pattern, compiled.
@@ -195,3 +167,45 @@ def _unrolled_size(pattern: str) -> int:
 
 def _shown(text: str, most: int = 200) -> str:
     return printable(text if len(text) <= most else text[:most] + "…")
+
+
+_TIMEOUT_SECONDS = 0.05
+_LONGEST_SHOWN = 60
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPattern:
+    r"""An expression of the `regex` module.
+
+    Raises
+    ------
+    StudioError
+        If the expression is empty or invalid; the message names the position and the reason.
+
+    >>> SearchPattern(r"^##\p{L}+ing$").is_in("##ting")
+    True
+    """
+
+    pattern: str
+
+    def __post_init__(self) -> None:
+        if not self.pattern:
+            raise StudioError("The pattern is empty", "Write a regular expression that is found in a token.")
+        compiled_pattern(self.pattern)
+
+    def is_in(self, text: str) -> bool:
+        """Return whether the expression is found anywhere in `text`.
+
+        Raises
+        ------
+        StudioError
+            If that takes too long or too much memory.
+        """
+        try:
+            # Not `concurrent`: to give up the lock takes longer than to search a token.
+            return compiled_pattern(self.pattern).search(text, timeout=_TIMEOUT_SECONDS) is not None
+        except TimeoutError:
+            what = "takes too long"
+        except (MemoryError, RecursionError):
+            what = "needs too much memory"
+        raise PatternOverrunError(what, printable(self.pattern[:_LONGEST_SHOWN]), printable(text[:_LONGEST_SHOWN]))

@@ -1,4 +1,4 @@
-"""A user's own regular expression: its words, its faults, and one that would run for years."""
+"""A user's own regular expression: its words, its faults, one that would run for years, and looking for tokens."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.text.normalizers import Unchanged
-from wordpiece_studio.text.pattern_pre_tokenizer import PatternOverrunError, PatternPreTokenizer
-from wordpiece_studio.text.pipeline import Pipeline
+from wordpiece_studio.text.patterns import PatternPreTokenizer, SearchPattern
+from wordpiece_studio.text.pipeline import PatternOverrunError, Pipeline
 from wordpiece_studio.text.pre_tokenizers import PreTokenizerSequence, WhitespaceSplit, resolve_pre_tokenizer
 
 RUNAWAY = r"(?:\w|\w\w)+!"
@@ -97,3 +97,22 @@ def test_a_pattern_that_holds_itself_ends() -> None:
 
 def test_it_travels_to_other_processes() -> None:
     assert pickle.loads(pickle.dumps(PatternPreTokenizer("a+"))) == PatternPreTokenizer("a+")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "is_in"),
+    [("ing", "##ting", True), ("^ing", "##ing", False), (r"^##\p{Han}$", "##中", True), ("(?i)ING", "ing", True)],
+)
+def test_it_is_found_anywhere(pattern: str, text: str, is_in: bool) -> None:
+    assert SearchPattern(pattern).is_in(text) is is_in
+
+
+@pytest.mark.parametrize(("pattern", "told"), [("", "empty"), ("a(", "character"), ("(((a{900}){900}){900}", "often")])
+def test_what_is_invalid_is_told(pattern: str, told: str) -> None:
+    with pytest.raises(StudioError, match=told):
+        SearchPattern(pattern)
+
+
+def test_a_search_without_end_is_given_up() -> None:
+    with pytest.raises(StudioError, match="takes too long"):
+        SearchPattern("(a|aa)+[^a]").is_in("a" * 90)

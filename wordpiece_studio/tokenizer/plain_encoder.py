@@ -1,6 +1,6 @@
-"""Blocks of text to ids, as `encoder` gives them: the plain way, or for large corpora by compiled kernels.
+"""Blocks of text to ids without numba: what is small, and with a tokenizer that is not local.
 
-Not here: that compiled way (`compiled_encoder`), and where the blocks come from.
+Not here: the way of compiled kernels (`compiled_encoder`), and where the blocks come from.
 """
 
 from __future__ import annotations
@@ -10,17 +10,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from wordpiece_studio.compiled.kernel_cache import kernels_are_cached
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 
-# So much text is encoded before the kernels would be loaded; and before they would be compiled.
-_FEW_BYTES, _FEW_BYTES_UNCOMPILED = 1 << 17, 16 << 20
+
 _MOST_CHUNKS = 1 << 18
 
 
@@ -40,22 +37,6 @@ class EncodedBlock(NamedTuple):
     ids: NDArray[np.int32]
     ends: NDArray[np.int64]
     is_open: bool
-
-
-def encoded_blocks(tokenizer: Tokenizer, blocks: Iterable[bytes]) -> Iterator[EncodedBlock]:
-    """Yield the ids of blocks of UTF-8, each of whose lines, without its LF, is a text."""
-    encode, is_plain, seen = PlainEncoder(tokenizer).encode_lines, True, 0
-    for block in blocks:
-        seen += len(block)
-        if is_plain and tokenizer.is_local and _is_much(seen):
-            from wordpiece_studio.tokenizer.compiled_encoder import CompiledEncoder
-
-            encode, is_plain = CompiledEncoder(tokenizer).encode_lines, False
-        yield encode(block)
-
-
-def _is_much(size: int) -> bool:
-    return size > _FEW_BYTES and (size > _FEW_BYTES_UNCOMPILED or kernels_are_cached("text"))
 
 
 class PlainEncoder:
