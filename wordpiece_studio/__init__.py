@@ -52,9 +52,9 @@ if TYPE_CHECKING:
     from wordpiece_studio.tokenizer.tokenizer import Encoding, Tokenizer, UnknownReason, WordTrace
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
     from wordpiece_studio.training.config import TrainingConfig
+    from wordpiece_studio.training.engine import Candidate, Merge
     from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.training.initial_state import minimum_vocab_size
-    from wordpiece_studio.training.records import Candidate, Merge
     from wordpiece_studio.training.trainer import Trainer, TrainingRun, train
 
 __version__ = "0.1.0"
@@ -154,9 +154,9 @@ _HOMES = {
     "tokenizer.tokenizer": ("Encoding", "Tokenizer", "UnknownReason", "WordTrace"),
     "tokenizer.vocabulary": ("Vocabulary",),
     "training.config": ("TrainingConfig",),
+    "training.engine": ("Candidate", "Merge"),
     "training.history": ("MergeHistory",),
     "training.initial_state": ("minimum_vocab_size",),
-    "training.records": ("Candidate", "Merge"),
     "training.trainer": ("Trainer", "TrainingRun", "train"),
 }
 

@@ -18,7 +18,7 @@ from wordpiece_studio.training.trainer import train
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from wordpiece_studio.training.records import Merge
+    from wordpiece_studio.training.engine import Merge
 
 SAMPLE = "samples/course-en.txt"
 VOCAB_SIZE = 70

@@ -16,7 +16,8 @@ from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.session.shown_run import ShownRun
 from wordpiece_studio.session.training_messages import Started
 from wordpiece_studio.training.config import TrainingConfig
-from wordpiece_studio.training.history import MergeBatch, MergeHistory
+from wordpiece_studio.training.engine import MergeBatch
+from wordpiece_studio.training.history import MergeHistory
 from wordpiece_studio.training.initial_state import prepare
 
 _LETTERS = "abcde"

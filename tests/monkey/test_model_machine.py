@@ -24,7 +24,7 @@ from wordpiece_studio.training.trainer import train
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from wordpiece_studio.training.records import Merge
+    from wordpiece_studio.training.engine import Merge
 
 _PATIENCE_SECONDS = 60
 _words = st.lists(st.text("hugpnbs#", min_size=1, max_size=6), min_size=1, max_size=8).map(" ".join)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QThread
 
-from wordpiece_studio.training.records import Candidate, Merge
+from wordpiece_studio.training.engine import Candidate, Merge
 
 if TYPE_CHECKING:
     from collections.abc import Callable

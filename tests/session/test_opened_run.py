@@ -10,7 +10,7 @@ import wordpiece_studio as wps
 from tests.session.fakes import Recorder
 from wordpiece_studio.session.records import TrainerState
 from wordpiece_studio.session.trainer_model import TrainerModel
-from wordpiece_studio.training.history_parts import places_of, restored_history, table_of
+from wordpiece_studio.training.stored_history import places_of, restored_history, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

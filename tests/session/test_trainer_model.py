@@ -18,7 +18,7 @@ from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.session.training_messages import Batch
 from wordpiece_studio.training import history as merge_history
 from wordpiece_studio.training.config import TrainingConfig
-from wordpiece_studio.training.records import Candidate
+from wordpiece_studio.training.engine import Candidate
 from wordpiece_studio.training.trainer import Trainer, train
 
 if TYPE_CHECKING:

@@ -1,19 +1,27 @@
-"""What can be read from a history without an engine."""
+"""The history of a training: its merges, the trees of its tokens, and the words that hold a token or a pair."""
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 import wordpiece_studio as wps
+from tests.training.oracle import train as oracle_train
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.training.history import MergeBatch, MergeHistory
+from wordpiece_studio.training import segmentation
+from wordpiece_studio.training.engine import MergeBatch
+from wordpiece_studio.training.history import MergeHistory
 
 if TYPE_CHECKING:
     from types import FrameType
+
 
 COLUMNS = ("left_id", "right_id", "new_id", "pair_frequency", "left_frequency", "right_frequency", "symbols_before")
 
@@ -166,3 +174,201 @@ def test_an_interrupt_while_tokens_are_spelled_out_spoils_nothing(
             run.vocabulary.tokens  # noqa: B018
     assert run.vocabulary.tokens == expected
     assert all(run.vocabulary.id_of(token) == index for index, token in enumerate(expected))
+
+
+words = st.text(alphabet="ab#", min_size=1, max_size=12) | st.sampled_from(["aaaaaaaa", "##ab", "xab", "[UNK]b"])
+corpora = st.lists(st.tuples(words, st.integers(1, 9)), min_size=1, max_size=10, unique_by=lambda pair: pair[0])
+
+
+def test_a_token_and_its_parts() -> None:
+    counts = wps.WordCounts.from_pairs([("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)])
+    history = wps.train(counts, wps.TrainingConfig(special_tokens=["[UNK]"])).history
+    tree: Any = history.merge_tree(10)
+    assert (history.token(10), tree.step) == ("hugs", 3)
+    assert [history.token(part.token_id) for part in (tree.left, tree.right)] == ["hu", "##gs"]
+    assert [tree.left.step, tree.right.step, tree.left.left.step] == [2, 1, 0]
+    assert [history.token(leaf.token_id) for leaf in tree.leaves()] == ["h", "##u", "##g", "##s"]
+    unknown = history.merge_tree(0)
+    assert (unknown.step, unknown.left, unknown.right) == (0, None, None)
+    assert list(unknown.leaves()) == [unknown]
+
+
+@pytest.mark.slow
+@given(corpora, st.sampled_from(["##", ""]), st.sampled_from([(), ("[UNK]", "aa")]))
+def test_every_tree_is_made_of_the_merges(
+    pairs: list[tuple[str, int]], prefix: str, special_tokens: tuple[str, ...]
+) -> None:
+    config = wps.TrainingConfig(
+        objective="count", continuing_subword_prefix=prefix, special_tokens=special_tokens, max_merges=20
+    )
+    history = wps.train(wps.WordCounts.from_pairs(pairs), config, engine="plain").history
+    makers = {}
+    for merge in history:
+        if merge.is_new:
+            makers[merge.token] = merge  # the first: a token is new once
+    for token_id, token in enumerate(history.vocabulary(len(history))):
+        waiting = [history.merge_tree(token_id)]
+        assert waiting[0].token_id == token_id
+        spelled = [history.token(leaf.token_id) for leaf in waiting[0].leaves()]
+        if token in makers:
+            assert spelled[0] + "".join(leaf.removeprefix(prefix) for leaf in spelled[1:]) == token
+        while waiting:
+            node = waiting.pop()
+            text = history.token(node.token_id)
+            assert node.step == history.birth_step(node.token_id) == (makers[text].step if text in makers else 0)
+            if node.left is None or node.right is None:
+                assert node.left is node.right is None
+                assert text not in makers
+            else:
+                maker = makers[text]
+                assert (history.token(node.left.token_id), history.token(node.right.token_id)) == (
+                    maker.left,
+                    maker.right,
+                )
+                waiting += [node.left, node.right]
+
+
+def test_the_first_of_several_makers_counts() -> None:
+    # "ab" inside a word and the word "##ab" are written alike; the more frequent one is made first.
+    counts = wps.WordCounts.from_pairs([("##ab", 2), ("xab", 9), ("yab", 9)])
+    config = wps.TrainingConfig(objective="count", special_tokens=())
+    history = wps.train(counts, config).history
+    makers = [merge for merge in history if merge.token == "##ab"]
+    assert [merge.is_new for merge in makers] == [True, False]
+    tree: Any = history.merge_tree(history.vocabulary(len(history)).id_of("##ab"))
+    assert tree.step == makers[0].step < makers[1].step
+    assert (history.token(tree.left.token_id), history.token(tree.right.token_id)) == (makers[0].left, makers[0].right)
+
+
+def test_a_chain_deeper_than_calls_can_be() -> None:
+    letters = "".join(map(chr, range(0x4E00, 0x4E00 + 1501)))
+    counts = wps.WordCounts.from_pairs([(letters, 1)])
+    history = wps.train(counts, wps.TrainingConfig(objective="count", special_tokens=()), engine="compiled").history
+    tree: Any = history.merge_tree(history.vocabulary(1500).id_of(letters))
+    assert tree.step == 1500
+    assert "".join(history.token(leaf.token_id).removeprefix("##") for leaf in tree.leaves()) == letters
+    assert tree == history.merge_tree(tree.token_id)
+    assert repr(tree) == f"MergeTree(token_id={tree.token_id}, step=1500)"
+    assert hash(tree) == hash(history.merge_tree(tree.token_id))
+    depth, node = 0, tree
+    while node.left is not None:
+        depth, node = depth + 1, node.left
+    assert depth == 1500
+
+
+def test_shared_parts_are_one_object() -> None:
+    history = wps.train(
+        wps.WordCounts.from_pairs([("a" * 1024, 1)]),
+        wps.TrainingConfig(objective="count", continuing_subword_prefix="", special_tokens=()),
+    ).history
+    node: Any = history.merge_tree(history.vocabulary(len(history)).id_of("a" * 1024))
+    for _ in range(10):
+        assert node.left is node.right
+        node = node.left
+    assert node.step == 0
+
+
+@pytest.mark.parametrize("token_id", [-1, 1000])
+def test_no_such_token(token_id: int) -> None:
+    history = wps.train(wps.WordCounts.from_pairs([("ab", 1)])).history
+    with pytest.raises(StudioError, match=f"no token with the id {token_id}"):
+        history.merge_tree(token_id)
+
+
+spellings = st.text(alphabet="ab#é😀", min_size=1, max_size=10) | st.sampled_from(
+    ["aaaa", "aaaaaaa", "abababab", "babab", "##a", "a##", "##ab", "[UNK]", "[UNK]b", "aab</w>", "_a_"]
+)
+counted_spellings = st.lists(
+    st.tuples(spellings, st.sampled_from([1, 1, 1, 2, 3, 1000, 2**40])),
+    min_size=1,
+    max_size=10,
+    unique_by=lambda pair: pair[0],
+)
+configs = st.builds(
+    wps.TrainingConfig,
+    objective=st.sampled_from(["score", "likelihood", "count"]),
+    max_merges=st.integers(0, 12),
+    special_tokens=st.sampled_from([(), ("[UNK]",), ("[UNK]", "##ab", "a", "aa")]),
+    continuing_subword_prefix=st.sampled_from(["##", "##", "", "#"]),
+    end_of_word_suffix=st.sampled_from([None, None, "</w>", "_", "a", "ab"]),
+    end_of_word=st.sampled_from(["symbol", "attached"]),
+)
+HUG = [("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)]
+TWO_TOKENS_WRITTEN_ALIKE = [("##ab", 2), ("xab", 9), ("yab", 9)]
+
+
+def most_frequent_first(found: list[str], weights: dict[str, int]) -> list[tuple[str, int]]:
+    """Return the words with their weights; equal ones keep the order of the corpus, in which they must be given."""
+    return sorted(((word, weights[word]) for word in found), key=lambda pair: -pair[1])
+
+
+# The symbol `a` inside a word and the symbol `#` with its suffix are both written "#a".
+@example([("#", 2), ("ba", 3)], wps.TrainingConfig(
+    special_tokens=(), continuing_subword_prefix="#", end_of_word_suffix="a", end_of_word="attached"
+))  # fmt: skip
+# `ba` inside a word and `aba` at its beginning are both written "aba".
+@example([("ababa", 3)], wps.TrainingConfig(objective="count", special_tokens=(), continuing_subword_prefix="a"))
+@example(TWO_TOKENS_WRITTEN_ALIKE, wps.TrainingConfig(objective="count", special_tokens=()))
+@given(counted_spellings, configs)
+def test_words_that_hold_a_token_or_a_pair(pairs: list[tuple[str, int]], config: Any) -> None:
+    history = wps.train(wps.WordCounts.from_pairs(pairs), config, engine="plain").history
+    weights = dict(pairs)
+    before: dict[str, list[str]] = {}
+    for step in range(len(history) + 1):
+        now = oracle_train(pairs, dataclasses.replace(config, max_merges=step))["segmentation"]
+        vocabulary = history.vocabulary(step)
+        per_token = history.words_per_token(step).tolist()
+        assert {word: history.segmentation(word, step) for word in weights} == now
+        for token_id, token in enumerate(vocabulary):
+            expected = most_frequent_first([word for word in weights if token in now[word]], weights)
+            assert history.words_with_token(token_id, step) == expected
+            assert history.words_with_token(token_id, step, limit=2) == expected[:2]
+            assert history.number_of_words(token_id, step) == per_token[token_id] == len(expected)
+        neighbours = {word: set(itertools.pairwise(tokens)) for word, tokens in now.items()}
+        met = set().union(*neighbours.values())
+        for left, right in [*met, ("a", "a"), (vocabulary[0], vocabulary[len(vocabulary) - 1])]:
+            expected = most_frequent_first([word for word in weights if (left, right) in neighbours[word]], weights)
+            assert history.words_with_pair(left, right, step) == expected
+            assert history.words_with_pair(left, right, step, limit=1) == expected[:1]
+            assert history.number_of_words_with_pair(left, right, step) == len(expected)
+        if step:
+            assert history.words_touched(step - 1) == [word for word in weights if now[word] != before[word]]
+        before = now
+
+
+def test_words_of_a_token_at_every_step() -> None:
+    history = wps.train(wps.WordCounts.from_pairs(HUG), wps.TrainingConfig(special_tokens=())).history
+    ids = history.vocabulary(len(history)).id_of
+    assert history.words_with_token(ids("##u"), 0) == [("pun", 12), ("hug", 10), ("pug", 5), ("hugs", 5), ("bun", 4)]
+    assert history.words_with_token(ids("##gs"), 0) == []
+    assert history.words_with_token(ids("##gs"), 1) == [("hugs", 5)]
+    assert history.words_with_token(ids("##gs"), 3) == []
+    assert history.words_with_token(ids("hu"), 2) == [("hug", 10), ("hugs", 5)]
+    assert history.words_with_pair("##u", "##g", 0) == [("hug", 10), ("pug", 5), ("hugs", 5)]
+    assert history.words_with_pair("##u", "##g", 2) == [("pug", 5)]
+    assert history.words_with_pair("hug", "##s", 2) == []
+
+
+def test_removed_characters_let_neighbours_touch() -> None:
+    pairs = [("axb", 3), ("ab", 4), ("aab", 5), ("bbb", 6)]
+    config = wps.TrainingConfig(special_tokens=(), alphabet_limit=2, alphabet_overflow="remove")
+    history = wps.train(wps.WordCounts.from_pairs(pairs), config).history
+    assert history.words_with_pair("a", "##b", 0) == [("ab", 4), ("axb", 3)]
+
+
+def test_words_are_counted_block_by_block(sample_words: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    history = wps.train(sample_words, wps.TrainingConfig(max_merges=60)).history
+    whole = [history.words_per_token(step).tolist() for step in (0, 30, 60)]
+    monkeypatch.setattr(segmentation, "_BLOCK", 7)
+    assert [history.words_per_token(step).tolist() for step in (0, 30, 60)] == whole
+    assert whole[2] == [history.number_of_words(token_id, 60) for token_id in range(len(whole[2]))]
+
+
+def test_answers_about_the_past_stay_while_the_history_grows(sample_words: Any) -> None:
+    trainer = wps.Trainer(sample_words, wps.TrainingConfig(max_merges=80), engine="compiled")
+    trainer.run(40)
+    ids = range(len(trainer.vocabulary))
+    before = [trainer.history.words_with_token(token_id, 40) for token_id in ids]
+    trainer.run()
+    assert len(trainer.history) == 80
+    assert [trainer.history.words_with_token(token_id, 40) for token_id in ids] == before

@@ -16,7 +16,7 @@ import wordpiece_studio as wps
 from tests.training.oracle import train as oracle_train
 from tests.training.test_trainer import contents, facts
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.training import history, merge_places, trainer
+from wordpiece_studio.training import history, segmentation, trainer
 from wordpiece_studio.training import initial_state as preparation
 from wordpiece_studio.training import numba_engine as compiled
 from wordpiece_studio.training.kernels import columns as columns
@@ -60,7 +60,7 @@ def run_in_slices(training: wps.Trainer) -> None:
         *((compiled, "_grown", calls) for calls in (0, 3, 9, 14, 40, 77, 123, 160)),
         *((compiled, "_hot_arrays", calls) for calls in (0, 1, 2)),
         *((history, "with_room", calls) for calls in (0, 5, 12, 30, 90)),
-        *((merge_places, "with_room", calls) for calls in (0, 2, 5, 12, 30)),
+        *((segmentation, "with_room", calls) for calls in (0, 2, 5, 12, 30)),
         (compiled, "_threshold", 1),
         (compiled, "_table_size", 3),
     ],

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from wordpiece_studio.cli.corpus_notes import CorpusNotes
 from wordpiece_studio.cli.messages import count_summary, detected_encodings, loss_warnings, table_of_files
 from wordpiece_studio.cli.options import (
     FILES,
@@ -30,7 +29,7 @@ from wordpiece_studio.cli.options import (
     with_removal,
 )
 from wordpiece_studio.cli.results import ForceOption, check_results, results
-from wordpiece_studio.cli.sources import counted_words, listed_sources
+from wordpiece_studio.cli.sources import CorpusNotes, counted_words, listed_sources
 from wordpiece_studio.cli.terminal import print_line, progress, warn
 from wordpiece_studio.corpus.remote_files import is_url
 from wordpiece_studio.corpus.word_counts import check_table_place, write_word_counts

@@ -1,4 +1,7 @@
-"""The texts that commands read, as their options say, and counting their words."""
+"""The texts that commands read, as their options say, counting their words, and what manifests say of them.
+
+The files are noted before they are counted, and hashed beside other work.
+"""
 
 from __future__ import annotations
 
@@ -12,19 +15,21 @@ from wordpiece_studio.corpus.counting.counting import count_stream, count_words
 from wordpiece_studio.corpus.listing import listing
 from wordpiece_studio.corpus.sources import opened_stream
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.storage.corpus_record import STREAM, CorpusRecord, HashingBeside, noted_files, record_of_files
 from wordpiece_studio.system.printable import display_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from wordpiece_studio.cli.terminal import Report
-    from wordpiece_studio.corpus.corpus_file import FileKind
+    from wordpiece_studio.corpus.corpus_file import CorpusFile, FileKind
     from wordpiece_studio.corpus.counting.counting_progress import CountingProgress
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.corpus.listing import Listing
     from wordpiece_studio.corpus.rows import RowSource
     from wordpiece_studio.corpus.streams import TextStream
     from wordpiece_studio.text.pipeline import Normalizer
+
 
 _READING = ("column", "encoding", "errors")
 
@@ -104,3 +109,35 @@ def _stream_name(name: str) -> str:
 def _kind(options: Mapping[str, Any]) -> FileKind | None:
     name: str | None = "word-counts" if options.get("word_counts") else options["kind"]
     return None if name is None else checked_kind(name)
+
+
+class CorpusNotes:
+    """The files of a corpus as they are before they are counted.
+
+    Parameters
+    ----------
+    files
+        The files; None for standard input.
+    options
+        The options of the command.
+    """
+
+    def __init__(self, files: Sequence[CorpusFile] | None, options: Mapping[str, Any]) -> None:
+        self._noted = None if files is None else noted_files(files)
+        self._longest = options["max_word_length"]
+        self._rarest = options["min_count"]
+        self._hashing: HashingBeside | None = None
+
+    def hash_beside(self) -> None:
+        """Begin to hash the files, beside what the program does meanwhile."""
+        if self._noted is not None and self._hashing is None:
+            self._hashing = HashingBeside(self._noted)
+
+    def record(self) -> CorpusRecord:
+        """Wait for the hashes and return what the manifest says."""
+        self.hash_beside()
+        if self._hashing is None:
+            return CorpusRecord(
+                sha256_missing=STREAM, max_word_length=self._longest, min_count=self._rarest
+            )  # fmt: skip
+        return record_of_files(self._hashing.files(), max_word_length=self._longest, min_count=self._rarest)

@@ -1,4 +1,4 @@
-"""``wordpiece-studio train``."""
+"""``wordpiece-studio train``: the training, and the files that it writes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from wordpiece_studio.cli.corpus_notes import CorpusNotes
 from wordpiece_studio.cli.messages import detected_encodings, loss_warnings, summary_words
 from wordpiece_studio.cli.options import (
     ALPHABET,
@@ -36,23 +35,25 @@ from wordpiece_studio.cli.options import (
     with_removal,
 )
 from wordpiece_studio.cli.results import ForceOption, check_results, results
-from wordpiece_studio.cli.sources import counted_words, listed_sources
+from wordpiece_studio.cli.sources import CorpusNotes, counted_words, listed_sources
 from wordpiece_studio.cli.terminal import print_line, progress, warn
-from wordpiece_studio.cli.training_files import BpeOption, WithCountsOption, check_bpe, write_bpe, write_more
 from wordpiece_studio.compiled.kernel_cache import load_kernels
 from wordpiece_studio.corpus.files import FileOnDisk
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.storage.exports import BPE_FILES, COUNTS_FILE
+from wordpiece_studio.storage.bpe_files import check_bpe_symbols, why_no_bpe
+from wordpiece_studio.storage.exports import (
+    BPE_FILES,
+    COUNTS_FILE,
+    Exported,
+    check_tokenizer_is_not_torn,
+    counts_name,
+    manifest_of,
+    write_export,
+)
 from wordpiece_studio.storage.huggingface.pipeline_values import VOCABULARY_ALONE_ADVICE
 from wordpiece_studio.storage.manifest import MANIFEST_FILE, Origin
-from wordpiece_studio.storage.merge_table import check_merge_table_place
-from wordpiece_studio.storage.tokenizer_directory import (
-    Only,
-    check_saving,
-    checked_only,
-    save_directory,
-    written_names,
-)
+from wordpiece_studio.storage.merge_table import check_merge_table_place, write_merge_table
+from wordpiece_studio.storage.tokenizer_directory import Only, check_saving, checked_only, save_directory, written_names
 from wordpiece_studio.storage.vocab_txt import JSON_ALONE_ADVICE, vocabulary_bytes
 from wordpiece_studio.system.atomic_write import check_folder
 from wordpiece_studio.system.printable import printable_json
@@ -65,10 +66,11 @@ from wordpiece_studio.training.notices import corpus_notices
 from wordpiece_studio.training.trainer import Trainer
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.text.pipeline import Normalizer
+
 
 OnlyOption = Annotated[
     str | None,
@@ -145,7 +147,7 @@ def train_command(
     origin = Origin(merges=trainer.current_step, corpus=notes.record())
     with results(force=force):
         _write(output, trainer, origin, chosen, bpe=bpe)
-        write_more(output, history, trainer, origin, with_counts=with_counts)
+        _write_more(output, history, trainer, origin, with_counts=with_counts)
     print_line((_summary if as_json else summary_words)(trainer, output, time.monotonic() - started))
 
 
@@ -177,7 +179,7 @@ def _counted(
 def _write(output: str, trainer: Trainer, origin: Origin, only: Only | None, *, bpe: bool) -> None:
     """Write the folder of the vocabulary."""
     if bpe:
-        write_bpe(output, trainer, origin)
+        _write_bpe(output, trainer, origin)
         return
     counts, vocabulary = trainer.counts, trainer.vocabulary
     if only is None:
@@ -227,7 +229,7 @@ def _places(output: str, history: str | None, only: Only | None, *, bpe: bool, w
 def _check_saving(tokenizer: Tokenizer, output: str, only: Only | None, bpe: TrainingConfig | None) -> None:
     """Check what will stand in the way of writing the tokenizer, or byte pair encoding of a training with `bpe`."""
     if bpe is not None:
-        check_bpe(output, bpe, only, tokenizer.vocabulary.tokens)
+        _check_bpe(output, bpe, only, tokenizer.vocabulary.tokens)
         return
     try:
         check_saving(tokenizer, output, only)
@@ -257,3 +259,67 @@ def _summary(trainer: Trainer, output: str, seconds: float) -> str:
         "seconds": round(seconds, 3),
     }
     return printable_json(summary)
+
+
+WithCountsOption = Annotated[
+    bool, typer.Option("--with-counts", help="Also write the words and their counts to DIR, for verify.")
+]
+BpeOption = Annotated[
+    bool,
+    typer.Option(
+        "--bpe",
+        help="Write byte pair encoding, vocab.json and merges.txt, instead; for --objective count "
+        "--continuing-subword-prefix ''.",
+    ),
+]
+
+
+def _check_bpe(output: str, config: TrainingConfig, only: str | None, symbols: Iterable[str] = ()) -> None:
+    """Check before a training what would stand in the way of `_write_bpe` after it.
+
+    Raises
+    ------
+    StudioError
+        If something does.
+    """
+    if only is not None:
+        raise StudioError("Either --bpe or --only says what is written", "Leave one of them out.")
+    reason = why_no_bpe(config)
+    if reason is not None:
+        raise StudioError(
+            reason.what_template,
+            "Train with --objective count --continuing-subword-prefix '' --end-of-word attached; or leave --bpe out.",
+            **reason.values,
+        )
+    check_tokenizer_is_not_torn("bpe", Path(output))
+    check_bpe_symbols(symbols)
+
+
+def _write_bpe(output: str, trainer: Trainer, origin: Origin) -> None:
+    """Write byte pair encoding into the folder `output`.
+
+    Raises
+    ------
+    StudioError
+        If a symbol cannot stand there, or a file cannot be written.
+    """
+    exported = Exported(trainer.counts, trainer.config, trainer.history, trainer.current_step, origin)
+    write_export("bpe", exported, Path(output))
+
+
+def _write_more(output: str, history: str | None, trainer: Trainer, origin: Origin, *, with_counts: bool) -> None:
+    """Write the words into the folder `output`, and all merges to the file `history`, as far as they are wanted.
+
+    Raises
+    ------
+    StudioError
+        If a file cannot be written.
+    """
+    exported = Exported(trainer.counts, trainer.config, trainer.history, trainer.current_step, origin)
+    if with_counts:
+        write_export("word-counts", exported, Path(output) / counts_name(trainer.counts))
+    if history is not None:
+        path = Path(history)
+        write_merge_table(
+            path, trainer.history, manifest=manifest_of("merges", exported, path.name, folder=path.parent)
+        )

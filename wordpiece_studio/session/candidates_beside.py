@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.errors import StudioError
     from wordpiece_studio.session.background_job import Report
+    from wordpiece_studio.training.engine import Candidate
     from wordpiece_studio.training.history import MergeHistory
-    from wordpiece_studio.training.records import Candidate
 
     CandidatesFinder = Callable[[MergeHistory, int, int, Callable[[], bool]], list[Candidate] | None]
     """See `candidates_at`; None is also the answer where there is not enough memory."""

@@ -10,7 +10,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from wordpiece_studio.training.records import Candidate
+    from wordpiece_studio.training.engine import Candidate
 
 
 class TrainerState(Enum):

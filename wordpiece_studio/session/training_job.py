@@ -49,9 +49,9 @@ if TYPE_CHECKING:
         StepRequest,
     )
     from wordpiece_studio.training.config import TrainingConfig
+    from wordpiece_studio.training.engine import Candidate
     from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.training.notices import Notice
-    from wordpiece_studio.training.records import Candidate
     from wordpiece_studio.training.trainer import Trainer
 
     ShouldStop = Callable[[], bool]

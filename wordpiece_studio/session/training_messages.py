@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.errors import StudioError
     from wordpiece_studio.training.config import TrainingConfig
+    from wordpiece_studio.training.engine import Candidate
     from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.training.notices import Notice
-    from wordpiece_studio.training.records import Candidate
 
 BATCHES_IN_FLIGHT = 4
 """So many batches may wait for the window; then the worker waits for it."""

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 _TOKENS = {"left": "left_id", "right": "right_id", "token": "new_id"}
 _NUMBERS = ("pair_frequency", "left_frequency", "right_frequency", "value", "ties")
 MERGE_COLUMNS = ("step", *_TOKENS, *_NUMBERS, "vocabulary_size", "symbols_after", "words_touched", "is_new")
-"""As in :class:`~wordpiece_studio.training.records.Merge`; and after the merge the size of the vocabulary and the
+"""As in :class:`~wordpiece_studio.training.engine.Merge`; and after the merge the size of the vocabulary and the
 number of symbols in the corpus, and how many distinct words it changed."""
 KINDS = ("csv", "jsonl", "parquet")
 

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from wordpiece_studio.compiled.kernel_cache import kernels_are_loaded
+from wordpiece_studio.training.engine import Candidate
 from wordpiece_studio.training.initial_state import INSIDE, Symbol
-from wordpiece_studio.training.records import Candidate
 from wordpiece_studio.training.reference import PlainEngine
 
 if TYPE_CHECKING:

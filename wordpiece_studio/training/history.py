@@ -1,14 +1,15 @@
-"""Everything that a training did, as columns: what each merge was, and where.
+"""Everything that a training did, as columns: what each merge was, where, and how each token came to be.
 
 Two facts make it small. A merge joins two neighbours, so it removes one *boundary* inside a word at each place; and
 every boundary is removed at most once. The step at which each boundary disappears is therefore the whole history of
-every word's segmentation.
+every word's segmentation. Where a token stands is found from the places of the merges that made it, less what was
+merged later: no index is kept that would have to grow with the history.
 """
 
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,10 +17,8 @@ import numpy as np
 from wordpiece_studio.compiled.arrays import with_room
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.tokenizer.vocabulary import TokenTable, Vocabulary
-from wordpiece_studio.training.merge_places import GROWTH, MergePlaces
-from wordpiece_studio.training.merge_tree import MergeTree, merge_tree
-from wordpiece_studio.training.occurrences import begins_at, occurrences, words_per_token
-from wordpiece_studio.training.records import Merge
+from wordpiece_studio.training.engine import Merge, MergeBatch
+from wordpiece_studio.training.segmentation import GROWTH, MergePlaces
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,6 +28,58 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.training.initial_state import TrainingInput
     from wordpiece_studio.training.segmentation import Segmentations
+
+
+@dataclass(frozen=True, slots=True)
+class MergeTree:
+    """A token with the trees of its parts. Where a token occurs twice in a tree, both are one object.
+
+    Two trees of one history are equal if they are trees of the same token; they compare and print without their parts,
+    because a tree may be thousands of merges deep.
+
+    Attributes
+    ----------
+    token_id
+        Its vocabulary id.
+    step
+        The merge that made it first, from 1; 0 for special tokens and the alphabet.
+    left, right
+        What was merged; None for special tokens and the alphabet.
+    """
+
+    token_id: int
+    step: int
+    left: MergeTree | None = field(default=None, repr=False, compare=False)
+    right: MergeTree | None = field(default=None, repr=False, compare=False)
+
+    def leaves(self) -> Iterator[MergeTree]:
+        """Yield the symbols of the alphabet that the token consists of, left to right."""
+        waiting = [self]
+        while waiting:
+            node = waiting.pop()
+            if node.left is None or node.right is None:
+                yield node
+            else:
+                waiting += [node.right, node.left]
+
+
+def _merge_tree(history: MergeHistory, token_id: int) -> MergeTree:
+    """Return the tree of a token. It is made of loops: a tree may be deeper than calls can be."""
+    lefts, rights = history.column("left_id"), history.column("right_id")
+    steps: dict[int, int] = {}
+    waiting = [token_id]
+    while waiting:
+        token = waiting.pop()
+        if token not in steps:
+            steps[token] = step = history.birth_step(token)
+            waiting += [int(lefts[step - 1]), int(rights[step - 1])] if step else []
+    trees: dict[int, MergeTree] = {}
+    for token in sorted(steps):  # a merge joins tokens that were there, so parts have smaller ids
+        step = steps[token]
+        parts = (trees[int(lefts[step - 1])], trees[int(rights[step - 1])]) if step else ()
+        trees[token] = MergeTree(token, step, *parts)
+    return trees[token_id]
+
 
 COLUMNS: dict[str, Any] = {
     "left_id": np.int64,
@@ -43,28 +94,6 @@ COLUMNS: dict[str, Any] = {
     "is_new": np.bool_,
 }
 _PLACES_AT_ONCE = 1 << 20  # looked at together for the words that merges changed: some 20 MB
-
-
-@dataclass(frozen=True, slots=True)
-class MergeBatch:
-    """Merges as an engine reports them: arrays of shape (n,), one entry a merge.
-
-    Attributes
-    ----------
-    columns
-        The columns of the history by name.
-    position_counts
-        int64: how many places each merge changed.
-    positions
-        int32, the places of all merges one after the other: the first cell of the left symbol, ascending per merge.
-    left_lengths
-        int64: cells in the left symbol of each merge.
-    """
-
-    columns: dict[str, NDArray[Any]]
-    position_counts: NDArray[np.int64]
-    positions: NDArray[np.int32]
-    left_lengths: NDArray[np.int64]
 
 
 class MergeHistory:
@@ -222,7 +251,7 @@ class MergeHistory:
             raise StudioError(
                 "There is no token with the id {id}", "The ids run from 0 to {last}.", id=token_id, last=last
             )
-        return merge_tree(self, token_id)
+        return _merge_tree(self, token_id)
 
     def _spell_out(self) -> None:
         """Write out the tokens of merges that were not asked for yet; the engine only has numbers."""
@@ -291,7 +320,7 @@ class MergeHistory:
         StudioError
             If there is no such step.
         """
-        places = occurrences(self, token_id, self._checked_step(step))[0]
+        places = _occurrences(self, token_id, self._checked_step(step))[0]
         return self.segmentations.most_frequent_words_at(places, limit)
 
     def words_with_pair(self, left: str, right: str, step: int, limit: int | None = None) -> list[tuple[str, int]]:
@@ -314,7 +343,7 @@ class MergeHistory:
         StudioError
             If there is no such step.
         """
-        return self.segmentations.count_words_at(occurrences(self, token_id, self._checked_step(step))[0])
+        return self.segmentations.count_words_at(_occurrences(self, token_id, self._checked_step(step))[0])
 
     def number_of_words_with_pair(self, left: str, right: str, step: int) -> int:
         """Return in how many distinct words two neighbours are `left` and `right` after `step` merges.
@@ -326,7 +355,7 @@ class MergeHistory:
         """
         return self.segmentations.count_words_at(self._places_of_pair(left, right, step))
 
-    def words_per_token(self, step: int) -> NDArray[np.int64]:
+    def _words_per_token(self, step: int) -> NDArray[np.int64]:
         """Return how many distinct words hold each token after `step` merges, by vocabulary id.
 
         Looks at the whole corpus: some tenths of a second where there are a million words.
@@ -336,7 +365,7 @@ class MergeHistory:
         StudioError
             If there is no such step.
         """
-        return words_per_token(self, self._checked_step(step))
+        return _words_per_token(self, self._checked_step(step))
 
     def _places_of_pair(self, left: str, right: str, step: int) -> NDArray[Any]:
         """Return where the right one of two neighbours begins after `step` merges."""
@@ -344,8 +373,8 @@ class MergeHistory:
         left_id, right_id = vocabulary.id_of(left), vocabulary.id_of(right)
         if left_id is None or right_id is None:
             return np.empty(0, dtype=np.int64)
-        ends = occurrences(self, left_id, step)[1]
-        return ends[begins_at(self, ends, right_id, step)]
+        ends = _occurrences(self, left_id, step)[1]
+        return ends[_begins_at(self, ends, right_id, step)]
 
     def _checked_index(self, index: int) -> int:
         """Return the index of a merge counted from the front, as a list would take it."""
@@ -357,3 +386,57 @@ class MergeHistory:
         if not 0 <= step <= self._count:
             raise StudioError("There is no step {step}", "Steps run from 0 to {last}.", step=step, last=self._count)
         return step
+
+
+def _occurrences(history: MergeHistory, token_id: int, step: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the places where a token begins and those where it ends (exclusive) after `step` merges."""
+    symbols, makers = _origins(history, token_id, step)
+    begins: list[NDArray[Any]] = [np.empty(0, dtype=np.int64)]
+    ends = begins.copy()
+    for symbol in symbols:
+        begins.append(history.segmentations.places_of_symbol(symbol, step))
+        ends.append(begins[-1] + len(history.input.symbols[symbol].text))
+    for index in makers:
+        places, width = _made_by(history, index, step)
+        begins.append(places)
+        ends.append(places + width)
+    return np.concatenate(begins), np.concatenate(ends)
+
+
+def _begins_at(history: MergeHistory, places: NDArray[Any], token_id: int, step: int) -> NDArray[np.bool_]:
+    """Tell at which of the places, boundaries after `step` merges, a token begins."""
+    symbols, makers = _origins(history, token_id, step)
+    begins = np.zeros(len(places), dtype=np.bool_)
+    for symbol in symbols:
+        begins |= history.segmentations.stands_at(places, symbol, step)
+    for index in makers:
+        begins |= np.isin(places, _made_by(history, index, step)[0], kind="table")
+    return begins
+
+
+def _words_per_token(history: MergeHistory, step: int) -> NDArray[np.int64]:
+    """Return how many distinct words hold each token after `step` merges: int64, by vocabulary id."""
+    size, words = history.vocabulary_size(step), history.word_count
+    numbers = np.zeros(size, dtype=np.int64)
+    for ids, inside in history.segmentations.tokens_by_block(step, history.column("new_id")):
+        both = ids * words + inside
+        both.sort()
+        distinct = both[np.diff(both, prepend=-1) > 0]
+        numbers += np.bincount(distinct // words, minlength=size)
+    return numbers
+
+
+def _origins(history: MergeHistory, token_id: int, step: int) -> tuple[list[int], list[int]]:
+    """Return the initial symbols with an id, and the indices of the merges up to `step` that made it.
+
+    There may be several: tokens that are different symbols can be written alike.
+    """
+    made = history.column("new_id")[:step]
+    return np.flatnonzero(history.input.symbol_ids == token_id).tolist(), np.flatnonzero(made == token_id).tolist()
+
+
+def _made_by(history: MergeHistory, index: int, step: int) -> tuple[NDArray[np.int32], int]:
+    """Return where the token that merge `index` made is still there after `step` merges, and its width in cells."""
+    places = history.positions(index)
+    width = history.segmentations.width(int(places[0]), index + 1)
+    return history.segmentations.standing(places, width, step), width

@@ -14,8 +14,7 @@ import numpy as np
 
 from wordpiece_studio.compiled.kernel_cache import load_kernels
 from wordpiece_studio.system.in_slices import repeated, slices
-from wordpiece_studio.training.engine import Limits, RankedPair, StopReason
-from wordpiece_studio.training.history import MergeBatch
+from wordpiece_studio.training.engine import Limits, MergeBatch, RankedPair, StopReason
 from wordpiece_studio.training.initial_state import stop_if_asked
 
 load_kernels("training")  # from the user's cache; the import below then finds them

@@ -1,23 +1,56 @@
-"""The obvious engine: counts everything anew at every step, in plain Python.
+"""The obvious engine: counts everything anew at every step, in plain Python; and the value of a pair that it goes by.
 
-It is the definition that the compiled engine must equal, and it trains toy corpora before the compiled one is loaded.
+The order of the operations on float64 values is part of the definition, because equal values are ties. The compiled
+kernels carry out the same operations in the same order.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from wordpiece_studio.training.engine import Limits, RankedPair, StopReason
-from wordpiece_studio.training.history import MergeBatch
-from wordpiece_studio.training.objectives import PAIR_VALUES
+from wordpiece_studio.training.engine import Limits, MergeBatch, RankedPair, StopReason
 
 if TYPE_CHECKING:
+    from wordpiece_studio.training.config import Objective
     from wordpiece_studio.training.initial_state import TrainingInput
+
+
+_PairValue = Callable[[int, int, int, int], float]
+"""(n(a, b), f(a), f(b), N) → value."""
+
+
+def score(n: int, left: int, right: int, symbols: int) -> float:
+    """Return n / (f(a) · f(b)), the score of the Hugging Face course, chapter 6.6.
+
+    >>> score(5, 20, 5, 113)
+    0.05
+    """
+    return float(n) / (float(left) * float(right))
+
+
+def likelihood(n: int, left: int, right: int, symbols: int) -> float:
+    """Return n · ln(n · N / (f(a) · f(b))): the first-order gain in the corpus's unigram log-likelihood.
+
+    This is the rule in words of Schuster & Nakajima, "Japanese and Korean voice search" (2012). The logarithm is the
+    mathematics library's, so the last bit may differ between platforms.
+    """
+    return float(n) * math.log((float(n) * float(symbols)) / (float(left) * float(right)))
+
+
+def count(n: int, left: int, right: int, symbols: int) -> float:
+    """Return n: byte pair encoding (Sennrich, Haddow & Birch, 2016)."""
+    return float(n)
+
+
+_PAIR_VALUES: dict[Objective, _PairValue] = {"score": score, "likelihood": likelihood, "count": count}
+
 
 Pair = tuple[int, int]
 Word = list[tuple[int, int]]
@@ -50,7 +83,7 @@ class PlainEngine:
     def __init__(self, input_: TrainingInput) -> None:
         config = input_.config
         self._config = config
-        self._value = PAIR_VALUES[config.objective]
+        self._value = _PAIR_VALUES[config.objective]
         self._weights = input_.weights.tolist()
         self._words: list[Word] = [
             list(input_.symbols_between(start, start + length))

@@ -32,10 +32,8 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
-    from wordpiece_studio.training.engine import Engine
-    from wordpiece_studio.training.history import MergeBatch
+    from wordpiece_studio.training.engine import Candidate, Engine, Merge, MergeBatch
     from wordpiece_studio.training.initial_state import TrainingInput
-    from wordpiece_studio.training.records import Candidate, Merge
 
 __all__ = ["Trainer", "TrainingRun", "minimum_vocab_size", "train"]
 

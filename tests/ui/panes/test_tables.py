@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, Qt
 
-from wordpiece_studio.training.records import Candidate
+from wordpiece_studio.training.engine import Candidate
 from wordpiece_studio.ui.panes.scoreboard.candidates_model import PAIR, CandidatesModel
 from wordpiece_studio.ui.panes.scoreboard.pair_words import PairWord, PairWords
 from wordpiece_studio.ui.panes.scoreboard.words_view import WordsModel

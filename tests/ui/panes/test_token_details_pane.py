@@ -13,7 +13,7 @@ from tests.ui.panes.looking import Looking
 from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.session.records import Candidates, Focus
 from wordpiece_studio.training.config import TrainingConfig
-from wordpiece_studio.training.records import Candidate
+from wordpiece_studio.training.engine import Candidate
 from wordpiece_studio.training.trainer import Trainer
 from wordpiece_studio.ui.panes.token_details.token_details_pane import TokenDetailsPane
 from wordpiece_studio.ui.panes.token_details.tree_layout import MOST_NODES, laid_out, merges_of

@@ -15,7 +15,7 @@ from wordpiece_studio.session import project_state
 from wordpiece_studio.session.project_jobs import open_work
 from wordpiece_studio.storage.project.contents import ProjectBreakpoint, ProjectView
 from wordpiece_studio.storage.project.project_file import open_project, save_project
-from wordpiece_studio.training.history_parts import StoredHistory
+from wordpiece_studio.training.stored_history import StoredHistory
 from wordpiece_studio.ui.dialogs.project.project_names import title_of
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from wordpiece_studio.session.project_state import content_of
 from wordpiece_studio.session.records import Focus, TrainerState
 from wordpiece_studio.storage.project.project_file import open_project, save_project
 from wordpiece_studio.training.config import TrainingConfig
-from wordpiece_studio.training.history_parts import StoredHistory
+from wordpiece_studio.training.stored_history import StoredHistory
 from wordpiece_studio.ui.dialogs.project.project_names import title_of, with_suffix
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.training.config import LIMITS, TrainingConfig
 from wordpiece_studio.training.engine import StopReason
 from wordpiece_studio.training.history import COLUMNS
-from wordpiece_studio.training.history_parts import (
+from wordpiece_studio.training.stored_history import (
     HistoryPlaces,
     HistoryTable,
     places_of,

@@ -12,7 +12,7 @@ from wordpiece_studio.training.kernels.columns import *
 
 @kernel(FLOAT(INT, INT, INT, INT, INT))
 def pair_value(objective: int, n: int, left: int, right: int, total: int) -> float:
-    """Return the value of a pair; operation by operation as in :mod:`~wordpiece_studio.training.objectives`."""
+    """Return the value of a pair; operation by operation as in :mod:`~wordpiece_studio.training.reference`."""
     if objective == COUNT:
         return float(n)
     if objective == SCORE:

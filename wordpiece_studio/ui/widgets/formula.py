@@ -86,7 +86,7 @@ def ratio_of(pair: PairNumbers, symbols: int) -> Fraction:
     It says how many times as often the pair occurs as it would by chance; it is the score times N, and the gain of
     `likelihood` is n(ab) times its logarithm.
 
-    >>> from wordpiece_studio.training.records import Candidate
+    >>> from wordpiece_studio.training.engine import Candidate
     >>> ratio_of(Candidate("##g", "##s", "##gs", 5, 20, 5, 0.05, False), 113)
     Fraction(113, 20)
     """

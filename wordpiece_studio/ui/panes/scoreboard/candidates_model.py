@@ -16,7 +16,7 @@ from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wordpiece_studio.training.records import Candidate
+    from wordpiece_studio.training.engine import Candidate
 
 RANK, PAIR, NUMBERS, REDUCED, VALUE, BAR = range(6)
 CANDIDATE_ROLE = int(Qt.ItemDataRole.UserRole)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from wordpiece_studio.training.config import TrainingConfig
-    from wordpiece_studio.training.records import Candidate
+    from wordpiece_studio.training.engine import Candidate
     from wordpiece_studio.ui.widgets.theme import Theme
 
 

@@ -31,7 +31,7 @@ from wordpiece_studio.ui.widgets.plain import set_plain_tooltip
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wordpiece_studio.training.records import Candidate
+    from wordpiece_studio.training.engine import Candidate
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _SHORTEST_BAR, _LONGEST_BAR = 20, 150

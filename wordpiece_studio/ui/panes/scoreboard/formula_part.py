@@ -17,8 +17,8 @@ from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_p
 
 if TYPE_CHECKING:
     from wordpiece_studio.training.config import TrainingConfig
+    from wordpiece_studio.training.engine import Candidate, Merge
     from wordpiece_studio.training.history import MergeHistory
-    from wordpiece_studio.training.records import Candidate, Merge
     from wordpiece_studio.ui.widgets.theme import Theme
 
 

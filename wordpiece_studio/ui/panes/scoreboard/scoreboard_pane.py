@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.records import Candidates, Focus, TrainerState
 from wordpiece_studio.session.selection import made_by
-from wordpiece_studio.training.records import Candidate
+from wordpiece_studio.training.engine import Candidate
 from wordpiece_studio.ui.panes.scoreboard.candidates_part import CandidatesPart
 from wordpiece_studio.ui.panes.scoreboard.formula_part import Detail, FormulaPart
 from wordpiece_studio.ui.panes.scoreboard.pair_words import WordsWish
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
 
     from wordpiece_studio.session.trainer_model import TrainerModel
+    from wordpiece_studio.training.engine import Merge
     from wordpiece_studio.training.history import MergeHistory
-    from wordpiece_studio.training.records import Merge
     from wordpiece_studio.ui.widgets.theme import Theme
 
 FIRST_CANDIDATES = 30

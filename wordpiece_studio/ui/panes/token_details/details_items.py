@@ -14,8 +14,7 @@ from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from wordpiece_studio.training.history import MergeHistory
-    from wordpiece_studio.training.merge_tree import MergeTree
+    from wordpiece_studio.training.history import MergeHistory, MergeTree
 
 MORE = "more"
 """The target of the link that shows the rest of a list."""

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.token_details import TokenWords, WordGrowth
     from wordpiece_studio.session.token_usage import TokenUsage
     from wordpiece_studio.session.trainer_model import TrainerModel
+    from wordpiece_studio.training.engine import Candidate, Merge
     from wordpiece_studio.training.history import MergeHistory
-    from wordpiece_studio.training.records import Candidate, Merge
     from wordpiece_studio.ui.panes.token_details.details_subject import Subject
 
 FEW, MANY = 24, 500

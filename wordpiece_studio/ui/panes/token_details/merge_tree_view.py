@@ -29,8 +29,7 @@ from wordpiece_studio.ui.widgets.plain import tooltip_text
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 
 if TYPE_CHECKING:
-    from wordpiece_studio.training.history import MergeHistory
-    from wordpiece_studio.training.merge_tree import MergeTree
+    from wordpiece_studio.training.history import MergeHistory, MergeTree
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _GAP = 8.0

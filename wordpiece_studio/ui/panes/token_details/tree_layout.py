@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from wordpiece_studio.training.merge_tree import MergeTree
+    from wordpiece_studio.training.history import MergeTree
 
 MOST_NODES = 400
 """Of a larger tree only the upper levels are laid out."""

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import wordpiece_studio as wps
 from wordpiece_studio.corpus.stored_counts import StoredWordCounts
-from wordpiece_studio.training.history_parts import (
+from wordpiece_studio.training.stored_history import (
     HistoryPlaces,
     HistoryTable,
     StoredHistory,
