@@ -19,7 +19,7 @@ WITH_EXAMPLES = [
     "wordpiece_studio.corpus.compression",
     "wordpiece_studio.corpus.corpus_file",
     "wordpiece_studio.corpus.counts",
-    "wordpiece_studio.corpus.delimited_rows",
+    "wordpiece_studio.corpus.delimited",
     "wordpiece_studio.corpus.linter.damage",
     "wordpiece_studio.corpus.linter.linter",
     "wordpiece_studio.corpus.linter.repairs",

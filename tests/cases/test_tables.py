@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import zstandard
 
-from wordpiece_studio.corpus import compression, decoding, delimited_rows, json_lines
+from wordpiece_studio.corpus import compression, decoding, delimited, json_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -143,12 +143,12 @@ def test_a_quote_that_is_not_closed(program: Program) -> None:
 
 @pytest.mark.case(22)
 def test_a_cell_beyond_the_limit(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
-    set_limit = delimited_rows.csv.field_size_limit
+    set_limit = delimited.csv.field_size_limit
 
     def smaller(*wanted: int) -> int:
         return set_limit(1000) if wanted else set_limit()
 
-    monkeypatch.setattr(delimited_rows.csv, "field_size_limit", smaller)
+    monkeypatch.setattr(delimited.csv, "field_size_limit", smaller)
     message = program.refuses_to_train(program.file("a.csv", f"id,text\n1,{'x' * 2000}\n2,y\n"))
     assert message == (f"a.csv, line 2, byte 8: the row cannot be read (field larger than field limit (1000)). {SKIP}")
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.corpus.reading import corpus_file, losses_of, pieces_of, refusal, text_of
-from wordpiece_studio.corpus.delimited_rows import sniffed_delimiter
+from wordpiece_studio.corpus.delimited import sniffed_delimiter
 from wordpiece_studio.corpus.sources import opened_stream
 
 if TYPE_CHECKING:

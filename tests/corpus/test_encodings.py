@@ -7,8 +7,9 @@ import pytest
 
 from tests.corpus.reading import corpus_file, losses_of, pieces_of, refusal, text_of
 from wordpiece_studio.corpus import detection
-from wordpiece_studio.corpus.detection import described, found_encoding
-from wordpiece_studio.corpus.encoding_guess import guessed_encoding
+from wordpiece_studio.corpus.detection import described
+from wordpiece_studio.corpus.encodings import guessed_encoding
+from wordpiece_studio.corpus.files import found_encoding
 
 CORPORA = Path(__file__).resolve().parents[3] / "shared" / "corpora"
 WITH_CORPORA = pytest.mark.skipif(not CORPORA.exists(), reason="the course in many languages is not here")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wordpiece_studio.corpus.streams import TextStream, decoded_lines
+from wordpiece_studio.corpus.files import TextStream, decoded_lines
 from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:

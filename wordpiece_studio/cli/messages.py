@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from wordpiece_studio.corpus.corpus_file import FOLDER_SUFFIXES, kind_of_name
 from wordpiece_studio.corpus.decoding import BINARY_ADVICE, UNDECODABLE_ADVICE
-from wordpiece_studio.corpus.delimited_rows import QUOTE_ADVICE
+from wordpiece_studio.corpus.delimited import QUOTE_ADVICE
 from wordpiece_studio.corpus.encodings import DETECT
 from wordpiece_studio.corpus.files import NO_FILE_ADVICE
 from wordpiece_studio.corpus.rows import CHARACTERS_ADVICE, NAME_COLUMN_ADVICE, SKIP_ADVICE

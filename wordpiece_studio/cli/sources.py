@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.corpus_file import CorpusFile, FileKind
     from wordpiece_studio.corpus.counting.counting_progress import CountingProgress
     from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.corpus.files import TextStream
     from wordpiece_studio.corpus.listing import Listing
     from wordpiece_studio.corpus.rows import RowSource
-    from wordpiece_studio.corpus.streams import TextStream
     from wordpiece_studio.text.pipeline import Normalizer
 
 

@@ -17,7 +17,7 @@ from wordpiece_studio.cli.options import (
     loaded_tokenizer,
 )
 from wordpiece_studio.cli.terminal import print_line, stdin, warn
-from wordpiece_studio.corpus.streams import decoded_lines
+from wordpiece_studio.corpus.files import decoded_lines
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import printable, printable_json
 from wordpiece_studio.tokenizer.tokenizer import NO_ID, Tokenizer

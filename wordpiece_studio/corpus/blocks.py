@@ -1,6 +1,6 @@
 """A corpus as one stream of UTF-8 in blocks of about the same size, whatever its files and their faults look like.
 
-Not here: how bytes become text (`files`, `streams`, `decoding`), and what becomes of it.
+Not here: how bytes become text (`files`, `decoding`), and what becomes of it.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from wordpiece_studio.corpus.counting.reading_notes import ReadingNotes
 from wordpiece_studio.corpus.counts import CorpusStatistics
+from wordpiece_studio.corpus.files import TextStream
 from wordpiece_studio.corpus.listing import Listing, listing
 from wordpiece_studio.corpus.rows import RowSource
 from wordpiece_studio.corpus.sources import opened
-from wordpiece_studio.corpus.streams import TextStream
 
 if TYPE_CHECKING:
     import os

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
@@ -96,3 +97,14 @@ def checked_kind(name: str) -> FileKind:
     raise StudioError(
         'There is no kind of file called "{name}"', "There are {kinds}.", name=name, kinds=", ".join(get_args(FileKind))
     )
+
+
+def natural_order(name: str) -> tuple[object, ...]:
+    """Return a key that sorts names as people do, numbers by their value.
+
+    >>> sorted(["b10", "b9", "b"], key=natural_order)
+    ['b', 'b9', 'b10']
+    """
+    parts: list[object] = re.split(r"([0-9]+)", name)
+    parts[1::2] = [int(part) for part in parts[1::2] if isinstance(part, str)]
+    return tuple(parts), name  # "01" and "1" are equal by their value

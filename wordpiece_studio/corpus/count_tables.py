@@ -1,6 +1,10 @@
-"""Reads a table of words and their counts: tab-separated lines, csv or parquet.
+"""Reads a table of words and their counts: tab-separated lines, csv or parquet; and words as cells of a csv file.
 
-Not here: adding tables up, and writing one (`word_counts`).
+A spreadsheet would obey a cell that begins like a formula. `guarded` puts an apostrophe before such a text, and before
+one that begins with an apostrophe, so that `unguarded` gives back every text exactly. Where a semicolon or a tab parts
+the cells, as in the Excel of many countries, the quotes around a text are none, because its line does not begin with
+them: so each piece of a text between such signs is guarded like a text. Not here: adding tables up, and writing one
+(`word_counts`).
 """
 
 from __future__ import annotations
@@ -11,11 +15,40 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from wordpiece_studio.corpus.corpus_file import kind_of_name
-from wordpiece_studio.corpus.delimited_rows import DelimitedRows
+from wordpiece_studio.corpus.delimited import DelimitedRows
 from wordpiece_studio.corpus.files import FileOnDisk, TextFile
 from wordpiece_studio.corpus.parquet import ParquetTexts, load_pyarrow, opened_parquet, reason_of
-from wordpiece_studio.corpus.spreadsheet_cells import unguarded
 from wordpiece_studio.errors import StudioError
+
+_OBEYED = "=+@\\t\\r\\n\\0＝＋－＠'\\-"
+_SEPARATORS = ";\\t\\r\\n"
+# Blanks and quotes before a formula do not keep every program from it.
+_PIECE = re.compile(rf"(?:(?<=[{_SEPARATORS}])|\A)(?=(?:[^\S{_SEPARATORS}]|\")*[{_OBEYED}])")
+_GUARD = re.compile(rf"(?:(?<=[{_SEPARATORS}])|\A)'")
+
+
+def is_obeyed(text: str) -> bool:
+    """Return whether a text must be guarded."""
+    return not text.isalnum() and _PIECE.search(text) is not None
+
+
+def guarded(text: str) -> str:
+    """Return a text as it stands in a cell.
+
+    >>> guarded("=1+1"), guarded("'tis"), guarded("hug"), guarded("a;=1")
+    ("'=1+1", "''tis", 'hug', "a;'=1")
+    """
+    return _PIECE.sub("'", text)
+
+
+def unguarded(cell: str) -> str:
+    """Return the text of a cell that `guarded` made.
+
+    >>> unguarded(guarded("=1+1"))
+    '=1+1'
+    """
+    return _GUARD.sub("", cell)
+
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,7 +58,7 @@ if TYPE_CHECKING:
     Entry = tuple[str, int]  # a word and its count
 
 GUARDED_WORD = "guarded_word"
-"""A column of words of which some have an apostrophe before them, see `spreadsheet_cells`."""
+"""A column of words of which some have an apostrophe before them, see `guarded`."""
 _WORD_NAMES, _COUNT_NAMES = ("word", GUARDED_WORD, "token", "text"), ("count", "counts", "frequency", "freq")
 _COUNT = re.compile(r"0*[1-9][0-9]{0,18}", re.ASCII)
 LARGEST_COUNT = 2**63 - 1

@@ -2,7 +2,7 @@
 
 Nothing is guessed: bytes are UTF-8, unless a byte order mark or the caller says otherwise. Nothing is repaired
 unseen: undecodable bytes are an error that says where they are, or they are replaced or left out and counted.
-Not here: where the bytes come from (`files`, `streams`) and what becomes of the text.
+Not here: where the bytes come from (`files`) and what becomes of the text.
 """
 
 from __future__ import annotations
@@ -206,7 +206,7 @@ def _encoding_of(head: bytes, given: str | None, name: str) -> tuple[str, int]:
             name=given,
         )
     if given == DETECT:
-        from wordpiece_studio.corpus.encoding_guess import guessed_encoding
+        from wordpiece_studio.corpus.encodings import guessed_encoding
 
         guess = guessed_encoding(head)
         return (guess.name if guess else "utf-8"), 0
@@ -315,7 +315,7 @@ class _Decoder:
         """Return what encoding there is in place of UTF-8 around a fault, and how to say so."""
         if self._encoding != "utf-8":
             return None, ""
-        from wordpiece_studio.corpus.encoding_guess import guessed_encoding
+        from wordpiece_studio.corpus.encodings import guessed_encoding
 
         if self._around is not None:
             sample = self._around(byte + fault)

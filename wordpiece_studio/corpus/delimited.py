@@ -1,22 +1,279 @@
-"""Text from one column of csv and tsv files. Not here: what a row is (`delimited_rows`)."""
+"""The rows of csv and tsv files, and the text in one of their columns.
+
+Rows are read strictly: one that is not as wide as the first one is an error. Quotes are as spreadsheets write them,
+cells may hold line breaks. A quote that is not closed takes at most the longest cell with it, and when such rows are
+skipped, reading goes on in the line after it. In tsv files many programs do not quote: a line whose quotes make no
+sense is taken as it stands, if it has the right number of cells. Not here: how bytes become text (`files`, `decoding`).
+"""
 
 from __future__ import annotations
 
+import csv
+from collections import deque
+from contextlib import suppress
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from wordpiece_studio.corpus.delimited_rows import DelimitedRows
-from wordpiece_studio.corpus.rows import RowCollector, RowSource, chosen_column, no_column
+from wordpiece_studio.corpus.rows import SKIP_ADVICE, RowCollector, RowSource, chosen_column, no_column
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from wordpiece_studio.corpus.decoding import ErrorHandling, TextPiece
-    from wordpiece_studio.corpus.delimited_rows import Row
-    from wordpiece_studio.corpus.files import TextFile
-    from wordpiece_studio.corpus.streams import TextStream
+    from wordpiece_studio.corpus.files import TextFile, TextStream
+
+
+LONGEST_CELL = 16 << 20
+"""Characters; more than that is rather a quote that is not closed."""
+
+DELIMITERS = ",;\t|"
+QUOTE_ADVICE = (
+    "Mend it: a cell in quotes ends with its quote, and a quote in it is doubled. Or ask for such lines to be skipped."
+)
+_CR_ALONE = "a CR without an LF behind it: lines must end with LF or CR LF, and cells that hold line ends need quotes"
+_SNIFFED_LINES, _SNIFFED_CHARACTERS = 100, 1 << 16
+
+
+class Row(NamedTuple):
+    """A row of cells, and where it stands in the file."""
+
+    cells: list[str]
+    line: int
+    byte: int
+    end_byte: int
+
+
+class DelimitedRows:
+    """The rows of a csv or tsv file, the header among them.
+
+    Parameters
+    ----------
+    text
+        The file or stream.
+    delimiter
+        What separates cells; None for the one of `DELIMITERS` that fits the first rows best.
+    errors
+        ``"skip-line"`` leaves faulty rows out and counts them; otherwise they are errors.
+    takes_quotes_as_they_stand
+        Whether a line whose quotes make no sense is cut at its delimiters alone.
+    """
+
+    def __init__(
+        self,
+        text: TextFile | TextStream,
+        delimiter: str | None,
+        errors: ErrorHandling,
+        *,
+        takes_quotes_as_they_stand: bool = False,
+    ) -> None:
+        # For the whole process, alas; no one else here reads csv.
+        csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))
+        self._text = text
+        self._errors = errors
+        self._lines = _Lines(text)
+        self._literal = takes_quotes_as_they_stand
+        self._delimiter = delimiter
+        self._width: int | None = None
+        self._skipped = 0
+
+    @property
+    def encoding(self) -> str:
+        """The file's encoding, once a row was read."""
+        return self._lines.encoding
+
+    def losses(self) -> tuple[int, int]:
+        """Return how many places were replaced and how many rows left out since it was last asked."""
+        lines = self._lines
+        losses = lines.replaced, lines.skipped + self._skipped
+        lines.replaced = lines.skipped = self._skipped = 0
+        return losses
+
+    def __iter__(self) -> Iterator[Row]:
+        """Yield the rows that have cells.
+
+        Raises
+        ------
+        StudioError
+            If something cannot be read, or a row is faulty and they are not to be skipped.
+        """
+        lines = self._lines
+        delimiter = self._delimiter or sniffed_delimiter(lines.ahead())
+        reader = csv.reader(lines, delimiter=delimiter, strict=True)
+        while True:
+            line, byte = lines.begin_row()
+            try:
+                cells = next(reader, None)
+                fault = None if cells is None else self._wrong_width(cells, line, byte)
+            except csv.Error as error:
+                cells, fault = [], self._fault(error, line, byte, delimiter)
+            if cells is None:
+                return
+            if fault is not None and self._literal:
+                as_it_stands = lines.row[0].rstrip("\r\n").split(delimiter)
+                if self._width in (None, len(as_it_stands)):
+                    lines.give_back_all_but_first()
+                    cells, fault = as_it_stands, None
+            if fault is not None:
+                if self._errors != "skip-line":
+                    raise fault
+                self._skipped += 1
+                lines.give_back_all_but_first()
+            elif cells:
+                self._width = self._width or len(cells)
+                yield Row(cells, line, byte, lines.byte)
+
+    def _wrong_width(self, cells: Sequence[str], line: int, byte: int) -> StudioError | None:
+        if not cells or self._width in (None, len(cells)):
+            return None
+        return StudioError(
+            "{path}, line {line}, byte {byte}: the number of cells is {n}, not {expected} as in the first row",
+            SKIP_ADVICE,
+            path=self._text.name,
+            line=line,
+            byte=byte,
+            n=len(cells),
+            expected=self._width,
+        )
+
+    def _fault(self, error: csv.Error, line: int, byte: int, delimiter: str) -> StudioError:
+        row = "".join(self._lines.row)
+        opened = _open_quote(row, delimiter)
+        if opened is None:
+            return StudioError(
+                "{path}, line {line}, byte {byte}: the row cannot be read ({reason})",
+                SKIP_ADVICE,
+                path=self._text.name,
+                line=line,
+                byte=byte,
+                reason=_CR_ALONE if "new-line character" in str(error) else error,
+            )
+        before = row[:opened]
+        return StudioError(
+            "{path}, line {line}, byte {byte}: the quote that opens here is not closed as it should be ({reason})",
+            QUOTE_ADVICE,
+            path=self._text.name,
+            line=line + before.count("\n"),
+            byte=byte + len(before.encode(self.encoding, "replace")),
+            reason=error,
+        )
+
+
+def sniffed_delimiter(lines: Sequence[str]) -> str:
+    """Return which delimiter cuts the most of some lines into as many cells as the first one, a comma if none does.
+
+    >>> sniffed_delimiter(["id;text", "1;one, two", "2;three"])
+    ';'
+    """
+    best, best_fit = ",", (0.0, 1)
+    for delimiter in DELIMITERS:
+        widths = []
+        reader = csv.reader(lines, delimiter=delimiter, strict=True)
+        with suppress(csv.Error, StopIteration):
+            while True:
+                if cells := next(reader):
+                    widths.append(len(cells))
+        if widths and widths[0] > 1:
+            fit = widths.count(widths[0]) / len(widths), widths[0]
+            best, best_fit = (delimiter, fit) if fit > best_fit else (best, best_fit)
+    return best
+
+
+class _Line(NamedTuple):
+    """A line with its end, its number from 1, and the bytes of the file that it is between."""
+
+    text: str
+    number: int
+    byte: int
+    end_byte: int
+
+
+class _Lines:
+    """The lines of a file for csv's reader, with those of the row that it is at."""
+
+    def __init__(self, text: TextFile | TextStream) -> None:
+        self.encoding = "utf-8"
+        self.replaced = self.skipped = 0
+        self.byte = 0  # of what comes after the row
+        self._coming = self._read(text)
+        self._ahead: deque[_Line] = deque()
+        self._row: list[_Line] = []
+
+    @property
+    def row(self) -> list[str]:
+        """The lines of the row so far."""
+        return [line.text for line in self._row]
+
+    def begin_row(self) -> tuple[int, int]:
+        """Note that a row begins; return its line and byte."""
+        self._row = []
+        if not self._ahead:
+            self._ahead.extend(islice(self._coming, 1))
+        return (self._ahead[0].number, self._ahead[0].byte) if self._ahead else (0, self.byte)
+
+    def give_back_all_but_first(self) -> None:
+        """Let all lines of the row but the first come again."""
+        self._ahead.extendleft(reversed(self._row[1:]))
+        del self._row[1:]
+        self.byte = self._row[0].end_byte
+
+    def ahead(self) -> list[str]:
+        """Return the next lines, which will come yet."""
+        size = 0
+        for line in islice(self._coming, _SNIFFED_LINES):
+            self._ahead.append(line)
+            size += len(line.text)
+            if size >= _SNIFFED_CHARACTERS:
+                break
+        return [line.text for line in self._ahead]
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = self._ahead.popleft() if self._ahead else next(self._coming)
+        self._row.append(line)
+        self.byte = line.end_byte
+        return line.text
+
+    def _read(self, text: TextFile | TextStream) -> Iterator[_Line]:
+        for piece in text.pieces():
+            self.encoding = piece.encoding
+            self.replaced += piece.replaced
+            self.skipped += piece.skipped_lines
+            byte = piece.byte
+            lines = [f"{words}\n" for words in piece.text.removesuffix("\n").split("\n")] if piece.text else []
+            for number, (line, size) in enumerate(zip(lines, _sizes(lines, piece), strict=True), start=piece.line):
+                yield _Line(line, number, byte, byte + size)
+                byte += size
+
+
+def _sizes(lines: Sequence[str], piece: TextPiece) -> Iterable[int]:
+    """Return how many bytes of the file each line of a piece takes."""
+    if piece.raw:
+        return [len(line) + 1 for line in piece.raw.removesuffix(b"\n").split(b"\n")]
+    return [len(line.encode(piece.encoding, "replace")) for line in lines]
+
+
+def _open_quote(row: str, delimiter: str) -> int | None:
+    """Return where the quote opens that a row ends in, or that something else follows; None if all are closed."""
+    start = 0
+    while start < len(row):
+        if row[start] == '"':
+            end = row.find('"', start + 1)
+            while end >= 0 and row.startswith('"', end + 1):
+                end = row.find('"', end + 2)
+            if end < 0 or not row.startswith((delimiter, "\n", "\r"), end + 1):
+                return start
+            start = end + 2
+        else:
+            end = row.find(delimiter, start)
+            if end < 0:
+                return None
+            start = end + 1
+    return None
+
 
 _PIECE_CHARACTERS = 1 << 20
 _FIRST_ROWS = 20

@@ -1,7 +1,7 @@
 """What a file seems to be: its kind, compression and encoding, and which of its columns is the text.
 
 A bounded part of it is looked at, but of a table of words and their counts all. Nothing of this is acted on by
-itself: see `CorpusFile`, which says how a file is read. Not here: telling encodings apart (`encoding_guess`).
+itself: see `CorpusFile`, which says how a file is read. Not here: telling encodings apart (`encodings`).
 """
 
 from __future__ import annotations
@@ -11,22 +11,17 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.corpus.compression import MAGIC_BYTES, DecompressedStream, compression_of
 from wordpiece_studio.corpus.corpus_file import MAY_BE_COUNTS, CorpusFile, kind_of_name
 from wordpiece_studio.corpus.count_tables import looks_like_word_counts
-from wordpiece_studio.corpus.encoding_guess import EncodingGuess, guessed_encoding
-from wordpiece_studio.corpus.encodings import marked_encoding
-from wordpiece_studio.corpus.files import FileOnDisk, open_binary, unreadable
-from wordpiece_studio.corpus.streams import TextStream
+from wordpiece_studio.corpus.files import FileOnDisk, TextStream, encoding_of, sample_of
 
 if TYPE_CHECKING:
     import os
 
     from wordpiece_studio.corpus.compression import Compression
     from wordpiece_studio.corpus.corpus_file import FileKind
-    from wordpiece_studio.corpus.encoding_guess import How
+    from wordpiece_studio.corpus.encodings import EncodingGuess, How
 
-_HEAD_BYTES, _PART_BYTES, _PARTS = 256 << 10, 64 << 10, 4
 _PARQUET_MAGIC = b"PAR1"
 _FIRST_ROWS = 20
 
@@ -88,13 +83,13 @@ def described(path: str | os.PathLike[str]) -> FileDescription:
 
 def _described(path: str | os.PathLike[str]) -> FileDescription:
     file = FileOnDisk(path)
-    sample = _sample(file)
+    sample = sample_of(file)
     head = sample.parts[0]
     kind = kind_of_name(file.path) or ("parquet" if head.startswith(_PARQUET_MAGIC) else "text")
     if kind == "parquet":
         columns, column = _columns_of_parquet(file.path)
         return FileDescription(file.path, file.name, file.size, kind, None, None, None, columns, column)
-    guess = _encoding_of(sample)
+    guess = encoding_of(sample)
     columns, column = _columns_of(kind, head, guess)
     return FileDescription(
         file.path,
@@ -107,48 +102,6 @@ def _described(path: str | os.PathLike[str]) -> FileDescription:
         columns,
         column,
     )
-
-
-def found_encoding(path: str | os.PathLike[str]) -> str | None:
-    """Return what encoding a file seems to be in; None for UTF-8, or if there is none that fits.
-
-    Raises
-    ------
-    StudioError
-        If there is no such file, or it cannot be read.
-    """
-    guess = _encoding_of(_sample(FileOnDisk(path)))
-    return None if guess is None or guess.how in ("byte order mark", "mixed") else guess.name
-
-
-@dataclass(frozen=True, slots=True)
-class _Sample:
-    """Parts of a file's content, each from a multiple of four bytes on, the first from its beginning."""
-
-    compression: Compression | None
-    parts: tuple[bytes, ...]
-
-
-def _sample(file: FileOnDisk) -> _Sample:
-    try:
-        with open_binary(file.path) as content:
-            compression = compression_of(content.read(MAGIC_BYTES))
-            content.seek(0)
-            if compression is not None:
-                head = DecompressedStream(content.read, compression, file.name).read(_HEAD_BYTES)
-                return _Sample(compression, (head[:_HEAD_BYTES],))
-            parts = [content.read(_HEAD_BYTES)]
-            for number in range(1, _PARTS + 1) if file.size > 2 * _HEAD_BYTES else ():
-                content.seek(((file.size - _PART_BYTES) * number // _PARTS) & ~3)
-                parts.append(content.read(_PART_BYTES))
-            return _Sample(None, tuple(parts))
-    except OSError as error:
-        raise unreadable(file.path, error) from error
-
-
-def _encoding_of(sample: _Sample) -> EncodingGuess | None:
-    marked = marked_encoding(sample.parts[0])
-    return EncodingGuess(marked[0], "byte order mark") if marked else guessed_encoding(*sample.parts)
 
 
 def _columns_of(kind: FileKind, head: bytes, guess: EncodingGuess | None) -> tuple[tuple[str, ...], str | None]:
@@ -164,8 +117,7 @@ def _columns_of(kind: FileKind, head: bytes, guess: EncodingGuess | None) -> tup
         fields = fields_with_text(first_objects(lines))
         return tuple(fields), proposed_column(fields)
     if kind in ("csv", "tsv"):
-        from wordpiece_studio.corpus.delimited import columns_with_text
-        from wordpiece_studio.corpus.delimited_rows import DelimitedRows
+        from wordpiece_studio.corpus.delimited import DelimitedRows, columns_with_text
 
         rows = list(islice(DelimitedRows(stream, "\t" if kind == "tsv" else None, "skip-line"), _FIRST_ROWS))
         return (tuple(rows[0].cells), proposed_column(columns_with_text(rows))) if rows else ((), None)

@@ -1,11 +1,17 @@
-"""The names of text encodings, and the byte order marks that files begin with.
+"""Text encodings: their names, the marks that files begin with, and which one bytes are in that no mark tells.
 
-Not here: decoding (`decoding`), and finding out an encoding that no one names (`encoding_guess`).
+UTF-8 and UTF-16 are found out strictly, others by what they look like; a guess is never acted on unless the user asks
+for it. Not here: decoding (`decoding`), and which bytes of a file are looked at (`files`).
 """
 
 from __future__ import annotations
 
 import codecs
+import re
+import unicodedata
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import TYPE_CHECKING, Literal
 
 from wordpiece_studio.errors import StudioError
 
@@ -49,3 +55,144 @@ def known_encoding(name: str) -> str:
 def marked_encoding(head: bytes) -> tuple[str, int] | None:
     """Return the encoding that a byte order mark tells, and the length of the mark; None if there is none."""
     return next(((encoding, len(mark)) for mark, encoding in _BYTE_ORDER_MARKS if head.startswith(mark)), None)
+
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from charset_normalizer import CharsetMatch, CharsetMatches
+
+    How = Literal["byte order mark", "valid", "guess", "mixed"]
+
+SAMPLE_BYTES = 64 << 10
+"""As many of the telling bytes are looked at."""
+
+# What text files outside Unicode are in; charset_normalizer knows many more, and would take one for the other.
+_CANDIDATES = (
+    "cp1252", "cp1251", "koi8_r", "cp932", "euc_jp", "cp949", "gb18030", "cp950", "big5hkscs", "cp1250", "cp1253",
+    "cp1254", "cp1255", "cp1256", "cp1258", "cp874", "iso8859_2",
+)  # fmt: skip
+# Their texts are nearly the same letters: cp1252 is by far the most frequent, unless another fits clearly better.
+_LIKE_CP1252 = {"cp1250", "cp1254", "cp1258", "iso8859_2"}
+# No second or later byte of a character is below this in any candidate, so here words can be cut apart.
+_BETWEEN_WORDS = re.compile(rb"[\x00-\x2f]+")
+_CONTROLS = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f]")  # in no text
+_MOST_NOISE = 0.9
+_MIXED_SHARE = 0.2
+_LONGEST_CUT_CHARACTER = 3
+
+
+@dataclass(frozen=True, slots=True)
+class EncodingGuess:
+    """An encoding and how it is known.
+
+    Attributes
+    ----------
+    name
+        Python's name of it.
+    how
+        ``"byte order mark"``; ``"valid"``: all that was looked at is valid in it, as nothing else would be;
+        ``"guess"``: it looks like it; ``"mixed"``: in part, but some stretches are in another.
+    telling
+        How many words were looked at that are not plain ASCII; from a few on a guess is worth something.
+    """
+
+    name: str
+    how: How
+    telling: int = 0
+
+
+def guessed_encoding(*samples: bytes) -> EncodingGuess | None:
+    """Return what encoding some stretches of a file are in, None if there is none that fits.
+
+    Each may begin and end in the middle of a character, at a multiple of four bytes from the file's beginning.
+    """
+    if all(map(_is_valid_utf_8, samples)):
+        return EncodingGuess("utf-8", "valid")
+    wide = {_utf_16(sample) for sample in samples}
+    if len(wide) == 1 and (encoding := wide.pop()):
+        return EncodingGuess(encoding, "valid")
+    if any(map(_CONTROLS.search, samples)):
+        return None
+    words = [word for sample in samples for word in _BETWEEN_WORDS.split(sample)[1:-1] if not word.isascii()]
+    words = words or list(samples)
+    if sum(_is_in("utf-8", word) for word in words) > _MIXED_SHARE * len(words):
+        return EncodingGuess("utf-8", "mixed", len(words))
+    guess = _best_match(words)
+    return EncodingGuess(guess, "guess", len(words)) if guess else None
+
+
+def _is_valid_utf_8(data: bytes) -> bool:
+    """Return whether `data` is text without NUL, but for a character that is cut at its beginning or end."""
+    if b"\0" in data:
+        return False
+    start = 0
+    while start < min(_LONGEST_CUT_CHARACTER, len(data)) and 0x80 <= data[start] < 0xC0:
+        start += 1
+    try:
+        data[start:].decode()
+    except UnicodeDecodeError as error:
+        is_cut = "end of data" in error.reason and error.start > 0
+        return is_cut and len(data) - start - error.start <= _LONGEST_CUT_CHARACTER
+    return True
+
+
+def _utf_16(sample: bytes) -> str | None:
+    """Return which UTF-16 a sample without a mark is in; None if it is in neither."""
+    if b"\0" not in sample:
+        return None
+    sample = sample[: len(sample) & ~1]
+    # Read in the wrong order, line ends and blanks are what hardly any text holds.
+    blanks = {"utf-16-le": 0, "utf-16-be": 0}
+    for blank in "\n ":
+        for encoding in blanks:
+            blanks[encoding] += _count_aligned(sample, blank.encode(encoding))
+    encoding = max(blanks, key=blanks.__getitem__)
+    if blanks[encoding] <= 4 * min(blanks.values()):
+        return None
+    for start, end in ((0, 0), (2, 0), (0, 2), (2, 2)):  # where a pair of surrogates was cut
+        try:
+            text = sample[start : len(sample) - end].decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        strange = sum(unicodedata.category(character) in ("Cc", "Cn", "Co") for character in text)
+        strange -= sum(map(text.count, "\t\n\r"))
+        return encoding if strange * 100 <= len(text) else None
+    return None
+
+
+def _count_aligned(data: bytes, pair: bytes) -> int:
+    return sum(match.start() % 2 == 0 for match in re.finditer(re.escape(pair), data))
+
+
+def _best_match(words: Sequence[bytes]) -> str | None:
+    """Return the candidate that words look most like."""
+    from charset_normalizer import from_bytes
+
+    sizes = accumulate(map(len, words))
+    data = b" ".join(word for word, size in zip(words, sizes, strict=True) if size <= SAMPLE_BYTES or size == len(word))
+    best = _preferred(from_bytes(data, steps=32, chunk_size=512, threshold=_MOST_NOISE, cp_isolation=list(_CANDIDATES)))
+    if best is not None:
+        # Both hold more than big5 does; most texts are in the first one.
+        return "cp950" if best.encoding == "big5hkscs" and _is_in("cp950", data) else best.encoding
+    # Too few words to tell by: a curly quote or an accent here and there.
+    return "cp1252" if _is_in("cp1252", data) else None
+
+
+def _is_in(encoding: str, data: bytes) -> bool:
+    try:
+        data.decode(encoding)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _preferred(matches: CharsetMatches) -> CharsetMatch | None:
+    best = matches.best()
+    if best is None or best.encoding not in _LIKE_CP1252:
+        return best
+    wanted = "cp1258" if best.language == "Vietnamese" else "cp1252"
+    for match in matches:
+        if match.encoding == wanted and match.coherence > best.coherence - 0.05 and match.chaos < best.chaos + 0.01:
+            return match
+    return best

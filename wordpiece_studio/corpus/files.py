@@ -1,4 +1,4 @@
-"""Files, on a disk or behind a URL: which may be read, and those that hold plain text.
+"""Files, on a disk or behind a URL, and streams to be read once: which may be read, and the plain text in them.
 
 Not here: how their bytes become text (`decoding`) or are decompressed (`compression`), and what becomes of the text.
 """
@@ -8,26 +8,24 @@ from __future__ import annotations
 import io
 import os
 import stat
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from wordpiece_studio.corpus.compression import MAGIC_BYTES, DecompressedStream, compression_of
-from wordpiece_studio.corpus.decoding import (
-    AROUND_BYTES,
-    PIECE_BYTES,
-    checked_error_handling,
-    decoded_pieces,
-)
-from wordpiece_studio.corpus.encodings import DETECT, known_encoding
+from wordpiece_studio.corpus.compression import MAGIC_BYTES, Compression, DecompressedStream, compression_of
+from wordpiece_studio.corpus.decoding import AROUND_BYTES, PIECE_BYTES, checked_error_handling, decoded_pieces
+from wordpiece_studio.corpus.encodings import DETECT, EncodingGuess, guessed_encoding, known_encoding, marked_encoding
 from wordpiece_studio.corpus.remote_files import RemoteFile, is_url, open_url
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import display_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from io import BufferedIOBase
     from typing import BinaryIO
 
     from wordpiece_studio.corpus.decoding import ErrorHandling, TextPiece
+
 
 NO_FILE_ADVICE = "Choose a file on a disk."
 
@@ -124,8 +122,6 @@ class TextFile(FileOnDisk):
         """
         encoding = self._given_encoding
         if encoding == DETECT:
-            from wordpiece_studio.corpus.detection import found_encoding
-
             encoding = found_encoding(self.path)
         try:
             with open_binary(self.path) as file:
@@ -230,3 +226,146 @@ def unreadable(path: str | os.PathLike[str], error: Exception) -> StudioError:
         return StudioError("{path} does not exist", "Check the name.", path=display_name(path))
     reason = (isinstance(error, OSError) and error.strerror) or str(error)
     return StudioError("{path} cannot be read: {reason}", path=display_name(path), reason=reason)
+
+
+_HEAD_BYTES, _PART_BYTES, _PARTS = 256 << 10, 64 << 10, 4
+
+
+def found_encoding(path: str | os.PathLike[str]) -> str | None:
+    """Return what encoding a file seems to be in; None for UTF-8, or if there is none that fits.
+
+    Raises
+    ------
+    StudioError
+        If there is no such file, or it cannot be read.
+    """
+    guess = encoding_of(sample_of(FileOnDisk(path)))
+    return None if guess is None or guess.how in ("byte order mark", "mixed") else guess.name
+
+
+@dataclass(frozen=True, slots=True)
+class FileSample:
+    """Parts of a file's content, each from a multiple of four bytes on, the first from its beginning."""
+
+    compression: Compression | None
+    parts: tuple[bytes, ...]
+
+
+def sample_of(file: FileOnDisk) -> FileSample:
+    """Return a bounded part of a file's content."""
+    try:
+        with open_binary(file.path) as content:
+            compression = compression_of(content.read(MAGIC_BYTES))
+            content.seek(0)
+            if compression is not None:
+                head = DecompressedStream(content.read, compression, file.name).read(_HEAD_BYTES)
+                return FileSample(compression, (head[:_HEAD_BYTES],))
+            parts = [content.read(_HEAD_BYTES)]
+            for number in range(1, _PARTS + 1) if file.size > 2 * _HEAD_BYTES else ():
+                content.seek(((file.size - _PART_BYTES) * number // _PARTS) & ~3)
+                parts.append(content.read(_PART_BYTES))
+            return FileSample(None, tuple(parts))
+    except OSError as error:
+        raise unreadable(file.path, error) from error
+
+
+def encoding_of(sample: FileSample) -> EncodingGuess | None:
+    """Return what encoding a file seems to be in by its mark or its look; None if none fits."""
+    marked = marked_encoding(sample.parts[0])
+    return EncodingGuess(marked[0], "byte order mark") if marked else guessed_encoding(*sample.parts)
+
+
+class TextStream:
+    """A stream of text to be read once; without a name of its encoding, what a byte order mark says, or UTF-8.
+
+    If it is compressed, the text is what it holds.
+    The parameters are those of `TextFile`, but for `name`, which is what messages call it.
+
+    Raises
+    ------
+    StudioError
+        If there is no such encoding.
+    """
+
+    size = 0  # unknown
+
+    def __init__(
+        self,
+        stream: BufferedIOBase,
+        name: str,
+        *,
+        encoding: str | None = None,
+        errors: ErrorHandling = "strict",
+        splits_at_blanks: bool = False,
+    ) -> None:
+        self.name = name
+        self.bytes_read = 0
+        self._stream = stream
+        self._head = b""
+        self._given_encoding = None if encoding is None else known_encoding(encoding)
+        self._errors = checked_error_handling(errors)
+        self._splits_at_blanks = splits_at_blanks
+
+    def pieces(self, piece_bytes: int = PIECE_BYTES, *, by_line: bool = False) -> Iterator[TextPiece]:
+        """Yield the text in pieces of about `piece_bytes`; with `by_line` line by line as they come, unless in UTF-16.
+
+        Raises
+        ------
+        StudioError
+            With ``errors="strict"``, if something cannot be decoded; the message says where.
+        """
+        head = self._read_line(piece_bytes)  # no more than one line: someone may be typing
+        # In UTF-16 and UTF-32 the byte LF is a part of other characters too.
+        is_wide = b"\0" in head or head.startswith((b"\xff\xfe", b"\xfe\xff"))
+        read = self._read_line if by_line and not is_wide else self._read
+        compression = compression_of(head)
+        if compression is not None:
+            self._head = head
+            read = DecompressedStream(self._read, compression, self.name).read
+            head = read(piece_bytes)
+        elif self._given_encoding == DETECT:  # one line tells little
+            head += self._read(piece_bytes)
+        yield from decoded_pieces(
+            read,
+            head,
+            self.name,
+            encoding=self._given_encoding,
+            errors=self._errors,
+            splits_at_blanks=self._splits_at_blanks,
+            piece_bytes=piece_bytes,
+        )
+
+    def has_changed(self) -> bool:
+        """Return False: what was read is all there was."""
+        return False
+
+    def _read_line(self, size: int) -> bytes:
+        line = self._stream.readline(size)
+        self.bytes_read += len(line)
+        return line
+
+    def _read(self, size: int) -> bytes:
+        """Read as `read` does, but so that Ctrl-C is seen between two portions that come."""
+        parts = [self._head] if self._head else []
+        size -= len(self._head)
+        self._head = b""
+        while size > 0 and (data := self._stream.read1(size)):
+            parts.append(data)
+            self.bytes_read += len(data)
+            size -= len(data)
+        return b"".join(parts)
+
+
+def decoded_lines(stream: BufferedIOBase, name: str) -> Iterator[str]:
+    """Yield the lines of a stream, as they come, without their line ends; `name` is for messages.
+
+    It is UTF-8, or what a byte order mark says.
+
+    Raises
+    ------
+    StudioError
+        If bytes cannot be decoded, or there is a NUL character; the message names the line and the byte.
+    """
+    for piece in TextStream(stream, name).pieces(by_line=True):
+        for line in piece.text.removesuffix("\n").split("\n"):
+            yield line.removesuffix("\r")

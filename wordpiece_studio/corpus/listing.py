@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import glob
 import os
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +19,7 @@ from wordpiece_studio.corpus.corpus_file import (
     CorpusFile,
     is_taken_from_folders,
     kind_of_name,
+    natural_order,
 )
 from wordpiece_studio.corpus.files import regular_file_status, unreadable
 from wordpiece_studio.corpus.remote_files import is_url, listed_urls
@@ -139,17 +139,6 @@ def listed_files(
 ) -> list[CorpusFile]:
     """Return the files that paths stand for, each of the kind that its name says; else as `listing` does."""
     return list(listing(paths, kind=kind, column=column, encoding=encoding, errors=errors, looks_inside=False).files)
-
-
-def natural_order(name: str) -> tuple[object, ...]:
-    """Return a key that sorts names as people do, numbers by their value.
-
-    >>> sorted(["b10", "b9", "b"], key=natural_order)
-    ['b', 'b9', 'b10']
-    """
-    parts: list[object] = re.split(r"([0-9]+)", name)
-    parts[1::2] = [int(part) for part in parts[1::2] if isinstance(part, str)]
-    return tuple(parts), name  # "01" and "1" are equal by their value
 
 
 def _is_table(file: CorpusFile) -> bool:

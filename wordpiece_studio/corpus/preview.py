@@ -129,7 +129,7 @@ def _encoding(content: BinaryIO, file: CorpusFile) -> tuple[str, int]:
     if marked and given in (None, DETECT, marked[0], marked[0].rpartition("-")[0]):
         return marked
     if given == DETECT:
-        from wordpiece_studio.corpus.detection import found_encoding
+        from wordpiece_studio.corpus.files import found_encoding
 
         return found_encoding(file.path) or "utf-8", 0
     return ("utf-8" if given is None else f"{given}-le" if given in ("utf-16", "utf-32") else given), 0

@@ -10,7 +10,7 @@ import io
 import re
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
-from wordpiece_studio.corpus.corpus_file import FOLDER_SUFFIXES, is_taken_from_folders
+from wordpiece_studio.corpus.corpus_file import FOLDER_SUFFIXES, is_taken_from_folders, natural_order
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import printable
 
@@ -120,8 +120,6 @@ def _is_hidden(name: str, folder: str) -> bool:
 
 
 def _natural_order(name: str) -> list[object]:
-    from wordpiece_studio.corpus.listing import natural_order
-
     return [natural_order(part) for part in name.split("/")]
 
 

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from wordpiece_studio.corpus.decoding import ErrorHandling
-    from wordpiece_studio.corpus.files import TextFile
-    from wordpiece_studio.corpus.streams import TextStream
+    from wordpiece_studio.corpus.files import TextFile, TextStream
 
     ColumnKind = Literal["field", "column"]
 

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from wordpiece_studio.corpus.files import TextFile
-from wordpiece_studio.corpus.streams import TextStream
+from wordpiece_studio.corpus.files import TextFile, TextStream
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import display_name
 

@@ -15,12 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wordpiece_studio.corpus.corpus_file import COMPRESSED_SUFFIXES, CorpusFile, kind_of_name
-from wordpiece_studio.corpus.count_tables import GUARDED_WORD, LARGEST_COUNT, TableReader
+from wordpiece_studio.corpus.count_tables import GUARDED_WORD, LARGEST_COUNT, TableReader, guarded, is_obeyed
 from wordpiece_studio.corpus.counts import CorpusStatistics, FileStatistics, WordCounts
 from wordpiece_studio.corpus.files import regular_file_status
 from wordpiece_studio.corpus.listing import listed_files
 from wordpiece_studio.corpus.parquet import load_pyarrow
-from wordpiece_studio.corpus.spreadsheet_cells import guarded, is_obeyed
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.atomic_write import atomic_write_all, check_folder
 from wordpiece_studio.system.printable import display_name
@@ -106,7 +105,7 @@ def write_word_counts(
 
     Parquet and csv begin with the names of the columns, ``word`` and ``count``; csv is quoted as RFC 4180 says. In a
     csv with words that a spreadsheet would obey, such as ``=A1``, the first column is called ``guarded_word``, and
-    these words have an apostrophe before them, see `spreadsheet_cells`; `read_word_counts` takes it away.
+    these words have an apostrophe before them, see `count_tables`; `read_word_counts` takes it away.
 
     Parameters
     ----------

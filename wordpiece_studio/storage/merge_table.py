@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
+from wordpiece_studio.corpus.count_tables import guarded, unguarded
 from wordpiece_studio.corpus.parquet import load_pyarrow
-from wordpiece_studio.corpus.spreadsheet_cells import guarded, unguarded
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.files_together import with_side_manifest
 from wordpiece_studio.system.atomic_write import atomic_write_all, check_folder

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.corpus.corpus_file import CorpusFile
     from wordpiece_studio.corpus.decoding import ErrorHandling
+    from wordpiece_studio.corpus.files import TextStream
     from wordpiece_studio.corpus.listing import Listing
     from wordpiece_studio.corpus.rows import RowSource
-    from wordpiece_studio.corpus.streams import TextStream
     from wordpiece_studio.system.atomic_write import Content, WrittenTogether
     from wordpiece_studio.tokenizer.tokenizer import Tokenizer
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary

@@ -8,7 +8,7 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wordpiece_studio.corpus.spreadsheet_cells import guarded, is_obeyed, unguarded
+from wordpiece_studio.corpus.count_tables import guarded, is_obeyed, unguarded
 
 TEXTS = st.text() | st.builds("".join, st.lists(st.sampled_from("=+-@'\t\r\n\0\uff1da;,\" \xa0")))
 FORMULA = re.compile(r"[=+\-@\t\r\n\0\uff1d\uff0b\uff0d\uff20]")
