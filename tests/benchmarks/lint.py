@@ -18,8 +18,7 @@ from rich.console import Console
 import wordpiece_studio as wps
 from wordpiece_studio.corpus.linter.evidence import sample_of_text
 from wordpiece_studio.corpus.linter.finding import Finding, PipelineFix, TextFix
-from wordpiece_studio.corpus.linter.linter import findings
-from wordpiece_studio.corpus.linter.repairs import repaired
+from wordpiece_studio.corpus.linter.linter import findings, repaired
 from wordpiece_studio.corpus.linter.word_checks import stray_characters
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline

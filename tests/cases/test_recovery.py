@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QListView, QMessageBox, QWidget
 
 from tests.ui.conftest import Studio
 from wordpiece_studio.corpus.counts import WordCounts
-from wordpiece_studio.corpus.files import TextFile
+from wordpiece_studio.corpus.files import TextOnDisk
 from wordpiece_studio.session import file_watch
 from wordpiece_studio.session.records import TrainerState
 from wordpiece_studio.session.recovery import journal, leftovers, recovery_keeper, store
@@ -75,14 +75,14 @@ def test_a_file_that_grows_while_it_is_counted(program: Program, monkeypatch: py
     """The command line says so, and the vocabulary is written."""
     name = program.file("a.txt", "hugs and pugs\n" * 1000)
     path = program.folder / name
-    pieces = TextFile.pieces
+    pieces = TextOnDisk.pieces
 
-    def growing(file: TextFile) -> object:
+    def growing(file: TextOnDisk) -> object:
         yield from pieces(file)
         with path.open("a", encoding="utf-8") as more:
             more.write("and more\n")
 
-    monkeypatch.setattr(TextFile, "pieces", growing)
+    monkeypatch.setattr(TextOnDisk, "pieces", growing)
     assert "a.txt changed while it was read." in program.trains(name, "--vocab-size", 30)
 
 

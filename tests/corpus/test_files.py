@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wordpiece_studio.corpus import decoding
-from wordpiece_studio.corpus.files import TextFile
+from wordpiece_studio.corpus.files import TextOnDisk
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import display_name
 
@@ -24,7 +24,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def read(path: Path, piece_bytes: int = 1 << 20, **options: object) -> str:
-    return "".join(piece.text for piece in TextFile(path, **options).pieces(piece_bytes))
+    return "".join(piece.text for piece in TextOnDisk(path, **options).pieces(piece_bytes))
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
@@ -36,7 +36,7 @@ def test_text_comes_whole_whatever_the_encoding_and_the_pieces(
     path.write_bytes(text.encode(encoding))
     given_encoding = None if encoding in ("utf-8-sig", "utf-16", "utf-32") else encoding
     for splits in (False, True):
-        pieces = list(TextFile(path, encoding=given_encoding, splits_at_blanks=splits).pieces(piece_bytes))
+        pieces = list(TextOnDisk(path, encoding=given_encoding, splits_at_blanks=splits).pieces(piece_bytes))
         assert "".join(piece.text for piece in pieces) == text
         assert all(piece.text.endswith(("\n", " ") if splits else "\n") for piece in pieces[:-1])
         line = 1
@@ -64,10 +64,10 @@ def test_undecodable_bytes_after_a_mark_are_named_where_they_are(path: Path) -> 
 @pytest.mark.parametrize("piece_bytes", [1, 5, 1000])
 def test_faults_can_be_replaced_or_their_lines_skipped_and_are_counted(path: Path, piece_bytes: int) -> None:
     path.write_bytes("good\nb\ufffdd\n".encode() + b"b\xe9d \xe8\nbad\0\nlast \xff")
-    replaced = list(TextFile(path, errors="replace").pieces(piece_bytes))
+    replaced = list(TextOnDisk(path, errors="replace").pieces(piece_bytes))
     assert "".join(piece.text for piece in replaced) == "good\nb\ufffdd\nb\ufffdd \ufffd\nbad\ufffd\nlast \ufffd"
     assert sum(piece.replaced for piece in replaced) == 4
-    kept = list(TextFile(path, errors="skip-line").pieces(piece_bytes))
+    kept = list(TextOnDisk(path, errors="skip-line").pieces(piece_bytes))
     assert "".join(piece.text for piece in kept) == "good\nb\ufffdd\n"
     assert sum(piece.skipped_lines for piece in kept) == 3
     assert kept[-1].end_byte == path.stat().st_size
@@ -90,22 +90,22 @@ def test_a_bare_encoding_needs_a_mark_where_bytes_have_an_order(path: Path) -> N
 def test_unknown_encodings_are_refused(path: Path, name: str) -> None:
     path.write_bytes(b"")
     with pytest.raises(StudioError, match="no text encoding"):
-        TextFile(path, encoding=name)
+        TextOnDisk(path, encoding=name)
 
 
 def test_unknown_error_handling_is_refused(path: Path) -> None:
     path.write_bytes(b"")
     with pytest.raises(StudioError, match="strict, replace and skip-line"):
-        TextFile(path, errors="ignore")
+        TextOnDisk(path, errors="ignore")
 
 
 def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StudioError, match="is a folder"):
-        TextFile(tmp_path)
+        TextOnDisk(tmp_path)
     with pytest.raises(StudioError, match=r"gone\.txt does not exist"):
-        TextFile(tmp_path / "gone.txt")
+        TextOnDisk(tmp_path / "gone.txt")
     with pytest.raises(StudioError, match="null"):
-        TextFile("a\0b")
+        TextOnDisk("a\0b")
 
 
 @POSIX
@@ -113,7 +113,7 @@ def test_pipes_devices_and_endless_files_are_refused_unopened(tmp_path: Path) ->
     os.mkfifo(tmp_path / "pipe")
     for name in (tmp_path / "pipe", "/dev/zero"):
         with pytest.raises(StudioError, match="not a regular file"):
-            TextFile(name)
+            TextOnDisk(name)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="names of any bytes")
@@ -121,19 +121,19 @@ def test_a_name_that_is_no_text_is_shown_escaped(tmp_path: Path) -> None:
     path = os.path.join(os.fsencode(tmp_path), b"a\xff.txt")
     Path(os.fsdecode(path)).write_bytes(b"x")
     assert read(os.fsdecode(path)) == "x"
-    assert TextFile(os.fsdecode(path)).name.endswith("a\\udcff.txt")
+    assert TextOnDisk(os.fsdecode(path)).name.endswith("a\\udcff.txt")
 
 
 @pytest.mark.parametrize(("path", "shown"), [("a\nb", r"a\nb"), ("a\0b", r"a\x00b"), ("", '""'), ("한.txt", "한.txt")])
 def test_every_name_can_be_shown_in_one_line(path: str, shown: str) -> None:
     assert display_name(path) == shown
     with pytest.raises(StudioError, match=re.escape(shown)):
-        TextFile(path)
+        TextOnDisk(path)
 
 
 def test_a_file_that_vanishes_is_named(path: Path) -> None:
     path.write_bytes(b"x")
-    file = TextFile(path)
+    file = TextOnDisk(path)
     assert not file.has_changed()
     path.unlink()
     assert file.has_changed()
@@ -143,7 +143,7 @@ def test_a_file_that_vanishes_is_named(path: Path) -> None:
 
 def test_a_file_that_grows_has_changed(path: Path) -> None:
     path.write_bytes(b"x")
-    file = TextFile(path)
+    file = TextOnDisk(path)
     path.write_bytes(b"xy")
     assert file.has_changed()
 

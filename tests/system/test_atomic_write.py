@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.system.atomic_write import atomic_write, atomic_write_all, make_folder
-from wordpiece_studio.system.temporary_files import is_gone, temporary_path
+from wordpiece_studio.system.atomic_write import atomic_write, atomic_write_all, is_gone, make_folder, temporary_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable

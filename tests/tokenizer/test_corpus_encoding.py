@@ -15,7 +15,7 @@ from tokenizers import models, normalizers, pre_tokenizers, processors
 
 import wordpiece_studio as wps
 from wordpiece_studio.corpus import blocks
-from wordpiece_studio.corpus.files import TextFile
+from wordpiece_studio.corpus.files import TextOnDisk
 from wordpiece_studio.text.normalizers import RemoveCharacters
 from wordpiece_studio.tokenizer import corpus_encoding
 
@@ -66,7 +66,7 @@ def test_each_line_is_encoded_as_hugging_face_does(tmp_path: Path, add_special_t
 
 @pytest.mark.usefixtures("way")
 def test_a_long_line_is_one_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(TextFile.pieces, "__defaults__", (16,))
+    monkeypatch.setattr(TextOnDisk.pieces, "__defaults__", (16,))
     (tmp_path / "a").write_bytes(b"ab a " * 40 + b"\nb")
     encoded = wps.encode_files(tokenizer(), tmp_path / "a", add_special_tokens=True)
     assert lists(encoded) == [[1, *[8, 4] * 40, 2], [1, 5, 2]]

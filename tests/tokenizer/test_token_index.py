@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.tokenizer.vocabulary import TokenIndex, TokenTable
+from wordpiece_studio.tokenizer.vocabulary import TokenIndex, TokenList
 
 
 @given(st.lists(st.text(max_size=4), unique=True), st.text(max_size=4))
@@ -46,7 +46,7 @@ def test_a_token_that_is_there_twice_is_named(tokens: list[str]) -> None:
 
 
 def test_a_table_finds_tokens_before_and_after_it_has_a_dictionary() -> None:
-    table = TokenTable.of(["a", "b"])
+    table = TokenList.of(["a", "b"])
     assert table._ids is None
     assert (table.id_of("b"), table.id_of("c")) == (1, None)
     table.append("c")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.tokenizer.vocabulary import TokenTable, Vocabulary
+from wordpiece_studio.tokenizer.vocabulary import TokenList, Vocabulary
 
 
 def test_ids_are_positions() -> None:
@@ -15,7 +15,7 @@ def test_ids_are_positions() -> None:
 
 
 def test_view_of_the_first_tokens_does_not_see_later_ones() -> None:
-    table = TokenTable(["a", "b"])
+    table = TokenList(["a", "b"])
     now = Vocabulary(table)
     table.append("ab")
     assert now.tokens == ["a", "b"]

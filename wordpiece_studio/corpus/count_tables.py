@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from wordpiece_studio.corpus.corpus_file import kind_of_name
 from wordpiece_studio.corpus.delimited import DelimitedRows
-from wordpiece_studio.corpus.files import FileOnDisk, TextFile
+from wordpiece_studio.corpus.files import FileOnDisk, TextOnDisk
 from wordpiece_studio.corpus.parquet import ParquetTexts, load_pyarrow, opened_parquet, reason_of
 from wordpiece_studio.errors import StudioError
 
@@ -107,7 +107,7 @@ class TableReader:
         if self._kind == "parquet":
             yield from self._parquet_entries()
             return
-        text = TextFile(self._file.path, encoding=self._file.encoding, errors=self._file.errors, decompresses=True)
+        text = TextOnDisk(self._file.path, encoding=self._file.encoding, errors=self._file.errors, decompresses=True)
         self._on_disk = text
         rows = self._csv_rows(text) if self._kind == "csv" else self._tab_rows(text)
         first = list(islice(rows, 1))
@@ -158,7 +158,7 @@ class TableReader:
             return f"the count is {count[:50]!r}"
         return None if cells[places[0]] else "there is an empty word"
 
-    def _tab_rows(self, text: TextFile) -> Iterator[tuple[list[str], int]]:
+    def _tab_rows(self, text: TextOnDisk) -> Iterator[tuple[list[str], int]]:
         for piece in text.pieces():
             self.encoding = piece.encoding
             self.replaced += piece.replaced
@@ -167,7 +167,7 @@ class TableReader:
                 if cells := row.removesuffix("\r"):
                     yield cells.split("\t"), line
 
-    def _csv_rows(self, text: TextFile) -> Iterator[tuple[list[str], int]]:
+    def _csv_rows(self, text: TextOnDisk) -> Iterator[tuple[list[str], int]]:
         rows = DelimitedRows(text, None, self._file.errors)
         for row in rows:
             self.encoding = rows.encoding

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from wordpiece_studio.corpus.decoding import ErrorHandling, TextPiece
-    from wordpiece_studio.corpus.files import TextFile, TextStream
+    from wordpiece_studio.corpus.files import TextOnDisk, TextStream
 
 
 LONGEST_CELL = 16 << 20
@@ -62,7 +62,7 @@ class DelimitedRows:
 
     def __init__(
         self,
-        text: TextFile | TextStream,
+        text: TextOnDisk | TextStream,
         delimiter: str | None,
         errors: ErrorHandling,
         *,
@@ -192,7 +192,7 @@ class _Line(NamedTuple):
 class _Lines:
     """The lines of a file for csv's reader, with those of the row that it is at."""
 
-    def __init__(self, text: TextFile | TextStream) -> None:
+    def __init__(self, text: TextOnDisk | TextStream) -> None:
         self.encoding = "utf-8"
         self.replaced = self.skipped = 0
         self.byte = 0  # of what comes after the row
@@ -237,7 +237,7 @@ class _Lines:
         self.byte = line.end_byte
         return line.text
 
-    def _read(self, text: TextFile | TextStream) -> Iterator[_Line]:
+    def _read(self, text: TextOnDisk | TextStream) -> Iterator[_Line]:
         for piece in text.pieces():
             self.encoding = piece.encoding
             self.replaced += piece.replaced
@@ -287,7 +287,7 @@ class DelimitedTexts(RowSource):
     """
 
     def __init__(
-        self, text: TextFile | TextStream, column: str | None, errors: ErrorHandling, kind: Literal["csv", "tsv"]
+        self, text: TextOnDisk | TextStream, column: str | None, errors: ErrorHandling, kind: Literal["csv", "tsv"]
     ) -> None:
         super().__init__(text, column, errors)
         is_tsv = kind == "tsv"

@@ -73,7 +73,7 @@ class FileOnDisk:
         return (now.st_size, now.st_mtime_ns) != (self._status.st_size, self._status.st_mtime_ns)
 
 
-class TextFile(FileOnDisk):
+class TextOnDisk(FileOnDisk):
     """A text file to be read once, from start to end.
 
     Parameters
@@ -279,7 +279,7 @@ class TextStream:
     """A stream of text to be read once; without a name of its encoding, what a byte order mark says, or UTF-8.
 
     If it is compressed, the text is what it holds.
-    The parameters are those of `TextFile`, but for `name`, which is what messages call it.
+    The parameters are those of `TextOnDisk`, but for `name`, which is what messages call it.
 
     Raises
     ------

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from wordpiece_studio.corpus.decoding import ErrorHandling
-    from wordpiece_studio.corpus.files import TextFile, TextStream
+    from wordpiece_studio.corpus.files import TextOnDisk, TextStream
 
     ColumnKind = Literal["field", "column"]
 
@@ -45,7 +45,7 @@ class RowSource(ABC):
         ``"skip-line"`` leaves faulty rows out and counts them; otherwise they are errors.
     """
 
-    def __init__(self, text: TextFile | TextStream, column: str | None, errors: ErrorHandling) -> None:
+    def __init__(self, text: TextOnDisk | TextStream, column: str | None, errors: ErrorHandling) -> None:
         self._text = text
         self._column = column
         self._errors = errors

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from wordpiece_studio.corpus.files import TextFile, TextStream
+from wordpiece_studio.corpus.files import TextOnDisk, TextStream
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import display_name
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.decoding import ErrorHandling, TextPiece
     from wordpiece_studio.corpus.rows import RowSource
 
-Text = TypeVar("Text", TextFile, TextStream)
+Text = TypeVar("Text", TextOnDisk, TextStream)
 
 
 class Source(Protocol):
@@ -80,7 +80,7 @@ def opened(file: CorpusFile, *, splits_at_blanks: bool = False) -> Source:
             "Only counting and training take it. If it is none, say of what kind it is.",
             path=display_name(file.path),
         )
-    text = TextFile(
+    text = TextOnDisk(
         file.path,
         encoding=file.encoding,
         errors=file.errors,

@@ -46,7 +46,7 @@ def lint_in_child(connection: Connection, order: str) -> None:
 
 def repair_in_child(connection: Connection, repair: str) -> None:
     """Repair the text that is sent, and send it back."""
-    from wordpiece_studio.corpus.linter.repairs import repaired
+    from wordpiece_studio.corpus.linter.linter import repaired
 
     connection.send_bytes(READY)
     text = repaired(_received(connection, None), TextFix(repair))  # type: ignore[arg-type]

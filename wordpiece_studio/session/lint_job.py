@@ -121,7 +121,7 @@ def lint(order: LintOrder, stop: threading.Event, _report: Report) -> tuple[Find
 
 def mend(order: RepairOrder, stop: threading.Event, _report: Report) -> RepairedText | None:
     """Return what mends the text; None if given up."""
-    from wordpiece_studio.corpus.linter.repairs import difference, repaired
+    from wordpiece_studio.corpus.linter.linter import difference, repaired
 
     if len(order.text) <= LARGEST_IN_THREAD:
         after = repaired(order.text, order.fix)

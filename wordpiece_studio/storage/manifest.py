@@ -20,8 +20,7 @@ import numpy as np
 
 from wordpiece_studio import __version__
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.storage.corpus_record import CorpusRecord
-from wordpiece_studio.storage.published_paths import published_record, published_statistics
+from wordpiece_studio.storage.corpus_record import CorpusRecord, published_record, published_statistics
 from wordpiece_studio.storage.small_files import small_file_bytes
 from wordpiece_studio.system.decodable import decodable
 from wordpiece_studio.system.printable import display_name
@@ -162,7 +161,7 @@ def make_manifest(
         What is exported, see `Manifest`.
     folder
         Where the manifest is to be: files of the corpus that are near are named from there, others by their name alone,
-        see `published_paths`.
+        see `corpus_record`.
 
     Raises
     ------

@@ -17,7 +17,7 @@ UNKNOWN_TOKEN = "[UNK]"
 _AT_ONCE = 20_000  # between two turns of other threads
 
 
-class TokenTable:
+class TokenList:
     """Tokens in id order that may grow at the end. The vocabularies of all steps of a training share one."""
 
     def __init__(self, tokens: Iterable[str] = ()) -> None:
@@ -30,7 +30,7 @@ class TokenTable:
             self.append(token)
 
     @classmethod
-    def of(cls, tokens: list[str]) -> TokenTable:
+    def of(cls, tokens: list[str]) -> TokenList:
         """Return the table of a long list of tokens, which belongs to it from then on.
 
         Raises
@@ -102,7 +102,7 @@ class Vocabulary:
 
     def __init__(
         self,
-        tokens: Sequence[str] | TokenTable,
+        tokens: Sequence[str] | TokenList,
         special_tokens: Sequence[str] = (),
         continuing_subword_prefix: str = "##",
         end_of_word_suffix: str | None = None,
@@ -110,7 +110,7 @@ class Vocabulary:
         *,
         size: int | None = None,
     ) -> None:
-        self._table = tokens if isinstance(tokens, TokenTable) else TokenTable(tokens)
+        self._table = tokens if isinstance(tokens, TokenList) else TokenList(tokens)
         self._size = len(self._table.tokens) if size is None else size
         self.special_tokens = tuple(special_tokens)
         self.continuing_subword_prefix = continuing_subword_prefix

@@ -16,7 +16,7 @@ import numpy as np
 
 from wordpiece_studio.compiled.arrays import with_room
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.tokenizer.vocabulary import TokenTable, Vocabulary
+from wordpiece_studio.tokenizer.vocabulary import TokenList, Vocabulary
 from wordpiece_studio.training.engine import Merge, MergeBatch
 from wordpiece_studio.training.segmentation import GROWTH, MergePlaces
 
@@ -125,7 +125,7 @@ class MergeHistory:
         self._columns = {name: np.empty(64, dtype=dtype) for name, dtype in COLUMNS.items()}
         self._sizes = np.empty(64, dtype=np.int64)  # vocabulary size after each merge
         self._symbols_known = (0, input_.total_symbols)  # a step, and N after it
-        self._table = TokenTable(input_.vocabulary_tokens)
+        self._table = TokenList(input_.vocabulary_tokens)
         self._initial = self._view_of_table(len(input_.vocabulary_tokens))
         self._named = 0  # merges whose tokens have been spelled out
         self._naming = threading.Lock()

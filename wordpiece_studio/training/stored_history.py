@@ -17,7 +17,7 @@ import numpy as np
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.in_slices import code_points_of, lengths_of, repeated, slices
-from wordpiece_studio.tokenizer.vocabulary import TokenTable
+from wordpiece_studio.tokenizer.vocabulary import TokenList
 from wordpiece_studio.training.history import COLUMNS, MergeHistory
 from wordpiece_studio.training.initial_state import MOST_SYMBOLS, prepare
 from wordpiece_studio.training.segmentation import NEVER, MergePlaces, initial_boundaries
@@ -145,7 +145,7 @@ class StoredHistory(MergeHistory):
         self._columns = {name: np.asarray(table.columns[name], dtype=dtype) for name, dtype in COLUMNS.items()}
         self._sizes = table.initial_size + np.cumsum(self._columns["is_new"])
         self._symbols_known = (self._count, table.symbols_after)
-        self._table = TokenTable.of(table.tokens)
+        self._table = TokenList.of(table.tokens)
         self._initial = self._view_of_table(table.initial_size)
         self._naming = threading.Lock()
         self._loaded: MergePlaces | None = None

@@ -18,7 +18,7 @@ from wordpiece_studio.corpus.counting import file_counting, segments, text_count
 from wordpiece_studio.corpus.counting.compiled_counter import CompiledCounter
 from wordpiece_studio.corpus.counting.counting import CountingStopped, count_stream, count_texts, count_words
 from wordpiece_studio.corpus.counting.word_counters import PlainCounter
-from wordpiece_studio.corpus.files import TextFile
+from wordpiece_studio.corpus.files import TextOnDisk
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.text.pipeline import AlignedText, Normalizer
 
@@ -127,7 +127,7 @@ def test_files(
     path.write_bytes(raw.decode("utf-8", "ignore").encode(encoding) + raw[:3] if encoding else raw)
     options: dict[str, Any] = {"encoding": encoding, "errors": errors, "max_word_length": limit}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(TextFile.pieces, "__defaults__", (piece_bytes,))
+        patch.setattr(TextOnDisk.pieces, "__defaults__", (piece_bytes,))
         assert_alike(block_bytes, lambda: count_words([path, path], "bert-uncased", **options))
         assert_alike(
             block_bytes, lambda: count_stream(io.BytesIO(path.read_bytes()), "stdin", "bert-uncased", **options)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from wordpiece_studio.corpus.counting import counting
 from wordpiece_studio.corpus.counting.counting import CountingStopped, count_stream, count_texts, count_words
 from wordpiece_studio.corpus.counts import SkippedWord
-from wordpiece_studio.corpus.files import TextFile
+from wordpiece_studio.corpus.files import TextOnDisk
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.resources import resource_path
 from wordpiece_studio.text.normalizers import Unchanged, resolve_normalizer
@@ -71,7 +71,7 @@ def test_files_and_pieces_count_like_one_text(tmp_path_factory: pytest.TempPathF
     expected = count_texts([text])
     for piece_bytes in (1, 3, 1 << 20):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(TextFile.pieces, "__defaults__", (piece_bytes,))
+            patch.setattr(TextOnDisk.pieces, "__defaults__", (piece_bytes,))
             patch.setattr(counting, "_PIECE_CHARACTERS", piece_bytes)
             streamed = count_stream(io.BytesIO(text.encode()), "x")
             for counts in (count_words([path]), count_texts([text]), streamed):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wordpiece_studio.corpus.linter.damage import damaged_stretches, decoded_again, lost_places
+from wordpiece_studio.corpus.linter.text_checks import damaged_stretches, decoded_again, lost_places
 
 COURSES = sorted((Path(__file__).resolve().parents[4] / "shared" / "corpora").glob("*.txt"))
 

@@ -11,8 +11,7 @@ import pytest
 import wordpiece_studio as wps
 from wordpiece_studio.corpus.linter.evidence import sample_of_text
 from wordpiece_studio.corpus.linter.finding import LengthFix, PipelineFix, TextFix, as_data, from_data
-from wordpiece_studio.corpus.linter.linter import findings, lint
-from wordpiece_studio.corpus.linter.repairs import difference, repaired
+from wordpiece_studio.corpus.linter.linter import difference, findings, lint, repaired
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer

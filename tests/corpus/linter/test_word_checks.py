@@ -10,8 +10,7 @@ import pytest
 import wordpiece_studio as wps
 from wordpiece_studio.corpus.linter.evidence import sample_of_text, sample_of_texts
 from wordpiece_studio.corpus.linter.finding import LengthFix, PipelineFix, TextFix
-from wordpiece_studio.corpus.linter.linter import findings
-from wordpiece_studio.corpus.linter.repairs import repaired
+from wordpiece_studio.corpus.linter.linter import findings, repaired
 from wordpiece_studio.corpus.linter.word_checks import stray_characters, without_stray_characters
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline

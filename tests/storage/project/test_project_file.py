@@ -23,13 +23,8 @@ from wordpiece_studio.storage.project.contents import (
     ProjectRun,
     ProjectView,
 )
-from wordpiece_studio.storage.project.project_file import (
-    SavingStopped,
-    check_project,
-    is_project,
-    open_project,
-    save_project,
-)
+from wordpiece_studio.storage.project.layout import SavingStopped
+from wordpiece_studio.storage.project.project_file import check_project, is_project, open_project, save_project
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.history import COLUMNS, MergeHistory
 from wordpiece_studio.training.trainer import Trainer

@@ -9,7 +9,7 @@ import pytest
 
 from tests.storage.project.making import course_project, forged, put_part
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.storage.project import layout, versions
+from wordpiece_studio.storage.project import layout, project_file
 from wordpiece_studio.storage.project.contents import ProjectView
 from wordpiece_studio.storage.project.project_file import check_project, open_project, save_project
 
@@ -82,12 +82,12 @@ def test_an_older_major_version_is_brought_up_to_date(path: Path, monkeypatch: p
         open_project(path)
     for module in ("layout", "project_file", "container_reading", "container_writing"):
         monkeypatch.setattr(f"wordpiece_studio.storage.project.{module}.MAJOR", 2, raising=False)
-    monkeypatch.setattr(versions, "MIGRATIONS", {1: migrate})
+    monkeypatch.setattr(project_file, "MIGRATIONS", {1: migrate})
     project = open_project(path)
     assert project.view.step == 3
     save_project(path, project)
     assert layout.MAJOR == 2
-    monkeypatch.setattr(versions, "MIGRATIONS", {})  # what is saved now needs none
+    monkeypatch.setattr(project_file, "MIGRATIONS", {})  # what is saved now needs none
     assert open_project(path).view == project.view
 
 

@@ -40,7 +40,7 @@ class TextPart:
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class CorpusSample:
     """What is looked at of the raw text.
 
     Attributes
@@ -65,11 +65,11 @@ class Sample:
     files: tuple[CorpusFile, ...] = ()
 
 
-def sample_of_text(text: str, largest: int = LARGEST_SAMPLE) -> Sample:
+def sample_of_text(text: str, largest: int = LARGEST_SAMPLE) -> CorpusSample:
     """Return the text, or evenly taken parts of it that together have about `largest` characters."""
     line_length = max((end - start for start, end in _lines_of(text)), default=0)
     if len(text) <= largest:
-        return Sample((TextPart(text),), True, True, line_length, len(text))
+        return CorpusSample((TextPart(text),), True, True, line_length, len(text))
     size = largest // _PARTS
     parts: list[TextPart] = []
     end, line = 0, 1
@@ -79,10 +79,10 @@ def sample_of_text(text: str, largest: int = LARGEST_SAMPLE) -> Sample:
         end = _after_blank(text, min(start + size, len(text)), start + size)
         parts.append(TextPart(text[start:end], first_line=line))
         line += text.count("\n", start, end)
-    return Sample(tuple(parts), False, True, line_length, len(text))
+    return CorpusSample(tuple(parts), False, True, line_length, len(text))
 
 
-def sample_of_texts(texts: Iterable[str], largest: int = LARGEST_SAMPLE) -> Sample:
+def sample_of_texts(texts: Iterable[str], largest: int = LARGEST_SAMPLE) -> CorpusSample:
     """Return what the first texts hold, up to about `largest` characters."""
     parts: list[TextPart] = []
     taken = 0
@@ -98,7 +98,7 @@ def sample_of_texts(texts: Iterable[str], largest: int = LARGEST_SAMPLE) -> Samp
     return _measured(parts, is_whole, ())
 
 
-def sample_of_files(files: Sequence[CorpusFile], largest: int = LARGEST_SAMPLE_OF_FILES) -> Sample:
+def sample_of_files(files: Sequence[CorpusFile], largest: int = LARGEST_SAMPLE_OF_FILES) -> CorpusSample:
     """Return small files whole, of others evenly taken parts, together about `largest` bytes.
 
     At most 64 files are looked at, evenly chosen too; of compressed ones the beginning. Those that cannot be read, and
@@ -169,7 +169,7 @@ class Evidence:
         The normalizer and pre-tokenizer that are chosen.
     """
 
-    def __init__(self, sample: Sample, counts: WordCounts, pipeline: Pipeline) -> None:
+    def __init__(self, sample: CorpusSample, counts: WordCounts, pipeline: Pipeline) -> None:
         self.sample = sample
         self.counts = counts
         self.pipeline = pipeline
@@ -246,10 +246,10 @@ def _after_blank(text: str, start: int, least: int) -> int:
     return max(start + place, least) if place >= 0 else start
 
 
-def _measured(parts: list[TextPart], is_whole: bool, files: tuple[CorpusFile, ...]) -> Sample:
+def _measured(parts: list[TextPart], is_whole: bool, files: tuple[CorpusFile, ...]) -> CorpusSample:
     longest = max((end - start for part in parts for start, end in _lines_of(part.text)), default=0)
     characters = sum(len(part.text) for part in parts)
-    return Sample(tuple(parts), is_whole, False, longest, characters, files)
+    return CorpusSample(tuple(parts), is_whole, False, longest, characters, files)
 
 
 def largest_first(counter: Counter[str]) -> list[str]:

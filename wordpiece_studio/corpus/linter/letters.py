@@ -9,8 +9,15 @@ from typing import TYPE_CHECKING
 from unicodedata import normalize
 
 from wordpiece_studio.corpus.linter.evidence import Evidence, few, largest_first
-from wordpiece_studio.corpus.linter.finding import Example, Finding, Severity, fix_to, told
-from wordpiece_studio.corpus.linter.pipelines import keeping_marks, keeping_together
+from wordpiece_studio.corpus.linter.finding import (
+    Example,
+    Finding,
+    Severity,
+    fix_to,
+    keeping_marks,
+    keeping_together,
+    told,
+)
 from wordpiece_studio.text.character_tables import bert_tables
 
 if TYPE_CHECKING:

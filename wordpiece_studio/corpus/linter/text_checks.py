@@ -1,15 +1,238 @@
-"""What is wrong with a raw text before anything is made of it: read in a wrong encoding, or all in one line."""
+"""What is wrong with a raw text before anything is made of it: read in a wrong encoding, or all in one line.
+
+Of text that was read in a wrong encoding: where it is, and what it should have been. Only stretches that go back to
+bytes and forward to text without a remainder are told, and only those that no one writes on purpose: ``É»`` ends a
+French quotation in capitals, although its bytes are UTF-8.
+"""
 
 from __future__ import annotations
 
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.corpus.linter.damage import damaged_stretches, lost_places
 from wordpiece_studio.corpus.linter.finding import Example, Finding, Fix, ReadingFix, TextFix, told
 
 if TYPE_CHECKING:
-    from wordpiece_studio.corpus.linter.damage import DamagedStretch
+    from collections.abc import Iterator
+
     from wordpiece_studio.corpus.linter.evidence import Evidence, TextPart
+
+
+@dataclass(frozen=True, slots=True)
+class DamagedStretch:
+    """A stretch from `start` to `end` (code points) that should have been `repaired`, and what it was taken for."""
+
+    start: int
+    end: int
+    repaired: str
+    encoding: str
+
+
+def damaged_stretches(text: str) -> list[DamagedStretch]:
+    """Return the stretches of `text` that can be repaired, from left to right; they do not overlap.
+
+    >>> [(stretch.start, stretch.repaired) for stretch in damaged_stretches("El niÃ±o")]
+    [(5, 'ñ')]
+    """
+    if text.isascii():
+        return []
+    found = [*_western(text), *_cyrillic(text), *_controls(text), *_korean(text), *_russian(text)]
+    found.sort(key=lambda stretch: (stretch.start, -stretch.end))
+    result: list[DamagedStretch] = []
+    for stretch in found:
+        if not result or stretch.start >= result[-1].end:
+            result.append(stretch)
+    return result
+
+
+def lost_places(text: str) -> int:
+    """Return how many places of `text` are beyond repair: the replacement character, however it was written."""
+    return len(_LOST.findall(text))
+
+
+def decoded_again(text: str) -> str:
+    """Return the text with every damaged stretch repaired, again until there is none.
+
+    >>> decoded_again("donâ€™t")
+    'don’t'
+    """
+    for _ in range(3):  # damage upon damage
+        stretches = damaged_stretches(text)
+        if not stretches:
+            break
+        pieces = []
+        end = 0
+        for stretch in stretches:
+            pieces += [text[end : stretch.start], stretch.repaired]
+            end = stretch.end
+        text = "".join([*pieces, text[end:]])
+    return text
+
+
+_LOST = re.compile("\ufffd|ï¿½|(?:锟斤拷)+|锟斤")
+
+
+def _characters_of(codec: str) -> dict[str, int]:
+    """Return each character that a byte from 0x80 on can have become, and the byte."""
+    found = {chr(byte): byte for byte in range(0x80, 0x100)} if codec == "cp1252" else {}
+    for byte in range(0x80, 0x100):
+        try:
+            found[bytes([byte]).decode(codec)] = byte
+        except UnicodeDecodeError:
+            continue
+    return found
+
+
+# -- UTF-8 read as Windows-1252 or Latin-1: Ã±, â€™, Ð°Ñ…, ä½ å¥½
+
+_QUOTES = frozenset("“”‘’«»…–—\xa0·")
+_GLYPHS_OF_E2 = frozenset("€‚„†ˆ‰œ\x80\x82\x84\x86\x88\x89\x9c")
+
+
+@dataclass(frozen=True, slots=True)
+class _Patterns:
+    bytes_of: dict[str, int]
+    run: re.Pattern[str]
+    sequence: re.Pattern[str]
+
+
+@cache
+def _patterns_of(encoding: str, template: str) -> _Patterns:
+    """Return what matches characters that were read in an encoding: in the template, > is a byte after the first."""
+    bytes_of = _characters_of(encoding)
+    rest = f"[{re.escape(''.join(character for character, byte in bytes_of.items() if byte < 0xC0))}]"
+    one = template.replace(">", rest)
+    return _Patterns(bytes_of, re.compile(f"(?:{one})+"), re.compile(one))
+
+
+def _western(text: str) -> Iterator[DamagedStretch]:
+    patterns = _patterns_of("cp1252", "[\xc2-\xdf]>|[\xe0-\xef]>>|[\xf0-\xf4]>>>")
+    sure: list[DamagedStretch] = []
+    doubtful: list[DamagedStretch] = []
+    for match in patterns.run.finditer(text):
+        repaired = _as_utf8(match[0], patterns.bytes_of)
+        if repaired is None or _LOST.fullmatch(repaired):
+            continue
+        stretch = DamagedStretch(match.start(), match.end(), repaired, "cp1252")
+        sequences = patterns.sequence.findall(match[0])
+        if _is_sure(text, match, sequences):
+            sure.append(stretch)
+        elif len(sequences[0]) > 2 or sequences[0][0] > "Å" or not _ends_quotation(text, match):
+            doubtful.append(stretch)
+    yield from _with_neighbours(text, sure, doubtful)
+
+
+def _with_neighbours(text: str, sure: list[DamagedStretch], doubtful: list[DamagedStretch]) -> Iterator[DamagedStretch]:
+    """Yield what is surely damaged, and beside it, in the same line, what might be."""
+    yield from sure
+    lines = {text.rfind("\n", 0, stretch.start) for stretch in sure}
+    if lines:
+        yield from (stretch for stretch in doubtful if text.rfind("\n", 0, stretch.start) in lines)
+
+
+def _as_utf8(text: str, bytes_of: dict[str, int]) -> str | None:
+    try:
+        decoded = bytes(map(bytes_of.__getitem__, text)).decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    return None if any(unicodedata.category(character) in ("Cn", "Co") for character in decoded) else decoded
+
+
+def _is_sure(text: str, match: re.Match[str], sequences: list[str]) -> bool:
+    """Return whether no one would write this on purpose."""
+    if len(sequences) >= 3 or (len(sequences) == 2 and max(map(len, sequences)) > 2):
+        return True
+    before, after = text[max(match.start() - 1, 0) : match.start()], text[match.end() : match.end() + 1]
+    return all(_is_sure_sequence(sequence, before, after) for sequence in sequences)
+
+
+def _ends_quotation(text: str, match: re.Match[str]) -> bool:
+    return not (_QUOTES.isdisjoint(match[0]) or text[match.end() : match.end() + 1].isalpha())
+
+
+def _is_sure_sequence(sequence: str, before: str, after: str) -> bool:
+    lead, second = sequence[0], sequence[1]
+    is_inside = before.islower() or after.islower()
+    if len(sequence) == 4:
+        return True
+    if len(sequence) == 3:
+        if lead == "á":  # Vietnamese; or a closing quotation mark after a Spanish word
+            return second in "º»" and (after.isalpha() or (before.isalpha() and sequence[2] not in _QUOTES))
+        return (lead == "â" and second in _GLYPHS_OF_E2) or (lead == "ï" and second in "¼½»")
+    if lead in "ÂÃ":
+        # A capital at the end of a word in capitals, or quoted by itself, may have a closing quotation mark after it.
+        stands_apart = second in _QUOTES and second != "\xa0" and not is_inside
+        if lead == "Â" and second in "«»" and not before.isalpha() and before not in _QUOTES:
+            return True
+        return not stands_apart and (not before.isupper() or after.islower())
+    return lead in "ÄÅ" and is_inside and second not in _QUOTES and not before.isupper()
+
+
+# -- UTF-8 read as Windows-1251: РїСЂРёРІРµС‚
+
+
+def _cyrillic(text: str) -> Iterator[DamagedStretch]:
+    patterns = _patterns_of("cp1251", "[РС]>")
+    found = []
+    for match in patterns.run.finditer(text):
+        repaired = _as_utf8(match[0], patterns.bytes_of)
+        if repaired is not None and repaired.isalpha():
+            found.append(DamagedStretch(match.start(), match.end(), repaired, "cp1251"))
+    # Two letters, such as a Ukrainian Сі, may be meant.
+    yield from _with_neighbours(
+        text, [each for each in found if len(each.repaired) >= 3], [each for each in found if len(each.repaired) < 3]
+    )
+
+
+# -- Windows-1252 read as Latin-1: the controls that stand for quotation marks
+
+_CONTROL = re.compile("[\x80\x82-\x8c\x8e\x91-\x9c\x9e\x9f]")  # those that are something there
+
+
+def _controls(text: str) -> Iterator[DamagedStretch]:
+    found = [
+        DamagedStretch(match.start(), match.end(), match[0].encode("latin-1").decode("cp1252"), "latin-1")
+        for match in _CONTROL.finditer(text)
+    ]
+    # U+0085 is a line end, too.
+    yield from _with_neighbours(
+        text, [each for each in found if each.repaired != "…"], [each for each in found if each.repaired == "…"]
+    )
+
+
+# -- Korean and Russian of the time before Unicode read as Latin-1: ¾È³çÇÏ¼¼¿ä, Ïðèâåò
+
+_KOREAN = re.compile("(?:[\xb0-\xc8][\xa1-\xfe]){2,}")
+_RUSSIAN = re.compile("(?<![^\\W\xc0-\xff])[\xc0-\xff]+(?![^\\W\xc0-\xff])")
+_FEWEST_WORDS = 3  # a single one may be a list of letters
+
+
+def _korean(text: str) -> Iterator[DamagedStretch]:
+    found = list(_decoded(text, _KOREAN, "cp949"))
+    if len(found) >= _FEWEST_WORDS and any(not text[each.start : each.end].isalpha() for each in found):
+        yield from found
+
+
+def _russian(text: str) -> Iterator[DamagedStretch]:
+    found = [
+        each for each in _decoded(text, _RUSSIAN, "cp1251") if len(each.repaired) == 1 or each.repaired[1:].islower()
+    ]
+    sure = [each for each in found if len(each.repaired) > 3]
+    if len({each.repaired for each in sure}) >= _FEWEST_WORDS:
+        yield from _with_neighbours(text, sure, [each for each in found if len(each.repaired) <= 3])
+
+
+def _decoded(text: str, pattern: re.Pattern[str], codec: str) -> Iterator[DamagedStretch]:
+    for match in pattern.finditer(text):
+        try:
+            repaired = match[0].encode("latin-1").decode(codec)
+        except UnicodeDecodeError:
+            continue
+        yield DamagedStretch(match.start(), match.end(), repaired, "latin-1")
+
 
 _LONG_LINE = 10_000
 _MOST = 0.5

@@ -18,10 +18,12 @@ from wordpiece_studio.corpus.linter.finding import (
     PipelineFix,
     Severity,
     TextFix,
+    cleaned,
+    composed,
+    cut_shorter,
     fix_to,
     told,
 )
-from wordpiece_studio.corpus.linter.pipelines import cleaned, composed, cut_shorter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

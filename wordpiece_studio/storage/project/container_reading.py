@@ -1,19 +1,23 @@
 """A project file opened for reading: who wrote it is not known, so nothing in it is believed before it is checked.
 
-Checked on opening: that it is a file, whole, in a format that this program knows; its tables, which must be ours to
-the letter; the database's own structure; the records and the list of parts against their hash; and what its parts
-would take in memory, before any is read. A part is checked when it is read. A journal that lies beside the file is
-not looked at: no project has one, and what a stranger's would change the hashes would show.
+Checked on opening: that it is a file, whole, in a format that this program knows, as far as its bytes tell before
+SQLite sees any of them; its tables, which must be ours to the letter; the database's own structure; the records and the
+list of parts against their hash; and what its parts would take in memory, before any is read. A part is checked when it
+is read. A journal that lies beside the file is not looked at: no project has one, and what a stranger's would change
+the hashes would show.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import itertools
 import os
 import sqlite3
+import stat
 import threading
 import weakref
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -21,23 +25,27 @@ from urllib.parse import quote
 import numpy as np
 import zstandard
 
-from wordpiece_studio.corpus.files import unreadable
+from wordpiece_studio.corpus.files import regular_file_status, unreadable
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.storage.project.first_bytes import Head, head_of, read_head
 from wordpiece_studio.storage.project.layout import (
+    APPLICATION_ID,
     CODEC,
     ITEM_BYTES,
     MAJOR,
+    PAGE_BYTES,
     PROGRAM,
     ROOT,
     ROWS_PER_CHUNK,
     SCHEMA,
     TEXT,
     TEXT_BYTES_PER_CHUNK,
+    TRAILER_BYTES,
+    TRAILER_MAGIC,
     Part,
     SourceRow,
     chunk_hash,
     damaged,
+    not_a_project,
     part_hash,
     root_hash,
 )
@@ -47,6 +55,95 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
+
+
+_MAGIC = b"SQLite format 3\0"
+_HEADER_BYTES = 100
+_READ_AT_ONCE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """What the first bytes of a file say. `version`: 1000 times the major number plus the minor one."""
+
+    version: int
+    size: int
+    is_whole: bool
+
+    @property
+    def major(self) -> int:
+        """The major number of the version."""
+        return self.version // 1000
+
+    @property
+    def minor(self) -> int:
+        """The minor number of the version."""
+        return self.version % 1000
+
+
+def read_head(path: str | os.PathLike[str]) -> _Head:
+    """Read the first and the last bytes of a project; nothing of a device, a pipe or a folder.
+
+    Raises
+    ------
+    StudioError
+        If there is no such file, or it is no project.
+    """
+    regular_file_status(path)
+    try:
+        # Whatever may have taken its place meanwhile: it is not waited for.
+        flags = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+        with os.fdopen(os.open(path, flags), "rb") as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise not_a_project(path)
+            head = file.read(_HEADER_BYTES)
+            if not head:
+                raise StudioError("{path} is empty", "Open a copy of it from a backup.", path=display_name(path))
+            file.seek(max(0, status.st_size - TRAILER_BYTES))
+            tail = file.read(TRAILER_BYTES)
+    except OSError as error:
+        raise unreadable(path, error) from error
+    if len(head) < _HEADER_BYTES or head[:16] != _MAGIC or _number(head, 68) != APPLICATION_ID:
+        raise not_a_project(path)
+    is_whole = (
+        _number(head, 16, 2) == PAGE_BYTES
+        and head[18:20] == b"\x01\x01"  # written without a log beside it
+        and _number(head, 28) * PAGE_BYTES + TRAILER_BYTES == status.st_size
+        and tail.startswith(TRAILER_MAGIC)
+    )
+    return _Head(_number(head, 60), status.st_size, is_whole)
+
+
+def _head_of(image: bytes) -> _Head:
+    """Return what the first bytes of a database say that is not in a file yet."""
+    return _Head(_number(image, 60), len(image), is_whole=True)
+
+
+def _number(head: bytes, at: int, size: int = 4) -> int:
+    return int.from_bytes(head[at : at + size], "big")
+
+
+def check_every_byte(path: str | os.PathLike[str]) -> None:
+    """Check a project against the hash at its end.
+
+    Raises
+    ------
+    StudioError
+        If the file cannot be read, or a byte is another.
+    """
+    result, last = hashlib.sha256(), b""
+    try:
+        with open(path, "rb") as file:
+            while piece := file.read(_READ_AT_ONCE):
+                last += piece
+                result.update(last[:-TRAILER_BYTES])
+                last = last[-TRAILER_BYTES:]
+    except OSError as error:
+        raise unreadable(path, error) from error
+    if last != TRAILER_MAGIC + result.digest():
+        raise damaged(path, "some place", "its bytes are not those that were saved")
+
 
 _LONGEST_VALUE = 64 << 20  # bytes of one text or blob in the database
 _STEPS_AT_ONCE, _MOST_CALLS, _BYTES_PER_CALL = 10_000, 1_000, 4096
@@ -88,7 +185,7 @@ class Container:
 
     def __init__(self, path: str | os.PathLike[str], image: bytes | None = None) -> None:
         self.path = os.fspath(path)
-        head = read_head(path) if image is None else head_of(image)
+        head = read_head(path) if image is None else _head_of(image)
         self._size, self.major, self.minor = head.size, head.major, head.minor
         if head.major > MAJOR:
             raise self._too_new(head)
@@ -188,7 +285,7 @@ class Container:
         if needed > _SMALL + _MOST_EXPANSION * self._size:
             raise damaged(self.path, place, f"they would take {needed:,} bytes, more than any real ones")
 
-    def _too_new(self, head: Head) -> StudioError:
+    def _too_new(self, head: _Head) -> StudioError:
         program = ""
         with contextlib.suppress(sqlite3.Error, StudioError), self._connected():
             rows = self._rows("SELECT v FROM meta WHERE k = ?", (str,), PROGRAM)

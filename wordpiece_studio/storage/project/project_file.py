@@ -2,6 +2,10 @@
 
 A file is always written as a new one that takes the old one's place (`atomic_write`); it is built and opened once in
 memory first, and read back from the disk before it does. Not here: how it is laid out (`layout`).
+
+What an older file lacks is put in its place, what a newer one adds is kept. A minor number is newer: its records,
+fields and parts that are not known are kept as `UnknownContents`. A major number is older: each step of `MIGRATIONS`
+makes the records of one those of the next; parts keep their names and kinds.
 """
 
 from __future__ import annotations
@@ -15,11 +19,18 @@ import msgspec
 
 from wordpiece_studio import __version__
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.storage.project.container_reading import Container
+from wordpiece_studio.storage.project import layout
+from wordpiece_studio.storage.project.container_reading import Container, check_every_byte, read_head
 from wordpiece_studio.storage.project.container_writing import Image, SavingStopped, text_part, trailer
-from wordpiece_studio.storage.project.contents import Project, ProjectBookmark, ProjectSettings, ProjectView
-from wordpiece_studio.storage.project.first_bytes import check_every_byte, read_head
-from wordpiece_studio.storage.project.layout import MINOR, PROGRAM, ROOT, SUFFIX, damaged
+from wordpiece_studio.storage.project.contents import (
+    Project,
+    ProjectBookmark,
+    ProjectSettings,
+    ProjectView,
+    UnknownContents,
+    UnknownPart,
+)
+from wordpiece_studio.storage.project.layout import MINOR, PROGRAM, ROOT, damaged
 from wordpiece_studio.storage.project.records import (
     CorpusHead,
     CountsHead,
@@ -41,7 +52,6 @@ from wordpiece_studio.storage.project.stored_words import (
     words_parts,
     words_work,
 )
-from wordpiece_studio.storage.project.versions import migrated, unknown_contents
 from wordpiece_studio.system.atomic_write import atomic_write_all
 from wordpiece_studio.system.printable import display_name, printable
 
@@ -51,7 +61,6 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.storage.project.container_writing import PartContent
 
-__all__ = ["SUFFIX", "SavingStopped", "check_project", "is_project", "open_project", "save_project"]
 
 _SETTINGS, _CORPUS, _VIEW, _RUN, _COUNTS = "settings", "corpus", "view", "run", "counts"
 _TEXT, _LIVE_TEXT, _NOTES = "corpus/text", "view/watched_text", "view/notes"
@@ -236,7 +245,7 @@ def _check_opens(path: str | os.PathLike[str], image: bytes) -> None:
 
 
 def _read(container: Container, *, with_merges: bool = True) -> Project:
-    records = migrated(container)
+    records = _migrated(container)
     fields: dict[str, dict[str, Any]] = {name: {} for name in (_SETTINGS, _CORPUS, _VIEW, _RUN, _COUNTS)}
     # Only a newer program adds fields; without one, a field too many is damage.
     more = fields.get if container.minor > MINOR else lambda _name: None
@@ -263,7 +272,7 @@ def _read(container: Container, *, with_merges: bool = True) -> Project:
         view=msgspec.structs.replace(view, live_text=container.text(_LIVE_TEXT), notes=notes),
         run=run,
         counts=counts,
-        unknown=unknown_contents(container, records, fields, _RECORDS, _PARTS),
+        unknown=_unknown_contents(container, records, fields, _RECORDS, _PARTS),
     )
 
 
@@ -274,3 +283,57 @@ def _with_path(error: StudioError, path: str | os.PathLike[str]) -> StudioError:
 
 def _shown(error: Exception) -> str:
     return printable(str(error))[:200]
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Set
+    from typing import Any
+
+    Records = dict[str, str]
+
+MIGRATIONS: Mapping[int, Callable[[Records], Records]] = {}
+"""For each older major number, what makes its records (JSON by name) those of the next one."""
+
+
+def _migrated(container: Container) -> Records:
+    """Return the records of a project as the newest major number has them.
+
+    Raises
+    ------
+    StudioError
+        If no one can have written a file of its version.
+    """
+    records = dict(container.meta)
+    for major in range(container.major, layout.MAJOR):
+        if major not in MIGRATIONS:
+            raise damaged(container.path, "its version", f"there was never a format {major}")
+        records = MIGRATIONS[major](records)
+    return records
+
+
+def _unknown_contents(
+    container: Container, records: Records, fields: dict[str, dict[str, Any]], known: Set[str], known_parts: Set[str]
+) -> UnknownContents | None:
+    """Return what of a project is not known; None if all is.
+
+    Parameters
+    ----------
+    container, records
+        The project, and its records.
+    fields
+        The fields of known records that are not known.
+    known, known_parts
+        The names of records and parts that are known.
+    """
+    others = {name: text for name, text in records.items() if name not in known}
+    names = sorted(container.parts.keys() - known_parts)
+    fields = {name: values for name, values in fields.items() if values}
+    if not others and not names and not fields:
+        return None
+    parts = [container.parts[name] for name in names]
+    return UnknownContents(
+        container.minor,
+        others,
+        fields,
+        tuple(UnknownPart(part.name, part.kind, part.n, tuple(container.chunks(part.name))) for part in parts),
+    )

@@ -1,9 +1,15 @@
-"""The records of a project as JSON, and back: settings, corpus, view and run. Not here: what is too large for them."""
+"""The records of a project as JSON, and back: settings, corpus, view and run. Not here: what is too large for them.
+
+The files of a corpus are named from the project's folder on, so that both can move together, and absolutely. None of
+them is opened here; one that is in neither place keeps its absolute one, and can be looked for.
+"""
 
 from __future__ import annotations
 
 import codecs
 import json
+import os
+from pathlib import PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import msgspec
@@ -11,9 +17,11 @@ import msgspec
 from wordpiece_studio.corpus.corpus_file import CorpusFile, FileKind
 from wordpiece_studio.corpus.decoding import ErrorHandling  # noqa: TC001 - msgspec reads it
 from wordpiece_studio.corpus.encodings import known_encoding
+from wordpiece_studio.corpus.remote_files import is_url
 from wordpiece_studio.storage.project.contents import CorpusReference, ProjectCorpus
-from wordpiece_studio.storage.project.references import located, placed
+from wordpiece_studio.storage.project.layout import SourceRow
 from wordpiece_studio.system.decodable import decodable
+from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.training.config import TrainingConfig
 
@@ -21,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from wordpiece_studio.storage.project.contents import ProjectSettings
-    from wordpiece_studio.storage.project.layout import SourceRow
+
 
 _Record = TypeVar("_Record", bound=msgspec.Struct)
 _Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
@@ -207,3 +215,48 @@ def read_corpus(record: CorpusHead, rows: Sequence[SourceRow], text: str | None,
         origin=origins[0] if origins else None,
         files=tuple(files),
     )
+
+
+_LONGEST = 1 << 16  # no system knows longer paths
+
+
+def placed(path: str, folder: str, about: str) -> SourceRow:
+    """Return the row of a file, of a project that will be in `folder`."""
+    if is_url(path):
+        return SourceRow(display_name(path), _bytes(path), None, about)
+    absolute = os.path.abspath(path)
+    try:
+        relative = os.path.relpath(absolute, folder).replace(os.sep, "/")
+    except ValueError:  # on another drive
+        return SourceRow(display_name(absolute), _bytes(absolute), None, about)
+    return SourceRow(display_name(absolute), _bytes(absolute), _bytes(relative), about)
+
+
+def located(row: SourceRow, folder: str) -> str:
+    """Return where the file of a row is, of a project that is in `folder`: from there on, if there is such a file.
+
+    Raises
+    ------
+    ValueError
+        If what the row holds is no path.
+    """
+    absolute = _text(row.absolute)
+    if row.relative is None:
+        return absolute
+    relative = _text(row.relative)
+    # Whoever made the file must not have us knock at another computer's door: Windows says then who we are.
+    if is_url(relative) or PurePosixPath(relative).is_absolute() or PureWindowsPath(relative).anchor:
+        raise ValueError(row.path)
+    from_folder = os.path.normpath(os.path.join(folder, relative))
+    return from_folder if os.path.exists(from_folder) else absolute
+
+
+def _bytes(path: str) -> bytes:
+    """Return a path as bytes: bytes that are no text are halves of surrogate pairs in `path`, and let through."""
+    return path.encode("utf-8", "surrogatepass")
+
+
+def _text(path: bytes) -> str:
+    if not 0 < len(path) <= _LONGEST or b"\0" in path:
+        raise ValueError(f"a path of {len(path)} bytes")
+    return path.decode("utf-8", "surrogatepass")

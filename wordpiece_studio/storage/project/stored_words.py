@@ -8,25 +8,29 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import threading
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 
-from wordpiece_studio.corpus.counts import LARGEST_COUNT, CorpusStatistics, SkippedWord
-from wordpiece_studio.corpus.stored_counts import StoredWordCounts
+from wordpiece_studio.corpus.counts import LARGEST_COUNT, CorpusStatistics, SkippedWord, WordCounts
+from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.project.container_writing import array_part, strings_parts, text_part
 from wordpiece_studio.storage.project.layout import damaged
 from wordpiece_studio.storage.project.records import CountsHead, from_json
 from wordpiece_studio.text import normalizers, pre_tokenizers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
-    from wordpiece_studio.corpus.counts import WordCounts
+    from numpy.typing import NDArray
+
     from wordpiece_studio.storage.project.container_reading import Container
     from wordpiece_studio.storage.project.container_writing import PartContent
     from wordpiece_studio.storage.project.contents import ProjectCorpus, ProjectSettings
+    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
+
 
 RUN_WORDS, CORPUS_WORDS = "words", "corpus/words"
 """What the names of the parts begin with."""
@@ -165,3 +169,68 @@ def is_sum_small(numbers: np.ndarray[Any, Any]) -> bool:
 def _statistics_json(counts: WordCounts) -> str:
     skipped = [dataclasses.astuple(word) for word in counts.skipped]
     return json.dumps({"statistics": dataclasses.asdict(counts.statistics), "skipped": skipped})
+
+
+class StoredWordCounts(WordCounts):
+    """As `WordCounts`; how many words there are, and how often they occur together, is known without the words.
+
+    Parameters
+    ----------
+    load_words
+        Called once, from any thread, when the words are first asked for; it must return as many as there are counts.
+    counts, normalizer, pre_tokenizer, statistics, skipped
+        As for `WordCounts`.
+    """
+
+    __slots__ = ("_error", "_load_words", "_loading", "_words")
+
+    def __init__(
+        self,
+        load_words: Callable[[], list[str]],
+        counts: Sequence[int] | NDArray[np.int64],
+        normalizer: Normalizer,
+        pre_tokenizer: PreTokenizer,
+        statistics: CorpusStatistics | None = None,
+        skipped: Sequence[SkippedWord] = (),
+    ) -> None:
+        self._load_words = load_words
+        self._loading = threading.Lock()
+        self._error: StudioError | None = None
+        super().__init__([], counts, normalizer, pre_tokenizer, statistics, skipped)
+        self._words: list[str] | None = None
+
+    @property
+    def words(self) -> list[str]:
+        """The distinct words, in order of first appearance.
+
+        Raises
+        ------
+        StudioError
+            If they cannot be read.
+        """
+        if self._words is None:
+            with self._loading:
+                if self._words is None:
+                    self._words = self._loaded()
+        return self._words
+
+    @words.setter
+    def words(self, words: list[str]) -> None:
+        self._words = words
+
+    def _loaded(self) -> list[str]:
+        if self._error is not None:
+            raise self._error  # they are read once
+        try:
+            words = self._load_words()
+            if len(words) != len(self.counts):
+                raise StudioError(
+                    "There are {words:,} words and {counts:,} counts of words",
+                    "The file is damaged.",
+                    words=len(words),
+                    counts=len(self.counts),
+                )
+        except StudioError as error:
+            self._error = error
+            raise
+        return words

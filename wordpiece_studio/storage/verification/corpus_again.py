@@ -16,13 +16,13 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.corpus_record import (
     CorpusRecord,
     noted_files,
+    places_of,
     record_of_files,
     record_of_project,
     recorded_files,
 )
 from wordpiece_studio.storage.manifest import SIDE_SUFFIX, read_manifest, side_manifest
 from wordpiece_studio.storage.project.layout import SUFFIX
-from wordpiece_studio.storage.published_paths import places_of
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.text import normalizers, pre_tokenizers
 

@@ -1,4 +1,4 @@
-"""Trains again what was exported, and says of every file whether its bytes agree.
+"""Trains again what was exported, writes its files once more, and says of every file whether its bytes agree.
 
 Not here: where the words come from (`corpus_again`), and how the result is told (`cli.verify`).
 """
@@ -16,9 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from wordpiece_studio.corpus.files import regular_file_status, unreadable
+from wordpiece_studio.corpus.word_counts import write_word_counts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.stopping import finished, undisturbed, undo_if_stopped
-from wordpiece_studio.storage.exports import BPE_FILES
+from wordpiece_studio.storage.exports import BPE_FILES, Exported, write_export
+from wordpiece_studio.storage.huggingface.tokenizer_json import TOKENIZER_FILE
 from wordpiece_studio.storage.manifest import (
     MANIFEST_FILE,
     SIDE_SUFFIX,
@@ -27,10 +29,12 @@ from wordpiece_studio.storage.manifest import (
     side_manifest,
     vocabulary_digest,
 )
-from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES
+from wordpiece_studio.storage.merge_table import write_merge_table
+from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES, tokenizer_files
 from wordpiece_studio.storage.verification.corpus_again import words_again
-from wordpiece_studio.storage.verification.files_again import write_again
+from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE, write_vocabulary
 from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import Trainer
 
@@ -41,7 +45,9 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.counting.counting_progress import CountingProgress
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.storage.manifest import Manifest
+    from wordpiece_studio.storage.tokenizer_directory import Only
     from wordpiece_studio.storage.verification.corpus_again import WordsAgain
+
 
 Outcome = Literal["agrees", "differs", "unchecked"]
 _SLICE = 1000  # merges between two reports
@@ -260,7 +266,7 @@ def _manifest_checks(
     target = scratch / (path.name + ".again")
     target.mkdir()
     try:
-        names = write_again(target, folder, name, manifest, trainer, counts)
+        names = _write_again(target, folder, name, manifest, trainer, counts)
     except StudioError as error:
         return [*checks, Check(name, "differs", f"it cannot be made again: {error}")]
     others = _other_fields(manifest, trainer, counts, {file: target / file for file in names})
@@ -364,3 +370,54 @@ def _notes(manifest: Manifest) -> tuple[str, ...]:
     if training.get("objective") == "likelihood":
         notes.append("Logarithms differ in the last digit between mathematics libraries; that can decide a tie.")
     return tuple(notes)
+
+
+def _write_again(
+    target: Path, folder: Path, name: str, manifest: Manifest, trainer: Trainer | None, counts: WordCounts
+) -> list[str]:
+    """Write the files that a manifest is about into `target`, and return the names of those to be compared.
+
+    Parameters
+    ----------
+    folder
+        Where the exported ones are; of a tokenizer's files those that its manifest names are made again.
+    name
+        What the file is called that the manifest stands beside; not asked of the manifest, which may come from
+        anywhere.
+
+    Raises
+    ------
+    StudioError
+        If they cannot be written.
+    """
+    if manifest.kind == "word-counts":
+        write_word_counts(target / name, counts)
+        return [name]
+    if trainer is None:
+        raise StudioError("Nothing was trained")
+    exported = Exported(counts, trainer.config, trainer.history, trainer.current_step)
+    if manifest.kind == "merges":
+        write_merge_table(target / name, trainer.history)
+        return [name]
+    if manifest.kind == "vocabulary":
+        write_vocabulary(target / name, trainer.vocabulary.tokens)
+        return [name]
+    if manifest.kind == "bpe":
+        write_export("bpe", exported, target)
+        return list(BPE_FILES)
+    return _tokenizer_again(target, folder, manifest, exported)
+
+
+def _tokenizer_again(target: Path, folder: Path, manifest: Manifest, exported: Exported) -> list[str]:
+    """Write those files of a tokenizer that were exported: all, or without those that could not hold it."""
+    counts = exported.counts
+    tokenizer = Tokenizer(
+        exported.vocabulary, counts.normalizer, counts.pre_tokenizer, max_word_length=manifest.max_word_length
+    )
+    names = manifest.file_sha256 or {path.name for path in folder.iterdir()}  # of an older manifest, what is there
+    has_vocabulary, has_json = VOCABULARY_FILE in names, TOKENIZER_FILE in names
+    only: Only | None = None if has_vocabulary == has_json else "vocab.txt" if has_vocabulary else "tokenizer.json"
+    files = tokenizer_files(tokenizer, only)
+    for name, data in files.items():
+        (target / name).write_bytes(data)
+    return list(files)

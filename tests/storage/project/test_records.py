@@ -13,7 +13,7 @@ from wordpiece_studio.corpus.corpus_file import CorpusFile
 from wordpiece_studio.storage.project.contents import CorpusReference, ProjectCorpus
 from wordpiece_studio.storage.project.layout import SourceRow
 from wordpiece_studio.storage.project.project_file import open_project, save_project
-from wordpiece_studio.storage.project.references import located, placed
+from wordpiece_studio.storage.project.records import located, placed
 
 if TYPE_CHECKING:
     from wordpiece_studio.storage.project.contents import Project
