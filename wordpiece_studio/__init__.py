@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import importlib
 
+from wordpiece_studio.version import __version__ as __version__
+
 TYPE_CHECKING = False  # typing would be loaded before the program can say what Ctrl-C does
 if TYPE_CHECKING:
     from typing import Any
@@ -56,8 +58,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.training.initial_state import minimum_vocab_size
     from wordpiece_studio.training.trainer import Trainer, TrainingRun, train
-
-__version__ = "0.1.0"
 
 __all__ = [
     "BertNormalizer",

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wordpiece_studio import __version__
 from wordpiece_studio.cli.count import count_command
 from wordpiece_studio.cli.encode import encode_command
 from wordpiece_studio.cli.messages import error_words, place_of
@@ -26,6 +25,7 @@ from wordpiece_studio.cli.verify import verify_command
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.stopping import STOPPED, end, stop_on_signals
 from wordpiece_studio.system.printable import printable_json
+from wordpiece_studio.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -63,7 +63,7 @@ def read_text_file(path: Path, encoding: str | None = None, errors: ErrorHandlin
     """
     from wordpiece_studio.corpus import files
 
-    file = files.TextFile(path, encoding=encoding, errors=errors)
+    file = files.TextOnDisk(path, encoding=encoding, errors=errors)
     pieces = list(file.pieces())
     if not pieces:
         return TextFile("", encoding or "utf-8", mark=_head(path, file.size))

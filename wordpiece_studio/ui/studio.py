@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSocketNotifier, Qt
 from PySide6.QtWidgets import QApplication
 
-from wordpiece_studio import __version__
 from wordpiece_studio.session.garbage import GarbageCollector
 from wordpiece_studio.session.settings import SettingsStore, default_folder
 from wordpiece_studio.ui.dialogs.help.log import start_log, stop_log
@@ -19,6 +18,7 @@ from wordpiece_studio.ui.main_window import MainWindow
 from wordpiece_studio.ui.widgets.icons import program_icon
 from wordpiece_studio.ui.widgets.later import later
 from wordpiece_studio.ui.widgets.theme import Theme
+from wordpiece_studio.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

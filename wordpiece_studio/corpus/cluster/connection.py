@@ -15,10 +15,10 @@ import time
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Self
 
-from wordpiece_studio import __version__
 from wordpiece_studio.corpus.counts import CountingStopped
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import printable
+from wordpiece_studio.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from wordpiece_studio import __version__
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.project import layout
 from wordpiece_studio.storage.project.container_reading import Container, check_every_byte, read_head
@@ -54,6 +53,7 @@ from wordpiece_studio.storage.project.stored_words import (
 )
 from wordpiece_studio.system.atomic_write import atomic_write_all
 from wordpiece_studio.system.printable import display_name, printable
+from wordpiece_studio.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

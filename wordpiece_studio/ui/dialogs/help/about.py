@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication, qVersion
 from PySide6.QtWidgets import QMessageBox, QWidget
 
-from wordpiece_studio import __version__
 from wordpiece_studio.ui.messages import plain_box
+from wordpiece_studio.version import __version__
 
 
 def about_box(parent: QWidget) -> QMessageBox:
