@@ -27,8 +27,8 @@ IN_PACKAGE = {
 # A module may import from its own room and from those below it.
 LAYERS = {
     "errors": 0, "resources": 0, "platform_check": 0, "stopping": 0, "version": 0, "system": 1, "compiled": 2,
-    "text": 3, "corpus": 4, "tokenizer": 5, "training": 6, "evaluation": 7, "peers": 8, "storage": 9, "terminal_demo": 10,
-    "session": 11, "ui": 12,
+    "text": 3, "corpus": 4, "tokenizer": 5, "training": 6, "evaluation": 7, "peers": 8, "storage": 9,
+    "terminal_demo": 10, "session": 11, "ui": 12,
 }  # fmt: skip
 QT = {"PySide6", "shiboken6", "pyqtgraph", "PyQt6", "PyQt5", "qtpy"}
 BANNED_MODULES = {

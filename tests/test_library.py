@@ -23,7 +23,6 @@ WITH_EXAMPLES = [
     "wordpiece_studio.corpus.linter.text_checks",
     "wordpiece_studio.corpus.linter.linter",
     "wordpiece_studio.corpus.linter.linter",
-    "wordpiece_studio.corpus.listing",
     "wordpiece_studio.system.memory",
     "wordpiece_studio.text.pipeline",
     "wordpiece_studio.text.bert_normalizer",
@@ -31,7 +30,7 @@ WITH_EXAMPLES = [
     "wordpiece_studio.text.normalizers",
     "wordpiece_studio.text.pre_tokenizers",
     "wordpiece_studio.system.printable",
-    "wordpiece_studio.training.memory_forecast",
+    "wordpiece_studio.training.forecast",
     "wordpiece_studio.training.trainer",
 ]
 

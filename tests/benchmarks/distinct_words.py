@@ -51,7 +51,7 @@ def counted(path: str) -> dict[str, Any]:
     from wordpiece_studio.compiled.kernel_cache import load_kernels
     from wordpiece_studio.corpus.counting.counting import count_words
     from wordpiece_studio.training.config import TrainingConfig
-    from wordpiece_studio.training.memory_forecast import forecast_memory
+    from wordpiece_studio.training.forecast import Forecaster
 
     load_kernels("text")
     if not path:
@@ -63,7 +63,7 @@ def counted(path: str) -> dict[str, Any]:
         "distinct": len(counts),
         "words": counts.total,
         "lists": sum(map(sys.getsizeof, counts.words)) + sys.getsizeof(counts.words) + counts.counts.nbytes,
-        "training": forecast_memory(counts, TrainingConfig(vocab_size=30_000)).peak,
+        "training": Forecaster(counts).memory(TrainingConfig(vocab_size=30_000)).peak,
         "kept_words": [float(np.mean(each)) for each in kept],
         "kept_occurrences": [float(counts.counts[each].sum() / counts.total) for each in kept],
     }

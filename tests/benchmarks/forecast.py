@@ -20,12 +20,12 @@ from rich.table import Table
 from tests.benchmarks.bench import Bench
 from wordpiece_studio.compiled.kernel_cache import KERNEL_PACKAGES, load_kernels
 from wordpiece_studio.corpus.counting.counting import count_words
+from wordpiece_studio.session.kernel_warmup import measured_pace
 from wordpiece_studio.session.records import TrainerState
 from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.system.memory import memory_text
 from wordpiece_studio.training.config import TrainingConfig
-from wordpiece_studio.training.memory_forecast import MemoryForecaster
-from wordpiece_studio.training.time_forecast import forecast_seconds, measured_pace
+from wordpiece_studio.training.forecast import Forecaster
 from wordpiece_studio.training.trainer import Trainer
 
 if TYPE_CHECKING:
@@ -77,12 +77,11 @@ def main() -> None:
         bench = Bench(Path(folder))
         for corpus in filter(None, map(bench.corpus, arguments.corpora)):
             counts = count_words([corpus.path])
-            forecaster = MemoryForecaster(counts)
+            forecaster = Forecaster(counts)
             for config in _CONFIGS:
-                extent = forecaster.extent(config)
-                alone = forecast_seconds(extent, config, pace)
-                watched = forecast_seconds(extent, config, pace, is_watched=True)
-                memory = memory_text(forecaster.forecast(config).peak)
+                alone = forecaster.seconds(config, pace)
+                watched = forecaster.seconds(config, pace, is_watched=True)
+                memory = memory_text(forecaster.memory(config).peak)
                 engine, whole = engine_seconds(counts, config), model_seconds(model, counts, config)
                 ratios += [alone / engine, watched / whole]
                 size = f"{config.vocab_size:,}" if config.vocab_size else "no limit"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import pytest
 
 from wordpiece_studio.corpus.counts import WordCounts
-from wordpiece_studio.session import kernel_child
+from wordpiece_studio.session import kernel_child, kernel_warmup
 from wordpiece_studio.session.kernel_warmup import KernelWarmup
 from wordpiece_studio.session.pacing import MAX_BATCH, SLICE_SECONDS, Pacer
 from wordpiece_studio.session.shown_run import ProgressMeter
@@ -82,7 +82,7 @@ class Kernels:
 def put_in_place(monkeypatch: pytest.MonkeyPatch, kernels: Kernels) -> None:
     name = "wordpiece_studio.compiled.kernel_cache"
     monkeypatch.setitem(sys.modules, name, kernels)
-    monkeypatch.setattr(time_forecast, "measured_pace", lambda: 2.5)  # it would ask for the real ones
+    monkeypatch.setattr(kernel_warmup, "measured_pace", lambda: 2.5)  # it would ask for the real ones
 
 
 def test_cached_kernels_are_loaded_once(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -219,7 +219,7 @@ LIMITED = """
     import math, resource
     from pathlib import Path
     import wordpiece_studio as wps
-    from tests.training.test_memory_forecast import many_words
+    from tests.training.test_forecast import many_words
     from wordpiece_studio.training.numba_engine import CompiledEngine
     from wordpiece_studio.errors import StudioError
 

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtWidgets import QMessageBox
 
 from wordpiece_studio.session.records import TrainerState
-from wordpiece_studio.training.memory_forecast import forecast_memory
+from wordpiece_studio.training.forecast import Forecaster
 from wordpiece_studio.ui.controllers import memory_controller
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def open_large(studio: Studio, tmp_path: Path) -> None:
 def needed(studio: Studio) -> int:
     counts = studio.window.counting.counts
     assert counts is not None
-    return forecast_memory(counts, studio.window.bar.settings.config()).peak
+    return Forecaster(counts).memory(studio.window.bar.settings.config()).peak
 
 
 def test_a_small_text_needs_no_word(studio: Studio, machine: Machine) -> None:

@@ -1,7 +1,7 @@
 """How much memory there is for this process, and what is said when it is not enough.
 
 Asks the system itself: Linux (with the limits of control groups), Windows and macOS; all others only say what a limit
-on the address space says. Not here: how much a training needs (`training.memory_forecast`).
+on the address space says. Not here: how much a training needs (`training.forecast`).
 """
 
 from __future__ import annotations

@@ -22,9 +22,9 @@ from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.training.candidates import candidates, input_at
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.engine import Limits, StopReason
+from wordpiece_studio.training.forecast import Forecaster
 from wordpiece_studio.training.history import MergeHistory
 from wordpiece_studio.training.initial_state import PreparationStopped, minimum_vocab_size, prepare
-from wordpiece_studio.training.memory_forecast import MemoryForecaster, forecast_memory
 from wordpiece_studio.training.reference import PlainEngine
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class Trainer:
         self._seconds = 0.0  # spent on new merges
         self._memory_limit = memory_limit
         check_memory(
-            forecast_memory(counts, self.config).peak, available_memory() if memory_limit is None else memory_limit
+            Forecaster(counts).memory(self.config).peak, available_memory() if memory_limit is None else memory_limit
         )
         try:
             self.history = MergeHistory(prepare(counts, self.config, should_stop)) if history is None else history
@@ -199,10 +199,10 @@ class Trainer:
         config = dataclasses.replace(
             self.config, vocab_size=vocab_size, max_merges=max_merges, max_seconds=max_seconds, min_value=min_value
         )
-        forecaster = MemoryForecaster(self.counts)
-        forecast = forecaster.forecast(config)
+        forecaster = Forecaster(self.counts)
+        forecast = forecaster.memory(config)
         if self._memory_limit is None:
-            present = forecaster.forecast(dataclasses.replace(config, max_merges=len(self.history)))
+            present = forecaster.memory(dataclasses.replace(config, max_merges=len(self.history)))
             check_memory(forecast.beyond(present), available_memory())
         else:
             check_memory(forecast.peak, self._memory_limit)

@@ -14,8 +14,7 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.memory import ADVICE, available_memory, memory_text
-from wordpiece_studio.training.memory_forecast import MemoryForecaster
-from wordpiece_studio.training.time_forecast import forecast_seconds
+from wordpiece_studio.training.forecast import Forecaster
 from wordpiece_studio.ui.messages import add_button, plain_box
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ class MemoryController(QObject):
         self._window = window
         self._settings = settings
         self._banner = banner
-        self._forecaster: MemoryForecaster | None = None
+        self._forecaster: Forecaster | None = None
         self._counts: WordCounts | None = None  # those that it forecasts for
         self._needed = 0  # nothing to speak of
         self._seconds = 0.0
@@ -53,11 +52,11 @@ class MemoryController(QObject):
         """Look at another corpus; None for one that is not counted yet."""
         self._forecaster, self._counts = None, counts
         if counts is not None and max(counts.statistics.bytes, counts.statistics.characters) > _LEAST_BYTES:
-            self._forecaster = MemoryForecaster(counts)
+            self._forecaster = Forecaster(counts)
         self.look()
 
     def set_pace(self, pace: float) -> None:
-        """Reckon with the pace of this machine, see `time_forecast.measured_pace`."""
+        """Reckon with the pace of this machine, see `kernel_warmup`."""
         self._pace = pace
         self.look()
 
@@ -67,9 +66,8 @@ class MemoryController(QObject):
         if self._forecaster is not None:
             try:
                 config = self._settings.config()
-                self._needed = self._forecaster.forecast(config).peak
-                extent = self._forecaster.extent(config)
-                self._seconds = forecast_seconds(extent, config, self._pace, is_watched=True)
+                self._needed = self._forecaster.memory(config).peak
+                self._seconds = self._forecaster.seconds(config, self._pace, is_watched=True)
             except StudioError:
                 return  # training says what is wrong with the settings
             self._available = available_memory()
@@ -104,9 +102,9 @@ class MemoryController(QObject):
     def confirm(self, counts: WordCounts, config: TrainingConfig, go: Callable[[], None], *, merges: int = 0) -> None:
         """Call `go`; if the training does not fit, ask the user first. `merges` of it are there already."""
         known = self._forecaster if counts is self._counts else None
-        available, forecaster = available_memory(), known or MemoryForecaster(counts)
-        forecast = forecaster.forecast(config)
-        present = forecaster.forecast(replace(config, max_merges=merges))
+        available, forecaster = available_memory(), known or Forecaster(counts)
+        forecast = forecaster.memory(config)
+        present = forecaster.memory(replace(config, max_merges=merges))
         needed = forecast.beyond(present) if merges else forecast.peak
         if available is None or needed <= available:
             go()

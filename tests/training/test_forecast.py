@@ -1,4 +1,4 @@
-"""The forecast against the arrays there are, and against what trainings take."""
+"""The forecasts against the arrays there are, and against what trainings take of memory and time."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 import wordpiece_studio as wps
-from wordpiece_studio.training import memory_forecast
+from wordpiece_studio.training import forecast
+from wordpiece_studio.training.forecast import Forecaster, MemoryForecast
 from wordpiece_studio.training.history import MergeHistory
 from wordpiece_studio.training.initial_state import prepare
 from wordpiece_studio.training.kernels import columns as columns
-from wordpiece_studio.training.memory_forecast import MemoryForecaster, forecast_memory
 from wordpiece_studio.training.numba_engine import CompiledEngine
 
 if TYPE_CHECKING:
-    from wordpiece_studio.training.config import Objective
+    from wordpiece_studio.training.config import EndOfWord, Objective
 
 OBJECTIVES: list[Objective] = ["score", "likelihood", "count"]
 
@@ -43,52 +43,29 @@ def counts() -> wps.WordCounts:
     return many_words(20_000)
 
 
-def test_what_the_corpus_decides_is_exact(counts: wps.WordCounts) -> None:
+def memory(words: wps.WordCounts, config: wps.TrainingConfig) -> MemoryForecast:
+    return Forecaster(words).memory(config)
+
+
+@pytest.mark.parametrize("suffix", [None, "symbol", "attached"])
+def test_what_is_held_at_least_is_what_the_arrays_take(counts: wps.WordCounts, suffix: EndOfWord | None) -> None:
     config = wps.TrainingConfig(max_merges=0)
+    if suffix is not None:
+        config = replace(config, end_of_word_suffix="</w>", end_of_word=suffix)
     input_ = prepare(counts, config)
-    forecast = forecast_memory(counts, config)
-    columns_of_words = (input_.word_starts, input_.word_lengths, input_.symbol_counts)
-    kept = input_.cells.nbytes + 8 * len(input_.words) + sum(column.nbytes for column in columns_of_words)
-    assert forecast.input == kept
-    assert forecast.history == MergeHistory(input_).segmentations.boundary_steps.nbytes
-    state = CompiledEngine(input_)._state
-    arena = 4 * int(state.scalars[columns.ARENA])
-    assert forecast.engine == state.cells.nbytes + state.weights.nbytes + state.table.nbytes + arena
-
-
-@pytest.mark.parametrize("suffix", ["symbol", "attached"])
-def test_a_suffix_makes_more_cells(counts: wps.WordCounts, suffix: str) -> None:
-    config = wps.TrainingConfig(max_merges=0, end_of_word_suffix="</w>", end_of_word=suffix)  # type: ignore[arg-type]
-    input_ = prepare(counts, config)
-    forecast = forecast_memory(counts, config)
-    assert forecast.history == 4 * len(input_.cells)
-    state = CompiledEngine(input_)._state
-    arena = 4 * int(state.scalars[columns.ARENA])
-    assert forecast.engine == state.cells.nbytes + state.weights.nbytes + state.table.nbytes + arena
-
-
-def test_entries_are_as_wide_as_those_of_the_arrays(counts: wps.WordCounts) -> None:
-    input_ = prepare(counts, wps.TrainingConfig())
     state, history = CompiledEngine(input_)._state, MergeHistory(input_)
-
-    def width(*arrays: object) -> int:
-        return sum(array[:1].nbytes for array in arrays)  # type: ignore[index]
-
-    assert width(state.pairs, state.counts) == memory_forecast._PAIR
-    assert width(state.changes, state.change_weights) == memory_forecast._CHANGE
-    assert width(state.merges, state.values) == memory_forecast._MERGE
-    assert width(state.symbols, state.frequencies) == memory_forecast._SYMBOL
-    assert width(state.cells) == memory_forecast._CELL
-    assert width(state.weights) == memory_forecast._WEIGHT
-    assert width(state.places) == width(state.arena) == width(history.places._places) == memory_forecast._PLACE
-    record = width(*history._columns.values(), history._sizes, history.places._offsets, history.places._left_lengths)
-    assert record == memory_forecast._RECORD
+    arrays = (
+        *(input_.cells, input_.word_starts, input_.word_lengths, input_.symbol_counts),
+        *(state.cells, state.weights, state.table, history.segmentations.boundary_steps),
+    )
+    taken = sum(array.nbytes for array in arrays) + 4 * int(state.scalars[columns.ARENA]) + 8 * len(input_.words)
+    assert 1 < memory(counts, config).held / taken < 2
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_more_takes_more(counts: wps.WordCounts, objective: Objective) -> None:
     def peak(config: wps.TrainingConfig, words: wps.WordCounts = counts) -> int:
-        return forecast_memory(words, config).peak
+        return memory(words, config).peak
 
     config = wps.TrainingConfig(objective=objective, min_frequency=2)
     by_size = [peak(replace(config, max_merges=merges)) for merges in (0, 100, 1000, 10_000, 10**6)]
@@ -101,42 +78,40 @@ def test_more_takes_more(counts: wps.WordCounts, objective: Objective) -> None:
 
 
 def test_what_is_still_to_come_is_less_than_the_whole(counts: wps.WordCounts) -> None:
-    short, middle, long = (forecast_memory(counts, wps.TrainingConfig(max_merges=n)) for n in (100, 5000, 9000))
+    short, middle, long = (memory(counts, wps.TrainingConfig(max_merges=n)) for n in (100, 5000, 9000))
     assert 0 < long.beyond(middle) < long.beyond(short) < long.peak
     assert long.beyond(long) == long.passing
 
 
 def test_count_touches_more_than_the_score(counts: wps.WordCounts) -> None:
     score, count = (
-        forecast_memory(counts, wps.TrainingConfig(objective=objective, max_merges=500, min_frequency=2))
+        memory(counts, wps.TrainingConfig(objective=objective, max_merges=500, min_frequency=2))
         for objective in ("score", "count")
     )
-    assert score.input == count.input
-    assert score.engine < count.engine
-    assert score.history < count.history
+    assert score.held < count.held
 
 
 def test_of_many_words_some_are_looked_at(counts: wps.WordCounts, monkeypatch: pytest.MonkeyPatch) -> None:
     config = wps.TrainingConfig(max_merges=1000)
-    exact = forecast_memory(counts, config).peak
-    monkeypatch.setattr(memory_forecast, "_SAMPLE", 500)
-    forecaster = MemoryForecaster(counts)
+    exact = memory(counts, config).peak
+    monkeypatch.setattr(forecast, "_SAMPLE", 500)
+    forecaster = Forecaster(counts)
     assert len(forecaster._lengths) < 1100
-    assert forecaster.forecast(config).peak == pytest.approx(exact, rel=0.02)
+    assert forecaster.memory(config).peak == pytest.approx(exact, rel=0.02)
 
 
 def test_no_words_and_single_letters_need_nothing_to_speak_of() -> None:
     for pairs in ([], [("a", 3)]):
-        assert forecast_memory(wps.WordCounts.from_pairs(pairs), wps.TrainingConfig()).peak < 100_000
+        assert memory(wps.WordCounts.from_pairs(pairs), wps.TrainingConfig()).peak < 100_000
 
 
 MEASURE = """
     import ctypes, gc, re, sys
     from pathlib import Path
     import wordpiece_studio as wps
-    from tests.training.test_memory_forecast import many_words
+    from tests.training.test_forecast import many_words
     from wordpiece_studio.training import numba_engine as compiled
-    from wordpiece_studio.training.memory_forecast import forecast_memory
+    from wordpiece_studio.training.forecast import Forecaster
 
     def kilobytes(field):
         return int(re.search(field + r":\\s+(\\d+)", Path("/proc/self/status").read_text()).group(1))
@@ -150,7 +125,7 @@ MEASURE = """
     trainer = wps.Trainer(counts, config)
     trainer.run()
     assert len(trainer.vocabulary.tokens) > 30_000
-    print(1024 * (kilobytes("VmHWM") - before), forecast_memory(counts, config).peak)
+    print(1024 * (kilobytes("VmHWM") - before), Forecaster(counts).memory(config).peak)
 """
 
 
@@ -162,3 +137,18 @@ def test_forecast_is_a_little_more_than_is_taken(objective: Objective) -> None:
     result = subprocess.run(order, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=True)
     peak, forecast = map(int, result.stdout.split())
     assert 0.9 <= forecast / peak <= 1.6
+
+
+@pytest.mark.parametrize("objective", ["score", "likelihood", "count"])
+def test_more_takes_longer(counts: wps.WordCounts, objective: wps.Objective) -> None:
+    def seconds(config: wps.TrainingConfig, words: wps.WordCounts = counts, pace: float = 1.0) -> float:
+        return Forecaster(words).seconds(config, pace)
+
+    config = wps.TrainingConfig(objective=objective, min_frequency=2)
+    by_size = [seconds(replace(config, max_merges=merges)) for merges in (0, 100, 1000, 10_000, 10**6)]
+    assert by_size == sorted(by_size)
+    assert by_size[0] > 0
+    assert by_size[-1] == seconds(config)
+    assert seconds(config, many_words(40_000)) > 1.5 * seconds(config)
+    assert seconds(config, pace=3.0) == pytest.approx(3 * seconds(config), rel=0.1)
+    assert seconds(replace(config, max_seconds=0.001)) == 0.001

@@ -1,0 +1,186 @@
+"""How much memory and time a training will take, from the word counts and the settings alone, before it begins.
+
+What the corpus decides is computed: words, characters and cells. What the merges will come to, how many there are, in
+how many places and with how many new pairs, is estimated from what trainings of English and of text in many scripts
+came to. Memory is forecast rather too much than too little, and time within a factor of two. The word counts
+themselves and the program with its kernels are not part of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.training.config import TrainingConfig
+
+_SAMPLE = 1 << 15
+"""So many words tell the length of all to one part in a hundred; to look at each of a million would take too long."""
+
+# Bytes, of all columns of all arrays together.
+_CELL, _WORD, _PLACE, _PAIR, _MERGE = 30, 56, 15, 76, 535
+_NAME = 420  # of a merge whose token could be written like another one: symbol and token, each in a dictionary
+_KEPT_CELL, _MOST_KEPT = 12, 8 << 20  # of up to so many cells: given back, but it stays with the C library
+_PASSING_PAIR, _PASSING_PLACE, _PASSING_MERGE = 72, 4, 272  # while the best are chosen, or while arrays are enlarged
+
+# What trainings come to.
+_MERGES = {"score": (0.5, 0.33), "likelihood": (0.28, 0.18), "count": (0.28, 0.18)}
+"""The part of all merges there could be that there are, without a floor for the count of a pair and with one."""
+_SCORED_PLACES = (4, 3, 0.75)  # of a merge under the score, which prefers what is rare: 4 + 3 · floor ** 0.75
+_COUNTED_PLACES = 0.05  # under the others, which prefer what is frequent: most of all, (merges / all) ** 0.05
+_DISTINCT_PAIRS = 1.25  # times the third root of merges · places²
+_MOST_DISTINCT_PAIRS = 0.8  # of the places
+
+# Seconds, on the machine whose pace is 1.
+_START, _WORD_SECONDS, _PLACE_SECONDS = 0.004, 2e-7, 1e-8
+_SECONDS = {"score": (7.5e-8, 3e-6, 7e-9), "likelihood": (1e-7, 2e-6, 3e-9), "count": (1e-7, 2e-6, 3e-9)}
+"""Of a cell; of a merge; and of a merge times the square root of the number of pairs, among which it is chosen."""
+_WATCHED_START, _WATCHED_MERGE = 0.03, 1.2e-5  # where the merges are shown as they come: a thousand in 16 ms at most
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryForecast:
+    """Bytes.
+
+    Attributes
+    ----------
+    held
+        What is taken at the end of the training.
+    passing
+        Beside it, at the worst moment.
+    """
+
+    held: int
+    passing: int
+
+    @property
+    def peak(self) -> int:
+        """The most that is taken at one time."""
+        return self.held + self.passing
+
+    def beyond(self, present: MemoryForecast) -> int:
+        """Return what it still takes to come to the end of this training from that of `present`, the same but shorter.
+
+        That one holds its arrays; what it took besides has been given back.
+        """
+        return self.peak - present.held
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """How much there is to do: how many merges there may be, in how many places, how many distinct pairs by then."""
+
+    cells: float
+    merges: float
+    places: float
+    pairs: float
+
+
+class Forecaster:
+    """Forecasts for one corpus with any settings; each takes microseconds.
+
+    Parameters
+    ----------
+    counts
+        The words to train on. Of many words some are looked at; that takes milliseconds.
+    """
+
+    def __init__(self, counts: WordCounts) -> None:
+        stride = len(counts) // _SAMPLE | 1  # odd: words can come in turns
+        sample = counts.words[::stride]
+        self._words = len(counts)
+        self._lengths = np.fromiter(map(len, sample), dtype=np.int64, count=len(sample))
+        self._weights = counts.counts[::stride]
+        self._scale = self._words / max(1, len(sample))
+        self._alphabet = _alphabet_size(sample, self._lengths)
+
+    def memory(self, config: TrainingConfig) -> MemoryForecast:
+        """Return what a training with these settings will take on top of the words.
+
+        >>> from wordpiece_studio.corpus.counts import WordCounts
+        >>> from wordpiece_studio.training.config import TrainingConfig
+        >>> counts = WordCounts.from_pairs([("hug", 10), ("pug", 5), ("hugs", 5)])
+        >>> Forecaster(counts).memory(TrainingConfig(max_merges=0)).peak
+        756
+        """
+        work = self._work(config)
+        names = _NAME if config.end_of_word_suffix or not config.continuing_subword_prefix else 0
+        held = (
+            self._words * _WORD
+            + work.cells * (_CELL + _KEPT_CELL * (work.cells <= _MOST_KEPT))
+            + work.places * _PLACE
+            + work.pairs * _PAIR
+            + work.merges * (_MERGE + names)
+        )
+        passing = max(work.pairs * _PASSING_PAIR, work.places * _PASSING_PLACE, work.merges * _PASSING_MERGE)
+        return MemoryForecast(int(held), int(passing))
+
+    def seconds(self, config: TrainingConfig, pace: float = 1.0, *, is_watched: bool = False) -> float:
+        """Return the seconds that a training takes on a machine with this pace.
+
+        `is_watched`: in the window, where the merges are shown as they are learned.
+        """
+        work = self._work(config)
+        cell, merge, choice = _SECONDS[config.objective]
+        seconds = _START + pace * (
+            self._words * _WORD_SECONDS
+            + work.cells * cell
+            + work.merges * (merge + choice * work.pairs**0.5)
+            + work.places * _PLACE_SECONDS
+        )
+        if is_watched:
+            seconds += _WATCHED_START + work.merges * _WATCHED_MERGE
+        return float(seconds if config.max_seconds is None else min(seconds, config.max_seconds))
+
+    def _work(self, config: TrainingConfig) -> _Work:
+        suffix = config.end_of_word_suffix or ""
+        has_own_symbol = bool(suffix) and config.end_of_word == "symbol"
+        characters = self._scale * float(self._lengths.sum())
+        adjacent = characters - self._words * (not has_own_symbol)
+        merges = self._merges(config, has_own_symbol)
+        places = _places(config, adjacent, merges)
+        pairs = min(_DISTINCT_PAIRS * (merges * places**2) ** (1 / 3), _MOST_DISTINCT_PAIRS * places)
+        return _Work(characters + self._words * (1 + len(suffix)) + 1, merges, places, pairs)
+
+    def _merges(self, config: TrainingConfig, has_own_symbol: bool) -> float:
+        """Return how many merges there may be.
+
+        A merge needs occurrences that weigh as much as the floor, so there cannot be more than adjacent symbols with
+        one part in floor of a merge for each time that their word occurs.
+        """
+        floor = max(1, config.min_frequency)
+        shares = np.minimum(1.0, self._weights / floor)
+        could = self._scale * float(((self._lengths - (not has_own_symbol)) * shares).sum())
+        limits = [could * _MERGES[config.objective][floor > 1]]
+        if config.vocab_size is not None:
+            limits.append(config.vocab_size - len(config.special_tokens) - self._alphabet)
+        if config.max_merges is not None:
+            limits.append(config.max_merges)
+        return max(0.0, min(limits))
+
+
+def _alphabet_size(words: list[str], lengths: NDArray[np.int64]) -> int:
+    """Return the number of symbols in these words; one at the beginning of a word and one inside differ."""
+    if not words:
+        return 0
+    characters = np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), dtype=np.int32)
+    keys = characters * 2
+    keys[np.cumsum(lengths) - lengths] += 1
+    occurs = np.zeros(int(keys.max()) + 1, dtype=np.bool_)
+    occurs[keys] = True
+    return int(occurs.sum())
+
+
+def _places(config: TrainingConfig, adjacent: float, merges: float) -> float:
+    """Return in how many places there will be a merge; in each of the adjacent pairs there can be one."""
+    if not adjacent:
+        return 0.0
+    if config.objective != "score":
+        return float(adjacent * min(1.0, merges / adjacent) ** _COUNTED_PLACES)
+    least, factor, exponent = _SCORED_PLACES
+    return min(adjacent, merges * (least + factor * float(config.min_frequency**exponent)))
