@@ -31,7 +31,6 @@ from wordpiece_studio.storage.files_together import with_side_manifest
 from wordpiece_studio.storage.manifest import make_manifest
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE
 from wordpiece_studio.system.printable import display_name, printable_json
-from wordpiece_studio.tokenizer.corpus_encoding import write_ids
 
 if TYPE_CHECKING:
     from wordpiece_studio.tokenizer.corpus_encoding import EncodingStatistics
@@ -62,6 +61,8 @@ def encode_command(
     force: ForceOption = False,
 ) -> None:
     """Write the ids of whole files, line after line, as one array for numpy.load."""
+    from wordpiece_studio.tokenizer.corpus_encoding import write_ids  # no other command needs it
+
     started = time.monotonic()
     tokenizer = loaded_tokenizer(vocab, normalizer, pre_tokenizer, remove)
     vocabulary = os.path.join(vocab, VOCABULARY_FILE) if os.path.isdir(vocab) else vocab

@@ -9,11 +9,6 @@ import typer
 
 from wordpiece_studio.corpus.corpus_file import FileKind
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.storage.tokenizer_loading import (
-    KNOWN_FILES,
-    load_tokenizer,
-    load_wordpiece_tokenizer,
-)
 from wordpiece_studio.text.normalizers import RemoveCharacters, Sequence
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 
@@ -84,6 +79,8 @@ def loaded_tokenizer(vocab: str, normalizer: str | None, pre_tokenizer: str | No
     StudioError
         If there is none.
     """
+    from wordpiece_studio.storage.tokenizer_loading import load_wordpiece_tokenizer  # which reads many formats
+
     _check_default(vocab)
     tokenizer = load_wordpiece_tokenizer(vocab, normalizer, pre_tokenizer)
     return _with_removal(tokenizer, remove)
@@ -99,6 +96,8 @@ def any_loaded_tokenizer(
     StudioError
         If there is none.
     """
+    from wordpiece_studio.storage.tokenizer_loading import load_tokenizer
+
     _check_default(vocab)
     tokenizer = load_tokenizer(vocab, normalizer, pre_tokenizer)
     if isinstance(tokenizer, Tokenizer):
@@ -109,6 +108,8 @@ def any_loaded_tokenizer(
 
 
 def _check_default(vocab: str) -> None:
+    from wordpiece_studio.storage.tokenizer_loading import KNOWN_FILES
+
     if vocab == "." and not any(Path(name).exists() for name in KNOWN_FILES):
         what = "There is no vocab.txt and no tokenizer.json in this folder"
         raise StudioError(what, "Name a vocabulary with --vocab.")

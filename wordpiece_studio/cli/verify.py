@@ -10,7 +10,6 @@ import typer
 
 from wordpiece_studio.cli.options import TEXT, JsonOption, WordCountsOption, option
 from wordpiece_studio.cli.terminal import print_line, progress, warn
-from wordpiece_studio.storage.verification.verification import verify
 from wordpiece_studio.system.printable import display_name, printable, printable_json
 
 if TYPE_CHECKING:
@@ -41,6 +40,8 @@ def verify_command(
     ] = None,
 ) -> int:
     """Train again what was exported, and say of every file whether its bytes agree. The exit code is 0 if all do."""
+    from wordpiece_studio.storage.verification.verification import verify  # no other command needs it
+
     started = time.monotonic()
     with progress() as report:
 

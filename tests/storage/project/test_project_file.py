@@ -14,6 +14,7 @@ from tests.storage.project.making import COURSE, course_project, run_of, setting
 from wordpiece_studio.corpus.counts import CorpusStatistics, FileStatistics, SkippedWord, WordCounts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.project import project_file
+from wordpiece_studio.storage.project.container_writing import SavingStopped
 from wordpiece_studio.storage.project.contents import (
     Project,
     ProjectBookmark,
@@ -23,7 +24,6 @@ from wordpiece_studio.storage.project.contents import (
     ProjectRun,
     ProjectView,
 )
-from wordpiece_studio.storage.project.layout import SavingStopped
 from wordpiece_studio.storage.project.project_file import check_project, is_project, open_project, save_project
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.history import COLUMNS, MergeHistory
