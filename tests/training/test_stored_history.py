@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import wordpiece_studio as wps
-from wordpiece_studio.storage.project.stored_words import StoredWordCounts
+from wordpiece_studio.storage.project.stored_run import StoredWordCounts
 from wordpiece_studio.training.stored_history import (
     HistoryPlaces,
     HistoryTable,

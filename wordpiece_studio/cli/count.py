@@ -17,6 +17,7 @@ from wordpiece_studio.cli.options import (
     ColumnOption,
     EncodingOption,
     ErrorsOption,
+    ForceOption,
     JsonOption,
     KindOption,
     LongestWordOption,
@@ -26,9 +27,10 @@ from wordpiece_studio.cli.options import (
     ProcessesOption,
     RemoveOption,
     WordCountsOption,
+    check_results,
+    results,
     with_removal,
 )
-from wordpiece_studio.cli.results import ForceOption, check_results, results
 from wordpiece_studio.cli.sources import CorpusNotes, counted_words, listed_sources
 from wordpiece_studio.cli.terminal import print_line, progress, warn
 from wordpiece_studio.corpus.remote_files import is_url

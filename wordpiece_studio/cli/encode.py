@@ -15,6 +15,7 @@ from wordpiece_studio.cli.options import (
     ColumnOption,
     EncodingOption,
     ErrorsOption,
+    ForceOption,
     GivenOption,
     JsonOption,
     KindOption,
@@ -22,8 +23,8 @@ from wordpiece_studio.cli.options import (
     VocabOption,
     loaded_tokenizer,
     option,
+    results,
 )
-from wordpiece_studio.cli.results import ForceOption, results
 from wordpiece_studio.cli.sources import listed_sources, opened_stdin
 from wordpiece_studio.cli.terminal import print_line, progress, warn
 from wordpiece_studio.errors import StudioError

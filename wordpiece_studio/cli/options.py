@@ -1,4 +1,7 @@
-"""Options that several commands have, and what they come to."""
+"""Options that several commands have, and what they come to: the tokenizer that is read, and where results are written.
+
+Results are put in place all together at the very end, and over no one else's files.
+"""
 
 from __future__ import annotations
 
@@ -9,18 +12,26 @@ import typer
 
 from wordpiece_studio.corpus.corpus_file import FileKind
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.storage.files_together import check_replaceable
+from wordpiece_studio.storage.manifest import side_manifest
+from wordpiece_studio.system.atomic_write import written_together
 from wordpiece_studio.text.normalizers import RemoveCharacters, Sequence
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable
+    from contextlib import AbstractContextManager
+
     from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
     from wordpiece_studio.text.pipeline import Normalizer
 
-NORMALIZERS = (
+
+_NORMALIZERS = (
     "bert-cased, bert-uncased, language-friendly, nfc, nfd, nfkc, nfkd, lowercase, strip-accents, remove:CHARACTERS,"
     " none; joined by +."
 )
-PRE_TOKENIZERS = "bert, whitespace, whitespace-split, punctuation, unicode-punctuation, pattern:REGEX; joined by +."
+_PRE_TOKENIZERS = "bert, whitespace, whitespace-split, punctuation, unicode-punctuation, pattern:REGEX; joined by +."
 TEXT, CHOICE, STOP, ALPHABET = "Reading the text", "Choosing the merges", "Stopping", "Alphabet and tokens"
 
 
@@ -61,8 +72,8 @@ HistoryOption = Annotated[
     str | None, typer.Option(help="Also write all merges, to a .csv, .jsonl or .parquet file.", metavar="FILE")
 ]
 MinCountOption = Annotated[int, option("Rarer words are left out.", TEXT, metavar="N", min=1)]
-NormalizerOption = Annotated[str, option(NORMALIZERS, TEXT)]
-PreTokenizerOption = Annotated[str, option(PRE_TOKENIZERS, TEXT)]
+NormalizerOption = Annotated[str, option(_NORMALIZERS, TEXT)]
+PreTokenizerOption = Annotated[str, option(_PRE_TOKENIZERS, TEXT)]
 LongestWordOption = Annotated[int, option("Longer words are left out.", TEXT)]
 
 
@@ -123,3 +134,33 @@ def _with_removal(tokenizer: Tokenizer, remove: str) -> Tokenizer:
         max_word_length=tokenizer.max_word_length,
         is_normalizer_guessed=tokenizer.is_normalizer_guessed,
     )
+
+
+ForceOption = Annotated[
+    bool,
+    typer.Option("--force", help="Replace files that this program did not write, or that were changed since."),
+]
+
+
+def check_results(paths: Iterable[str | os.PathLike[str]], *, force: bool) -> None:
+    """Check before the work that its results may be put at `paths`, and their manifests beside them.
+
+    Raises
+    ------
+    StudioError
+        If a file is there that only `force` replaces.
+    """
+    for path in () if force else paths:
+        check_replaceable(side_manifest(path))  # first: without it nothing is known of the file
+        check_replaceable(path)
+
+
+def results(*, force: bool) -> AbstractContextManager[object]:
+    """Have what is written in the block put in place at its end, which is the end of the command.
+
+    Raises
+    ------
+    StudioError
+        If a file is there that only `force` replaces; or one cannot be written. Nothing is written then.
+    """
+    return written_together(are_results=True, check=None if force else check_replaceable)

@@ -21,6 +21,7 @@ from wordpiece_studio.cli.options import (
     ColumnOption,
     EncodingOption,
     ErrorsOption,
+    ForceOption,
     HistoryOption,
     JsonOption,
     KindOption,
@@ -31,10 +32,11 @@ from wordpiece_studio.cli.options import (
     ProcessesOption,
     RemoveOption,
     WordCountsOption,
+    check_results,
     option,
+    results,
     with_removal,
 )
-from wordpiece_studio.cli.results import ForceOption, check_results, results
 from wordpiece_studio.cli.sources import CorpusNotes, counted_words, listed_sources
 from wordpiece_studio.cli.terminal import print_line, progress, warn
 from wordpiece_studio.compiled.kernel_cache import load_kernels

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.files import TextOnDisk, TextStream
 
 
-LONGEST_CELL = 16 << 20
+_LONGEST_CELL = 16 << 20
 """Characters; more than that is rather a quote that is not closed."""
 
-DELIMITERS = ",;\t|"
+_DELIMITERS = ",;\t|"
 QUOTE_ADVICE = (
     "Mend it: a cell in quotes ends with its quote, and a quote in it is doubled. Or ask for such lines to be skipped."
 )
@@ -53,7 +53,7 @@ class DelimitedRows:
     text
         The file or stream.
     delimiter
-        What separates cells; None for the one of `DELIMITERS` that fits the first rows best.
+        What separates cells; None for the one of `_DELIMITERS` that fits the first rows best.
     errors
         ``"skip-line"`` leaves faulty rows out and counts them; otherwise they are errors.
     takes_quotes_as_they_stand
@@ -69,7 +69,7 @@ class DelimitedRows:
         takes_quotes_as_they_stand: bool = False,
     ) -> None:
         # For the whole process, alas; no one else here reads csv.
-        csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))
+        csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_CELL))
         self._text = text
         self._errors = errors
         self._lines = _Lines(text)
@@ -167,7 +167,7 @@ def sniffed_delimiter(lines: Sequence[str]) -> str:
     ';'
     """
     best, best_fit = ",", (0.0, 1)
-    for delimiter in DELIMITERS:
+    for delimiter in _DELIMITERS:
         widths = []
         reader = csv.reader(lines, delimiter=delimiter, strict=True)
         with suppress(csv.Error, StopIteration):

@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 
     How = Literal["byte order mark", "valid", "guess", "mixed"]
 
-SAMPLE_BYTES = 64 << 10
+_SAMPLE_BYTES = 64 << 10
 """As many of the telling bytes are looked at."""
 
 # What text files outside Unicode are in; charset_normalizer knows many more, and would take one for the other.
@@ -170,7 +170,9 @@ def _best_match(words: Sequence[bytes]) -> str | None:
     from charset_normalizer import from_bytes
 
     sizes = accumulate(map(len, words))
-    data = b" ".join(word for word, size in zip(words, sizes, strict=True) if size <= SAMPLE_BYTES or size == len(word))
+    data = b" ".join(
+        word for word, size in zip(words, sizes, strict=True) if size <= _SAMPLE_BYTES or size == len(word)
+    )
     best = _preferred(from_bytes(data, steps=32, chunk_size=512, threshold=_MOST_NOISE, cp_isolation=list(_CANDIDATES)))
     if best is not None:
         # Both hold more than big5 does; most texts are in the first one.

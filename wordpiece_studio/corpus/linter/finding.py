@@ -173,7 +173,7 @@ def from_data(data: dict[str, Any]) -> Finding:
     return Finding(**data | {"fix": fix, "examples": examples, "detail_templates": details})
 
 
-FRIENDLY, FRIENDLY_TOGETHER = "language-friendly", "language-friendly:keep-chinese"
+_FRIENDLY, _FRIENDLY_TOGETHER = "language-friendly", "language-friendly:keep-chinese"
 
 _COMPOSED = {"nfd": "nfc", "nfkd": "nfkc"}
 
@@ -182,7 +182,7 @@ def keeping_marks(pipeline: Pipeline) -> Iterator[tuple[str, str]]:
     """Yield pipelines that leave letters whole, with their accents."""
     present = pipeline.normalizer.name
     kept = _with_steps(present, _keeping_marks)
-    friendly = FRIENDLY_TOGETHER if _keeps_chinese(present) else FRIENDLY
+    friendly = _FRIENDLY_TOGETHER if _keeps_chinese(present) else _FRIENDLY
     for name in (kept, f"{kept}+nfc", friendly):
         yield name, pipeline.pre_tokenizer.name
 
@@ -232,8 +232,8 @@ def _keeping_marks(step: str) -> str:
 
 
 def _keeping_chinese(step: str) -> str:
-    if step == FRIENDLY:
-        return FRIENDLY_TOGETHER
+    if step == _FRIENDLY:
+        return _FRIENDLY_TOGETHER
     bert = _bert(step)
     return step if bert is None else replace(bert, handle_chinese_chars=False).name
 
@@ -245,7 +245,7 @@ def _cleaning(step: str) -> str:
 
 def _keeps_chinese(name: str) -> bool:
     steps = name.split("+")
-    return FRIENDLY not in steps and all(bert is None or not bert.handle_chinese_chars for bert in map(_bert, steps))
+    return _FRIENDLY not in steps and all(bert is None or not bert.handle_chinese_chars for bert in map(_bert, steps))
 
 
 def _bert(step: str) -> BertNormalizer | None:

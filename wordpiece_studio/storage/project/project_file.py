@@ -41,13 +41,16 @@ from wordpiece_studio.storage.project.records import (
     to_json,
     write_corpus,
 )
-from wordpiece_studio.storage.project.stored_run import NAMES, WrittenRun, check_head, read_run
-from wordpiece_studio.storage.project.stored_words import (
+from wordpiece_studio.storage.project.stored_run import (
     CORPUS_WORDS,
+    NAMES,
     LaterReads,
+    WrittenRun,
+    check_head,
     head_of_counts,
     part_names,
     read_corpus_counts,
+    read_run,
     words_parts,
     words_work,
 )

@@ -1,55 +1,254 @@
-"""A training in a project file: its record, the rows of its history, and where its merges took place.
+"""What is large in a project file: word counts, and a training with the rows of its history and its merges' places.
 
-What the rows need is read when a project is opened; words and places are when they are first asked for. How the words
-are written is in `stored_words`.
+How often the words occur, and what was merged, is read when a project is opened; the words themselves and the places of
+the merges when they are first asked for. The words are those that a training was learned from, and those of the corpus
+as it is.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import hashlib
+import json
+import threading
 from typing import TYPE_CHECKING, Any, get_args
 
+import msgspec
 import numpy as np
 
+from wordpiece_studio.corpus.counts import LARGEST_COUNT, CorpusStatistics, SkippedWord, WordCounts
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.storage.project.container_writing import array_part, strings_parts
+from wordpiece_studio.storage.project.container_writing import array_part, strings_parts, text_part
 from wordpiece_studio.storage.project.contents import ProjectRun
 from wordpiece_studio.storage.project.layout import damaged
-from wordpiece_studio.storage.project.records import RunHead
-from wordpiece_studio.storage.project.stored_words import (
-    RUN_WORDS,
-    is_sum_small,
-    part_names,
-    read_counts,
-    words_parts,
-    words_work,
-)
+from wordpiece_studio.storage.project.records import CountsHead, RunHead, from_json
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.training.config import LIMITS, TrainingConfig
 from wordpiece_studio.training.engine import StopReason
 from wordpiece_studio.training.history import COLUMNS
-from wordpiece_studio.training.stored_history import (
-    HistoryPlaces,
-    HistoryTable,
-    places_of,
-    restored_history,
-    table_of,
-)
+from wordpiece_studio.training.stored_history import HistoryPlaces, HistoryTable, places_of, restored_history, table_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
-    from wordpiece_studio.corpus.counts import WordCounts
+    from numpy.typing import NDArray
+
     from wordpiece_studio.storage.project.container_reading import Container
     from wordpiece_studio.storage.project.container_writing import PartContent
-    from wordpiece_studio.storage.project.stored_words import LaterReads
+    from wordpiece_studio.storage.project.contents import ProjectCorpus, ProjectSettings
+    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
 
-TOKENS = "tokens"
-COLUMN = "merges/{}"
-PLACE_COUNTS, LEFT_LENGTHS, POSITIONS = "places/counts", "places/left_lengths", "places/positions"
+
+_RUN_WORDS, CORPUS_WORDS = "words", "corpus/words"
+"""What the names of the parts begin with."""
+_COUNTS, _STATISTICS = "{}/counts", "{}/statistics"
+_BYTES_A_WORD = 12  # about, before they are compressed
+_SKIPPED = tuple(field.name for field in dataclasses.fields(SkippedWord))
+
+
+class LaterReads:
+    """What is read from a project's file after it was opened. The file is let go of when nothing is left."""
+
+    def __init__(self, container: Container) -> None:
+        self.container = container
+        self._awaited: set[str] = set()
+
+    def expect(self, what: str) -> None:
+        """Keep the file for this."""
+        self._awaited.add(what)
+
+    def note_read(self, what: str) -> None:
+        """Say that this was read."""
+        self._awaited.discard(what)
+        if not self._awaited:
+            self.container.close()
+
+
+def part_names(words: str) -> frozenset[str]:
+    """Return the names of all parts that these word counts may have: `_RUN_WORDS` or `CORPUS_WORDS`."""
+    return frozenset([f"{words}/text", f"{words}/lengths", _COUNTS.format(words), _STATISTICS.format(words)])
+
+
+def words_work(counts: WordCounts) -> int:
+    """Return about how many bytes the parts have."""
+    return _BYTES_A_WORD * len(counts)
+
+
+def words_parts(words: str, counts: WordCounts) -> Iterator[PartContent]:
+    """Yield the parts of word counts, made when they are asked for."""
+    yield array_part(_COUNTS.format(words), counts.counts)
+    yield text_part(_STATISTICS.format(words), _statistics_json(counts))
+    yield from strings_parts(words, counts.words)
+
+
+def read_counts(later: LaterReads, words: str, normalizer: dict[str, Any], pre_tokenizer: dict[str, Any]) -> WordCounts:
+    """Return word counts of which the words are read when they are first asked for.
+
+    Raises
+    ------
+    StudioError
+        If they are damaged; when the words are asked for, if those are.
+    """
+    container = later.container
+    name = _COUNTS.format(words)
+    counts = container.array(name, "i").astype(np.int64)
+    if len(counts) and (counts.min() < 1 or not _is_sum_small(counts)):
+        raise damaged(container.path, name)
+
+    def load() -> list[str]:
+        found = container.strings(words, len(counts))
+        later.note_read(words)
+        if not all(found):
+            raise damaged(container.path, words, "a word is empty")
+        return found
+
+    later.expect(words)
+    values = from_json(container.text(_STATISTICS.format(words)))
+    statistics = msgspec.convert(values["statistics"], CorpusStatistics)
+    skipped = [msgspec.convert(dict(zip(_SKIPPED, word, strict=True)), SkippedWord) for word in values["skipped"]]
+    if not _are_possible(statistics, skipped):
+        raise damaged(container.path, _STATISTICS.format(words), "they cannot be those of a corpus")
+    return StoredWordCounts(
+        load,
+        counts,
+        normalizers.from_spec(normalizer),
+        pre_tokenizers.from_spec(pre_tokenizer),
+        statistics,
+        skipped,
+    )
+
+
+def _are_possible(statistics: CorpusStatistics, skipped: list[SkippedWord]) -> bool:
+    """Tell whether this can have been read: no number is negative, and of words that were left out some are named."""
+    records: list[Any] = [statistics, *statistics.files, *skipped]
+    values = [getattr(record, field.name) for record in records for field in dataclasses.fields(record)]
+    numbers = [value for value in (*values, *statistics.spelled_out.values()) if isinstance(value, int)]
+    return bool(skipped or not statistics.skipped_words) and all(0 <= number <= LARGEST_COUNT for number in numbers)
+
+
+def head_of_counts(counts: WordCounts, corpus: ProjectCorpus, settings: ProjectSettings) -> CountsHead:
+    """Return the record of a corpus' word counts."""
+    return CountsHead(
+        normalizer=normalizers.to_spec(counts.normalizer),
+        pre_tokenizer=pre_tokenizers.to_spec(counts.pre_tokenizer),
+        corpus=_digest(corpus, settings.max_word_length),
+    )
+
+
+def read_corpus_counts(
+    later: LaterReads, head: CountsHead, corpus: ProjectCorpus, settings: ProjectSettings
+) -> WordCounts | None:
+    """Return the word counts of a corpus; None if they are those of another one, or were counted otherwise.
+
+    That is so where a program that does not know word counts kept them although it changed the corpus.
+
+    Raises
+    ------
+    StudioError
+        If they are damaged; when the words are asked for, if those are.
+    """
+    is_counted_so = (head.normalizer, head.pre_tokenizer) == (settings.normalizer, settings.pre_tokenizer)
+    if not is_counted_so or head.corpus != _digest(corpus, settings.max_word_length):
+        return None
+    return read_counts(later, CORPUS_WORDS, head.normalizer, head.pre_tokenizer)
+
+
+def _digest(corpus: ProjectCorpus, max_word_length: int) -> str:
+    """Return a hash of what a corpus is counted from: its text, or its files as they were when they were read last.
+
+    Where the files are does not matter: they may have been moved since.
+    """
+    result = hashlib.sha256(f"{max_word_length}\0".encode())
+    if corpus.text is not None:
+        result.update(b"text\0" + corpus.text.encode("utf-8", "surrogatepass"))
+    for reference in corpus.files:
+        file = reference.file
+        about = [file.kind, file.column, file.encoding, file.errors, reference.size, reference.modified_ns]
+        result.update(json.dumps(about).encode() + b"\0")
+    return result.hexdigest()
+
+
+def _is_sum_small(numbers: np.ndarray[Any, Any]) -> bool:
+    """Return whether numbers add up to what fits in an int64."""
+    return float(numbers.sum(dtype=np.float64)) < LARGEST_COUNT / 2 or sum(numbers.tolist()) <= LARGEST_COUNT
+
+
+def _statistics_json(counts: WordCounts) -> str:
+    skipped = [dataclasses.astuple(word) for word in counts.skipped]
+    return json.dumps({"statistics": dataclasses.asdict(counts.statistics), "skipped": skipped})
+
+
+class StoredWordCounts(WordCounts):
+    """As `WordCounts`; how many words there are, and how often they occur together, is known without the words.
+
+    Parameters
+    ----------
+    load_words
+        Called once, from any thread, when the words are first asked for; it must return as many as there are counts.
+    counts, normalizer, pre_tokenizer, statistics, skipped
+        As for `WordCounts`.
+    """
+
+    __slots__ = ("_error", "_load_words", "_loading", "_words")
+
+    def __init__(
+        self,
+        load_words: Callable[[], list[str]],
+        counts: Sequence[int] | NDArray[np.int64],
+        normalizer: Normalizer,
+        pre_tokenizer: PreTokenizer,
+        statistics: CorpusStatistics | None = None,
+        skipped: Sequence[SkippedWord] = (),
+    ) -> None:
+        self._load_words = load_words
+        self._loading = threading.Lock()
+        self._error: StudioError | None = None
+        super().__init__([], counts, normalizer, pre_tokenizer, statistics, skipped)
+        self._words: list[str] | None = None
+
+    @property
+    def words(self) -> list[str]:
+        """The distinct words, in order of first appearance.
+
+        Raises
+        ------
+        StudioError
+            If they cannot be read.
+        """
+        if self._words is None:
+            with self._loading:
+                if self._words is None:
+                    self._words = self._loaded()
+        return self._words
+
+    @words.setter
+    def words(self, words: list[str]) -> None:
+        self._words = words
+
+    def _loaded(self) -> list[str]:
+        if self._error is not None:
+            raise self._error  # they are read once
+        try:
+            words = self._load_words()
+            if len(words) != len(self.counts):
+                raise StudioError(
+                    "There are {words:,} words and {counts:,} counts of words",
+                    "The file is damaged.",
+                    words=len(words),
+                    counts=len(self.counts),
+                )
+        except StudioError as error:
+            self._error = error
+            raise
+        return words
+
+
+_TOKENS = "tokens"
+_COLUMN = "merges/{}"
+_PLACE_COUNTS, _LEFT_LENGTHS, _POSITIONS = "places/counts", "places/left_lengths", "places/positions"
 NAMES = frozenset(
-    [f"{TOKENS}/text", f"{TOKENS}/lengths", PLACE_COUNTS, LEFT_LENGTHS, POSITIONS, *part_names(RUN_WORDS)]
-    + [COLUMN.format(name) for name in COLUMNS]
+    [f"{_TOKENS}/text", f"{_TOKENS}/lengths", _PLACE_COUNTS, _LEFT_LENGTHS, _POSITIONS, *part_names(_RUN_WORDS)]
+    + [_COLUMN.format(name) for name in COLUMNS]
 )
 """The names of all parts that a run has."""
 _PLACES = "places"
@@ -100,12 +299,12 @@ class WrittenRun:
         """Yield the parts, made when they are asked for."""
         table, counts = self._table, self._counts
         for name in COLUMNS:
-            yield array_part(COLUMN.format(name), table.columns[name])
-        yield from strings_parts(TOKENS, table.tokens)
-        yield from words_parts(RUN_WORDS, counts)
-        yield array_part(PLACE_COUNTS, np.asarray(self._places.position_counts))
-        yield array_part(LEFT_LENGTHS, np.asarray(self._places.left_lengths))
-        yield array_part(POSITIONS, self._places.positions)
+            yield array_part(_COLUMN.format(name), table.columns[name])
+        yield from strings_parts(_TOKENS, table.tokens)
+        yield from words_parts(_RUN_WORDS, counts)
+        yield array_part(_PLACE_COUNTS, np.asarray(self._places.position_counts))
+        yield array_part(_LEFT_LENGTHS, np.asarray(self._places.left_lengths))
+        yield array_part(_POSITIONS, self._places.positions)
 
 
 def read_run(later: LaterReads, head: RunHead) -> ProjectRun:
@@ -161,17 +360,17 @@ def _config(container: Container, head: RunHead) -> TrainingConfig:
 
 def _places(later: LaterReads) -> HistoryPlaces:
     container = later.container
-    counts, lengths, positions = (container.array(name, "i") for name in (PLACE_COUNTS, LEFT_LENGTHS, POSITIONS))
+    counts, lengths, positions = (container.array(name, "i") for name in (_PLACE_COUNTS, _LEFT_LENGTHS, _POSITIONS))
     later.note_read(_PLACES)
-    if positions.dtype.itemsize > 4 or not is_sum_small(counts):
-        raise damaged(container.path, POSITIONS)
+    if positions.dtype.itemsize > 4 or not _is_sum_small(counts):
+        raise damaged(container.path, _POSITIONS)
     return HistoryPlaces(counts.astype(np.int64), lengths.astype(np.int64), positions.astype(np.int32))
 
 
 def _read_counts(later: LaterReads, head: RunHead) -> WordCounts:
-    counts = read_counts(later, RUN_WORDS, head.normalizer, head.pre_tokenizer)
+    counts = read_counts(later, _RUN_WORDS, head.normalizer, head.pre_tokenizer)
     if head.word_count > len(counts) or head.total_words > counts.total:
-        raise damaged(later.container.path, f"{RUN_WORDS}/counts", "there are too few words")
+        raise damaged(later.container.path, f"{_RUN_WORDS}/counts", "there are too few words")
     return counts
 
 
@@ -179,13 +378,13 @@ def _read_table(container: Container, head: RunHead) -> HistoryTable:
     columns: dict[str, np.ndarray[Any, Any]] = {}
     for name, dtype in COLUMNS.items():
         kind = np.dtype(dtype).kind
-        columns[name] = container.array(COLUMN.format(name), kind).astype(dtype, copy=False)
+        columns[name] = container.array(_COLUMN.format(name), kind).astype(dtype, copy=False)
         if kind == "i" and len(columns[name]) and columns[name].min() < 0:
-            raise damaged(container.path, COLUMN.format(name), "a number is negative")
+            raise damaged(container.path, _COLUMN.format(name), "a number is negative")
     config = TrainingConfig.from_dict(head.first_config)
-    tokens = container.strings(TOKENS, head.initial_size + int(np.count_nonzero(columns["is_new"])))
+    tokens = container.strings(_TOKENS, head.initial_size + int(np.count_nonzero(columns["is_new"])))
     if tuple(tokens[: len(config.special_tokens)]) != config.special_tokens:
-        raise damaged(container.path, TOKENS, "they do not begin with the special tokens")
+        raise damaged(container.path, _TOKENS, "they do not begin with the special tokens")
     return HistoryTable(
         config, tokens, head.initial_size, columns, head.symbols_after, head.word_count, head.total_words
     )
