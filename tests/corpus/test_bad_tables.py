@@ -132,7 +132,7 @@ def test_21_what_follows_a_quote_is_named(table: Path) -> None:
 
 def test_21_a_quote_is_not_searched_for_in_the_whole_file(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = corpus_file(table, 'id,text\n1,"open\n' + "2,row\n" * 40_000)
-    monkeypatch.setattr(delimited, "LONGEST_CELL", 1000)
+    monkeypatch.setattr(delimited, "_LONGEST_CELL", 1000)
     monkeypatch.setattr(delimited.csv, "field_size_limit", limited(1000))
     assert "line 2, byte 10: the quote that opens here is not closed as it should be" in refusal(file)
     assert losses_of(corpus_file(table, errors="skip-line")) == ("row\n" * 40_000, 0, 1)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.corpus.reading import corpus_file, losses_of, pieces_of, refusal, text_of
-from wordpiece_studio.corpus import detection
+from wordpiece_studio.corpus import files
 from wordpiece_studio.corpus.detection import described
 from wordpiece_studio.corpus.encodings import guessed_encoding
 from wordpiece_studio.corpus.files import found_encoding
@@ -128,8 +128,8 @@ def test_what_is_no_text_has_no_encoding(tmp_path: Path) -> None:
 
 
 def test_far_into_a_large_file_is_looked_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(detection, "_HEAD_BYTES", 4 << 10)
-    monkeypatch.setattr(detection, "_PART_BYTES", 4 << 10)
+    monkeypatch.setattr(files, "_HEAD_BYTES", 4 << 10)
+    monkeypatch.setattr(files, "_PART_BYTES", 4 << 10)
     path = tmp_path / "a.txt"
     path.write_bytes(b"plain words only\n" * 2000 + RUSSIAN.encode("cp1251") * 100)
     assert found_encoding(path) == "cp1251"
