@@ -14,7 +14,6 @@ from wordpiece_studio.session.kernel_warmup import KernelWarmup
 from wordpiece_studio.session.pacing import MAX_BATCH, SLICE_SECONDS, Pacer
 from wordpiece_studio.session.shown_run import ProgressMeter
 from wordpiece_studio.session.training_job import sure_size
-from wordpiece_studio.training import time_forecast
 from wordpiece_studio.training.config import TrainingConfig
 
 if TYPE_CHECKING:

@@ -27,8 +27,8 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.recovery.about import to_json
 from wordpiece_studio.session.recovery.journal import ABOUT, JournalWriter, edit_record
 from wordpiece_studio.storage.project.layout import SUFFIX
+from wordpiece_studio.system.atomic_write import is_gone
 from wordpiece_studio.system.printable import display_name
-from wordpiece_studio.system.temporary_files import is_gone
 
 if TYPE_CHECKING:
     from collections.abc import Callable
