@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")  # before anything imports Qt
 
+# Hundreds of processes are started here, each of which would compile the whole program anew.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell has it for what runs behind it; children inherit it
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -46,11 +50,14 @@ _LOAD_KERNELS = "import sys; from wordpiece_studio.compiled.kernel_cache import 
 hypothesis.settings.register_profile(
     "studio",
     deadline=None,  # a time limit on a shared machine tells nothing about the code
+    max_examples=40,
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.register_profile(
     "ci", parent=hypothesis.settings.get_profile("studio"), derandomize=True, database=None
 )
+# pytest --hypothesis-profile=exhaustive
+hypothesis.settings.register_profile("exhaustive", parent=hypothesis.settings.get_profile("studio"), max_examples=1000)
 hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "studio")
 
 

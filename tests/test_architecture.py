@@ -76,10 +76,16 @@ def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"), str(path))
 
 
+@cache
+def nodes_of(path: Path) -> list[ast.AST]:
+    return list(ast.walk(tree_of(path)))
+
+
+@cache
 def imports_of(path: Path) -> list[tuple[int, str]]:
     """Return (line, dotted name) of every import of a file, those within functions and TYPE_CHECKING too."""
     found = []
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             found += [(node.lineno, alias.name) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -90,7 +96,7 @@ def imports_of(path: Path) -> list[tuple[int, str]]:
 def uses_of(names: set[str], path: Path) -> list[tuple[int, str]]:
     """Return (line, name) wherever one of the names is used as a name, an attribute or an import."""
     found = []
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         name = getattr(node, "id", None) or getattr(node, "attr", None)
         if isinstance(node, ast.alias):
             name = node.name
@@ -183,7 +189,7 @@ def test_imports_are_absolute() -> None:
     wrong = [
         f"{name_of(path)}:{node.lineno}"
         for path in FILES
-        for node in ast.walk(tree_of(path))
+        for node in nodes_of(path)
         if isinstance(node, ast.ImportFrom) and node.level
     ]
     assert not wrong
@@ -234,7 +240,7 @@ def test_tooltips_go_through_the_helper_that_escapes() -> None:
     wrong = [
         f"{name_of(path)}:{node.lineno}"
         for path in (PACKAGE / "ui").rglob("*.py")
-        for node in ast.walk(tree_of(path))
+        for node in nodes_of(path)
         if isinstance(node, ast.Call)
         and getattr(node.func, "attr", "") in {"setToolTip", "showText"}
         and name_of(path) not in MAY_SET_TOOLTIPS
@@ -254,7 +260,7 @@ def is_own_text(node: ast.expr) -> bool:
 
 def test_fields_are_made_where_they_get_a_limit() -> None:
     """Qt's own lets in 32,767 characters, which what looks at them at each key takes seconds for."""
-    calls = [(path, node) for path in FILES for node in ast.walk(tree_of(path)) if isinstance(node, ast.Call)]
+    calls = [(path, node) for path in FILES for node in nodes_of(path) if isinstance(node, ast.Call)]
     made = {name_of(path) for path, node in calls if getattr(node.func, "id", None) == "QLineEdit"}
     assert made <= MAY_MAKE_FIELDS
 
@@ -263,13 +269,13 @@ def test_painters_are_given_back_whatever_happens() -> None:
     """An exception with a painter open ends the process when Qt paints the next time."""
     found = []
     for path in FILES:
-        tree = ast.parse(path.read_text("utf-8"))
-        opened = {item.context_expr for node in ast.walk(tree) if isinstance(node, ast.With) for item in node.items}
-        for node in ast.walk(tree):
+        opened = {item.context_expr for node in nodes_of(path) if isinstance(node, ast.With) for item in node.items}
+        for node in nodes_of(path):
             if not isinstance(node, ast.Call):
                 continue
             is_painter = isinstance(node.func, ast.Name) and node.func.id == "QPainter"
-            is_saved = isinstance(node.func, ast.Attribute) and ast.unparse(node.func) == "painter.save"
+            is_save = isinstance(node.func, ast.Attribute) and node.func.attr == "save"
+            is_saved = is_save and ast.unparse(node.func) == "painter.save"
             if (is_painter and node not in opened) or (is_saved and name_of(path) not in MAY_SAVE_PAINTERS):
                 found.append(f"{name_of(path)}:{node.lineno} {ast.unparse(node)}")
     assert found == []
@@ -280,7 +286,7 @@ def test_structs_are_decodable() -> None:
     found = [
         f"{name_of(path)}:{node.lineno} {node.name}"
         for path in FILES
-        for node in ast.walk(tree_of(path))
+        for node in nodes_of(path)
         if isinstance(node, ast.ClassDef)
         and "msgspec.Struct" in map(ast.unparse, node.bases)
         and "decodable" not in map(ast.unparse, node.decorator_list)
@@ -293,7 +299,7 @@ def test_signals_carry_objects() -> None:
     wrong = [
         f"{name_of(path)}:{node.lineno} Signal({argument.id})"
         for path in FILES
-        for node in ast.walk(tree_of(path))
+        for node in nodes_of(path)
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Signal"
         for argument in node.args
         if isinstance(argument, ast.Name) and argument.id in {"int", "dict", "list"}
@@ -320,7 +326,7 @@ def test_every_file_says_what_it_is() -> None:
 def test_every_public_method_says_what_it_does() -> None:
     """One that overrides Qt's (the camelCase ones, and a few) or a documented one of ours needs no words."""
     qt_names = {"data", "event", "flags", "index", "paint", "parent", "redo", "run", "undo"}
-    classes = [(path, node) for path in FILES for node in ast.walk(tree_of(path)) if isinstance(node, ast.ClassDef)]
+    classes = [(path, node) for path in FILES for node in nodes_of(path) if isinstance(node, ast.ClassDef)]
     bases = {kind.name: {ast.unparse(base) for base in kind.bases} for _, kind in classes}
     told = {(kind.name, name) for _, kind in classes for name, method in methods_of(kind) if ast.get_docstring(method)}
 
@@ -357,7 +363,7 @@ def test_functions_are_short() -> None:
     """Docstrings do not count; kernels are excepted: what numba compiles is inlined by hand, the reason beside it."""
     wrong = []
     for path in FILES:
-        for node in ast.walk(tree_of(path)):
+        for node in nodes_of(path):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not is_kernel(node):
                 words = len((ast.get_docstring(node) or "").splitlines())
                 length = (node.end_lineno or 0) - node.lineno + 1 - words

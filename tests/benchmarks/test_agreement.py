@@ -34,8 +34,9 @@ def _no_network_and_no_advice(monkeypatch: pytest.MonkeyPatch) -> None:
         *([setting] for setting in unusual_settings()[3:5]),
         *(
             pytest.param(settings, marks=pytest.mark.slow)
-            for settings in (*groups_of_settings()[::9], *([setting] for setting in unusual_settings()))
+            for settings in (*groups_of_settings()[::45], *([setting] for setting in unusual_settings()))
         ),
+        *(pytest.param(settings, marks=pytest.mark.exhaustive) for settings in groups_of_settings()[::9]),
     ],
     ids=lambda settings: ascii(settings[0].group + ", " + settings[0].pre_tokenizer)[1:-1],
 )

@@ -168,7 +168,7 @@ def wait_until(condition: Callable[[], bool]) -> None:
 
 @pytest.mark.usefixtures("qapp")
 class TestModel(ModelMachine.TestCase):
-    settings = settings(max_examples=30, stateful_step_count=30)
+    settings = settings(max_examples=12, stateful_step_count=30)
 
 
 def test_a_training_that_is_given_up_leaves_the_model_idle_or_with_its_run(qapp: object) -> None:

@@ -27,7 +27,7 @@ from tests.reliability.saves import NEW, OLD, Save, saves
 from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
 CODES = {"ENOSPC": errno.ENOSPC, "EIO": errno.EIO, "EACCES": errno.EACCES, "short": SHORT}
 _DEEDS = {"once": (False, True), "for good": (True, True), "all for good": (True, False)}
@@ -72,22 +72,27 @@ def calls_of(save: Save, folder: Path) -> list[str]:
     return faults.calls
 
 
-def points_of(calls: Sequence[str]) -> Iterator[int]:
-    """Yield the calls to fail: all; of a long row of writes the first and last ones and some between."""
+def points_of(calls: Sequence[str], every: int = 1, first: int = 0) -> list[int]:
+    """Return which calls to fail: all, or a sample; of a long row of writes the first, the last and some between."""
     step = max(1, len(calls) // _ALL_AT_MOST)
+    found = []
     for number, name in enumerate(calls, start=1):
         near_the_end = min(number, len(calls) - number) < 20
         if name != "write" or near_the_end or number % step == 0:
-            yield number
+            found.append(number)
+    return found[first % every :: every]
 
 
-def swept(save: Save, folder: Path, codes: Sequence[str] = tuple(CODES)) -> Report:
-    """Let every call of a save fail, in every way, and return what became of it."""
+def swept(save: Save, folder: Path, codes: Sequence[str] = tuple(CODES), every: int = 1) -> Report:
+    """Let every call of a save fail, in every way, and return what became of it.
+
+    With `every` each call fails in one of so many ways, another one than the call before it.
+    """
     calls = calls_of(save, folder)
     report = Report(points=len(calls))
     for code in codes:
-        for deed, (for_good, spares_cleaning) in _DEEDS.items():
-            for number in points_of(calls):
+        for way, (deed, (for_good, spares_cleaning)) in enumerate(_DEEDS.items(), start=list(CODES).index(code)):
+            for number in points_of(calls, every, way):
                 if code == "short" and (calls[number - 1] != "write" or not for_good):
                     continue
                 where = f"{calls[number - 1]} (call {number}) {code} {deed}"
@@ -143,12 +148,12 @@ def _which(save: Save, folder: Path) -> int | None:
         return None
 
 
-def killed_at_each_call(save: Save, folder: Path) -> Report:
+def killed_at_each_call(save: Save, folder: Path, every: int = 1) -> Report:
     """Kill a save before each of its calls; the files must be the old or the new ones, or be known to be mixed."""
     calls = calls_of(save, folder)
     names = {path.name for path in folder.iterdir()}
     report = Report(points=len(calls))
-    for number in points_of(calls):
+    for number in points_of(calls, every):
         save.write(folder, OLD)
         if left := {path.name for path in folder.iterdir()} - names:
             report.faults.append(f"the next save left behind {sorted(left)}")

@@ -33,8 +33,8 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def test_ctrl_c_ends_every_command_at_any_step(command: str, texts: Path, tmp_path: Path) -> None:
     from tests.reliability.interrupts import Commands, interrupted
 
-    tally = interrupted(Commands(command, "second", texts, tmp_path), 4, 1, seed=command)
-    assert (dict(tally.codes), tally.with_files, tally.swallowed, tally.faults) == ({130: 4}, 0, 0, [])
+    tally = interrupted(Commands(command, "second", texts, tmp_path), 2, 1, seed=command)
+    assert (dict(tally.codes), tally.with_files, tally.swallowed, tally.faults) == ({130: 2}, 0, 0, [])
 
 
 def test_the_harness_notices_a_signal_that_is_swallowed(texts: Path, tmp_path: Path) -> None:

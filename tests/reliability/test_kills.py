@@ -25,9 +25,9 @@ def names_of(found: list[Save]) -> list[str]:
 def test_no_killed_save_tears_a_file(save: Save, tmp_path: Path) -> None:
     from tests.reliability.kills import killed
 
-    tally = killed(save, 12, tmp_path, seed=1)
+    tally = killed(save, 5, tmp_path, seed=1)
     assert (tally.outcomes["torn"], tally.still_left, tally.faults) == (0, 0, [])
-    assert tally.outcomes.total() == 12
+    assert tally.outcomes.total() == 5
 
 
 @pytest.mark.slow

@@ -21,6 +21,16 @@ from tests.benchmarks.parity import random_texts as parity_texts  # noqa: E402
 CODE_POINTS = [code_point for code_point in range(0x110000) if not 0xD800 <= code_point <= 0xDFFF]
 # In short texts with letters between them, so that a fault names its neighbourhood.
 EVERY_CHARACTER = ["a".join(map(chr, CODE_POINTS[start : start + 512])) for start in range(0, len(CODE_POINTS), 512)]
+# All where scripts have marks and cases, and some of the rest.
+MANY_CHARACTERS = EVERY_CHARACTER[:24] + EVERY_CHARACTER[24::17]
+SWEPT = pytest.mark.parametrize(
+    "texts",
+    [
+        pytest.param(MANY_CHARACTERS, marks=pytest.mark.slow),
+        pytest.param(EVERY_CHARACTER, marks=pytest.mark.exhaustive),
+    ],
+    ids=["many", "every"],
+)
 FLAGS = list(product([True, False], [True, False], [None, True, False], [True, False]))
 
 
@@ -48,20 +58,20 @@ def aligned(text: str, normalizer: object) -> tuple[str, list[int], list[int]]:
     return "".join(s[0] for s in splits), [s[1][0] for s in splits], [s[1][1] for s in splits]
 
 
-@pytest.mark.slow
+@SWEPT
 @pytest.mark.parametrize("flags", FLAGS)
-def test_every_code_point_is_normalized_alike(flags: tuple[bool, bool, bool | None, bool]) -> None:
+def test_every_code_point_is_normalized_alike(texts: list[str], flags: tuple[bool, bool, bool | None, bool]) -> None:
     ours, theirs = BertNormalizer(*flags), normalizers.BertNormalizer(*flags)
-    for text in EVERY_CHARACTER:
+    for text in texts:
         assert ours.normalize(text) == theirs.normalize_str(text)
 
 
-@pytest.mark.slow
-def test_every_code_point_is_split_alike() -> None:
+@SWEPT
+def test_every_code_point_is_split_alike(texts: list[str]) -> None:
     ours = [BertPreTokenizer(), WhitespaceSplit()]
     theirs = [pre_tokenizers.BertPreTokenizer(), pre_tokenizers.WhitespaceSplit()]
     for mine, other in zip(ours, theirs, strict=True):
-        for text in EVERY_CHARACTER:
+        for text in texts:
             expected = [(word, start, end) for word, (start, end) in other.pre_tokenize_str(text)]
             assert [(span.text, span.start, span.end) for span in mine.spans(text)] == expected
             assert mine.split(text) == [word for word, _, _ in expected]
@@ -70,7 +80,7 @@ def test_every_code_point_is_split_alike() -> None:
 @pytest.mark.parametrize("flags", FLAGS)
 def test_random_texts_are_normalized_and_aligned_alike(flags: tuple[bool, bool, bool | None, bool]) -> None:
     ours, theirs = BertNormalizer(*flags), normalizers.BertNormalizer(*flags)
-    for text in random_texts(1000, seed=FLAGS.index(flags)):
+    for text in random_texts(250, seed=FLAGS.index(flags)):
         expected, starts, ends = aligned(text, theirs)
         result = ours.align(text)
         assert ours.normalize(text) == result.text == expected
@@ -79,17 +89,19 @@ def test_random_texts_are_normalized_and_aligned_alike(flags: tuple[bool, bool, 
 
 @pytest.mark.parametrize("pair", [pair for pair in other_pairs() if pair.normalizer], ids=lambda pair: pair.name)
 def test_other_normalizers_align_every_character_alike(pair: Pair) -> None:
-    for text in parity_texts(500, seed=3):
+    for text in parity_texts(200, seed=3):
         result = pair.ours.normalizer.align(text)
         assert (result.text, list(result.starts), list(result.ends)) == aligned(text, pair.normalizer), ascii(text)
 
 
-@pytest.mark.slow
+@pytest.mark.parametrize(
+    "count", [pytest.param(1500, marks=pytest.mark.slow), pytest.param(10_000, marks=pytest.mark.exhaustive)]
+)
 @pytest.mark.parametrize("lowercase", [False, True])
-def test_words_and_their_offsets_are_alike(lowercase: bool) -> None:
+def test_words_and_their_offsets_are_alike(lowercase: bool, count: int) -> None:
     pipeline = Pipeline(BertNormalizer(lowercase=lowercase), BertPreTokenizer())
     normalizer, splitter = normalizers.BertNormalizer(lowercase=lowercase), pre_tokenizers.BertPreTokenizer()
-    for text in random_texts(10_000, seed=7):
+    for text in random_texts(count, seed=7):
         pieces = tokenizers.PreTokenizedString(text)
         pieces.normalize(normalizer.normalize)
         splitter.pre_tokenize(pieces)

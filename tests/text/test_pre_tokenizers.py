@@ -5,7 +5,7 @@ import json
 
 import pytest
 import regex
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wordpiece_studio.errors import StudioError
@@ -153,10 +153,13 @@ def test_whitespace_is_unicodes_not_pythons() -> None:
     assert WhitespaceSplit().split("a\x1cb c\x85d\u3000e") == ["a\x1cb", "c", "d", "e"]
 
 
-@pytest.mark.parametrize("normalizer", ["none", "lowercase", "bert-cased", "bert-uncased", "remove:a\n", "remove:. "])
 @pytest.mark.parametrize("pre_tokenizer", [*BUILT_IN, Halves()])
-@given(text=TEXTS)
-def test_aligned_words_are_the_words(normalizer: str, pre_tokenizer: PreTokenizer, text: str) -> None:
+@given(
+    text=TEXTS,
+    normalizer=st.sampled_from(["none", "lowercase", "bert-cased", "bert-uncased", "remove:a\n", "remove:. "]),
+)
+@settings(max_examples=100)
+def test_aligned_words_are_the_words(pre_tokenizer: PreTokenizer, text: str, normalizer: str) -> None:
     pipeline = Pipeline(resolve_normalizer(normalizer), pre_tokenizer)
     words = pipeline.aligned_words(text)
     assert [word.text for word in words] == pipeline.words(text) == list(pipeline.iterate(text))

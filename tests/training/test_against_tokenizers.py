@@ -37,6 +37,12 @@ Peer = tuple[list[str], list[tuple[str, str]]]
 SAMPLES = [resource_path(f"samples/{name}.txt") for name in ("chinese", "course-en", "hug", "korean", "spanish")]
 CORPORA = Path(__file__).parents[3] / "shared" / "corpora"
 COURSES = sorted(CORPORA.glob("course-*.txt")) if CORPORA.is_dir() else []
+FEW = {"course-es", "course-ko"}
+EACH_COURSE = pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, marks=pytest.mark.slow if path.stem in FEW else pytest.mark.exhaustive) for path in COURSES],
+    ids=lambda path: path.stem,
+)
 SIZES = [1000, 4000, 8000]
 COUNT = wps.TrainingConfig(
     objective="count", tie="ids", alphabet="huggingface", alphabet_overflow="remove", end_of_word="attached"
@@ -179,7 +185,7 @@ def compare_file(path: Path, config: Any, model: str, engines: tuple[Any, ...]) 
         assert_same(pairs, replayed(asked, peer) if asked is config else asked, model, peer, engines)
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(corpora, configs, growths, scales)
 def test_wordpiece(pairs: Pairs, config: Any, growth: int, scale: int) -> None:
     compare_words(pairs, config, growth, scale, "WordPiece")
@@ -194,7 +200,7 @@ def test_byte_pair_encoding(pairs: Pairs, config: Any, growth: int, scale: int, 
     compare_words(pairs, config, growth, scale, "BPE")
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @settings(max_examples=1000)
 @given(
     corpora, configs, growths, scales, st.sampled_from([("WordPiece", "##", None), *(("BPE", *m) for m in BYTE_PAIRS)])
@@ -212,16 +218,14 @@ def test_samples(path: Path) -> None:
     compare_file(path, byte_pairs, "BPE", ("plain", "compiled"))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("path", COURSES, ids=lambda path: path.stem)
+@EACH_COURSE
 def test_courses(path: Path, size: int) -> None:
     compare_file(path, dataclasses.replace(COUNT, vocab_size=size, min_frequency=2), "WordPiece", ("compiled",))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("marks", BYTE_PAIRS, ids=str)
-@pytest.mark.parametrize("path", COURSES, ids=lambda path: path.stem)
+@EACH_COURSE
 def test_courses_in_byte_pairs(path: Path, marks: tuple[str, str | None]) -> None:
     config = dataclasses.replace(COUNT, continuing_subword_prefix=marks[0], end_of_word_suffix=marks[1])
     compare_file(path, dataclasses.replace(config, vocab_size=8000), "BPE", ("compiled",))

@@ -101,9 +101,20 @@ def every_engine() -> Any:
     [("b", 7), ("aa", 1), ("#b", 2), ("#éa", 1), ("#aaa#a#béaéa", 2)],
     wps.TrainingConfig(objective="likelihood", max_merges=2, special_tokens=(), continuing_subword_prefix=""),
 )
-@settings(max_examples=400)
+@settings(max_examples=120)
 @given(corpora, configs)
 def test_engines_equal_the_definition(every_engine: Any, pairs: list[tuple[str, int]], config: Any) -> None:
+    assert_defined(every_engine, pairs, config)
+
+
+@pytest.mark.exhaustive
+@settings(max_examples=3000)
+@given(corpora, configs)
+def test_engines_equal_it_on_many_corpora(every_engine: Any, pairs: list[tuple[str, int]], config: Any) -> None:
+    assert_defined(every_engine, pairs, config)
+
+
+def assert_defined(every_engine: Any, pairs: list[tuple[str, int]], config: Any) -> None:
     expected = oracle_train(pairs, config)
     for trainer in every_engine(pairs, config):
         trainer.run()
@@ -115,7 +126,7 @@ def test_engines_equal_the_definition(every_engine: Any, pairs: list[tuple[str, 
 
 
 @pytest.mark.slow
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(corpora, configs, st.lists(st.integers(0, 25), max_size=6))
 def test_any_walk_ends_where_the_straight_way_does(
     every_engine: Any, pairs: list[tuple[str, int]], config: Any, walk: list[int]
