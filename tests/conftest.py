@@ -13,6 +13,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections import Counter
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -87,7 +88,7 @@ def _explain(error: ImportError) -> str:
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
     """Take pytest-qt out where Qt cannot run: it would end the whole run when it is configured."""
-    del parser
+    parser.addoption("--every", type=int, default=1, metavar="N", help="of each file only every Nth test")
     if _find_qt_problem():
         pluginmanager.set_blocked("pytest-qt")
 
@@ -102,6 +103,18 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
         return None
     config.stash[_LEFT_OUT].append(collection_path.relative_to(config.rootpath).as_posix())
     return True
+
+
+@pytest.hookimpl(trylast=True)  # of those that the markers leave
+def pytest_collection_modifyitems(items: list[pytest.Item], config: pytest.Config) -> None:
+    every = config.getoption("every")
+    if every > 1:
+        seen: Counter[Path] = Counter()
+        kept = []
+        for item in items:
+            kept += [item] if seen[item.path] % every == 0 else []
+            seen[item.path] += 1
+        items[:] = kept
 
 
 def _needs_qt(path: Path) -> bool:
