@@ -81,12 +81,13 @@ def empty_studio(qtbot: QtBot, tmp_path: Path, theme: Theme) -> Iterator[Studio]
 
 @pytest.fixture
 def studio(empty_studio: Studio) -> Studio:
-    """A shown window on the sample corpus, trained."""
+    """A window on the sample corpus, shown when that is trained, as at a start: it is painted once."""
     window = empty_studio.window
     window.open_first()
     window.resize(1440, 900)
-    window.show()
     empty_studio.wait_finished()
+    with empty_studio.qtbot.waitActive(window):
+        window.show()
     return empty_studio
 
 

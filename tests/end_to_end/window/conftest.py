@@ -36,10 +36,11 @@ def start(qtbot: QtBot, tmp_path: Path) -> Iterator[Callable[[], Driver]]:
         windows.append(window)
         window.open_first()
         window.resize(1440, 900)
-        with qtbot.waitActive(window):
-            window.show()
         driver = Driver(window)
         driver.wait_finished()
+        with qtbot.waitActive(window):
+            window.show()
+        driver.settle()
         return driver
 
     yield begin

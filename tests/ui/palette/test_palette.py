@@ -115,11 +115,12 @@ def test_recent_files_are_found(studio: Studio, tmp_path: Path, palette: Palette
     assert shown(palette) == ["old.txt and 1 more"]
 
 
-@pytest.mark.parametrize("word", ["layout", "zoom", "exit"])
-def test_words_that_people_use_are_found(palette: Palette, word: str) -> None:
-    QTest.keyClicks(palette.field, word)
-    wanted = {"layout": {"Teach", "Engineer", "Demo"}, "zoom": {"Larger text", "Smaller text"}, "exit": {"Quit"}}[word]
-    assert wanted <= set(shown(palette))
+def test_words_that_people_use_are_found(palette: Palette) -> None:
+    wanted = {"layout": {"Teach", "Engineer", "Demo"}, "zoom": {"Larger text", "Smaller text"}, "exit": {"Quit"}}
+    for word, titles in wanted.items():
+        palette.field.clear()
+        QTest.keyClicks(palette.field, word)
+        assert titles <= set(shown(palette))
 
 
 def test_what_can_be_done_is_asked_when_it_is_chosen(studio: Studio, palette: Palette) -> None:
