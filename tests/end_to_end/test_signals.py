@@ -87,9 +87,9 @@ main()
 """
 
 STEPS = (
-    "start", "taken down", "atexit",
+    "start", "taken down",
     *(pytest.param(each, marks=pytest.mark.slow) for each in ("at once", "closing", "window gone", "log closed")),
-    pytest.param("finalization", marks=pytest.mark.slow),
+    *(pytest.param(each, marks=pytest.mark.slow) for each in ("atexit", "finalization")),
 )  # fmt: skip
 
 

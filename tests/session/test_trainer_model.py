@@ -508,8 +508,9 @@ def test_vocabulary_and_tokenizer_of_a_step(qtbot: QtBot, model: TrainerModel, h
 
 
 @pytest.mark.parametrize("state", ["idle", "preparing", "training", "paused", "finished", "candidates", "step"])
-def test_close_in_every_state(qtbot: QtBot, make_model: MakeModel, hugs: WordCounts, state: str) -> None:
-    for _ in range(50):
+@pytest.mark.parametrize("times", [8, pytest.param(50, marks=pytest.mark.slow)])
+def test_close_in_every_state(qtbot: QtBot, make_model: MakeModel, hugs: WordCounts, state: str, times: int) -> None:
+    for _ in range(times):
         model = make_model(seconds_per_merge=0.0002)
         if state != "idle":
             model.start(hugs, TrainingConfig(max_merges=5 if state in ("finished", "candidates") else 10**6))

@@ -15,6 +15,7 @@ from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 
+from tests.sampling import some_pairs
 from wordpiece_studio.session.records import Focus
 from wordpiece_studio.session.vocabulary_rows import VocabularyColumn
 from wordpiece_studio.training.config import TrainingConfig
@@ -72,17 +73,7 @@ def engineer(studio: Studio) -> Studio:
     return studio
 
 
-def some(first: list[object], second: list[object]) -> pytest.MarkDecorator:
-    """Return each of the first with one of the second; all other pairs of them are slow."""
-    kept = {(one, second[at % len(second)]) for at, one in enumerate(first)}
-    pairs = [(one, other) for one in first for other in second]
-    marks = [() if pair in kept else (pytest.mark.slow,) for pair in pairs]
-    return pytest.mark.parametrize(
-        ("details", "size"), [pytest.param(*pair, marks=mark) for pair, mark in zip(pairs, marks, strict=True)]
-    )
-
-
-@some(["token_details", "charts", "vocabulary", "history"], [46, 50, 300])
+@some_pairs(("details", "size"), ["token_details", "charts", "vocabulary", "history"], [46, 50, 300])
 def test_every_pane_is_painted_in_the_middle_of_the_change(engineer: Studio, size: int, details: str) -> None:
     window = engineer.window
     window.docks.bring(details)
@@ -116,14 +107,16 @@ def test_the_step_under_the_pointer_is_forgotten_with_its_run(engineer: Studio) 
     assert plot.hovered is None
 
 
-@some([VocabularyColumn.FREQUENCY, VocabularyColumn.WORDS, VocabularyColumn.REASON], [46, 70, 200, 50])
-def test_a_sorted_vocabulary_takes_another_run(engineer: Studio, details: VocabularyColumn, size: int) -> None:
+@some_pairs(
+    ("column", "size"), [VocabularyColumn.FREQUENCY, VocabularyColumn.WORDS, VocabularyColumn.REASON], [46, 70, 200, 50]
+)
+def test_a_sorted_vocabulary_takes_another_run(engineer: Studio, column: VocabularyColumn, size: int) -> None:
     window = engineer.window
     window.docks.bring("vocabulary")
     engineer.wait(lambda: window.usage.is_current)
     table, view = window.vocabulary_pane.table, window.vocabulary_pane.view
     tester = QAbstractItemModelTester(table, QAbstractItemModelTester.FailureReportingMode.Fatal)
-    view.sortByColumn(int(details), Qt.SortOrder.DescendingOrder)
+    view.sortByColumn(int(column), Qt.SortOrder.DescendingOrder)
     view.selectRow(table.row_of_id(69))
     train_again(engineer, size)
     engineer.wait(lambda: window.usage.is_current and window.usage.step == window.model.step)

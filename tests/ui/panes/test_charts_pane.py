@@ -15,6 +15,7 @@ from PySide6.QtGui import QColor, QImage
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QLabel, QTabWidget
 
+from tests.sampling import some_pairs
 from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.live_changes import LiveChanges, TextSummary
@@ -325,8 +326,7 @@ def cut_labels(chart: Chart) -> list[str]:
     return cut
 
 
-@pytest.mark.parametrize("size", [(300, 110), (300, 180), (420, 300), (1200, 140)])
-@pytest.mark.parametrize("points", [7, 10, 16])
+@some_pairs(("size", "points"), [(300, 110), (300, 180), (420, 300), (1200, 140)], [16, 10, 7])
 def test_no_label_is_cut_whatever_the_size(bench: Bench, size: tuple[int, int], points: int) -> None:
     bench.train(vocab_size=150)
     charts = Charts(bench, *size)

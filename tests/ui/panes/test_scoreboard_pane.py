@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import Qt
 
+from tests.sampling import some_pairs
 from tests.ui.panes.conftest import Bench
 from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.session.pacing import Pacer
@@ -233,8 +234,7 @@ def cut_parts(pane: ScoreboardPane) -> list[str]:
     return [part.accessibleName() or part.text() for part in cut]
 
 
-@pytest.mark.parametrize("width", [330, 470, 800])
-@pytest.mark.parametrize("points", [7, 10, 16])
+@some_pairs(("width", "points"), [330, 470, 800], [16, 10, 7])
 def test_what_has_no_room_gives_way_as_a_whole(bench: Bench, width: int, points: int) -> None:
     pane = bench.show(ScoreboardPane, width=width, height=600)
     pane.setStyleSheet(f"* {{ font-size: {points}pt; }}")
