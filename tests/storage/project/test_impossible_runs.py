@@ -111,8 +111,9 @@ def test_a_merge_of_other_tokens_than_stand_at_its_places(path: Path) -> None:
     {"objective": "count", "end_of_word_suffix": "</w>", "end_of_word": "attached"},
     {"alphabet_limit": 4, "alphabet_overflow": "remove"},
 ])  # fmt: skip
+@pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.slow)])
 def test_every_place_that_is_shifted_is_noticed_and_what_was_trained_is_not(
-    path: Path, settings: dict[str, Any]
+    path: Path, settings: dict[str, Any], every: int
 ) -> None:
     project = course_project(run=run_of([*COURSE, ("aaaaa", 3), ("##a", 2), ("a##", 1), ("banana", 2)], **settings))
     save_project(path, project)
@@ -120,7 +121,7 @@ def test_every_place_that_is_shifted_is_noticed_and_what_was_trained_is_not(
     whole = path.read_bytes()
     assert project.run is not None
     positions = project.run.history.places.between(0, len(project.run.history))
-    for index in range(len(positions)):
+    for index in range(0, len(positions), every):
         for shift in (-1, 1):
             shifted = positions.copy()
             shifted[index] += shift
