@@ -1,8 +1,10 @@
-"""What a Qt test may leave behind: threads, running timers, windows and child processes. Not a leak finder."""
+"""What a Qt test may leave behind: threads, running timers and windows. Not a leak finder.
+
+A child process is found by the thread that listens to it.
+"""
 
 from __future__ import annotations
 
-import multiprocessing
 import threading
 import time
 
@@ -21,8 +23,6 @@ def alive() -> dict[object, str]:
         # Qt's threads appear here as "Dummy-N" for ever once they ran Python code; they are looked at below.
         if not thread.name.startswith("Dummy-"):
             found[thread] = f"thread {thread.name}"
-    for process in multiprocessing.active_children():
-        found[process.pid] = f"process {process.name}"
     for wrapper in shiboken6.getAllValidWrappers():
         if isinstance(wrapper, QObject) and (words := _trouble(wrapper)):
             found[shiboken6.getCppPointer(wrapper)] = words

@@ -6,10 +6,10 @@ import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
+    from wordpiece_studio.system.child_process import ParentConnection
 
 
-def sleep(connection: Connection, seconds: float) -> None:
+def sleep(connection: ParentConnection, seconds: float) -> None:
     """Say that it has begun, and then nothing for long."""
     connection.send_bytes(b"b")
     time.sleep(seconds)

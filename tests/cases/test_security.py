@@ -140,30 +140,25 @@ def test_no_module_is_taken_from_the_folder_of_the_texts(tmp_path: Path) -> None
 
 
 def test_processes_of_the_window_import_nothing_from_the_folder_of_the_texts(tmp_path: Path) -> None:
-    """They are started by multiprocessing, which lets the working folder come first unless it is told not to."""
     for name in HOSTILE:
         (tmp_path / f"{name}.py").write_text(f"open('RAN-{name}', 'w').close()\nraise SystemExit(3)\n")
-    (tmp_path / "program").mkdir()
     program = tmp_path / "program" / "wordpiece-studio"
+    program.parent.mkdir()
     program.write_text(
         f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
-        "from wordpiece_studio import cli\n"
-        "def start(_):\n"
-        "    import multiprocessing\n"
-        "    child = multiprocessing.get_context('spawn').Process(target=print, args=('started',))\n"
-        "    child.start()\n"
-        "    child.join()\n"
-        "    return child.exitcode\n"
-        "cli._open_window = start\n"
-        "if __name__ == '__main__':\n"
-        "    cli.main()\n"
+        "import threading\n"
+        "from tests.cases import child_works\n"
+        "from wordpiece_studio.system.child_process import ChildProcess\n"
+        "child = ChildProcess(child_works.sleep, 0, name='The child')\n"
+        "print([kind for kind, _ in child.messages(threading.Event())])\n"
+        "child.end()\n"
     )
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     done = subprocess.run(
         [sys.executable, str(program)], cwd=tmp_path, env=environment, capture_output=True, check=False, timeout=60
     )
     assert not [path.name for path in tmp_path.glob("RAN-*")]
-    assert (done.returncode, done.stdout.split()) == (0, [b"started"]), done.stderr
+    assert (done.returncode, done.stdout.split()) == (0, [b"[b'b']"]), done.stderr
 
 
 def test_the_sources_are_there() -> None:

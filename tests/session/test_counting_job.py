@@ -55,7 +55,7 @@ def always_in_a_child(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def children() -> list[int]:
-    """Return the processes whose parent is this one, those of multiprocessing's own housekeeping left out."""
+    """Return the processes whose parent is this one."""
     found = []
     for name in os.listdir("/proc"):
         if name.isdigit():
@@ -66,7 +66,7 @@ def children() -> list[int]:
                     command = file.read()
             except OSError:
                 continue
-            if parent == os.getpid() and "spawn_main" in command:
+            if parent == os.getpid() and "child_process" in command:
                 found.append(int(name))
     return found
 
@@ -232,7 +232,7 @@ def _wait_for_child_of(parent: int) -> int:
                 listed += [int(pid) for pid in file.read().split()]
         for pid in listed:
             with open(f"/proc/{pid}/cmdline") as file:
-                if "spawn_main" in file.read():
+                if "child_process" in file.read():
                     return pid
         time.sleep(0.02)
     raise AssertionError("no child was started")

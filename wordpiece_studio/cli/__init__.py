@@ -55,7 +55,6 @@ def main() -> None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))
         elif hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="backslashreplace")
-    os.environ["PYTHONSAFEPATH"] = "1"  # processes that are started import nothing from the folder of the texts
     gc.freeze()  # what was loaded stays
     gc.enable()
     code = run(sys.argv[1:])

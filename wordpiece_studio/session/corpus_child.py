@@ -17,14 +17,13 @@ from wordpiece_studio.session.file_rows import FileRow, FileState, written_file,
 from wordpiece_studio.system.child_process import lower_priority
 
 if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
-
     from wordpiece_studio.corpus.preview import Preview
+    from wordpiece_studio.system.child_process import ParentConnection
 
 _BATCH_SECONDS = 0.1
 
 
-def describe_in_child(connection: Connection, order: str) -> None:
+def describe_in_child(connection: ParentConnection, order: str) -> None:
     """List the files that the paths in `order`, a JSON list, stand for, and send batches of described rows.
 
     Kinds of messages: ``n`` how many files there are, ``f`` some of them, see `file_rows.written_rows`.
@@ -58,18 +57,15 @@ def described_row(file: CorpusFile) -> FileRow:
     )  # fmt: skip
 
 
-def preview_in_child(connection: Connection) -> None:
-    """Send a part of a file for each order: JSON with the file, the place and the size; until the window is gone.
+def preview_in_child(connection: ParentConnection) -> None:
+    """Send a part of a file for each order: JSON with the file, the place and the size, for ever.
 
     Kinds of messages: ``v`` the part as JSON, ``x`` what went wrong, as JSON with the two templates and the values.
     """
     from wordpiece_studio.corpus.preview import preview
 
     while True:
-        try:
-            wanted = json.loads(connection.recv_bytes())
-        except (EOFError, OSError):
-            return
+        wanted = json.loads(connection.recv_bytes())
         try:
             part = preview(CorpusFile(**wanted["file"]), wanted["at"], wanted["size"])
         except StudioError as error:

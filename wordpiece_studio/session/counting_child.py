@@ -24,12 +24,14 @@ from wordpiece_studio.text import normalizers, pre_tokenizers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from multiprocessing.connection import Connection
 
     from numpy.typing import NDArray
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
+    from wordpiece_studio.system.child_process import ParentConnection
+    from wordpiece_studio.text.normalizers import Normalizer
+    from wordpiece_studio.text.pre_tokenizers import PreTokenizer
 
 PROGRESS_INTERVAL_SECONDS = 0.05
 TEXT_PIECE = 1 << 20  # characters
@@ -41,7 +43,7 @@ TEXT = b"t"
 _BLOCK = 1 << 15  # words
 
 
-def count_in_child(connection: Connection, order: str) -> None:
+def count_in_child(connection: ParentConnection, order: str) -> None:
     """Count what `order`, see `written_order`, asks for, and send the blocks of the result.
 
     Kinds of messages: ``?`` ready for the text, ``p`` progress, ``w`` words of a block, ``l`` their lengths, ``c``
@@ -154,7 +156,7 @@ def read_progress(content: bytes) -> CountingProgress:
 class _Commands(threading.Thread):
     """Hears what the window says: the text to count, and to hold, to go on, or to end and keep what there is."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: ParentConnection) -> None:
         super().__init__(daemon=True)
         self._connection = connection
         self._text: list[str] = []
@@ -164,12 +166,9 @@ class _Commands(threading.Thread):
         self._is_over = False
 
     def run(self) -> None:
-        """Listen until the window is gone."""
+        """Listen for ever."""
         while True:
-            try:
-                message = self._connection.recv_bytes()
-            except (EOFError, OSError):
-                return
+            message = self._connection.recv_bytes()
             self._obey(message[:1], message[1:])
 
     def text(self) -> str:
@@ -197,7 +196,7 @@ class _Commands(threading.Thread):
 class _Progress:
     """Tells the parent how far the counting is, at most 20 times a second."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: ParentConnection) -> None:
         self._connection = connection
         self._next = 0.0
 

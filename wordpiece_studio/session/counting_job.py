@@ -193,7 +193,7 @@ def count(order: CountOrder, stop: threading.Event, report: Report) -> WordCount
 def _counted_in_child(
     written: str, order: CountOrder, reader: PartsReader, stop: threading.Event, report: Report
 ) -> WordCounts | None:
-    child = ChildProcess(count_in_child, written, name="The counting", has_children=True)
+    child = ChildProcess(count_in_child, written, name="The counting")
     order.control.attach(child)
     try:
         for kind, content in child.messages(stop):

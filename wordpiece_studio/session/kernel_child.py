@@ -13,17 +13,16 @@ from typing import TYPE_CHECKING
 from wordpiece_studio.system.child_process import POLL_SECONDS, ChildProcess
 
 if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
-
     from wordpiece_studio.compiled.kernel_cache import KernelPackage
     from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.system.child_process import ParentConnection
     from wordpiece_studio.training.config import TrainingConfig
 
 
 _compiling = threading.Lock()
 
 
-def compile_in_child(connection: Connection, package: KernelPackage) -> None:
+def compile_in_child(connection: ParentConnection, package: KernelPackage) -> None:
     """Compile a package of kernels into the cache; runs in the child."""
     from wordpiece_studio.compiled.kernel_cache import load_kernels
 

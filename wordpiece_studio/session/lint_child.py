@@ -18,16 +18,16 @@ from wordpiece_studio.text.pipeline import Pipeline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from multiprocessing.connection import Connection
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.corpus.linter.finding import Finding
+    from wordpiece_studio.system.child_process import ParentConnection
 
 READY, TEXT, END, FINDINGS = b"?", b"t", b".", b"f"
 """Kinds of messages besides those of word counts: ready to receive, a piece of text, that was all, the findings."""
 
 
-def lint_in_child(connection: Connection, order: str) -> None:
+def lint_in_child(connection: ParentConnection, order: str) -> None:
     """Look at the corpus that is sent, or at files, and send the findings."""
     from wordpiece_studio.corpus.linter.evidence import sample_of_files, sample_of_text
     from wordpiece_studio.corpus.linter.linter import findings
@@ -44,7 +44,7 @@ def lint_in_child(connection: Connection, order: str) -> None:
     connection.send_bytes(FINDINGS + json.dumps([as_data(finding) for finding in found]).encode())
 
 
-def repair_in_child(connection: Connection, repair: str) -> None:
+def repair_in_child(connection: ParentConnection, repair: str) -> None:
     """Repair the text that is sent, and send it back."""
     from wordpiece_studio.corpus.linter.linter import repaired
 
@@ -91,7 +91,7 @@ def read_findings(content: bytes) -> tuple[Finding, ...]:
     return tuple(map(from_data, json.loads(content)))
 
 
-def _received(connection: Connection, reader: PartsReader | None) -> str:
+def _received(connection: ParentConnection, reader: PartsReader | None) -> str:
     """Return the text that is sent, and hand word counts to the reader."""
     pieces: list[str] = []
     while (message := connection.recv_bytes())[:1] != END:

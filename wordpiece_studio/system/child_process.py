@@ -1,29 +1,31 @@
-"""A child process that does one piece of work, says how far it is, and never outlives the Studio.
+"""A child process that does one piece of work, says how far it is, and never outlives the process that began it.
 
-It is started afresh (spawn), so nothing of the window is in it. Messages are bytes: one letter for the kind, then
-the content; nothing is ever unpickled from it. Kinds used here: ``e`` an error as JSON, ``d`` done; all others are
-the work's own.
+It is a new interpreter that loads nothing but the work: not the program that began it, and not the user's own script.
+Both sides send bytes, each message with its length before it; nothing is ever unpickled. What the child sends begins
+with one letter for the kind: ``e`` an error as JSON, ``d`` done; all others are the work's own.
 """
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import importlib
 import json
 import logging
-import multiprocessing
 import os
 import signal
+import subprocess
 import sys
 import threading
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.stopping import finished, undo_if_stopped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from multiprocessing.connection import Connection
 
     ChildWork = Callable[..., None]
 
@@ -33,6 +35,13 @@ POLL_SECONDS = 0.05
 _END_SECONDS = 5.0
 _ORPHAN_EXIT_CODE = 3
 _NICER, _BELOW_NORMAL = 5, 0x4000
+_SIZE_BYTES = 8  # before each message
+# The child finds what its parent finds, wherever that comes from; Ctrl-C in a terminal is the parent's affair.
+_BOOTSTRAP = (
+    "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1])\n"
+    "from wordpiece_studio.system.child_process import run_in_child; run_in_child(*sys.argv[2:])\n"
+)
 
 
 class ChildProcess:
@@ -41,33 +50,38 @@ class ChildProcess:
     Parameters
     ----------
     work
-        A function at the top level of a module: ``work(connection, *arguments)``. It runs in the child.
+        A function at the top level of a module: ``work(connection, *arguments)``. It runs in the child, with a
+        `ParentConnection`. It may begin child processes of its own.
     arguments
-        Plain values.
+        What JSON can hold.
     name
         What the work is called in an error: "The counting".
-    has_children
-        Whether the work begins processes of its own; those must end by themselves when the child is killed.
+
+    Raises
+    ------
+    OSError
+        If the system starts no more processes.
     """
 
-    def __init__(self, work: ChildWork, *arguments: object, name: str, has_children: bool = False) -> None:
-        context = multiprocessing.get_context("spawn")
+    def __init__(self, work: ChildWork, *arguments: object, name: str) -> None:
         self._name = name
-        self.connection, theirs = context.Pipe()
-        # Nothing is ever written to the lifeline: the child sees its end when this process is gone, however it went.
-        lifeline, self._lifeline = context.Pipe(duplex=False)
-        self._process = context.Process(
-            target=_run_in_child,
-            args=(lifeline, theirs, work.__module__, work.__qualname__, arguments),
-            name=name,
-            daemon=not has_children,
+        self._inbox: SimpleQueue[bytearray | None] = SimpleQueue()  # None at the end
+        self._sending = threading.Lock()
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-c", _BOOTSTRAP, json.dumps(sys.path), work.__module__, work.__qualname__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            bufsize=0,
+            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         )
-        self._process.start()
-        theirs.close()
-        lifeline.close()
+        undo_if_stopped(self, self._process.kill)  # it ends by itself, unless it hangs
+        self._listener = threading.Thread(target=self._listen, daemon=True, name=f"messages of {name}")
+        self._listener.start()
+        with contextlib.suppress(StudioError):  # it is gone already, which whoever waits for messages is told
+            self.send(json.dumps(arguments).encode())
 
     @property
-    def pid(self) -> int | None:
+    def pid(self) -> int:
         """The number of the process."""
         return self._process.pid
 
@@ -80,13 +94,14 @@ class ChildProcess:
             What the child reported, or that it died.
         """
         while not stop.is_set():
-            if not self.connection.poll(POLL_SECONDS):
-                continue
             try:
-                message = self.connection.recv_bytes()
-            except (EOFError, OSError) as error:
-                raise self.death() from error
-            kind, content = message[:1], memoryview(message)[1:]
+                message = self._inbox.get(timeout=POLL_SECONDS)
+            except Empty:
+                continue
+            if message is None:
+                self._inbox.put(None)  # it stays dead
+                raise self.death()
+            kind, content = bytes(message[:1]), memoryview(message)[1:]
             if kind == b"d":
                 return
             if kind == b"e":
@@ -101,15 +116,18 @@ class ChildProcess:
         StudioError
             If the child has died.
         """
+        assert self._process.stdin is not None
         try:
-            self.connection.send_bytes(content)
-        except OSError as error:
+            with self._sending:
+                _write(self._process.stdin.fileno(), content)
+        except (OSError, ValueError) as error:  # the pipe is broken, or closed
             raise self.death() from error
 
     def death(self) -> StudioError:
         """Return the error that says how the child ended before its time."""
-        self._process.join(_END_SECONDS)
-        code = self._process.exitcode
+        code = None
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            code = self._process.wait(_END_SECONDS)
         _log.warning("%s: process %s ended with exit code %s", self._name, self.pid, code)
         return StudioError(
             "{name} was broken off: its process ended {how}",
@@ -120,12 +138,62 @@ class ChildProcess:
 
     def end(self) -> None:
         """Kill the child if it still runs, and give everything back."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
         self._process.kill()
-        self._process.join(_END_SECONDS)
-        self.connection.close()
-        self._lifeline.close()
-        if self._process.exitcode is not None:
-            self._process.close()
+        with self._sending:
+            self._process.stdin.close()
+        self._process.wait()
+        self._listener.join()
+        self._process.stdout.close()
+        finished(self)
+
+    def _listen(self) -> None:
+        """Take in what the child sends, in a thread of its own."""
+        assert self._process.stdout is not None
+        for message in _messages_from(self._process.stdout.fileno()):
+            self._inbox.put(message)
+        self._inbox.put(None)
+
+
+class ParentConnection:
+    """The child's end: what comes from the parent, and goes to it. The process ends when the parent is gone.
+
+    Parameters
+    ----------
+    incoming, outgoing
+        Descriptors of the pipes.
+    """
+
+    def __init__(self, incoming: int, outgoing: int) -> None:
+        self._outgoing = outgoing
+        self._inbox: SimpleQueue[bytearray] = SimpleQueue()
+        self._next: bytearray | None = None
+        self._sending = threading.Lock()
+        threading.Thread(target=self._listen, args=(incoming,), daemon=True, name="messages of the parent").start()
+
+    def send_bytes(self, content: bytes) -> None:
+        """Send bytes, from any thread."""
+        with self._sending:
+            _write(self._outgoing, content)
+
+    def recv_bytes(self) -> bytes:
+        """Return the next bytes that were sent; waits for them."""
+        message, self._next = self._next, None
+        return bytes(self._inbox.get() if message is None else message)
+
+    def poll(self, seconds: float = 0.0) -> bool:
+        """Return whether bytes are there; waits some seconds for them."""
+        if self._next is None:
+            with contextlib.suppress(Empty):
+                self._next = self._inbox.get(timeout=seconds)
+        return self._next is not None
+
+    def _listen(self, incoming: int) -> None:
+        """Take in what the parent sends, and end this process when it has gone, however it went."""
+        for message in _messages_from(incoming):
+            self._inbox.put(message)
+        os._exit(_ORPHAN_EXIT_CODE)
 
 
 def lower_priority() -> None:
@@ -138,26 +206,22 @@ def lower_priority() -> None:
         kernel.SetPriorityClass(ctypes.c_void_p(kernel.GetCurrentProcess()), _BELOW_NORMAL)
 
 
-def _how_ended(code: int | None) -> str:
-    if code is not None and code < 0:
-        try:
-            return f"by {signal.Signals(-code).name}"
-        except ValueError:
-            return f"by signal {-code}"
-    return f"with exit code {code}"
+def run_in_child(module: str, name: str) -> None:
+    """Do the work, which is the function `name` of a module, in the child.
 
-
-def _run_in_child(
-    lifeline: Connection, connection: Connection, module: str, name: str, arguments: tuple[object, ...]
-) -> None:
-    """Do the work in the child, the function `name` of a module, and report how it ended.
-
-    The work is named and not handed over, so that the lifeline is watched before all that it needs is loaded.
+    The work is named and not handed over, so that the end of the parent is noticed before all that it needs is loaded.
     """
-    threading.Thread(target=_watch, args=(lifeline,), daemon=True).start()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal is the parent's affair
+    connection = ParentConnection(*_own_pipes())
+    arguments = json.loads(connection.recv_bytes())
+    gc.disable()  # loading makes many objects and no garbage
+    work: ChildWork = getattr(importlib.import_module(module), name)
+    gc.enable()
+    do_work(connection, work, arguments)
+
+
+def do_work(connection: ParentConnection, work: ChildWork, arguments: list[object]) -> None:
+    """Do the work and report how it ended."""
     try:
-        work: ChildWork = getattr(importlib.import_module(module), name)
         work(connection, *arguments)
     except StudioError as error:
         last = b"e" + _written_error(error)
@@ -171,12 +235,59 @@ def _run_in_child(
         connection.send_bytes(last)
 
 
-def _watch(lifeline: Connection) -> None:
-    """End this process when the parent has gone."""
-    try:
-        lifeline.recv_bytes()
-    except (EOFError, OSError):
-        os._exit(_ORPHAN_EXIT_CODE)
+def _own_pipes() -> tuple[int, int]:
+    """Return descriptors of the pipes from and to the parent, which nobody else in this process has.
+
+    What is printed goes where errors go, and cannot be taken for a message.
+    """
+    nothing = os.open(os.devnull, os.O_RDWR)  # first: it becomes the place for errors if there is none
+    incoming, outgoing = os.dup(0), os.dup(1)
+    os.dup2(nothing, 0)
+    os.dup2(nothing, 1)
+    with contextlib.suppress(OSError):  # as there is none
+        os.dup2(2, 1)
+    if nothing > 2:
+        os.close(nothing)
+    return incoming, outgoing
+
+
+def _messages_from(pipe: int) -> Iterator[bytearray]:
+    """Yield the messages that come through a pipe until it ends."""
+    while size := _read(pipe, _SIZE_BYTES):
+        message = _read(pipe, int.from_bytes(size, "little"))
+        if message is None:
+            return
+        yield message
+
+
+def _read(pipe: int, size: int) -> bytearray | None:
+    """Return so many bytes from a pipe; None if it ends before."""
+    content = bytearray(size)
+    room = memoryview(content)
+    while room:
+        piece = os.read(pipe, min(len(room), 1 << 20))
+        if not piece:
+            return None
+        room[: len(piece)] = piece
+        room = room[len(piece) :]
+    return content
+
+
+def _write(pipe: int, content: bytes) -> None:
+    """Write a message into a pipe."""
+    for part in (len(content).to_bytes(_SIZE_BYTES, "little"), content):
+        rest = memoryview(part)
+        while rest:
+            rest = rest[os.write(pipe, rest) :]
+
+
+def _how_ended(code: int | None) -> str:
+    if code is not None and code < 0:
+        try:
+            return f"by {signal.Signals(-code).name}"
+        except ValueError:
+            return f"by signal {-code}"
+    return f"with exit code {code}"
 
 
 def _written_error(error: StudioError) -> bytes:
