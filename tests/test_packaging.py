@@ -49,7 +49,7 @@ def test_nobody_is_told_to_install_a_name_that_no_index_holds() -> None:
 
 
 def test_what_is_required_is_imported_and_the_other_way_round() -> None:
-    optional = {"dask", "distributed", "fsspec", "pyarrow", "sentencepiece", "tokenizers"}  # these are extras
+    optional = {"dask", "distributed", "fsspec", "pyarrow"}  # these are extras
     known = {module: name for name in required() for module in IMPORTED_AS.get(name, {name})}
     assert {known.get(module, module) for module in imported()} - optional == required()
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from wordpiece_studio.corpus.corpus_file import CorpusFile
-    from wordpiece_studio.corpus.counting.counting import CountingStopped, count_texts, count_words
-    from wordpiece_studio.corpus.counts import CorpusStatistics, SkippedWord, WordCounts
+    from wordpiece_studio.corpus.counting.counting import count_texts, count_words
+    from wordpiece_studio.corpus.counts import CorpusStatistics, CountingStopped, SkippedWord, WordCounts
     from wordpiece_studio.corpus.linter.finding import Finding
     from wordpiece_studio.corpus.linter.linter import lint
     from wordpiece_studio.corpus.word_counts import read_word_counts, write_word_counts
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         WhitespaceSplit,
     )
     from wordpiece_studio.text.unicode_form import UnicodeForm
+    from wordpiece_studio.tokenizer.bpe_tokenizer import BpeTokenizer
     from wordpiece_studio.tokenizer.corpus_encoding import (
         EncodedTexts,
         EncodingStatistics,
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BertNormalizer",
     "BertPreTokenizer",
+    "BpeTokenizer",
     "Candidate",
     "CorpusFile",
     "CorpusStatistics",
@@ -143,6 +145,7 @@ _HOMES = {
         "WhitespaceSplit",
     ),
     "text.unicode_form": ("UnicodeForm",),
+    "tokenizer.bpe_tokenizer": ("BpeTokenizer",),
     "tokenizer.corpus_encoding": (
         "EncodedTexts",
         "EncodingStatistics",

@@ -111,8 +111,8 @@ def test_no_unknown_token_is_no_token_for_unknown_words(tmp_path: Path) -> None:
         (b"[]", "expected object, got array"),
         (b'{"model":' + b"[" * 1_000_000, "nested too deeply"),
         (b"[" + b"[]," * 5_000_000 + b"[]]", "expected object, got array"),
-        (changed("normalizer", [[]] * 300_000), "normalizer: "),
-        (changed("model.type", "WordLevel"), "model.type: 'WordLevel' is no model that is known here"),
+        (changed("normalizer", [[]] * 300_000), "the tokenizers library cannot read it"),
+        (changed("model.type", "Else"), "the tokenizers library cannot read it"),
         (changed("version", "2.0"), "version: the version is '2.0'"),
         (changed("surprise", 1), "nothing is known of the key 'surprise'"),
         (changed("model.vocab", {"[UNK]": 0, "a": -1}), "model.vocab: 'a' has the id -1"),
@@ -125,7 +125,7 @@ def test_no_unknown_token_is_no_token_for_unknown_words(tmp_path: Path) -> None:
         (changed("padding", {"strategy": {"Fixed": 2**40}}), "padding.strategy.Fixed: 1099511627776 is no sensible"),
         (
             changed("normalizer", {"type": "Precompiled", "precompiled_charsmap": "AAAA"}),
-            "normalizer.precompiled_charsmap: ",
+            "the tokenizers library ",
         ),
         (changed("model.continuing_subword_prefix", "#" * 10**6), "model.continuing_subword_prefix: 1,000,000 char"),
         (changed("model.vocab", {"[UNK]": 0, "\ud800": 1}), "this is no JSON"),
@@ -153,7 +153,7 @@ def test_a_pattern_that_runs_away(tmp_path: Path, told: Told) -> None:
     tokenizer = load_tokenizer(path)
     with pytest.raises(StudioError) as caught:
         tokenizer.encode("a" * 100)
-    assert 'The pattern "(a|aa)+b" takes too long' in told(caught.value)
+    assert "the tokenizers library cannot tokenize the text: " in told(caught.value)
 
 
 @pytest.mark.case(44)

@@ -1,22 +1,29 @@
-"""Tokenizers made with the `tokenizers` library, and the text that they and ours are given."""
+"""Small tokenizers made with the libraries themselves, built as known models are, and texts to give them."""
 
 from __future__ import annotations
 
 import functools
 import io
-import itertools
 import random
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
-from wordpiece_studio.storage.huggingface.reading_tokenizer_json import read_tokenizer_json
+from sentencepiece import SentencePieceTrainer
+from tokenizers import (
+    AddedToken,
+    Regex,
+    Tokenizer,
+    decoders,
+    models,
+    normalizers,
+    pre_tokenizers,
+    processors,
+    trainers,
+)
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable, Sequence
 
-    from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
-    from wordpiece_studio.tokenizer.tokenizer import Tokenizer
+    from wordpiece_studio.storage.tokenizer_loading import AnyTokenizer
 
 TRAINING = [
     "The quick brown fox jumps over the lazy dog. The dog didn't mind; it's 2024 now.",
@@ -58,73 +65,244 @@ def texts(seed: int, count: int) -> list[str]:
     return HOSTILE + TRAINING[:6] + mixed + anything
 
 
-def saved(path: Path, theirs: Any) -> Tokenizer | ImportedTokenizer:
-    """Return the reading of a tokenizer of theirs, whose scores become those that it reads itself: others by a bit."""
-    theirs.save(str(path / "tokenizer.json"))
-    theirs.model = library().Tokenizer.from_file(str(path / "tokenizer.json")).model
-    return read_tokenizer_json(path / "tokenizer.json")
+LLAMA_3 = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+"
+    r"|\s+(?!\S)|\s+"
+)
+CLIP = r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
+BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
+_BERT = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+_SPACES = Regex(" {2,}")
 
 
-def assert_same(ours: Tokenizer | ImportedTokenizer, theirs: Any, given: list[str]) -> int:
+def _trained(model: Any, trainer: Any, **steps: Any) -> Tokenizer:
+    """Return a tokenizer with some steps, its model trained on a little text."""
+    made = Tokenizer(model)
+    for name, step in steps.items():
+        setattr(made, name, step)
+    made.train_from_iterator(TRAINING, trainer)
+    return made
+
+
+def _bpe(special: Sequence[str] = (), size: int = 300, **options: Any) -> Any:
+    return trainers.BpeTrainer(vocab_size=size, special_tokens=list(special), show_progress=False, **options)
+
+
+def _unigram(*special: str) -> Any:
+    return trainers.UnigramTrainer(
+        vocab_size=200, unk_token="<unk>", special_tokens=["<unk>", *special], show_progress=False
+    )
+
+
+def _word_piece() -> Any:
+    return trainers.WordPieceTrainer(vocab_size=300, special_tokens=_BERT, show_progress=False)
+
+
+def bert() -> Tokenizer:
+    made = _trained(
+        models.WordPiece(unk_token="[UNK]"),
+        _word_piece(),
+        normalizer=normalizers.BertNormalizer(),
+        pre_tokenizer=pre_tokenizers.BertPreTokenizer(),
+        decoder=decoders.WordPiece(),
+    )
+    made.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
+    return made
+
+
+def bert_with_more() -> Tokenizer:
+    """Return BERT's with tokens that the Studio's vocabularies do not have."""
+    made = bert()
+    made.add_tokens([AddedToken("day", single_word=True), AddedToken("Zürich", normalized=True)])
+    return made
+
+
+def gpt_2() -> Tokenizer:
+    made = _trained(
+        models.BPE(),
+        _bpe(["<|endoftext|>"], initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), size=400),
+        pre_tokenizer=pre_tokenizers.ByteLevel(add_prefix_space=False),
+        decoder=decoders.ByteLevel(),
+    )
+    made.post_processor = processors.ByteLevel(trim_offsets=False)
+    return made
+
+
+def roberta() -> Tokenizer:
+    made = _trained(
+        models.BPE(),
+        _bpe(
+            ["<s>", "<pad>", "</s>", "<unk>", "<mask>"], initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), size=400
+        ),
+        pre_tokenizer=pre_tokenizers.ByteLevel(add_prefix_space=True),
+        decoder=decoders.ByteLevel(),
+    )
+    made.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0))
+    made.add_special_tokens([AddedToken("<mask>", lstrip=True, special=True)])
+    return made
+
+
+def llama_2() -> Tokenizer:
+    special = ["<unk>", "<s>", "</s>"]
+    made = _trained(
+        models.BPE(unk_token="<unk>", fuse_unk=True, byte_fallback=True),
+        _bpe([*special, *BYTES], size=500, limit_alphabet=40),
+        normalizer=normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]),
+    )
+    made.decoder = decoders.Sequence(
+        [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)]
+    )
+    return made
+
+
+def llama_3() -> Tokenizer:
+    split = pre_tokenizers.Split(Regex(LLAMA_3), "isolated")
+    byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    return _trained(
+        models.BPE(ignore_merges=True),
+        _bpe(["<|begin_of_text|>"], initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), size=400),
+        pre_tokenizer=pre_tokenizers.Sequence([split, byte_level]),
+        decoder=decoders.ByteLevel(),
+    )
+
+
+def clip() -> Tokenizer:
+    spaces = normalizers.Replace(Regex(r"\s+"), " ")
+    split = pre_tokenizers.Split(Regex(CLIP), "removed", invert=True)
+    made = _trained(
+        models.BPE(unk_token="<|endoftext|>", end_of_word_suffix="</w>"),
+        _bpe(["<|startoftext|>", "<|endoftext|>"], end_of_word_suffix="</w>", size=500),
+        normalizer=normalizers.Sequence([normalizers.NFC(), spaces, normalizers.Lowercase()]),
+        pre_tokenizer=pre_tokenizers.Sequence([split, pre_tokenizers.ByteLevel(add_prefix_space=False)]),
+    )
+    made.post_processor = processors.RobertaProcessing(
+        ("<|endoftext|>", 1), ("<|startoftext|>", 0), trim_offsets=False, add_prefix_space=False
+    )
+    return made
+
+
+def metaspace() -> Tokenizer:
+    return _trained(
+        models.BPE(unk_token="<unk>"),
+        _bpe(["<unk>"]),
+        pre_tokenizer=pre_tokenizers.Metaspace(prepend_scheme="first"),
+        decoder=decoders.Metaspace(prepend_scheme="first"),
+    )
+
+
+def gpt_neox() -> Tokenizer:
+    return _trained(
+        models.BPE(),
+        _bpe(["<|endoftext|>"]),
+        normalizer=normalizers.NFC(),
+        pre_tokenizer=pre_tokenizers.Sequence(
+            [pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)]
+        ),
+        decoder=decoders.ByteLevel(),
+    )
+
+
+def xlm_r() -> Tokenizer:
+    made = _trained(
+        models.Unigram(),
+        _unigram("<s>", "</s>"),
+        normalizer=normalizers.Sequence(
+            [normalizers.Precompiled(sentencepiece_table("nmt_nfkc")), normalizers.Replace(_SPACES, " ")]
+        ),
+        pre_tokenizer=pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()]),
+        decoder=decoders.Metaspace(),
+    )
+    made.add_special_tokens([AddedToken("<mask>", lstrip=True, special=True)])
+    return made
+
+
+def t5() -> Tokenizer:
+    made = _trained(
+        models.Unigram(),
+        _unigram("</s>"),
+        normalizer=normalizers.Precompiled(sentencepiece_table("nmt_nfkc")),
+        pre_tokenizer=pre_tokenizers.Metaspace(),
+        decoder=decoders.Metaspace(),
+    )
+    made.post_processor = processors.TemplateProcessing("$A </s>", "$A </s> $B </s>", [("</s>", 1)])
+    made.add_special_tokens([AddedToken("<extra_id_0>", lstrip=True, rstrip=True)])
+    return made
+
+
+def albert() -> Tokenizer:
+    quotes = [normalizers.Replace("``", '"'), normalizers.Replace("''", '"')]
+    case = [normalizers.NFKD(), normalizers.StripAccents(), normalizers.Lowercase()]
+    table = normalizers.Precompiled(sentencepiece_table("nmt_nfkc"))
+    return _trained(
+        models.Unigram(),
+        _unigram("[CLS]", "[SEP]"),
+        normalizer=normalizers.Sequence([*quotes, *case, table, normalizers.Replace(_SPACES, " ")]),
+        pre_tokenizer=pre_tokenizers.Metaspace(),
+        decoder=decoders.Metaspace(),
+    )
+
+
+def unigram_of_bytes() -> Tokenizer:
+    """Return a Unigram model that writes what is unknown as bytes."""
+    pieces = [("<unk>", 0.0), *((byte, -9.0) for byte in BYTES), *((f"▁{letter}", -3.0) for letter in "thequickdog")]
+    pieces += [("the", -2.5), ("qu", -4.5), ("ick", -4.25), ("▁", -3.5), *((letter, -5.0) for letter in "abcdefghij")]
+    made = Tokenizer(models.Unigram(list(dict(pieces).items()), 0, byte_fallback=True))
+    made.pre_tokenizer = pre_tokenizers.Metaspace()
+    made.decoder = decoders.Sequence([decoders.ByteFallback(), decoders.Metaspace()])
+    return made
+
+
+def word_level() -> Tokenizer:
+    return _trained(
+        models.WordLevel(unk_token="<unk>"),
+        trainers.WordLevelTrainer(vocab_size=100, special_tokens=["<unk>"], show_progress=False),
+        pre_tokenizer=pre_tokenizers.Whitespace(),
+    )
+
+
+STRUCTURES: dict[str, Callable[[], Tokenizer]] = {
+    made.__name__: made
+    for made in (
+        bert, bert_with_more, gpt_2, roberta, llama_2, llama_3, clip, metaspace, gpt_neox, xlm_r, t5, albert,
+        unigram_of_bytes, word_level,
+    )
+}  # fmt: skip
+"""How known models are built."""
+
+
+def assert_same(ours: AnyTokenizer, theirs: Tokenizer, given: list[str]) -> int:
     """Check tokens, ids, offsets and words of every text; return how many tokens that were."""
     compared = 0
-    for text in given:
-        expected = theirs.encode(text, add_special_tokens=False)
-        found = ours.encode(text)
+    found_all = ours.encode_batch(given) if hasattr(ours, "encode_batch") else map(ours.encode, given)
+    expected_all = theirs.encode_batch(given, add_special_tokens=False)
+    for text, found, expected in zip(given, found_all, expected_all, strict=True):
         assert found.tokens == expected.tokens, repr(text)
         assert found.ids == expected.ids, repr(text)
         assert found.offsets == expected.offsets, repr(text)
+        assert found.words == expected.word_ids, repr(text)
         compared += len(found)
     return compared
 
 
-def library() -> Any:
-    """Return the `tokenizers` library, or skip the test."""
-    return pytest.importorskip("tokenizers")
-
-
-def character_table(replaced: dict[bytes, str]) -> bytes:
-    """Return a table as SentencePiece stores it, that replaces texts with these beginnings."""
-    trie: dict[int | None, Any] = {}
-    texts = bytearray()
-    for key, text in replaced.items():
-        node = trie
-        for byte in key:
-            node = node.setdefault(byte, {})
-        node[None] = len(texts)
-        texts += text.encode() + b"\0"
-    units = {0: 0}
-
-    def lay(place: int, node: dict[int | None, Any], label: int) -> None:
-        labels = [key or 0 for key in node]
-        base = next(base for base in itertools.count(1) if not any(base ^ each in units for each in labels))
-        units.update({base ^ each: 0 for each in labels})
-        units[place] = (place ^ base) << 10 | (None in node) << 8 | label
-        for key, child in node.items():
-            if key is None:
-                units[base] = child | 1 << 31
-            else:
-                lay(base ^ key, child, key)
-
-    lay(0, trie, 0)
-    data = b"".join(units.get(place, 0).to_bytes(4, "little") for place in range((max(units) | 0xFF) + 1))
-    return len(data).to_bytes(4, "little") + data + bytes(texts)
-
-
 @functools.cache
-def sentencepiece_table(rule: str) -> bytes:
-    """Return the table of a rule of SentencePiece, from a model that it trains; without it the test is skipped."""
-    trainer = pytest.importorskip("sentencepiece").SentencePieceTrainer
+def sentencepiece_model(rule: str = "nmt_nfkc", kind: str = "unigram") -> bytes:
+    """Return a small model of SentencePiece that normalizes by a rule."""
     model = io.BytesIO()
-    trainer.train(
+    SentencePieceTrainer.train(
         sentence_iterator=iter(["the quick brown fox", "a lazy dog jumps"] * 5),
         model_writer=model,
-        vocab_size=30,
+        model_type=kind,
+        vocab_size=40,
         hard_vocab_limit=False,
         normalization_rule_name=rule,
         minloglevel=2,
     )
-    return _member(_member(model.getvalue(), 3), 2)
+    return model.getvalue()
+
+
+def sentencepiece_table(rule: str) -> bytes:
+    """Return the table of characters of a rule of SentencePiece, from a model that it trains."""
+    return _member(_member(sentencepiece_model(rule), 3), 2)
 
 
 def _member(message: bytes, number: int) -> bytes:

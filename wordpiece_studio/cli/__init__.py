@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import glob
+import logging
 import os
 import sys
 from typing import TYPE_CHECKING, Annotated
@@ -30,6 +31,7 @@ from wordpiece_studio.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+logging.getLogger("wordpiece_studio").addHandler(logging.NullHandler())  # an error is told in one line, not in two
 _UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 
 app = typer.Typer(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from wordpiece_studio.corpus.counts import CorpusStatistics, FileStatistics, WordCounts
-    from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
+    from wordpiece_studio.storage.tokenizer_loading import AnyTokenizer
     from wordpiece_studio.tokenizer.corpus_encoding import EncodingStatistics
     from wordpiece_studio.tokenizer.tokenizer import WordTrace
     from wordpiece_studio.training.config import TrainingConfig
@@ -187,7 +187,7 @@ def no_unknown_token(unk_token: str, done: str = "printed") -> str:
     return f"The vocabulary has no {unk_token}: words that it cannot spell have no id and are {done} as {NO_ID}."
 
 
-def guessed_case(tokenizer: Tokenizer | ImportedTokenizer, vocab: str) -> list[str]:
+def guessed_case(tokenizer: AnyTokenizer, vocab: str) -> list[str]:
     """Return a sentence if it was only guessed that a vocabulary is cased, or uncased."""
     if not isinstance(tokenizer, Tokenizer) or not tokenizer.is_normalizer_guessed:
         return []

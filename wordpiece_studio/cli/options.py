@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from contextlib import AbstractContextManager
 
-    from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
+    from wordpiece_studio.storage.tokenizer_loading import AnyTokenizer
     from wordpiece_studio.text.pipeline import Normalizer
 
 
@@ -97,9 +97,7 @@ def loaded_tokenizer(vocab: str, normalizer: str | None, pre_tokenizer: str | No
     return _with_removal(tokenizer, remove)
 
 
-def any_loaded_tokenizer(
-    vocab: str, normalizer: str | None, pre_tokenizer: str | None, remove: str
-) -> Tokenizer | ImportedTokenizer:
+def any_loaded_tokenizer(vocab: str, normalizer: str | None, pre_tokenizer: str | None, remove: str) -> AnyTokenizer:
     """Return the tokenizer that the options name, be it one that can only be tokenized with.
 
     Raises

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Annotated
+import threading
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,8 +20,17 @@ from wordpiece_studio.cli.options import (
 from wordpiece_studio.cli.terminal import print_line, stdin, warn
 from wordpiece_studio.corpus.files import decoded_lines
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
 from wordpiece_studio.system.printable import printable, printable_json
 from wordpiece_studio.tokenizer.tokenizer import NO_ID, Tokenizer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from wordpiece_studio.storage.tokenizer_loading import AnyTokenizer
+    from wordpiece_studio.tokenizer.tokenizer import Encoding
+
+_MOST_CHARACTERS = 1 << 18
 
 
 def tokenize_command(
@@ -37,8 +47,7 @@ def tokenize_command(
     for warning in guessed_case(tokenizer, vocab):
         warn(warning)
     is_warned = not (ids or as_json)
-    for line in decoded_lines(stdin(), STDIN) if text == "-" else text.split("\n"):
-        encoding = tokenizer.encode(line)
+    for line, encoding in _encoded(tokenizer, decoded_lines(stdin(), STDIN) if text == "-" else text.split("\n")):
         if not is_warned and isinstance(tokenizer, Tokenizer) and NO_ID in encoding.ids:
             is_warned = True
             warn(no_unknown_token(tokenizer.vocabulary.unk_token))
@@ -49,6 +58,20 @@ def tokenize_command(
             )
         else:
             print_line(" ".join(map(str, encoding.ids)) if ids else printable(" ".join(encoding.tokens)))
+
+
+def _encoded(tokenizer: AnyTokenizer, lines: Iterable[str]) -> Iterator[tuple[str, Encoding]]:
+    """Yield each line with its tokens."""
+    if not isinstance(tokenizer, ImportedTokenizer):
+        yield from ((line, tokenizer.encode(line)) for line in lines)
+        return
+    for portion in _portions_as_they_come(lines):
+        encodings: Iterable[Encoding]
+        try:
+            encodings = tokenizer.encode_batch(portion)
+        except StudioError:
+            encodings = map(tokenizer.encode, portion)  # those before the line at fault are printed
+        yield from zip(portion, encodings, strict=True)
 
 
 def explain_command(
@@ -68,3 +91,60 @@ def explain_command(
         warn(warning)
     for trace in map(tokenizer.explain, words):
         print_line(printable_json(dataclasses.asdict(trace)) if as_json else ladder(trace, tokenizer.max_word_length))
+
+
+def _portions_as_they_come(lines: Iterable[str]) -> Iterator[list[str]]:
+    """Yield lines in lists: all that have come while the last was worked on, so that none waits for others to come.
+
+    They are read in a thread. If reading fails, that is raised when the lines before have been yielded.
+    """
+    arriving = _Arriving()
+    threading.Thread(target=arriving.read, args=(lines,), daemon=True, name="reading lines").start()
+    try:
+        while portion := arriving.take():
+            yield portion
+    finally:
+        arriving.stop()
+
+
+class _Arriving:
+    """Lines that were read and not taken yet."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+        self._characters = 0
+        self._is_over = False
+        self._failure: BaseException | None = None
+        self._changed = threading.Condition()
+
+    def read(self, lines: Iterable[str]) -> None:
+        """Read all lines, no faster than they are taken; of the thread."""
+        try:
+            for line in lines:
+                with self._changed:
+                    self._changed.wait_for(lambda: self._characters < _MOST_CHARACTERS or self._is_over)
+                    if self._is_over:
+                        return
+                    self._lines.append(line)
+                    self._characters += len(line) + 1
+                    self._changed.notify()
+        except BaseException as error:
+            self._failure = error
+        finally:
+            self.stop()
+
+    def take(self) -> list[str]:
+        """Return all lines that are there, at least one; none at the end."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._lines or self._is_over)
+            portion, self._lines, self._characters = self._lines, [], 0
+            self._changed.notify()
+        if not portion and self._failure is not None:
+            raise self._failure
+        return portion
+
+    def stop(self) -> None:
+        """Let no more lines come."""
+        with self._changed:
+            self._is_over = True
+            self._changed.notify()

@@ -1,1 +1,1 @@
-"""Tokenizers that other programs made, run here step by step as the `tokenizers` library runs them."""
+"""Other people's tokenizers, run in a child process by the libraries that made them."""

@@ -1,109 +1,106 @@
-"""A tokenizer that another program made, to compare with: it tokenizes as its own program does, and nothing else.
+"""A tokenizer that another program made, to compare with: its own library runs it, in a child process.
 
+The child is begun when it is first needed and serves all such tokenizers of this process. A spoiled file may end it, or
+keep it busy for ever: whoever asked is told so in an error that names the file, and the next request has a new child.
 What the Studio can do more with, a WordPiece vocabulary without peculiarities, becomes a `Tokenizer` instead.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+import threading
+from functools import cache, cached_property
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.peers.added_tokens import AddedTokens
-from wordpiece_studio.peers.decoding import decoded
-from wordpiece_studio.peers.normalizing import byte_characters
-from wordpiece_studio.text.character_tables import bert_tables
+from wordpiece_studio.peers.library_child import library_of, no_token, serve
+from wordpiece_studio.system.child_process import ChildProcess
+from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.tokenizer.tokenizer import Encoding
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from wordpiece_studio.peers.added_tokens import AddedToken
-    from wordpiece_studio.peers.cutting import Cutter
-    from wordpiece_studio.peers.decoding import Decoder
-    from wordpiece_studio.peers.models import Model, ModelKind, ModelToken
-    from wordpiece_studio.text.pipeline import AlignedText, Normalizer
+_T = TypeVar("_T")
+_Encoded = tuple[list[str], list[int], list[tuple[int, int]], list[int]]  # what an `Encoding` is made of
 
-_MOST_KEPT, _LONGEST_KEPT = 50_000, 50  # words, and characters of one
+_CHARACTERS_AT_ONCE = 1 << 18
+_LARGEST_ID = (1 << 32) - 1
+_PATIENCE_SECONDS, _A_SECOND = 60.0, 20_000  # characters, or fifty times as many bytes of a file
 
 
 class ImportedTokenizer:
-    """Tokenizes text as the `tokenizers` library does, the special tokens that models want around it left out.
+    """Tokenizes text as the library does that made it, without the special tokens that models want around it.
+
+    It is pickled as the place of its file and the hash of that; where it is unpickled, the file is loaded again.
 
     Parameters
     ----------
-    model
-        Turns words into tokens.
-    normalizer, cutters
-        What a text goes through before; the cutters one after the other.
+    path
+        A ``tokenizer.json``, a ``vocab.json`` of GPT-2's kind with its ``merges.txt`` beside it, or a ``.model`` of
+        SentencePiece.
+    sha256
+        The hash of what was loaded before; empty: the file may be any.
+
+    Attributes
+    ----------
+    path
+        Where the file is.
+    kind
+        What its model is: ``"WordPiece"``, ``"BPE"``, ``"Unigram"``, ``"WordLevel"`` or ``"SentencePiece"``.
     added_tokens
-        What is found in a text before anything else.
-    trims_offsets
-        Whether offsets leave out blanks that a token holds; None if not, else whether a first blank was put there.
-    decoders
-        How tokens become a text, one after the other; None: with blanks between them.
+        How many of its tokens were added to those of the model.
+    has_holes
+        Whether there are numbers between the ids that are no token's.
+
+    Raises
+    ------
+    StudioError
+        If the file cannot be read, its library refuses it or breaks down over it, or it has another hash.
     """
 
-    def __init__(
-        self,
-        model: Model,
-        normalizer: Normalizer,
-        cutters: Sequence[Cutter] = (),
-        added_tokens: Sequence[AddedToken] = (),
-        *,
-        trims_offsets: bool | None = None,
-        decoders: Sequence[Decoder] | None = None,
-    ) -> None:
-        self.model = model
-        self.normalizer = normalizer
-        self.cutters = tuple(cutters)
-        self.added_tokens = tuple(added_tokens)
-        self._added = AddedTokens(self.added_tokens, normalizer)
-        self._trims_offsets = trims_offsets
-        self._decoders = None if decoders is None else tuple(decoders)
-        self._tokens_by_id: dict[int, str] = {}
-        self._tokens_by_word: dict[str, list[ModelToken]] = {}
+    def __init__(self, path: str | os.PathLike[str], sha256: str = "") -> None:
+        self.path = Path(path).absolute()
+        self._name = display_name(path)
+        self._sha256 = sha256
+        size = self.path.stat().st_size if self.path.exists() else 0
+        found = self._ask("load", (), size // 50, tuple[str, str, int, int, bool])
+        self._sha256, self.kind, self._size, self.added_tokens, self.has_holes = found
 
-    @property
-    def kind(self) -> ModelKind:
-        """What its model is: ``"WordPiece"``, ``"BPE"`` or ``"Unigram"``."""
-        return self.model.kind
+    def __reduce__(self) -> tuple[type[ImportedTokenizer], tuple[str, str]]:
+        return ImportedTokenizer, (str(self.path), self._sha256)
 
     def __len__(self) -> int:
         """Return how many tokens it has, added ones included."""
-        return len(self.model.vocab.keys() | {token.content for token in self.added_tokens})
-
-    @property
-    def has_holes(self) -> bool:
-        """Whether there are numbers between the ids that are no token's."""
-        ids = {*self.model.vocab.values(), *(token.id for token in self.added_tokens)}
-        return max(ids, default=-1) >= len(ids)
+        return self._size
 
     def id_of(self, token: str) -> int | None:
         """Return the id of `token`, or None if there is no such token."""
-        added = next((known.id for known in self.added_tokens if known.content == token), None)
-        return self.model.vocab.get(token) if added is None else added
+        return self._ids.get(token)
 
     def encode(self, text: str) -> Encoding:
-        """Return the tokens of `text`.
+        """Return the tokens of `text`. For many texts `encode_batch` is faster by far.
 
         Raises
         ------
         StudioError
-            If the model cannot tokenize it.
+            If the library cannot tokenize it, or breaks down.
         """
-        encoding = Encoding([], [], [], [])
-        words = 0
-        for piece, added in self._added.pieces(text):
-            if added is not None:
-                offset = piece.starts[0], piece.ends[-1]
-                _append(encoding, added.id, piece.text, self._trimmed(encoding, piece.text, offset), words)
-                words += 1
-                continue
-            for word in self._words(piece):
-                for token, offset in _placed(word, self._tokens_of(word.text)):
-                    _append(encoding, token.id, token.token, self._trimmed(encoding, token.token, offset), words)
-                words += 1
-        return encoding
+        return self.encode_batch([text])[0]
+
+    def encode_batch(self, texts: Iterable[str]) -> list[Encoding]:
+        """Return the tokens of each text.
+
+        Raises
+        ------
+        StudioError
+            If the library cannot tokenize one of them, or breaks down.
+        """
+        return list(chain.from_iterable(map(self._encoded, _portions(texts))))
 
     def ids(self, text: str) -> list[int]:
         """Return ``encode(text).ids``."""
@@ -115,76 +112,148 @@ class ImportedTokenizer:
         Raises
         ------
         StudioError
-            If an id is no token's, or the tokenizer's way of decoding cannot be repeated here.
+            If an id is no token's, or the library breaks down.
         """
-        if not self._tokens_by_id:
-            added = {token.id: token.content for token in self.added_tokens}
-            self._tokens_by_id = {number: token for token, number in self.model.vocab.items()} | added
-        special = {token.content for token in self.added_tokens if token.is_special} if skip_special_tokens else set()
-        unknown = next((number for number in ids if number not in self._tokens_by_id), None)
+        unknown = next((number for number in ids if not 0 <= number <= _LARGEST_ID), None)
         if unknown is not None:
-            raise StudioError("No token has the id {id}", "Leave it out.", id=str(unknown)[:30])
-        tokens = [self._tokens_by_id[number] for number in ids]
-        return decoded([token for token in tokens if token not in special], self._decoders)
+            raise no_token(unknown)
+        return self._ask("decode", (list(ids), skip_special_tokens), len(ids), str)
 
-    def _words(self, piece: AlignedText) -> list[AlignedText]:
-        words = [piece] if piece.text else []
-        for cutter in self.cutters:
-            words = [part for word in words for part in cutter.parts(word)]
-        return words
+    @cached_property
+    def _ids(self) -> dict[str, int]:
+        return self._ask("vocabulary", (), len(self), dict[str, int])
 
-    def _tokens_of(self, word: str) -> list[ModelToken]:
-        """Return the tokens of a word; those of short ones are kept, for most come again."""
-        found = self._tokens_by_word.get(word)
-        if found is None:
-            found = self.model.tokenize(word)
-            if len(word) <= _LONGEST_KEPT:
-                if len(self._tokens_by_word) >= _MOST_KEPT:
-                    self._tokens_by_word.clear()
-                self._tokens_by_word[word] = found
-        return found
+    def _encoded(self, texts: list[str]) -> list[Encoding]:
+        try:
+            found = self._ask("encode", (texts,), sum(map(len, texts)), list[_Encoded])
+        except UnicodeEncodeError as error:
+            raise StudioError(
+                "{path}: the text holds half a character (U+{code:04X}) at position {position}, which the {library} "
+                "library cannot take",
+                "Leave it out.",
+                path=self._name,
+                code=ord(error.object[error.start]),
+                position=error.start,
+                library=library_of(self.path),
+            ) from None
+        return [Encoding(*each) for each in found]
 
-    def _trimmed(self, encoding: Encoding, token: str, offset: tuple[int, int]) -> tuple[int, int]:
-        """Return (start, end) of the next token without the blanks that it begins and ends with."""
-        if self._trims_offsets is None:
-            return offset
-        start, end = offset
-        leading = _blanks(token)
-        if leading:
-            is_first = not encoding.tokens or start == 0
-            if is_first and self._trims_offsets and leading == 1:
-                leading = 0  # that blank is not in the text
-            start = min(start + leading, end)
-        trailing = _blanks(token[::-1])
-        if trailing and end >= trailing:
-            end = max(end - trailing, start)
-        return start, end
+    def _ask(self, job: str, arguments: tuple[object, ...], size: int, type_: type[_T]) -> _T:
+        """Return what the child has for a job, of a type; `size` says how long that may take.
 
+        Raises
+        ------
+        StudioError
+            If it has nothing, or ends, or takes too long.
+        UnicodeEncodeError
+            If there is half a character in the arguments.
+        """
+        request = msgspec.msgpack.encode((os.fsencode(self.path), self._sha256, job, arguments))
+        try:
+            answer = _libraries().answer(request, _PATIENCE_SECONDS + size / _A_SECOND)
+            return msgspec.msgpack.decode(answer, type=type_)
+        except _Told as error:
+            raise StudioError(
+                error.what_template, error.advice_template, **{"path": self._name, **error.values}
+            ) from None
+        except TimeoutError:
+            what = "{path}: the {library} library has not done with it in {seconds} seconds"
+            seconds = round(_PATIENCE_SECONDS + size / _A_SECOND)
+            raise self._broken(what, seconds=seconds) from None
+        except StudioError as error:
+            what = "{path}: the {library} library broke down over it, its process ended {how}"
+            raise self._broken(what, how=error.values.get("how", f"({error.what})")) from error
 
-def _append(encoding: Encoding, token_id: int, token: str, offset: tuple[int, int], word: int) -> None:
-    encoding.ids.append(token_id)
-    encoding.tokens.append(token)
-    encoding.offsets.append(offset)
-    encoding.words.append(word)
-
-
-def _placed(word: AlignedText, tokens: list[ModelToken]) -> list[tuple[ModelToken, tuple[int, int]]]:
-    """Return the tokens of a word, each with (start, end) in the original text."""
-    text = word.text
-    if text.isascii():
-        return [(token, (word.starts[token.start], word.ends[token.end - 1])) for token in tokens]
-    characters = [
-        index for index, character in enumerate(text) for _ in range(len(character.encode("utf-8", "surrogatepass")))
-    ]
-    return [(token, (word.starts[characters[token.start]], word.ends[characters[token.end - 1]])) for token in tokens]
+    def _broken(self, what: str, **values: object) -> StudioError:
+        advice = "The file may be damaged, or there is too little memory: get it once more, or take a smaller text."
+        return StudioError(what, advice, path=self._name, library=library_of(self.path), **values)
 
 
-def _blanks(token: str) -> int:
-    """Return how many blanks a token begins with, in either writing."""
-    whitespace, blank = bert_tables().whitespace, byte_characters()[0x20]
-    count = 0
-    for character in token:
-        if character != blank and ord(character) not in whitespace:
-            break
-        count += 1
-    return count
+class _Told(StudioError):
+    """What the child reports about a file."""
+
+
+class _Libraries:
+    """The child process in which the libraries run; there is none until the first request, and after it has ended."""
+
+    def __init__(self) -> None:
+        self._child: ChildProcess | None = None
+        self._turn = threading.Lock()  # one request at a time
+
+    def answer(self, request: bytes, seconds: float) -> memoryview:
+        """Return the answer to a request.
+
+        Raises
+        ------
+        StudioError
+            What the child reports, as `_Told`; or that it has died.
+        TimeoutError
+            If there is no answer after so many seconds.
+        """
+        with self._turn:
+            try:
+                return self._answer(self._sent(request), seconds)
+            except _Told:
+                raise
+            except BaseException:  # Ctrl-C too: whatever the child still says belongs to this request
+                self._end()
+                raise
+
+    def _sent(self, request: bytes) -> ChildProcess:
+        """Send a request, to a new child if the last one has died in the meantime."""
+        if self._child is not None:
+            try:
+                self._child.send(request)
+            except StudioError:
+                self._end()
+            else:
+                return self._child
+        self._child = ChildProcess(serve, name="The library of a tokenizer")
+        self._child.send(request)
+        return self._child
+
+    def _answer(self, child: ChildProcess, seconds: float) -> memoryview:
+        late = threading.Event()
+        clock = threading.Timer(seconds, late.set)
+        clock.daemon = True
+        clock.start()
+        try:
+            for kind, content in child.messages(late):
+                if kind == b"r":
+                    return content
+                what, advice, values = msgspec.msgpack.decode(content)
+                if kind == b"p":
+                    self._end()
+                raise _Told(what, advice, **values)
+        finally:
+            clock.cancel()
+        raise TimeoutError
+
+    def _end(self) -> None:
+        child, self._child = self._child, None
+        if child is not None:
+            child.end()
+
+
+@cache
+def _libraries() -> _Libraries:
+    """Return the one child of this process."""
+    return _Libraries()
+
+
+if hasattr(os, "register_at_fork"):  # the child is the parent's
+    os.register_at_fork(after_in_child=_libraries.cache_clear)
+
+
+def _portions(texts: Iterable[str]) -> Iterator[list[str]]:
+    """Yield some texts at a time, together not much longer than can be sent at once."""
+    portion: list[str] = []
+    size = 0
+    for text in texts:
+        portion.append(text)
+        size += len(text) + 1
+        if size >= _CHARACTERS_AT_ONCE:
+            yield portion
+            portion, size = [], 0
+    if portion:
+        yield portion

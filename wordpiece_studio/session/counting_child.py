@@ -28,10 +28,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
     from wordpiece_studio.system.child_process import ParentConnection
-    from wordpiece_studio.text.normalizers import Normalizer
-    from wordpiece_studio.text.pre_tokenizers import PreTokenizer
+    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
 
 PROGRESS_INTERVAL_SECONDS = 0.05
 TEXT_PIECE = 1 << 20  # characters

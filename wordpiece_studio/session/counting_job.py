@@ -164,7 +164,8 @@ class CountingJob(BackgroundJob):
 
 def count(order: CountOrder, stop: threading.Event, report: Report) -> WordCounts | None:
     """Return the counts; None if given up."""
-    from wordpiece_studio.corpus.counting.counting import CountingStopped, count_texts, count_words
+    from wordpiece_studio.corpus.counting.counting import count_texts, count_words
+    from wordpiece_studio.corpus.counts import CountingStopped
     from wordpiece_studio.text.normalizers import resolve_normalizer
     from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 

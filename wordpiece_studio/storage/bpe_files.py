@@ -6,24 +6,27 @@ a merge a line, two symbols with a blank between. How text becomes words neither
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.peers.added_tokens import AddedToken
-from wordpiece_studio.peers.cutting import ByteLevel, line_cutters
 from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
-from wordpiece_studio.peers.models import BpeModel, BpeOptions
-from wordpiece_studio.peers.normalizing import byte_characters
+from wordpiece_studio.peers.library_child import (
+    END_OF_WORD,
+    MERGES_FILE,
+    UNKNOWN_TOKENS,
+    VOCAB_JSON_FILE,
+    merges_beside,
+)
 from wordpiece_studio.storage.files_together import with_manifest
 from wordpiece_studio.storage.huggingface.reading_json import LARGEST_FILE_BYTES, read_json
 from wordpiece_studio.storage.small_files import small_file_bytes, utf8_text
 from wordpiece_studio.system.atomic_write import atomic_write_all, make_folder
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.text import normalizers, pre_tokenizers
-from wordpiece_studio.text.normalizers import Unchanged, resolve_normalizer
-from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
+from wordpiece_studio.tokenizer.bpe_tokenizer import BpeTokenizer
 
 if TYPE_CHECKING:
     import os
@@ -34,12 +37,11 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.history import MergeHistory
 
-VOCAB_JSON_FILE = "vocab.json"
-MERGES_FILE = "merges.txt"
 _VERSION = "#version"
 _FIRST_LINE = "#version: 0.2"
-_SUFFIX = "</w>"
-_UNKNOWN = ("[UNK]", "<unk>", "<|endoftext|>")
+_ITSELF = (*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100))
+_BYTE_CHARACTERS = frozenset(map(chr, (*_ITSELF, *range(0x100, 0x100 + 256 - len(_ITSELF)))))
+"""What GPT-2 writes for the 256 bytes: a printable character as itself, the others as those from 256 on."""
 
 
 def write_bpe_files(
@@ -135,22 +137,23 @@ def why_no_bpe(config: TrainingConfig) -> StudioError | None:
 
 
 def read_bpe_files(
-    vocabulary_path: str | os.PathLike[str],
-    merges_path: str | os.PathLike[str],
+    path: str | os.PathLike[str],
     normalizer: str | Normalizer | None = None,
     pre_tokenizer: str | PreTokenizer | None = None,
     *,
     manifest: Manifest | None = None,
-) -> ImportedTokenizer:
-    """Return the tokenizer of a ``vocab.json`` and a ``merges.txt``.
+) -> BpeTokenizer | ImportedTokenizer:
+    """Return the tokenizer of a ``vocab.json`` and the ``merges.txt`` beside it.
 
-    The files do not say how text becomes words. If all 256 byte characters are in the vocabulary it is done as in
-    GPT-2, else as asked for, or by BERT's pre-tokenizer and unchanged. A vocabulary with tokens that end in ``</w>``
-    has that for its end-of-word suffix. Its unknown token is ``[UNK]``, ``<unk>`` or ``<|endoftext|>``, if one of them
-    is there.
+    The files do not say how text becomes words. Without a manifest, and if nothing is asked for, they are GPT-2's if
+    all 256 byte characters are in the vocabulary: the `tokenizers` library runs those. Otherwise it is done as asked
+    for, or by BERT's pre-tokenizer and unchanged. A vocabulary with tokens that end in ``</w>`` has that for its
+    end-of-word suffix. Its unknown token is ``[UNK]``, ``<unk>`` or ``<|endoftext|>``, if one of them is there.
 
     Parameters
     ----------
+    path
+        The ``vocab.json``.
     normalizer, pre_tokenizer
         How text becomes words, if not as said.
     manifest
@@ -161,29 +164,31 @@ def read_bpe_files(
     StudioError
         If a file cannot be read, is damaged, or the merges do not fit the vocabulary; the message names the line.
     """
-    part = read_json(vocabulary_path)
+    part = read_json(path)
     vocab = part.ids()
     if not vocab:
         raise part.refused("it holds no tokens")
-    merges = _read_merges(merges_path, vocab)
-    unk_token = next((token for token in _UNKNOWN if token in vocab), None)
+    merges = _read_merges(merges_beside(Path(path)), vocab)
     if manifest is not None:
-        unk_token = manifest.unk_token if manifest.unk_token in vocab else None
-        model = BpeModel(vocab, merges, BpeOptions(unk_token, end_of_word_suffix=manifest.end_of_word_suffix or ""))
-        special = [
-            AddedToken(vocab[token], token, is_special=True) for token in manifest.special_tokens if token in vocab
-        ]
-        own = normalizers.from_spec(manifest.normalizer), pre_tokenizers.from_spec(manifest.pre_tokenizer)
-        cutters = line_cutters(resolve_pre_tokenizer(pre_tokenizer or own[1]))
-        return ImportedTokenizer(model, resolve_normalizer(normalizer or own[0]), cutters, special)
-    suffix = _SUFFIX if any(token.endswith(_SUFFIX) for token in vocab) else ""
-    model = BpeModel(vocab, merges, BpeOptions(unk_token, end_of_word_suffix=suffix))
-    is_byte_level = normalizer is None and pre_tokenizer is None and all(map(vocab.__contains__, byte_characters()))
-    if is_byte_level:
-        special = [AddedToken(vocab[token], token, is_special=True) for token in ("<|endoftext|>",) if token in vocab]
-        return ImportedTokenizer(model, Unchanged(), [ByteLevel(adds_blank=False, does_split=True)], special)
-    cutters = line_cutters(resolve_pre_tokenizer(pre_tokenizer or "bert"))
-    return ImportedTokenizer(model, resolve_normalizer(normalizer or "none"), cutters)
+        return BpeTokenizer(
+            vocab,
+            merges,
+            normalizer or normalizers.from_spec(manifest.normalizer),
+            pre_tokenizer or pre_tokenizers.from_spec(manifest.pre_tokenizer),
+            special_tokens=[token for token in manifest.special_tokens if token in vocab],
+            unk_token=manifest.unk_token if manifest.unk_token in vocab else None,
+            end_of_word_suffix=manifest.end_of_word_suffix or "",
+        )
+    if normalizer is None and pre_tokenizer is None and vocab.keys() >= _BYTE_CHARACTERS:
+        return ImportedTokenizer(path)
+    return BpeTokenizer(
+        vocab,
+        merges,
+        normalizer or "none",
+        pre_tokenizer or "bert",
+        unk_token=next((token for token in UNKNOWN_TOKENS if token in vocab), None),
+        end_of_word_suffix=END_OF_WORD if any(token.endswith(END_OF_WORD) for token in vocab) else "",
+    )
 
 
 def _read_merges(path: str | os.PathLike[str], vocab: dict[str, int]) -> Sequence[tuple[str, str]]:

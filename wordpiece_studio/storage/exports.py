@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Literal
 
 from wordpiece_studio.corpus.word_counts import write_word_counts
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.storage.bpe_files import MERGES_FILE, VOCAB_JSON_FILE, why_no_bpe, write_bpe_files
+from wordpiece_studio.peers.library_child import MERGES_FILE, VOCAB_JSON_FILE
+from wordpiece_studio.storage.bpe_files import why_no_bpe, write_bpe_files
 from wordpiece_studio.storage.files_together import with_manifest, with_side_manifest
 from wordpiece_studio.storage.huggingface.tokenizer_json import TOKENIZER_FILE, why_not_expressible
 from wordpiece_studio.storage.huggingface.transformers_directory import CONFIG_FILE

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
-from wordpiece_studio.storage.bpe_files import MERGES_FILE, VOCAB_JSON_FILE, read_bpe_files
+from wordpiece_studio.peers.library_child import MERGES_FILE, MODEL_SUFFIX, VOCAB_JSON_FILE
+from wordpiece_studio.storage.bpe_files import read_bpe_files
 from wordpiece_studio.storage.files_together import check_together
 from wordpiece_studio.storage.huggingface.reading_config import Configuration, read_configuration
-from wordpiece_studio.storage.huggingface.reading_tokenizer_json import read_tokenizer_json
+from wordpiece_studio.storage.huggingface.reading_tokenizer_json import read_tokenizer_json, stated_normalizer
 from wordpiece_studio.storage.huggingface.tokenizer_json import TOKENIZER_FILE
 from wordpiece_studio.storage.huggingface.transformers_directory import CONFIG_FILE
 from wordpiece_studio.storage.manifest import MANIFEST_FILE, Manifest, read_manifest, side_manifest, vocabulary_digest
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
 
+    from wordpiece_studio.tokenizer.bpe_tokenizer import BpeTokenizer
+
+    AnyTokenizer = Tokenizer | BpeTokenizer | ImportedTokenizer
     Steps = tuple[str | Normalizer | None, str | PreTokenizer | None]
     """The normalizer and the pre-tokenizer that were asked for, or None."""
 
@@ -44,26 +48,27 @@ def load_tokenizer(
     path: str | os.PathLike[str],
     normalizer: str | Normalizer | None = None,
     pre_tokenizer: str | PreTokenizer | None = None,
-) -> Tokenizer | ImportedTokenizer:
+) -> AnyTokenizer:
     """Return the tokenizer of a folder, or of a file.
 
     Parameters
     ----------
     path
         A folder that the Studio or `transformers` wrote; or a ``tokenizer.json``, a ``wordpiece-studio.json``, a
-        ``vocab.json`` with its ``merges.txt`` beside it, or a file with one token a line. Beside a ``vocab.txt`` its
-        settings are found too. Without them it is guessed from the tokens whether text is read as cased or as uncased
-        BERT reads it, and `Tokenizer.is_normalizer_guessed` says so. (`transformers` does not guess: where nothing else
-        is said, its BertTokenizer lower-cases.)
+        ``vocab.json`` with its ``merges.txt`` beside it, a ``.model`` of SentencePiece, or a file with one token a
+        line. Beside a ``vocab.txt`` its settings are found too. Without them it is guessed from the tokens whether text
+        is read as cased or as uncased BERT reads it, and `Tokenizer.is_normalizer_guessed` says so. (`transformers`
+        does not guess: where nothing else is said, its BertTokenizer lower-cases.)
     normalizer, pre_tokenizer
         What to use instead of the settings'; None means the settings'. ``"none"`` is the normalizer that changes
         nothing.
 
     Returns
     -------
-    Tokenizer or ImportedTokenizer
-        The second for BPE, Unigram, and WordPiece with what the Studio's vocabularies do not have, such as holes
-        between the ids; it tokenizes as its own program does, and that is all.
+    Tokenizer, BpeTokenizer or ImportedTokenizer
+        The second for byte pair encoding as the Studio trains it. The third for other people's BPE and Unigram, and for
+        WordPiece with what the Studio's vocabularies do not have, such as holes between the ids: the library that made
+        it tokenizes, and that is all.
 
     Raises
     ------
@@ -79,6 +84,8 @@ def load_tokenizer(
         return _from_vocabulary(given.parent / VOCABULARY_FILE, steps, is_strict=True)
     if given.name == VOCAB_JSON_FILE or given.name.endswith("-" + VOCAB_JSON_FILE):
         return _from_bpe_files(given, steps)
+    if given.suffix == MODEL_SUFFIX:
+        return _with_steps(ImportedTokenizer(given), steps, display_name(given))
     if given.suffix == ".json":
         return _with_steps(read_tokenizer_json(given), steps, display_name(given))
     return _from_vocabulary(given, steps, is_strict=False)
@@ -99,7 +106,7 @@ def load_wordpiece_tokenizer(
     tokenizer = load_tokenizer(path, normalizer, pre_tokenizer)
     if isinstance(tokenizer, Tokenizer):
         return tokenizer
-    if tokenizer.kind == "WordPiece" and tokenizer.has_holes:
+    if isinstance(tokenizer, ImportedTokenizer) and tokenizer.kind == "WordPiece" and tokenizer.has_holes:
         raise StudioError(
             "{path} cannot be taken apart or written as a vocab.txt: its ids have holes, and the line of a vocab.txt "
             "is the id",
@@ -114,7 +121,7 @@ def load_wordpiece_tokenizer(
     )
 
 
-def _from_folder(folder: Path, steps: Steps) -> Tokenizer | ImportedTokenizer:
+def _from_folder(folder: Path, steps: Steps) -> AnyTokenizer:
     there = [name for name in KNOWN_FILES if (folder / name).exists()]
     if TOKENIZER_FILE in there:
         tokenizer = read_tokenizer_json(folder / TOKENIZER_FILE)
@@ -122,7 +129,9 @@ def _from_folder(folder: Path, steps: Steps) -> Tokenizer | ImportedTokenizer:
             _check_same_vocabulary(folder, tokenizer)
         configuration = _configuration(folder)
         if configuration is not None:
-            configuration.check(tokenizer.normalizer, display_name(folder / TOKENIZER_FILE))
+            path = folder / TOKENIZER_FILE
+            normalizer = tokenizer.normalizer if isinstance(tokenizer, Tokenizer) else stated_normalizer(path)
+            configuration.check(normalizer, display_name(path))
         if (folder / MANIFEST_FILE).exists():
             _check_manifest(folder, tokenizer)
             check_together(folder / MANIFEST_FILE, read_manifest(folder / MANIFEST_FILE), TOKENIZER_FILES)
@@ -198,18 +207,18 @@ def _of_manifest(tokens: list[str], manifest: Manifest, steps: Steps) -> Tokeniz
     )
 
 
-def _from_bpe_files(path: Path, steps: Steps) -> ImportedTokenizer:
-    merges = path.with_name(path.name.removesuffix(VOCAB_JSON_FILE) + MERGES_FILE)
+def _from_bpe_files(path: Path, steps: Steps) -> BpeTokenizer | ImportedTokenizer:
     manifest_path = path.parent / MANIFEST_FILE
     manifest = read_manifest(manifest_path) if path.name == VOCAB_JSON_FILE and manifest_path.is_file() else None
     if manifest is not None and manifest.kind != "bpe":
         manifest = None
-    tokenizer = read_bpe_files(path, merges, *steps, manifest=manifest)
-    vocab = tokenizer.model.vocab
-    if manifest is not None and manifest.vocabulary_sha256 != vocabulary_digest(sorted(vocab, key=vocab.__getitem__)):
+    tokenizer = read_bpe_files(path, *steps, manifest=manifest)
+    if manifest is None or isinstance(tokenizer, ImportedTokenizer):
+        return tokenizer
+    vocab = tokenizer.vocab
+    if manifest.vocabulary_sha256 != vocabulary_digest(sorted(vocab, key=vocab.__getitem__)):
         raise _foreign_manifest(manifest_path, VOCAB_JSON_FILE)
-    if manifest is not None:
-        check_together(manifest_path, manifest, (VOCAB_JSON_FILE, MERGES_FILE))
+    check_together(manifest_path, manifest, (VOCAB_JSON_FILE, MERGES_FILE))
     return tokenizer
 
 
@@ -244,7 +253,7 @@ def _check_same_vocabulary(folder: Path, tokenizer: Tokenizer | ImportedTokenize
     if isinstance(tokenizer, Tokenizer):
         id_of, size = tokenizer.vocabulary.id_of, len(tokenizer.vocabulary) - len(tokenizer.vocabulary.special_tokens)
     else:
-        id_of, size = tokenizer.id_of, len(tokenizer) - len(tokenizer.added_tokens)
+        id_of, size = tokenizer.id_of, len(tokenizer) - tokenizer.added_tokens
     for number, token in enumerate(lines):
         if id_of(token) != number:
             found = id_of(token)

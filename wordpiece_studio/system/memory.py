@@ -21,6 +21,7 @@ ADVICE = "Train on a part of the text or to a smaller size, or close other progr
 
 _HOST_VM_INFO64, _VM_COUNTERS = 4, 38  # of macOS: what to ask for, and how many 32-bit numbers come back
 _FREE, _INACTIVE = 0, 2  # which of them
+_DATA_PAGES = 5  # which number of /proc/self/statm
 
 
 def available_memory() -> int | None:
@@ -55,6 +56,20 @@ def check_memory(needed: int, available: float | None) -> None:
             needed=memory_text(needed),
             available=memory_text(available),
         )
+
+
+def limit_memory(most: int) -> None:
+    """Have this process fail that takes more than so many bytes from now on, or than are available; Linux alone can."""
+    if sys.platform != "linux":
+        return
+    import resource
+
+    pages = _text(Path("/proc/self/statm")).split()
+    held = int(pages[_DATA_PAGES]) * resource.getpagesize() if pages else 0
+    limit, last = held + min(most, available_memory() or most), resource.getrlimit(resource.RLIMIT_DATA)[1]
+    if last != resource.RLIM_INFINITY:
+        limit = min(limit, last)
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, last))
 
 
 def out_of_memory() -> StudioError:

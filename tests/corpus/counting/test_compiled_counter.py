@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 
 from wordpiece_studio.corpus.counting import file_counting, segments, text_counting
 from wordpiece_studio.corpus.counting.compiled_counter import CompiledCounter
-from wordpiece_studio.corpus.counting.counting import CountingStopped, count_stream, count_texts, count_words
+from wordpiece_studio.corpus.counting.counting import count_stream, count_texts, count_words
 from wordpiece_studio.corpus.counting.word_counters import PlainCounter
+from wordpiece_studio.corpus.counts import CountingStopped
 from wordpiece_studio.corpus.files import TextOnDisk
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.text.pipeline import AlignedText, Normalizer

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wordpiece_studio.corpus.counting import counting
-from wordpiece_studio.corpus.counting.counting import CountingStopped, count_stream, count_texts, count_words
-from wordpiece_studio.corpus.counts import SkippedWord
+from wordpiece_studio.corpus.counting.counting import count_stream, count_texts, count_words
+from wordpiece_studio.corpus.counts import CountingStopped, SkippedWord
 from wordpiece_studio.corpus.files import TextOnDisk
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.resources import resource_path

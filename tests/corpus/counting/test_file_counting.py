@@ -19,14 +19,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wordpiece_studio.corpus.counting import counting_run, file_counting, helpers, segments, worker
-from wordpiece_studio.corpus.counting.counting import CountingProgress, CountingStopped, count_words
+from wordpiece_studio.corpus.counting.counting import count_words
 from wordpiece_studio.corpus.counting.helpers import Helper, Helpers
+from wordpiece_studio.corpus.counts import CountingStopped
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.text.pipeline import AlignedText, Normalizer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from wordpiece_studio.corpus.counting.counting_progress import CountingProgress
     from wordpiece_studio.corpus.counting.segments import Segment
     from wordpiece_studio.corpus.counts import WordCounts
 

@@ -14,8 +14,8 @@ from PySide6.QtWidgets import QCheckBox, QFileDialog, QLabel, QMessageBox, QPush
 from tests.storage.project.making import run_of
 from tests.ui.export.conftest import SHOWN, Exporting
 from wordpiece_studio.corpus.counts import WordCounts
-from wordpiece_studio.storage.exports import TOKENIZER_FILES
 from wordpiece_studio.storage.manifest import MANIFEST_FILE, read_manifest
+from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES
 from wordpiece_studio.storage.tokenizer_loading import load_tokenizer
 from wordpiece_studio.storage.verification.verification import verify
 from wordpiece_studio.storage.vocab_txt import read_vocabulary

@@ -18,7 +18,8 @@ from PySide6.QtWidgets import QLabel, QTabWidget
 from tests.sampling import some_pairs
 from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.live_changes import LiveChanges, TextSummary
+from wordpiece_studio.session.live_changes import LiveChanges
+from wordpiece_studio.session.live_timeline import TextSummary
 from wordpiece_studio.session.records import Focus, TrainerState
 from wordpiece_studio.session.text_changes import TextChange
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer

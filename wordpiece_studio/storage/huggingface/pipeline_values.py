@@ -1,4 +1,4 @@
-"""Normalizers and pre-tokenizers as the JSON values of a ``tokenizer.json``; only where they do exactly the same there.
+"""Normalizers and pre-tokenizers as the JSON values of a ``tokenizer.json``, and back; only where both do the same.
 
 Everything here is compared with the `tokenizers` library by ``python -m tests.benchmarks.agreement``.
 """
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.text import normalizers, pre_tokenizers
+from wordpiece_studio.text.bert_normalizer import BertNormalizer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -36,6 +37,7 @@ _NORMALIZERS = {
     "lowercase": "Lowercase",
     "strip-accents": "StripAccents",
 }
+_MOST_STEPS = 100
 _PRE_TOKENIZERS: Mapping[str, dict[str, Any]] = {
     "bert": {"type": "BertPreTokenizer"},
     "whitespace": {"type": "Whitespace"},
@@ -99,6 +101,83 @@ def pre_tokenizer_value(pre_tokenizer: PreTokenizer, normalizer: Normalizer) -> 
             )
         values.insert(0, LINE_SPLIT)
     return values[0] if len(values) == 1 else {"type": "Sequence", "pretokenizers": values}
+
+
+def read_normalizer(value: Any) -> Normalizer | None:
+    """Return the normalizer of ours that does what a value of ``normalizer`` says; None if there is none.
+
+    >>> read_normalizer({"type": "Sequence", "normalizers": [{"type": "NFD"}, {"type": "StripAccents"}]}).name
+    'nfd+strip-accents'
+    """
+    steps: list[Normalizer] = []
+    for step in steps_of(value, "normalizers"):
+        match step:
+            case {"type": "Replace", "pattern": {"String": str(removed), **others}, "content": ""} if (
+                len(step) == 3 and not others and len(removed) == 1 and not _is_half(removed)
+            ):
+                last = steps[-1] if steps else None
+                if isinstance(last, normalizers.RemoveCharacters):
+                    steps[-1] = normalizers.RemoveCharacters(last.characters + removed)
+                else:
+                    steps.append(normalizers.RemoveCharacters(removed))
+            case {
+                "type": "BertNormalizer",
+                "clean_text": bool(clean),
+                "handle_chinese_chars": bool(chinese),
+                "strip_accents": None | bool() as accents,
+                "lowercase": bool(lowercase),
+            } if len(step) == 5:
+                steps.append(BertNormalizer(clean, chinese, accents, lowercase))
+            case {"type": str(kind)} if len(step) == 1 and kind in _NORMALIZERS.values():
+                name = next(name for name, written in _NORMALIZERS.items() if written == kind)
+                steps.append(normalizers.resolve_normalizer(name))
+            case _:
+                return None
+    if len(steps) > _MOST_STEPS:
+        return None
+    if not steps:
+        return normalizers.Unchanged()
+    return steps[0] if len(steps) == 1 else normalizers.Sequence(steps)
+
+
+def read_pre_tokenizer(value: Any, normalizer: Normalizer) -> PreTokenizer | None:
+    """Return the pre-tokenizer of ours that does what a value of ``pre_tokenizer`` says; None if there is none.
+
+    Ours read a text line by line, so line ends must part words there as well, behind the normalizer.
+    """
+    values = steps_of(value, "pretokenizers")
+    parts_lines = values[:1] == [LINE_SPLIT]
+    own: list[PreTokenizer] = []
+    for step in values[parts_lines:]:
+        step = {"behavior": "Isolated", **step} if step == {"type": "Punctuation"} else step
+        name = next((name for name, written in _PRE_TOKENIZERS.items() if written == step), None)
+        if name is None:
+            return None
+        own.append(pre_tokenizers.resolve_pre_tokenizer(name))
+    if not own:
+        return None
+    pre_tokenizer = own[0] if len(own) == 1 else pre_tokenizers.PreTokenizerSequence(own)
+    line_end = normalizer.normalize("\n")
+    if parts_lines:
+        return pre_tokenizer if line_end == "\n" else None
+    return pre_tokenizer if line_end and pre_tokenizer.split(f"a{line_end}b") == ["a", "b"] else None
+
+
+def steps_of(value: Any, list_key: str) -> list[Any]:
+    """Return the single steps of a value in order, those of sequences one by one; what is no step is one too."""
+    steps: list[Any] = []
+    waiting = [] if value is None else [value]
+    while waiting:
+        step = waiting.pop()
+        if isinstance(step, dict) and step.keys() == {"type", list_key} and isinstance(step[list_key], list):
+            waiting += reversed(step[list_key])
+        else:
+            steps.append(step)
+    return steps
+
+
+def _is_half(character: str) -> bool:
+    return 0xD800 <= ord(character) < 0xE000
 
 
 def _normalizer_values(spec: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

@@ -70,7 +70,7 @@ class Configuration:
             lowercase=fields.do_lower_case is not False,
         )
 
-    def check(self, normalizer: Normalizer, other: str) -> None:
+    def check(self, normalizer: Normalizer | None, other: str) -> None:
         """Check that it does not contradict the normalizer of a ``tokenizer.json`` beside it, called `other`.
 
         Raises

@@ -1,6 +1,7 @@
 """``tokenizer.json`` of whatever program: a `Tokenizer` where it is a plain WordPiece vocabulary, else one to compare.
 
-The file is read here and nowhere else; the `tokenizers` library never sees what others wrote. What the file says of
+A WordPiece model is read here, strictly: every id, reference and number is checked. All other models, and WordPiece
+with what the Studio does not have, are read and run by the `tokenizers` library (`peers`). What the file says of
 truncating and padding changes no token and is only checked.
 """
 
@@ -8,34 +9,56 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.errors import StudioError
+import msgspec
+
 from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
-from wordpiece_studio.peers.models import WordPieceModel
-from wordpiece_studio.storage.huggingface.reading_decoder import read_decoders
+from wordpiece_studio.storage.huggingface.pipeline_values import read_normalizer, read_pre_tokenizer, steps_of
 from wordpiece_studio.storage.huggingface.reading_json import JsonPart, read_json
-from wordpiece_studio.storage.huggingface.reading_model import read_added_tokens, read_model
-from wordpiece_studio.storage.huggingface.reading_pipeline import (
-    built_in_pre_tokenizer,
-    read_cutters,
-    read_normalizer,
-    read_trimming,
-)
-from wordpiece_studio.text import normalizers
+from wordpiece_studio.system.decodable import decodable
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Mapping
     from typing import Any
 
-    from wordpiece_studio.peers.added_tokens import AddedToken
-    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
+    from wordpiece_studio.text.pipeline import Normalizer
 
 _KEYS = {
     *("version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer"),
     *("post_processor", "decoder", "model"),
 }
-_LONGEST_SEQUENCE = 1 << 31
+_LONGEST_SEQUENCE = _LONGEST_WORD = 1 << 31
+_LONGEST_PREFIX = 100
+_LARGEST_NORMALIZER_BYTES = 4 << 20
+_MOST_ADDED = 100_000
+_PLAIN_PROCESSORS = ("BertProcessing", "TemplateProcessing")  # others move the offsets of tokens
+
+
+@decodable
+class _ModelFields(msgspec.Struct, forbid_unknown_fields=True):
+    unk_token: str
+    continuing_subword_prefix: str
+    max_input_chars_per_word: int
+    vocab: msgspec.Raw
+    type: str | None = None
+
+
+@decodable
+class _AddedToken(msgspec.Struct, forbid_unknown_fields=True):
+    id: int
+    content: str
+    single_word: bool
+    lstrip: bool
+    rstrip: bool
+    normalized: bool
+    special: bool
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is what a special token is in the Studio."""
+        return self.special and not (self.single_word or self.lstrip or self.rstrip or self.normalized)
 
 
 def read_tokenizer_json(path: str | os.PathLike[str]) -> Tokenizer | ImportedTokenizer:
@@ -44,52 +67,127 @@ def read_tokenizer_json(path: str | os.PathLike[str]) -> Tokenizer | ImportedTok
     Raises
     ------
     StudioError
-        If the file cannot be read, is damaged or hostile, or asks for something that cannot be repeated here exactly;
-        the message names the place in it.
+        If the file cannot be read, is damaged or hostile; the message names the place in it, or what the library says.
     """
     file = read_json(path)
     members = file.members()
     _check_frame(file, members)
+    model = members["model"].members()
+    # Old files do not name the kind.
+    kind = model["type"].typed(str) if "type" in model else "WordPiece" * ("max_input_chars_per_word" in model)
+    own = _own_tokenizer(members, model) if kind == "WordPiece" else None
+    return ImportedTokenizer(path) if own is None else own
+
+
+def stated_normalizer(path: str | os.PathLike[str]) -> Normalizer | None:
+    """Return the normalizer that a ``tokenizer.json`` asks for, if it is one of ours.
+
+    Raises
+    ------
+    StudioError
+        If the file cannot be read or is damaged.
+    """
+    return read_normalizer(_value(read_json(path).members().get("normalizer")))
+
+
+def _own_tokenizer(members: Mapping[str, JsonPart], model: Mapping[str, JsonPart]) -> Tokenizer | None:
+    """Return a WordPiece tokenizer as the Studio's own; None if it cannot say what the file says."""
     # What is small is read first: a file that is refused is refused at once.
-    normalizer = read_normalizer(members.get("normalizer"))
-    cutters = read_cutters(members.get("pre_tokenizer"))
-    trims_offsets = read_trimming(members.get("post_processor"))
-    decoders = read_decoders(members.get("decoder"))
-    model = read_model(members["model"])
-    added = read_added_tokens(members.get("added_tokens"), model.vocab)
-    if isinstance(model, WordPieceModel) and trims_offsets is None:
-        pre_tokenizer = built_in_pre_tokenizer(cutters, normalizer)
-        vocabulary = _vocabulary(model, added)
-        if pre_tokenizer is not None and vocabulary is not None and _is_built_in(normalizer):
-            return _tokenizer(vocabulary, normalizer, pre_tokenizer, model.max_word_length)
-    return ImportedTokenizer(model, normalizer, cutters, added, trims_offsets=trims_offsets, decoders=decoders)
-
-
-def _tokenizer(
-    vocabulary: Vocabulary, normalizer: Normalizer, pre_tokenizer: PreTokenizer, max_word_length: int
-) -> Tokenizer:
-    return Tokenizer(vocabulary, normalizer, pre_tokenizer, max_word_length=max_word_length)
-
-
-def _vocabulary(model: WordPieceModel, added: list[AddedToken]) -> Vocabulary | None:
-    """Return the tokens as the Studio's vocabulary; None if it has no way to say what the file says."""
-    for token in added:
-        if token.is_normalized or token.is_single_word or token.takes_left or token.takes_right or not token.is_special:
-            return None
-    ids = {**model.vocab, **{token.content: token.id for token in added}}
+    normalizer = read_normalizer(_value(members.get("normalizer")))
+    pre_tokenizer = read_pre_tokenizer(_value(members.get("pre_tokenizer")), normalizer) if normalizer else None
+    processors = steps_of(_value(members.get("post_processor")), "processors")
+    _check_component(members.get("decoder"))
+    fields = members["model"].typed(_ModelFields)
+    vocab = _checked_vocab(members["model"], fields, model["vocab"])
+    added = _added_tokens(members.get("added_tokens"), vocab)
+    ids = {**vocab, **{token.content: token.id for token in added}}
     tokens = sorted(ids, key=ids.__getitem__)
-    if ids[tokens[-1]] != len(tokens) - 1:
-        return None  # there are holes between the ids
+    has_holes = ids[tokens[-1]] != len(tokens) - 1
+    is_plain = all(isinstance(step, dict) and step.get("type") in _PLAIN_PROCESSORS for step in processors)
+    if normalizer is None or pre_tokenizer is None or not is_plain or has_holes:
+        return None
+    if not all(token.is_plain for token in added):
+        return None
     special = [token.content for token in sorted(added, key=lambda token: token.id)]
-    return Vocabulary(tokens, special, model.prefix, unk_token=model.unk_token)
+    vocabulary = Vocabulary(tokens, special, fields.continuing_subword_prefix, unk_token=fields.unk_token)
+    return Tokenizer(vocabulary, normalizer, pre_tokenizer, max_word_length=fields.max_input_chars_per_word)
 
 
-def _is_built_in(normalizer: Normalizer) -> bool:
-    try:
-        normalizers.to_spec(normalizer)
-    except StudioError:
-        return False
-    return True
+def _checked_vocab(part: JsonPart, fields: _ModelFields, vocabulary: JsonPart) -> dict[str, int]:
+    """Return the ids of a model's tokens.
+
+    Raises
+    ------
+    StudioError
+        If they, or anything else in the model, are not what they should be.
+    """
+    vocab, prefix, longest = vocabulary.ids(), fields.continuing_subword_prefix, fields.max_input_chars_per_word
+    if fields.unk_token not in vocab:
+        raise part.refused(
+            "{token} is not in the vocabulary",
+            ".unk_token",
+            "Add it to the vocabulary, or name the token that stands for unknown words.",
+            token=repr(fields.unk_token[:50]),
+        )
+    if len(prefix) > _LONGEST_PREFIX:
+        place = ".continuing_subword_prefix"
+        raise part.refused("{n:,} characters are more than anything sensible needs", place, n=len(prefix))
+    if not 0 <= longest <= _LONGEST_WORD:
+        raise part.refused("{n} characters", ".max_input_chars_per_word", n=str(longest)[:30])
+    return vocab
+
+
+def _added_tokens(part: JsonPart | None, vocab: Mapping[str, int]) -> list[_AddedToken]:
+    """Return the added tokens of a file; its ``added_tokens``, or None if it has none.
+
+    Raises
+    ------
+    StudioError
+        If one is no such token, stands there twice, or has an id that is another token's, or that its own program
+        would not give it.
+    """
+    found = [] if part is None or part.data.strip() == b"null" else part.typed(list[_AddedToken])
+    if part is None:
+        return []
+    if len(found) > _MOST_ADDED:
+        raise part.refused("{n:,} are too many", n=len(found))
+    tokens_by_id = {number: token for token, number in vocab.items()}
+    contents: set[str] = set()
+    next_id = len(vocab)
+    for number, token in enumerate(found):
+        place, shown = f"[{number}]", repr(token.content[:50])
+        if not token.content:
+            raise part.refused("an empty token", place)
+        if token.content in contents:
+            raise part.refused("{token} stands there twice", place, token=shown)
+        contents.add(token.content)
+        if not 0 <= token.id < 1 << 32:
+            raise part.refused("{token} has the id {id}", place, token=shown, id=str(token.id)[:30])
+        expected = vocab.get(token.content)
+        if expected is None:
+            expected, next_id = next_id, next_id + 1
+        if token.id != expected or tokens_by_id.setdefault(token.id, token.content) != token.content:
+            raise part.refused(
+                "{token} has the id {id}, where the `tokenizers` library would give it {expected}, silently",
+                place,
+                "Save the file again with the program that it is from.",
+                token=shown,
+                id=token.id,
+                expected=expected,
+            )
+    return found
+
+
+def _value(part: JsonPart | None) -> Any:
+    return None if part is None else part.value(_LARGEST_NORMALIZER_BYTES)
+
+
+def _check_component(part: JsonPart | None) -> Any:
+    """Return the value of a part, which must be an object or null."""
+    value = _value(part)
+    if part is not None and value is not None and not isinstance(value, dict):
+        raise part.refused("this is no component")
+    return value
 
 
 def _check_frame(file: JsonPart, members: dict[str, JsonPart]) -> None:
@@ -107,12 +205,9 @@ def _check_frame(file: JsonPart, members: dict[str, JsonPart]) -> None:
             version=repr(version)[:50],
         )
     for key in ("truncation", "padding"):
-        part = members.get(key)
-        value = None if part is None else part.value()
-        if part is not None and value is not None:
-            if not isinstance(value, dict):
-                raise part.refused("this is no component")
-            _check_lengths(part, value)
+        value = _check_component(members.get(key))
+        if value is not None:
+            _check_lengths(members[key], value)
 
 
 def _check_lengths(part: JsonPart, value: dict[str, Any]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.storage.bpe_files import VOCAB_JSON_FILE
+from wordpiece_studio.peers.library_child import VOCAB_JSON_FILE
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,0 +1,286 @@
+"""Other people's tokenizers: equal to their library, whatever becomes of the process that the library runs in."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+import threading
+from typing import TYPE_CHECKING
+
+import psutil
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sentencepiece import SentencePieceProcessor
+
+from tests.peers.foreign import STRUCTURES, assert_same, gpt_2, sentencepiece_model, texts, unigram_of_bytes
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.peers import imported_tokenizer
+from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
+from wordpiece_studio.storage.tokenizer_loading import load_tokenizer
+from wordpiece_studio.system.child_process import ChildProcess
+from wordpiece_studio.tokenizer.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RUNAWAY = {"type": "Split", "pattern": {"Regex": "(a|aa)+b"}, "behavior": "Isolated", "invert": False}
+GROWING = {
+    "type": "Sequence",
+    "normalizers": [{"type": "Replace", "pattern": {"String": "a"}, "content": "a" * 900}] * 5,
+}
+
+
+@pytest.fixture
+def gpt(tmp_path: Path) -> ImportedTokenizer:
+    gpt_2().save(str(tmp_path / "tokenizer.json"))
+    return ImportedTokenizer(tmp_path / "tokenizer.json")
+
+
+def spoiled(path: Path, **changes: object) -> Path:
+    """Write a tokenizer with other values."""
+    value = json.loads(gpt_2().to_str()) | changes
+    path.write_text(json.dumps(value), encoding="utf-8")
+    return path
+
+
+def child_of(tokenizer: ImportedTokenizer) -> psutil.Process:
+    """Return the process in which its library runs."""
+    tokenizer.encode("a")
+    child = imported_tokenizer._libraries()._child
+    assert child is not None
+    assert child.pid is not None
+    return psutil.Process(child.pid)
+
+
+@pytest.mark.parametrize("name", STRUCTURES)
+def test_the_same_as_the_library(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "tokenizer.json"
+    STRUCTURES[name]().save(str(path))
+    theirs = STRUCTURES[name]().from_file(str(path))
+    ours = load_tokenizer(path)
+    assert isinstance(ours, Tokenizer if name == "bert" else ImportedTokenizer)
+    assert assert_same(ours, theirs, texts(1, 40)) > 300
+    if isinstance(ours, ImportedTokenizer):
+        assert (ours.kind, len(ours)) == (type(theirs.model).__name__, theirs.get_vocab_size())
+        assert ours.id_of("t") == theirs.token_to_id("t")
+        assert ours.id_of("no such token") is None
+    for text in ("The quick brown fox jumps.", "학교 나무"):
+        ids = theirs.encode(text, add_special_tokens=False).ids
+        assert ours.ids(text) == ids
+        if name != "bert":
+            assert ours.decode(ids) == theirs.decode(ids)
+
+
+@settings(max_examples=40, deadline=None)
+@given(given_texts=st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=30), max_size=3))
+def test_any_text(tmp_path_factory: pytest.TempPathFactory, given_texts: list[str]) -> None:
+    path = tmp_path_factory.getbasetemp() / "any.json"
+    if not path.exists():
+        gpt_2().save(str(path))
+    theirs = gpt_2().from_file(str(path))
+    assert_same(ImportedTokenizer(path), theirs, given_texts)
+
+
+@pytest.mark.parametrize("kind", ["unigram", "bpe"])
+def test_sentencepiece_runs_its_own_models(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "spiece.model"
+    path.write_bytes(sentencepiece_model(kind=kind))
+    ours, theirs = load_tokenizer(path), SentencePieceProcessor(model_file=str(path))
+    assert isinstance(ours, ImportedTokenizer)
+    given_texts = texts(2, 20)
+    for text, found in zip(given_texts, ours.encode_batch(given_texts), strict=True):
+        expected = theirs.encode(text, return_type="offset_mapping")
+        assert (found.ids, found.tokens, found.offsets) == (expected["ids"], expected["pieces"], expected["offsets"])
+    found = ours.encode("the quick fox")
+    assert [found.words[0], found.words[-1]] == [0, 2]
+    assert (ours.kind, len(ours), ours.id_of("▁")) == ("SentencePiece", len(theirs), theirs.piece_to_id("▁"))
+    assert ours.decode(found.ids) == "the quick fox"
+
+
+def test_the_files_of_gpt_2_are_read_as_the_library_reads_them(tmp_path: Path) -> None:
+    theirs = gpt_2()
+    theirs.model.save(str(tmp_path))
+    ours = load_tokenizer(tmp_path)
+    assert isinstance(ours, ImportedTokenizer)
+    assert assert_same(ours, theirs, texts(3, 20)) > 300
+    assert ours.decode(ours.ids("a <|endoftext|>b"), skip_special_tokens=False) == "a <|endoftext|>b"
+    assert ours.decode(ours.ids("a <|endoftext|>b")) == "a b"
+
+
+def test_cutting_and_filling_up_are_left_out(tmp_path: Path) -> None:
+    theirs = gpt_2()
+    theirs.enable_padding(length=50)
+    theirs.enable_truncation(1)
+    theirs.save(str(tmp_path / "tokenizer.json"))
+    assert load_tokenizer(tmp_path / "tokenizer.json").encode("a b").tokens == ["a", "Ġb"]
+
+
+def test_ids_that_are_no_tokens(gpt: ImportedTokenizer) -> None:
+    for number in (-1, len(gpt), 1 << 40):
+        with pytest.raises(StudioError, match=f"No token has the id {number}"):
+            gpt.decode([1, number])
+
+
+def test_half_a_character_is_refused(gpt: ImportedTokenizer) -> None:
+    with pytest.raises(StudioError, match=r"half a character \(U\+D800\) at position 1"):
+        gpt.encode("a\ud800")
+    assert gpt.encode("a").tokens == ["a"]
+
+
+def test_it_is_pickled_as_its_place_and_hash(gpt: ImportedTokenizer) -> None:
+    pickled = pickle.dumps(gpt)
+    assert len(pickled) < 500
+    again = pickle.loads(pickled)
+    assert again.encode("The dogs") == gpt.encode("The dogs")
+    unigram_of_bytes().save(str(gpt.path))
+    with pytest.raises(StudioError, match=r"tokenizer\.json is not the file that this tokenizer was loaded from"):
+        pickle.loads(pickled)
+    gpt.path.unlink()
+    with pytest.raises(StudioError, match=r"tokenizer\.json does not exist"):
+        pickle.loads(pickled)
+
+
+@pytest.mark.expects_log
+def test_a_child_that_was_killed_is_replaced(gpt: ImportedTokenizer) -> None:
+    expected = gpt.encode("The dogs")
+    child = child_of(gpt)
+    child.kill()
+    psutil.wait_procs([child], timeout=30)
+    assert gpt.encode("The dogs") == expected
+    assert child_of(gpt) != child
+
+
+@pytest.mark.expects_log
+def test_a_child_that_dies_at_its_work_is_told_and_replaced(
+    gpt: ImportedTokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    child = child_of(gpt)
+    send = ChildProcess.send
+
+    def send_and_kill(self: ChildProcess, content: bytes) -> None:
+        child.suspend()
+        send(self, content)
+        child.kill()
+
+    monkeypatch.setattr(ChildProcess, "send", send_and_kill)
+    with pytest.raises(StudioError, match=r"tokenizer\.json: the tokenizers library broke down over it.* SIGKILL"):
+        gpt.encode("The dogs")
+    monkeypatch.undo()
+    assert gpt.encode("a").tokens == ["a"]
+
+
+def test_a_library_that_panics_is_told_and_replaced(tmp_path: Path, gpt: ImportedTokenizer) -> None:
+    bad = load_tokenizer(spoiled(tmp_path / "bad.json", pre_tokenizer=RUNAWAY))
+    child = child_of(gpt)
+    with pytest.raises(StudioError, match=r"bad\.json: the tokenizers library cannot tokenize the text: .*retry-limit"):
+        bad.encode("a" * 100)
+    assert child_of(gpt) != child
+    assert bad.encode("b").tokens
+
+
+@pytest.mark.slow
+@pytest.mark.expects_log
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits memory")
+def test_a_file_that_takes_all_memory_is_told(tmp_path: Path, gpt: ImportedTokenizer) -> None:
+    with pytest.raises(StudioError, match=r"bad\.json: the tokenizers library broke down over it"):
+        load_tokenizer(spoiled(tmp_path / "bad.json", normalizer=GROWING))
+    assert gpt.encode("a").tokens == ["a"]
+
+
+def test_a_library_that_does_not_end_is_told(gpt: ImportedTokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    child = child_of(gpt)
+    monkeypatch.setattr(imported_tokenizer, "_PATIENCE_SECONDS", 0.0)
+    child.suspend()
+    with pytest.raises(StudioError, match="the tokenizers library has not done with it in 0 seconds"):
+        gpt.encode("The dogs")
+    monkeypatch.undo()
+    psutil.wait_procs([child], timeout=30)
+    assert gpt.encode("a").tokens == ["a"]
+
+
+def test_after_ctrl_c_no_answer_is_taken_for_another(gpt: ImportedTokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = gpt.encode("The dogs")
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ChildProcess, "messages", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        gpt.encode("something else")
+    monkeypatch.undo()
+    assert gpt.encode("The dogs") == expected
+
+
+def test_several_threads_share_the_child(gpt: ImportedTokenizer) -> None:
+    words = [f"{letter}ay {letter}" for letter in "abcdefgh"]
+    expected = [gpt.encode(word).ids for word in words]
+    found: dict[str, list[list[int]]] = {}
+
+    def work(word: str) -> None:
+        found[word] = [gpt.ids(word) for _ in range(20)]
+
+    threads = [threading.Thread(target=work, args=(word,)) for word in words]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [found[word] for word in words] == [[ids] * 20 for ids in expected]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"normalizer": {"type": "Else"}}, "the tokenizers library cannot read it: .*NormalizerUntagged"),
+        ({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": ["a b c"]}}, "the tokenizers library cannot read it: "),
+        ({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": [], "dropout": 0.5}}, "with dropout every text"),
+        ({"model": {"type": "Unigram", "vocab": [["a", 0]], "unk_id": 1}}, "the tokenizers library cannot read it: "),
+    ],
+)
+def test_what_the_library_refuses_is_told_in_one_line(tmp_path: Path, changes: dict[str, object], message: str) -> None:
+    with pytest.raises(StudioError, match=r"bad\.json: " + message) as caught:
+        load_tokenizer(spoiled(tmp_path / "bad.json", **changes))
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 600
+
+
+@pytest.mark.parametrize("data", [b"", b"x" * 100, sentencepiece_model()[:200]])
+def test_damaged_models_of_sentencepiece(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "bad.model").write_bytes(data)
+    with pytest.raises(StudioError, match=r"bad\.model: the sentencepiece library cannot read it"):
+        load_tokenizer(tmp_path / "bad.model")
+
+
+def test_the_parent_never_loads_a_library(gpt: ImportedTokenizer) -> None:
+    code = f"""
+import sys
+from wordpiece_studio import cli
+if __name__ == "__main__":
+    cli.run(["tokenize", "--vocab", {str(gpt.path)!r}, "a b"])
+    print(*sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    tokens, modules = done.stdout.splitlines()
+    assert tokens == "a Ġb"
+    assert not {"tokenizers", "sentencepiece"} & set(modules.split())
+
+
+@pytest.mark.skipif(os.name != "posix", reason="POSIX signals")
+def test_the_child_ends_with_its_parent(gpt: ImportedTokenizer) -> None:
+    code = f"""
+from wordpiece_studio.peers import imported_tokenizer
+if __name__ == "__main__":
+    tokenizer = imported_tokenizer.ImportedTokenizer({str(gpt.path)!r})
+    print(imported_tokenizer._libraries()._child.pid, flush=True)
+    while True:
+        tokenizer.encode("the quick brown fox " * 20_000)
+"""
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        child = psutil.Process(int(parent.stdout.readline()))
+        parent.kill()
+        _, alive = psutil.wait_procs([child], timeout=30)
+    assert not alive

@@ -1,0 +1,296 @@
+"""What runs in the child process: other people's tokenizers, each by the library that made it.
+
+A spoiled file may end this process, take all the memory that it is given, or keep it busy for ever; the parent
+(`imported_tokenizer`) sees to that. Nothing here is loaded in the parent but the names.
+
+A request is the MessagePack of (path, SHA-256 of the files or "", job, arguments). Every answer is one message: ``r``
+the result; ``x`` why there is none, as the two templates of an error and its values; ``p`` the same, and the library is
+in no state to go on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+from collections import OrderedDict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import msgspec
+
+from wordpiece_studio.corpus.files import regular_file_status, unreadable
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.system.memory import limit_memory
+from wordpiece_studio.system.printable import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from multiprocessing.connection import Connection
+
+    Encoded = tuple[list[str], list[int], list[tuple[int, int]], list[int]]
+    """Tokens, ids, offsets and words of a text, as an `Encoding` has them."""
+
+VOCAB_JSON_FILE = "vocab.json"
+MERGES_FILE = "merges.txt"
+MODEL_SUFFIX = ".model"
+END_OF_WORD = "</w>"
+UNKNOWN_TOKENS = ("[UNK]", "<unk>", "<|endoftext|>")
+"""What stands for unknown symbols in a ``vocab.json``, the first of them that is there."""
+
+_END_OF_TEXT = "<|endoftext|>"
+_MOST_MEMORY = 4 << 30
+_MOST_KEPT = 8  # files; of any other is loaded again what is asked for
+_LONGEST_REASON = 300
+_ADVICE = "Save it again with the program that it is from."
+
+
+class _Loaded(Protocol):
+    """A file that a library has loaded."""
+
+    kind: str
+    added_tokens: int
+
+    def vocabulary(self) -> dict[str, int]:
+        """Return the id of each token."""
+
+    def encode(self, texts: list[str]) -> list[Encoded]:
+        """Return the tokens of each text."""
+
+    def decode(self, ids: list[int], skip_special_tokens: bool) -> str:
+        """Return the text that ids stand for."""
+
+
+def serve(connection: Connection) -> None:
+    """Answer requests until the parent is gone, or a library has broken down."""
+    _silence()
+    limit_memory(_MOST_MEMORY)
+    shelf = _Shelf()
+    while True:
+        try:
+            request = connection.recv_bytes()
+        except (EOFError, OSError):
+            return
+        answer = _answer(shelf, request)
+        connection.send_bytes(answer)
+        if answer[:1] == b"p":
+            return
+
+
+def library_of(path: str | os.PathLike[str]) -> str:
+    """Return the name of the library that runs a file."""
+    return "sentencepiece" if Path(path).suffix == MODEL_SUFFIX else "tokenizers"
+
+
+def no_token(number: int) -> StudioError:
+    """Return what to say of an id that is no token's."""
+    return StudioError("No token has the id {id}", "Leave it out.", id=str(number)[:30])
+
+
+def merges_beside(path: Path) -> Path:
+    """Return where the merges of a ``vocab.json`` are."""
+    return path.with_name(path.name.removesuffix(VOCAB_JSON_FILE) + MERGES_FILE)
+
+
+class _Shelf:
+    """The files that were used last, by path and hash."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[bytes, str], _Loaded] = OrderedDict()
+
+    def get(self, path: bytes, sha256: str, *, is_new: bool) -> tuple[_Loaded, str]:
+        """Return a file, loaded, and its hash, which must be `sha256` unless that is empty; `is_new`: as it is now.
+
+        Raises
+        ------
+        StudioError
+            If it cannot be read, or is another one.
+        """
+        loaded = self._kept.get((path, sha256))
+        if loaded is None or is_new:
+            place = Path(os.fsdecode(path))
+            contents = _contents(place)
+            digest = hashlib.sha256(b"".join(hashlib.sha256(data).digest() for data in contents)).hexdigest()
+            if sha256 not in ("", digest):
+                raise StudioError("{path} is not the file that this tokenizer was loaded from", "Load it again.")
+            sha256 = digest
+            loaded = self._kept[path, sha256] = _load(place, contents)
+            if len(self._kept) > _MOST_KEPT:
+                self._kept.popitem(last=False)
+        self._kept.move_to_end((path, sha256))
+        return loaded, sha256
+
+
+def _silence() -> None:
+    """Have nothing printed: what a library says as it breaks down is told by the parent."""
+    with contextlib.suppress(OSError):
+        nothing = os.open(os.devnull, os.O_RDWR)
+        os.dup2(nothing, 1)
+        os.dup2(nothing, 2)
+
+
+def _answer(shelf: _Shelf, request: bytes) -> bytes:
+    path, sha256, job, arguments = msgspec.msgpack.decode(request, type=tuple[bytes, str, str, list[Any]])
+    library = library_of(os.fsdecode(path))
+    try:
+        loaded, digest = shelf.get(path, sha256, is_new=job == "load")
+        return b"r" + msgspec.msgpack.encode(_done(loaded, digest, job, arguments))
+    except StudioError as error:
+        return b"x" + _written(error)
+    except MemoryError:
+        return b"x" + _written(StudioError("{path} needs more memory than there is", "Take a smaller text or file."))
+    except ImportError:
+        return b"x" + _written(
+            StudioError("{path} needs the library {library}", "Install it: pip install {library}", library=library)
+        )
+    except Exception as error:
+        return b"x" + _written(_refusal(job, library, error))
+    except BaseException as error:  # a panic of Rust
+        return b"p" + _written(_refusal(job, library, error))
+
+
+def _done(loaded: _Loaded, digest: str, job: str, arguments: list[Any]) -> object:
+    if job == "encode":
+        return loaded.encode(*arguments)
+    if job == "decode":
+        return loaded.decode(*arguments)
+    vocabulary = loaded.vocabulary()
+    if job == "vocabulary":
+        return vocabulary
+    with contextlib.suppress(Exception):  # what does not bear a single word is found out now
+        loaded.encode(["a b"])
+    has_holes = max(vocabulary.values(), default=-1) >= len(vocabulary)
+    return digest, loaded.kind, len(vocabulary), loaded.added_tokens, has_holes
+
+
+def _refusal(job: str, library: str, error: BaseException) -> StudioError:
+    reason = printable(" ".join(str(error).split())[:_LONGEST_REASON]) or type(error).__name__
+    if job == "encode":
+        what = "{path}: the {library} library cannot tokenize the text: {reason}"
+        return StudioError(what, "Leave it out, or use another tokenizer.", library=library, reason=reason)
+    if job == "decode":
+        what = "{path}: the {library} library makes no text of these ids: {reason}"
+        return StudioError(what, "Use another tokenizer.", library=library, reason=reason)
+    what = "{path}: the {library} library cannot read it: {reason}"
+    return StudioError(what, _ADVICE, library=library, reason=reason)
+
+
+def _written(error: StudioError) -> bytes:
+    values = {name: value if isinstance(value, int) else str(value) for name, value in error.values.items()}
+    return msgspec.msgpack.encode((error.what_template, error.advice_template, values))
+
+
+def _contents(path: Path) -> list[bytes]:
+    """Return what the file holds, and the one that belongs to it."""
+    contents = []
+    for part in [path, merges_beside(path)] if path.name.endswith(VOCAB_JSON_FILE) else [path]:
+        regular_file_status(part)
+        try:
+            contents.append(part.read_bytes())
+        except OSError as error:
+            raise unreadable(part, error) from error
+    return contents
+
+
+def _load(path: Path, contents: list[bytes]) -> _Loaded:
+    if library_of(path) == "sentencepiece":
+        return _SentencePiece(contents[0])
+    if len(contents) > 1:
+        return _Tokenizers(_byte_level(*contents))
+    from tokenizers import Tokenizer
+
+    return _Tokenizers(Tokenizer.from_buffer(contents[0].removeprefix(b"\xef\xbb\xbf")))
+
+
+def _byte_level(vocabulary: bytes, merges: bytes) -> Any:
+    """Return what the files of GPT-2 mean; how text becomes words they do not say."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+
+    ids = msgspec.json.decode(vocabulary.removeprefix(b"\xef\xbb\xbf"), type=dict[str, int])
+    lines = (line.removesuffix("\r") for line in merges.decode("utf-8").split("\n"))
+    options: dict[str, str] = {}
+    unk_token = next((token for token in UNKNOWN_TOKENS if token in ids), None)
+    if unk_token is not None:
+        options["unk_token"] = unk_token
+    if any(token.endswith(END_OF_WORD) for token in ids):
+        options["end_of_word_suffix"] = END_OF_WORD
+    pairs: Any = [tuple(line.split(" ")) for line in lines if line and not line.startswith("#version")]
+    made = Tokenizer(models.BPE(ids, pairs, **options))
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    made.decoder = decoders.ByteLevel()
+    if _END_OF_TEXT in ids:
+        made.add_special_tokens([_END_OF_TEXT])
+    return made
+
+
+class _Tokenizers:
+    """A tokenizer of the `tokenizers` library. What is put around a text, cut off or filled up is left out."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self.kind: str = type(tokenizer.model).__name__
+        if getattr(tokenizer.model, "dropout", None):
+            raise StudioError(
+                "{path}: with dropout every text is tokenized by chance, each time in another way", "Set it to null."
+            )
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        self.added_tokens = len(tokenizer.get_added_tokens_decoder())
+        self._tokenizer = tokenizer
+
+    def vocabulary(self) -> dict[str, int]:
+        """Return the id of each token."""
+        found: dict[str, int] = self._tokenizer.get_vocab(with_added_tokens=True)
+        return found
+
+    def encode(self, texts: list[str]) -> list[Encoded]:
+        """Return the tokens of each text."""
+        found = self._tokenizer.encode_batch(texts, add_special_tokens=False)  # alone it lets other threads run
+        return [(each.tokens, each.ids, each.offsets, each.word_ids) for each in found]
+
+    def decode(self, ids: list[int], skip_special_tokens: bool) -> str:
+        """Return the text that ids stand for."""
+        _check_ids(ids, lambda number: self._tokenizer.id_to_token(number) is not None)
+        text: str = self._tokenizer.decode(ids, skip_special_tokens=skip_special_tokens)
+        return text
+
+
+class _SentencePiece:
+    """A model of the `sentencepiece` library."""
+
+    kind = "SentencePiece"
+    added_tokens = 0
+
+    def __init__(self, model: bytes) -> None:
+        from sentencepiece import SentencePieceProcessor
+
+        self._processor = SentencePieceProcessor()
+        self._processor.load_from_serialized_proto(model)
+
+    def vocabulary(self) -> dict[str, int]:
+        """Return the id of each piece."""
+        return {self._processor.id_to_piece(number): number for number in range(len(self._processor))}
+
+    def encode(self, texts: list[str]) -> list[Encoded]:
+        """Return the pieces of each text; a word begins at each mark."""
+        encoded = []
+        for found in self._processor.encode(texts, return_type="offset_mapping"):
+            words, word = [], -1
+            for piece in found["pieces"]:
+                word += piece.startswith("▁") or word < 0
+                words.append(word)
+            encoded.append((found["pieces"], found["ids"], found["offsets"], words))
+        return encoded
+
+    def decode(self, ids: list[int], skip_special_tokens: bool) -> str:
+        """Return the text that ids stand for; special ones stand for none."""
+        del skip_special_tokens
+        _check_ids(ids, lambda number: number < len(self._processor))
+        text: str = self._processor.decode(ids)
+        return text
+
+
+def _check_ids(ids: Sequence[int], is_known: Any) -> None:
+    """Check that each id is a token's: the libraries leave out some that are not, in silence."""
+    for number in ids:
+        if not is_known(number):
+            raise no_token(number)

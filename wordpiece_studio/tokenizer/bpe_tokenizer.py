@@ -1,0 +1,182 @@
+"""Byte pair encoding as the Studio trains it: the merges of a training by counts, done again to the words of a text.
+
+Not here: other people's byte pair encodings, which their library runs (`peers`), and the files (`storage.bpe_files`).
+"""
+
+from __future__ import annotations
+
+import heapq
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.text.normalizers import resolve_normalizer
+from wordpiece_studio.text.pipeline import Pipeline
+from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
+from wordpiece_studio.tokenizer.tokenizer import Encoding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer, Word
+
+
+class _Symbol(NamedTuple):
+    """A symbol of a word, and (start, end) in the word's characters."""
+
+    token: str
+    start: int
+    end: int
+
+
+class BpeTokenizer:
+    """Tokenizes text by merges: in each word always the pair that stands first in their list, from the left.
+
+    Parameters
+    ----------
+    vocab
+        The id of each token; holds every symbol that is merged and what it becomes.
+    merges
+        Pairs of symbols, the first to be merged first.
+    normalizer, pre_tokenizer
+        How text becomes words; names or objects.
+    special_tokens
+        Tokens that are found in a text before anything else.
+    unk_token
+        What stands for an unknown symbol; None: it is left out, and its neighbours may merge.
+    end_of_word_suffix
+        What is attached to the last character of each word.
+
+    >>> vocab = {"h": 0, "u": 1, "g": 2, "ug": 3, "hug": 4}
+    >>> BpeTokenizer(vocab, [("u", "g"), ("h", "ug")], "none", "whitespace").encode("hugu gu").tokens
+    ['hug', 'u', 'g', 'u']
+    """
+
+    kind = "BPE"
+    """What its model is, as `ImportedTokenizer.kind`."""
+
+    def __init__(
+        self,
+        vocab: Mapping[str, int],
+        merges: Iterable[tuple[str, str]],
+        normalizer: str | Normalizer | None,
+        pre_tokenizer: str | PreTokenizer,
+        *,
+        special_tokens: Sequence[str] = (),
+        unk_token: str | None = None,
+        end_of_word_suffix: str = "",
+    ) -> None:
+        self.vocab = dict(vocab)
+        self.special_tokens = tuple(special_tokens)
+        self.unk_token = unk_token
+        self.end_of_word_suffix = end_of_word_suffix
+        self.pipeline = Pipeline(resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer))
+        self._ranks = {pair: rank for rank, pair in enumerate(merges)}
+        self._tokens = {token_id: token for token, token_id in self.vocab.items()}
+        self._known: dict[str, list[_Symbol]] = {}
+        special = sorted(special_tokens, key=len, reverse=True)
+        self._special = re.compile("|".join(map(re.escape, special))) if special else None
+
+    def __len__(self) -> int:
+        """Return how many tokens it has."""
+        return len(self.vocab)
+
+    def id_of(self, token: str) -> int | None:
+        """Return the id of `token`, or None if there is no such token."""
+        return self.vocab.get(token)
+
+    def encode(self, text: str) -> Encoding:
+        """Return the tokens of `text`."""
+        encoding = Encoding([], [], [], [])
+        for number, (word, offset) in enumerate(self._words(text)):
+            if isinstance(word, str):
+                found = [(word, offset, offset + len(word))]
+            else:
+                found = [
+                    (token, offset + word.starts[start], offset + word.ends[end - 1])
+                    for token, start, end in self._merged(word.text)
+                ]
+            for token, start, end in found:
+                encoding.tokens.append(token)
+                encoding.ids.append(self.vocab[token])
+                encoding.offsets.append((start, end))
+                encoding.words.append(number)
+        return encoding
+
+    def ids(self, text: str) -> list[int]:
+        """Return ``encode(text).ids``."""
+        return self.encode(text).ids
+
+    def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = True) -> str:
+        """Return the text that `ids` stand for, as far as it can be told: without a suffix not where words end.
+
+        Raises
+        ------
+        StudioError
+            If an id is no token's.
+        """
+        unknown = next((number for number in ids if number not in self._tokens), None)
+        if unknown is not None:
+            raise StudioError("No token has the id {id}", "Leave it out.", id=str(unknown)[:30])
+        tokens = [self._tokens[number] for number in ids]
+        if skip_special_tokens:
+            tokens = [token for token in tokens if token not in self.special_tokens]
+        suffix = self.end_of_word_suffix
+        return "".join(tokens).replace(suffix, " ").rstrip(" ") if suffix else " ".join(tokens)
+
+    def _words(self, text: str) -> Iterator[tuple[Word | str, int]]:
+        """Yield the words of a text and its special tokens, with the place in the text that offsets count from."""
+        done = 0
+        for found in self._special.finditer(text) if self._special else ():
+            for word in self.pipeline.aligned_words(text[done : found.start()]):
+                yield word, done
+            yield found[0], found.start()
+            done = found.end()
+        for word in self.pipeline.aligned_words(text[done:]):
+            yield word, done
+
+    def _merged(self, word: str) -> list[_Symbol]:
+        """Return the tokens of a word; each distinct word is worked out once."""
+        found = self._known.get(word)
+        if found is None:
+            found = self._known[word] = self._merge(list(self._symbols(word)))
+        return found
+
+    def _symbols(self, word: str) -> Iterator[_Symbol]:
+        """Yield the symbols that a word begins with, a character each."""
+        for start, character in enumerate(word):
+            symbol = character if start < len(word) - 1 else character + self.end_of_word_suffix
+            if symbol in self.vocab:
+                yield _Symbol(symbol, start, start + 1)
+            elif self.unk_token is not None:
+                yield _Symbol(self.unk_token, start, start + 1)
+
+    def _merge(self, symbols: list[_Symbol]) -> list[_Symbol]:
+        """Return the symbols after all merges: at each moment the one of the lowest rank, from the left."""
+        merged: list[_Symbol | None] = [*symbols]  # None where a symbol has gone into the one before it
+        after = [*range(1, len(symbols) + 1)]
+        before = [*range(-1, len(symbols))]
+        queue: list[tuple[int, int, str, str]] = []  # rank, place of the left symbol, both symbols
+
+        def offer(left: int) -> None:
+            right = after[left] if left >= 0 else len(merged)
+            if right < len(merged) and (first := merged[left]) and (second := merged[right]):
+                rank = self._ranks.get((first.token, second.token))
+                if rank is not None:
+                    heapq.heappush(queue, (rank, left, first.token, second.token))
+
+        for left in range(len(symbols)):
+            offer(left)
+        while queue:
+            _, left, *pair = heapq.heappop(queue)
+            right = after[left]
+            first, second = merged[left], merged[right] if right < len(merged) else None
+            if first is None or second is None or [first.token, second.token] != pair:
+                continue  # one of the two has been merged meanwhile
+            merged[left] = _Symbol(first.token + second.token, first.start, second.end)
+            merged[right] = None
+            after[left] = after[right]
+            before[after[left]] = left
+            offer(before[left])
+            offer(left)
+        return [symbol for symbol in merged if symbol is not None]
