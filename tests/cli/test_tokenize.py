@@ -1,12 +1,17 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
+import sys
 from typing import TYPE_CHECKING
 
+import psutil
 import pytest
 
-from tests.cli.calls import COURSE_VOCABULARY, KOREAN_VOCABULARY, SENTENCE, fails, process, run
+from tests.cli.calls import COURSE_VOCABULARY, KOREAN_VOCABULARY, POSIX, SENTENCE, fails, process, run
+from tests.peers.foreign import RUNAWAY, gpt_2
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -109,3 +114,55 @@ def test_what_was_done_before_a_fault_is_printed(course: Path) -> None:
     assert tokenize.returncode == 1
     assert out.count(b"\n") > 9_000
     assert err.count(b"\n") == 1
+
+
+@pytest.fixture
+def gpt(tmp_path: Path) -> Path:
+    gpt_2().save(str(tmp_path / "tokenizer.json"))
+    return tmp_path / "tokenizer.json"
+
+
+def test_other_peoples_models(gpt: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = ["The quick dog", "", "학교 x"]
+    expected = [gpt_2().from_file(str(gpt)).encode(line) for line in lines]
+    assert run(capsys, "tokenize", "--vocab", gpt, "\n".join(lines))[1].splitlines() == [
+        " ".join(encoding.tokens) for encoding in expected
+    ]
+    out = run(capsys, "tokenize", "--vocab", gpt, "--json", "\n".join(lines))[1]
+    assert [json.loads(line)["offsets"] for line in out.splitlines()] == [
+        [list(offset) for offset in encoding.offsets] for encoding in expected
+    ]
+    assert "can only be tokenized with" in fails(capsys, "explain", "--vocab", gpt, "a")
+    assert "says itself how" in fails(capsys, "tokenize", "--vocab", gpt, "--normalizer", "nfc", "a")
+    assert "--remove" in fails(capsys, "tokenize", "--vocab", gpt, "--remove", "x", "a")
+
+
+def test_lines_before_one_that_a_library_does_not_bear_are_printed(
+    gpt: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gpt.write_text(json.dumps(json.loads(gpt.read_bytes()) | {"pre_tokenizer": RUNAWAY}), encoding="utf-8")
+    code, out, err = run(capsys, "tokenize", "--vocab", gpt, "a\nb\n" + "a" * 100 + "\nb")
+    assert (code, out.splitlines()) == (1, ["a", "b"])
+    assert err.count("\n") == 1
+    assert "retry-limit" in err
+
+
+@POSIX
+def test_a_line_waits_for_no_other_and_ctrl_c_ends_the_library_too(gpt: Path) -> None:
+    env = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    command = [sys.executable, "-m", "wordpiece_studio", "tokenize", "--vocab", str(gpt)]
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with subprocess.Popen(command, env=env, **pipes) as tokenize:
+        assert tokenize.stdin is not None
+        assert tokenize.stdout is not None
+        assert tokenize.stderr is not None
+        for line in (b"a b\n", b"c\n"):
+            tokenize.stdin.write(line)
+            tokenize.stdin.flush()
+            assert tokenize.stdout.readline().decode().replace("Ġ", "").split() == line.decode().split()
+        children = psutil.Process(tokenize.pid).children(recursive=True)
+        assert children
+        tokenize.send_signal(signal.SIGINT)
+        assert tokenize.wait(timeout=60) == 130
+        assert tokenize.stderr.read() == b"wordpiece-studio: Stopped.\n"
+        assert not psutil.wait_procs(children, timeout=60)[1]

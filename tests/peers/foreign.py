@@ -70,6 +70,8 @@ LLAMA_3 = (
     r"|\s+(?!\S)|\s+"
 )
 CLIP = r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
+RUNAWAY = {"type": "Split", "pattern": {"Regex": "(a|aa)+b"}, "behavior": "Isolated", "invert": False}
+"""A pre-tokenizer whose expression makes the library give up on ``"a" * 100``."""
 BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
 _BERT = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 _SPACES = Regex(" {2,}")

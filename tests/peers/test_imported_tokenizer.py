@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sentencepiece import SentencePieceProcessor
 
-from tests.peers.foreign import STRUCTURES, assert_same, gpt_2, sentencepiece_model, texts, unigram_of_bytes
+from tests.peers.foreign import RUNAWAY, STRUCTURES, assert_same, gpt_2, sentencepiece_model, texts, unigram_of_bytes
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.peers import imported_tokenizer
 from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
@@ -27,7 +27,6 @@ from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 if TYPE_CHECKING:
     from pathlib import Path
 
-RUNAWAY = {"type": "Split", "pattern": {"Regex": "(a|aa)+b"}, "behavior": "Isolated", "invert": False}
 GROWING = {
     "type": "Sequence",
     "normalizers": [{"type": "Replace", "pattern": {"String": "a"}, "content": "a" * 900}] * 5,
