@@ -10,7 +10,7 @@ from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
 from wordpiece_studio.storage.huggingface.reading_json import JsonPart
 from wordpiece_studio.storage.huggingface.reading_tokenizer_json import read_tokenizer_json, stated_normalizer
 from wordpiece_studio.storage.huggingface.tokenizer_json import tokenizer_json_bytes
-from wordpiece_studio.storage.tokenizer_loading import load_wordpiece_tokenizer
+from wordpiece_studio.storage.tokenizer_loading import load_tokenizer, load_wordpiece_tokenizer
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 
@@ -131,3 +131,20 @@ def test_a_folder_without_a_manifest_is_read_by_its_configuration(tmp_path: Path
     assert (found.normalizer.name, found.is_normalizer_guessed) == ("bert-uncased", False)
     assert "é" in found.vocabulary.special_tokens
     assert Tokenizer.load(tmp_path, "none").normalizer.name == "none"
+
+
+def test_what_stands_beside_an_imported_tokenizer_must_agree_with_it(tmp_path: Path) -> None:
+    written(tmp_path, ours(), pre_tokenizer={"type": "Punctuation"})
+    vocabulary = tmp_path / "vocab.txt"
+    vocabulary.write_text("\n".join(TOKENS), encoding="utf-8")
+    assert isinstance(load_tokenizer(tmp_path), ImportedTokenizer)
+    vocabulary.write_text("\n".join([*TOKENS[:6], "é", "##b"]), encoding="utf-8")
+    with pytest.raises(StudioError, match=r"vocab\.txt, line 7, contradicts .* 'é' has the id 6 here, 7 there"):
+        load_tokenizer(tmp_path)
+    vocabulary.write_text("\n".join(TOKENS[:2]), encoding="utf-8")
+    with pytest.raises(StudioError, match="which has more tokens"):
+        load_tokenizer(tmp_path)
+    vocabulary.unlink()
+    (tmp_path / "tokenizer_config.json").write_text('{"do_lower_case": false}')
+    with pytest.raises(StudioError, match="do_lower_case is false here, and true there"):
+        load_tokenizer(tmp_path)
