@@ -7,6 +7,7 @@ What the Studio can do more with, a WordPiece vocabulary without peculiarities, 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from functools import cache, cached_property
@@ -67,7 +68,9 @@ class ImportedTokenizer:
         self.path = Path(path).absolute()
         self._name = display_name(path)
         self._sha256 = sha256
-        size = self.path.stat().st_size if self.path.exists() else 0
+        size = 0
+        with contextlib.suppress(OSError, ValueError):  # the child says what is wrong with it
+            size = self.path.stat().st_size
         found = self._ask("load", (), size // 50, tuple[str, str, int, int, bool])
         self._sha256, self.kind, self._size, self.added_tokens, self.has_holes = found
 
