@@ -121,8 +121,8 @@ __all__ = [
 # Which module of the package holds which names; the same as the imports above, which only type checkers see.
 _HOMES = {
     "corpus.corpus_file": ("CorpusFile",),
-    "corpus.counting.counting": ("CountingStopped", "count_texts", "count_words"),
-    "corpus.counts": ("CorpusStatistics", "SkippedWord", "WordCounts"),
+    "corpus.counting.counting": ("count_texts", "count_words"),
+    "corpus.counts": ("CorpusStatistics", "CountingStopped", "SkippedWord", "WordCounts"),
     "corpus.linter.finding": ("Finding",),
     "corpus.linter.linter": ("lint",),
     "corpus.word_counts": ("read_word_counts", "write_word_counts"),
