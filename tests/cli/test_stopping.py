@@ -90,7 +90,7 @@ elif moment == "putting in place":
 elif moment == "in place":
     before(train, "print_line", send)
 elif moment == "verifying":
-    before(verification, "write_again", send)
+    before(verification, "_write_again", send)
 main()
 """
 
