@@ -6,22 +6,23 @@ import json
 import os
 import signal
 import threading
-import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.cases import child_works
-from wordpiece_studio.corpus.counting import helpers
+from wordpiece_studio.corpus.counting import workers
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.settings import FILE_NAME, SettingsStore, StudioSettings
 from wordpiece_studio.system.child_process import ChildProcess
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from tests.cases.program import Program
+    from wordpiece_studio.corpus.counting.part_counts import PartCounts
+    from wordpiece_studio.corpus.counting.segments import Segment
 
     Told = Callable[[object], str]
 
@@ -54,55 +55,43 @@ def test_a_counting_process_is_killed(told: Told, number: int) -> None:
 @pytest.mark.case(40)
 def test_a_process_that_helps_to_count_is_killed(program: Program, told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
     """What it had is counted again by the others: nothing is missing, and nothing counts twice."""
-    file = program.file("a.txt", "some words and some more words\n" * 300_000)
+    file = program.file("a.txt", "some words and some more words\n" * 150_000)
     killed: list[int] = []
-    really = helpers.Helper.give
+    parts = workers.ChildCounter.parts
 
-    def give(helper: helpers.Helper, *given: Any) -> None:
-        really(helper, *given)
-        killed.append(helper.pid)
-        os.kill(helper.pid, signal.SIGKILL)
+    def kill_at_its_first_part(self: workers.ChildCounter, segment: Segment) -> Iterator[PartCounts]:
+        for part in parts(self, segment):
+            if not killed:
+                killed.append(self.pid)
+                os.kill(self.pid, signal.SIGKILL)
+            yield part
 
-    monkeypatch.setattr(helpers.Helper, "give", give)
-    start = helpers.Helpers.__init__
-
-    def started(all_of_them: helpers.Helpers, *given: Any) -> None:
-        start(all_of_them, *given)
-        deadline = time.monotonic() + 20
-        while all_of_them._messages.empty() and time.monotonic() < deadline:
-            time.sleep(0.01)  # or all is counted before it helps
-
-    monkeypatch.setattr(helpers.Helpers, "__init__", started)
-    for _ in range(50):  # a slow start may leave nothing for it to do
-        code, said, err = program.run(("count", file, "--processes", 2, "--json"), 20)
-        assert (code, err) == (0, "")
-        assert json.loads(said)["words"] == 6 * 300_000
-        if killed:
-            break
+    monkeypatch.setattr(workers.ChildCounter, "parts", kill_at_its_first_part)
+    code, said, err = program.run(("count", file, "--pre-tokenizer", "pattern:[a-z]+", "--processes", 2, "--json"), 60)
+    assert (code, err) == (0, "")
+    assert json.loads(said)["words"] == 6 * 150_000
     assert killed
     told(f"nothing: {said.strip()}")
 
 
 _PARENT = """
-import sys, threading
-from queue import SimpleQueue
+import threading
 from tests.cases import child_works
 from wordpiece_studio.corpus.corpus_file import CorpusFile
-from wordpiece_studio.corpus.counting import helpers
-from wordpiece_studio.corpus.counting import worker
+from wordpiece_studio.corpus.counting.segment_counter import written_order
+from wordpiece_studio.corpus.counting.workers import ChildCounter
+from wordpiece_studio.system.child_process import ChildProcess
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
-from wordpiece_studio.system.child_process import ChildProcess
-if __name__ == "__main__":
-    child = ChildProcess(child_works.sleep, 60.0, name="The counting")
-    next(child.messages(threading.Event()))
-    pipeline = Pipeline(resolve_normalizer("bert-cased"), resolve_pre_tokenizer("bert"))
-    settings = worker.written_settings([CorpusFile(__file__)], pipeline, 100, is_compiled=False)
-    helper = helpers.Helper(settings, messages := SimpleQueue())
-    messages.get()
-    print(child.pid, helper.pid, flush=True)
-    threading.Event().wait()
+child = ChildProcess(child_works.sleep, 60.0, name="The counting")
+next(child.messages(threading.Event()))
+pipeline = Pipeline(resolve_normalizer("bert-cased"), resolve_pre_tokenizer("bert"))
+order = written_order([CorpusFile(__file__)], pipeline, 100, is_compiled=False, part_bytes=1000)
+helper = ChildCounter(order, threading.Event())
+helper.wait_until_ready()
+print(child.pid, helper.pid, flush=True)
+threading.Event().wait()
 """
 
 

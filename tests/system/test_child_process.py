@@ -155,4 +155,4 @@ def test_a_child_whose_parent_is_gone_ends_without_a_word(monkeypatch: pytest.Mo
     os.close(ours)
     do_work(ParentConnection(-1, theirs), getattr(child_works, work), [])
     os.close(theirs)
-    assert child_process._read_error(child_process._written_error(StudioError("{a}", a=[1]))).values == {"a": "[1]"}
+    assert child_process.read_error(child_process.written_error(StudioError("{a}", a=[1]))).values == {"a": "[1]"}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from io import BufferedIOBase
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.corpus.counting.reading_notes import ReadingNotes
+from wordpiece_studio.corpus.counting.segments import ReadingNotes
 from wordpiece_studio.corpus.counts import CorpusStatistics
 from wordpiece_studio.corpus.files import TextStream
 from wordpiece_studio.corpus.listing import Listing, listing

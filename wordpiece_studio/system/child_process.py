@@ -105,7 +105,7 @@ class ChildProcess:
             if kind == b"d":
                 return
             if kind == b"e":
-                raise _read_error(bytes(content))
+                raise read_error(content)
             yield kind, content
 
     def send(self, content: bytes) -> None:
@@ -128,7 +128,7 @@ class ChildProcess:
         code = None
         with contextlib.suppress(subprocess.TimeoutExpired):
             code = self._process.wait(_END_SECONDS)
-        _log.warning("%s: process %s ended with exit code %s", self._name, self.pid, code)
+        _log.info("%s: process %s ended with exit code %s", self._name, self.pid, code)
         return StudioError(
             "{name} was broken off: its process ended {how}",
             "There may be too little memory, or another program ended it. Try again, or take a smaller corpus.",
@@ -224,11 +224,11 @@ def do_work(connection: ParentConnection, work: ChildWork, arguments: list[objec
     try:
         work(connection, *arguments)
     except StudioError as error:
-        last = b"e" + _written_error(error)
+        last = b"e" + written_error(error)
     except MemoryError:
-        last = b"e" + _written_error(StudioError("There is not enough memory", "Close other programs."))
+        last = b"e" + written_error(StudioError("There is not enough memory", "Close other programs."))
     except OSError as error:
-        last = b"e" + _written_error(StudioError("{reason}", reason=error))
+        last = b"e" + written_error(StudioError("{reason}", reason=error))
     else:
         last = b"d"
     with contextlib.suppress(OSError):  # the parent may be gone, and cannot be told then
@@ -290,11 +290,13 @@ def _how_ended(code: int | None) -> str:
     return f"with exit code {code}"
 
 
-def _written_error(error: StudioError) -> bytes:
+def written_error(error: StudioError) -> bytes:
+    """Return an error as bytes."""
     values = {name: value if isinstance(value, (int, float)) else str(value) for name, value in error.values.items()}
     return json.dumps([error.what_template, error.advice_template, values]).encode()
 
 
-def _read_error(content: bytes) -> StudioError:
-    what, advice, values = json.loads(content)
+def read_error(content: bytes | memoryview) -> StudioError:
+    """Return what `written_error` wrote."""
+    what, advice, values = json.loads(bytes(content))
     return StudioError(what, advice, **values)

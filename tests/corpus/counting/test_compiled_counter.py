@@ -14,7 +14,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from wordpiece_studio.corpus.counting import file_counting, segments, text_counting
+from wordpiece_studio.corpus.counting import segments, word_counters
 from wordpiece_studio.corpus.counting.compiled_counter import CompiledCounter
 from wordpiece_studio.corpus.counting.counting import count_stream, count_texts, count_words
 from wordpiece_studio.corpus.counting.word_counters import PlainCounter
@@ -78,9 +78,8 @@ def assert_alike(block_bytes: int, count: Callable[[], WordCounts]) -> None:
 
 
 def compile_from(patch: pytest.MonkeyPatch, size: int) -> None:
-    for module in (file_counting, text_counting):
-        for name in ("FEW_BYTES", "FEW_BYTES_UNCOMPILED"):
-            patch.setattr(module, name, size)
+    for name in ("FEW_BYTES", "FEW_BYTES_UNCOMPILED"):
+        patch.setattr(word_counters, name, size)
 
 
 def outcome(count: Callable[[], WordCounts]) -> Any:
@@ -164,7 +163,7 @@ def test_which_way_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setattr(kind, "_tally", lambda self: ways.append(type(self).__name__) or NOTHING)
     for megabytes, is_cached in [(1, True), (3, True), (3, False), (17, False)]:
         path.write_bytes(b"some words\n" * (megabytes * 100_000))
-        monkeypatch.setattr(file_counting, "kernels_are_cached", lambda package, cached=is_cached: cached)
+        monkeypatch.setattr(word_counters, "kernels_are_cached", lambda package, cached=is_cached: cached)
         count_words(path)
     count_words(path, "lowercase+remove: ")
     assert ways == ["PlainCounter", "CompiledCounter", "PlainCounter", "CompiledCounter", "PlainCounter"]

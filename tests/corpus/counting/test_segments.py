@@ -61,7 +61,7 @@ def test_segments_are_the_file_each_line_in_one_of_them(
 def test_a_fault_is_told_with_its_line_in_the_file(path: Path) -> None:
     path.write_bytes(b"one\ntwo\nthr\xff\n")
     with pytest.raises(StudioError, match="line 3: the bytes FF at byte 11"):
-        list(segment_pieces(CorpusFile(str(path)), Segment(0, 4), 2, splits_at_blanks=True))
+        list(segment_pieces(CorpusFile(str(path)), Segment(0, 4), splits_at_blanks=True))
 
 
 def test_a_place_in_a_block(path: Path) -> None:

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 from wordpiece_studio.corpus.cluster import tasks
 from wordpiece_studio.corpus.cluster.connection import Connection
 from wordpiece_studio.corpus.counting.counting_progress import ProgressMeter
-from wordpiece_studio.corpus.counting.file_counting import checked_file, notes_on_files, text_bytes
-from wordpiece_studio.corpus.counting.mergeable_counts import MergeableCounts
+from wordpiece_studio.corpus.counting.counting_run import checked_file, notes_on_files, text_bytes
+from wordpiece_studio.corpus.counting.part_counts import Merging, PartCounts
 from wordpiece_studio.corpus.counting.segments import Segment, divided
 from wordpiece_studio.corpus.counts import CountingStopped, WordCounts
 from wordpiece_studio.corpus.files import FileOnDisk
@@ -26,6 +26,7 @@ from wordpiece_studio.corpus.remote_files import is_url
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.text import normalizers, pre_tokenizers
+from wordpiece_studio.text.word_numbers import PlainWordNumbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -151,7 +152,7 @@ def _word_counts(
     *,
     is_partial: bool,
 ) -> WordCounts:
-    counts = MergeableCounts.from_bytes(data) if data else MergeableCounts.nothing()
+    counts = PartCounts.from_bytes(data) if data else Merging(PlainWordNumbers()).result()
     notes = notes_on_files(files, on_disk, counts.files)
     return counts.word_counts(pipeline, [file.name for file in on_disk], is_partial=is_partial, **notes)
 
@@ -207,7 +208,7 @@ class ClusterCounting:
         self._fault: tuple[int, Fault] | None = None  # the first in the corpus that is known, and its stretch
 
     def run(self, *, keeps_when_stopped: bool) -> tuple[bytes, bool]:
-        """Return mergeable counts of everything, or of the beginning, and whether it is that; empty for nothing.
+        """Return the `PartCounts` of all, or of the beginning, as bytes, and whether it is that; empty for nothing.
 
         Raises
         ------

@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING, Any
 
 from wordpiece_studio.compiled.kernel_cache import kernels_are_cached
 from wordpiece_studio.corpus.corpus_file import CorpusFile
-from wordpiece_studio.corpus.counting.mergeable_counts import MergeableCounts, header_of, with_header
-from wordpiece_studio.corpus.counting.merging import Merging, merged
-from wordpiece_studio.corpus.counting.segment_counter import SegmentCounter
+from wordpiece_studio.corpus.counting import segment_counter
+from wordpiece_studio.corpus.counting.part_counts import Merging, PartCounts, header_of, merged, with_header
+from wordpiece_studio.corpus.counting.segment_counter import counter_for, with_lines_before
 from wordpiece_studio.corpus.counting.segments import Segment
-from wordpiece_studio.corpus.counting.text_counting import FEW_BYTES, FEW_BYTES_UNCOMPILED
+from wordpiece_studio.corpus.counting.word_counters import are_kernels_worth_it
 from wordpiece_studio.corpus.counts import CountingStopped, FileStatistics
 from wordpiece_studio.corpus.files import FileOnDisk
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import display_name
-from wordpiece_studio.text import normalizers, pre_tokenizers
-from wordpiece_studio.text.pipeline import Pipeline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from wordpiece_studio.text.pipeline import Pipeline
 
 _PART_BYTES = 64 << 20
 _SECONDS_BETWEEN_QUESTIONS = 0.5
@@ -61,47 +61,39 @@ def written_order(
         If the pipeline is not built in and so cannot be described.
     """
     first, last = segments[0].file, segments[-1].file
+    is_compiled = pipeline.is_local and bytes_to_come > 0
     order = {
         "first_file": first,
-        "files": [dataclasses.astuple(file) for file in files[first : last + 1]],
         "segments": [[segment.file - first, segment.start, segment.end] for segment in segments],
-        "normalizer": normalizers.to_spec(pipeline.normalizer),
-        "pre_tokenizer": pre_tokenizers.to_spec(pipeline.pre_tokenizer),
-        "longest": longest,
         "bytes_to_come": bytes_to_come,
+        "counter": segment_counter.written_order(
+            files[first : last + 1], pipeline, longest, is_compiled=is_compiled, part_bytes=_PART_BYTES
+        ),
     }
     return json.dumps(order).encode()
 
 
 def counted(order: bytes) -> bytes:
-    """Return what `written_order` asks for: mergeable counts, or the first fault, see `fault_in`."""
+    """Return what `written_order` asks for: the bytes of `PartCounts`, or the first fault, see `fault_in`."""
     wanted: dict[str, Any] = json.loads(order)
-    files = [CorpusFile(*values) for values in wanted["files"]]
-    pipeline = Pipeline(normalizers.from_spec(wanted["normalizer"]), pre_tokenizers.from_spec(wanted["pre_tokenizer"]))
-    check = _check_of_wish()
-    least = FEW_BYTES if kernels_are_cached("text") else FEW_BYTES_UNCOMPILED
-    counter = SegmentCounter(
-        files,
-        pipeline,
-        wanted["longest"],
-        is_compiled=pipeline.is_local and wanted["bytes_to_come"] >= least,
-        part_bytes=_PART_BYTES,
-        on_block=lambda _: check(),
-        check_stop=check,
-    )
     first: int = wanted["first_file"]
-    merging = Merging(counter.numbers, first)
-    for number, start, end in wanted["segments"]:
-        lines_before = merging.lines_of(first + number)
+    how = wanted["counter"]
+    files = [CorpusFile(*values) for values in how["files"]]
+    how["is_compiled"] = how["is_compiled"] and are_kernels_worth_it(wanted["bytes_to_come"])
+    counter = counter_for(how, _check_of_wish(), tells_words=False)
+    merging = Merging(counter.numbers)
+    for segment in (Segment(*values) for values in wanted["segments"]):
+        lines_before = merging.lines_of(segment.file)
         try:
-            _check_presence(files[number])
-            for part in counter.parts(Segment(number, start, end), lines_before + 1):
-                merging.add_part(part, first + number, lines_before)
+            _check_presence(files[segment.file])
+            for part in counter.parts(segment):
+                merging.add(part)
         except CountingStopped:
             raise
         except StudioError as error:
-            return _written_fault(error, first + number, in_first=number == 0 and wanted["segments"][0][1] > 0)
-    return merging.result().to_bytes()
+            is_cut = segment.file == 0 and wanted["segments"][0][1] > 0
+            return _written_fault(with_lines_before(error, lines_before), first + segment.file, in_first=is_cut)
+    return merging.result().moved(first).to_bytes()
 
 
 def summary_of(counts: bytes) -> bytes:
@@ -124,14 +116,14 @@ def merged_counts(parts: Sequence[bytes], *, may_compile: bool) -> bytes:
     for part in parts:
         if fault_in(part) is not None:
             return part
-    counts = [MergeableCounts.from_bytes(part) for part in parts]
+    counts = [PartCounts.from_bytes(part) for part in parts]
     are_many = sum(len(each.ends) for each in counts) > _FEW_WORDS and kernels_are_cached("text")
     return merged(counts, is_compiled=may_compile and are_many).to_bytes()
 
 
 def common(counts: bytes, min_count: int) -> bytes:
     """Return counts without the words that occur less than `min_count` times."""
-    return MergeableCounts.from_bytes(counts).at_least(min_count).to_bytes()
+    return PartCounts.from_bytes(counts).at_least(min_count).to_bytes()
 
 
 def stretch(data: bytes, start: int, end: int) -> bytes:

@@ -3,8 +3,8 @@
 A corpus is read line by line, a line ends at LF. Where the normalizer and the pre-tokenizer allow it, the stretches
 between blanks are counted first, and each distinct stretch is normalized and cut once; that gives the very same
 counts in the same order.
-Not here: how files are counted by one process or several (`file_counting`), reading and decoding (`sources`), and how
-the words of a piece of text are counted (`word_counters`, `compiled_counter`).
+Texts and streams are counted here. Not here: files, counted by one or several (`counting_run`), reading and decoding
+(`sources`), and how the words of a piece of text are counted (`word_counters`, `compiled_counter`).
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from wordpiece_studio.corpus.counting.counting_progress import CountingProgress, ProgressMeter
-from wordpiece_studio.corpus.counting.file_counting import count_files
-from wordpiece_studio.corpus.counting.text_counting import TextCounting
-from wordpiece_studio.corpus.counts import CountingStopped
+from wordpiece_studio.corpus.counting.counting_run import count_files
+from wordpiece_studio.corpus.counting.segments import ReadingNotes
+from wordpiece_studio.corpus.counting.word_counters import PlainCounter, are_kernels_worth_it
+from wordpiece_studio.corpus.counts import CorpusStatistics, CountingStopped, WordCounts
 from wordpiece_studio.corpus.decoding import TextPiece
 from wordpiece_studio.corpus.listing import listing
 from wordpiece_studio.corpus.sources import opened_stream
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from io import BufferedIOBase
 
     from wordpiece_studio.corpus.corpus_file import CorpusFile, FileKind
-    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.corpus.counting.word_counters import WordCounter
     from wordpiece_studio.corpus.decoding import ErrorHandling
     from wordpiece_studio.corpus.listing import Listing
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
@@ -80,8 +81,9 @@ def count_words(
     min_count
         Words that occur less often than this in all files together are left out; the statistics tell how many.
     processes
-        How many processes count at the same time, this one included; None for as many as pay. The result is the same
-        for any number. A pipeline of one's own is counted in this process alone.
+        How many count at the same time: threads of this process where compiled kernels make the words, else processes;
+        None for as many as pay. The result is the same for any number. With a pipeline of one's own this thread counts
+        alone.
     cluster
         The address of the scheduler of a Dask cluster, such as ``"tcp://host:8786"``, to count there and not here; its
         workers must find the files by the same paths or URLs. The result is the same. Tables of words and their counts
@@ -153,7 +155,7 @@ def count_stream(
     text = opened_stream(
         stream, name, kind, column=column, encoding=encoding, errors=errors, splits_at_blanks=pipeline.is_local
     )
-    count = TextCounting(pipeline, max_word_length, should_stop, given_encoding=encoding)
+    count = _TextCounting(pipeline, max_word_length, should_stop, given_encoding=encoding)
     for piece in text.pieces():
         count.add(piece)
     count.end_text()
@@ -183,7 +185,7 @@ def count_texts(
         raise StudioError("One text was given where several are expected", "Put it into a list.")
     if not isinstance(texts, Iterable):
         raise StudioError("Texts are expected, not {value}", "Give a list of texts.", value=repr(texts)[:100])
-    count = TextCounting(_pipeline(normalizer, pre_tokenizer, max_word_length), max_word_length, should_stop)
+    count = _TextCounting(_pipeline(normalizer, pre_tokenizer, max_word_length), max_word_length, should_stop)
     known = texts if isinstance(texts, list | tuple) else ()
     bytes_total = sum(len(text.encode("utf-8", "replace")) for text in known if isinstance(text, str))
     meter, bytes_before = ProgressMeter(progress, bytes_total, len(known)), 0
@@ -195,6 +197,88 @@ def count_texts(
         count.end_text()
         bytes_before += size
     return count.result()
+
+
+class _TextCounting:
+    """A count of texts in progress, of which no one knows how much will come.
+
+    Parameters
+    ----------
+    pipeline, longest
+        As for `WordCounter`.
+    should_stop
+        Asked now and then; if it returns True, `CountingStopped` is raised.
+    given_encoding
+        The encoding that the caller gave, if any.
+    """
+
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        longest: int,
+        should_stop: Callable[[], bool] | None,
+        *,
+        given_encoding: str | None = None,
+    ) -> None:
+        self._pipeline = pipeline
+        self._longest = longest
+        self._should_stop = should_stop
+        self._given_encoding = given_encoding
+        self._counter: WordCounter | None = None
+        # Until it is known whether there is much text, pieces are held.
+        self._held: list[TextPiece] = []
+        self._held_bytes = 0
+        self._notes = ReadingNotes()
+        self._marked_files: dict[str, str] = {}
+
+    def add(self, piece: TextPiece) -> None:
+        """Count a piece, which begins and ends where words do."""
+        self._check_stop()
+        if self._given_encoding is None and piece.encoding != "utf-8":
+            self._marked_files[piece.source] = piece.encoding  # no one said so but its byte order mark
+        self._notes.add(piece)
+        if self._counter is not None:
+            self._counter.add(piece)
+            return
+        self._held.append(piece)
+        self._held_bytes += piece.end_byte - piece.byte
+        if not self._pipeline.is_local:
+            self._begin_counting(PlainCounter)
+        elif are_kernels_worth_it(self._held_bytes):
+            from wordpiece_studio.corpus.counting.compiled_counter import CompiledCounter
+
+            self._begin_counting(CompiledCounter)
+
+    def end_text(self) -> None:
+        """Note that a text is over."""
+        self._notes.end_text()
+
+    def result(self) -> WordCounts:
+        """Return the words of all texts."""
+        counter = self._counter or self._begin_counting(PlainCounter)
+        tally = counter.end_part()
+        statistics = CorpusStatistics.summed(
+            [self._notes.taken("")],
+            skipped_words=tally.skipped_words,
+            marked_files=self._marked_files,
+            spelled_out=tally.spelled_out,
+        )
+        words = counter.numbers.words_of(tally.numbers)
+        normalizer, pre_tokenizer = self._pipeline.normalizer, self._pipeline.pre_tokenizer
+        return WordCounts(words, tally.counts, normalizer, pre_tokenizer, statistics, tally.skipped)
+
+    def _begin_counting(self, kind: type[WordCounter]) -> WordCounter:
+        """Count what is held."""
+        counter = self._counter = kind(self._pipeline, self._longest, self._check_stop)
+        held, self._held = self._held, []
+        for piece in held:
+            self._check_stop()
+            counter.add(piece)
+        return counter
+
+    def _check_stop(self) -> None:
+        if self._should_stop is not None and self._should_stop():
+            raise CountingStopped
 
 
 def _pipeline(normalizer: str | Normalizer | None, pre_tokenizer: str | PreTokenizer, max_word_length: int) -> Pipeline:

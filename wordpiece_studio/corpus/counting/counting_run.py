@@ -1,38 +1,101 @@
-"""A run through the segments of a corpus: who counts which, and their parts put in order.
+"""Counting files: who counts which part, the parts put in order, and what the result tells of the files.
 
 Segments are given out in the order of the corpus, and their parts are added in that order too. So the result is the
-same for any number of processes, what was added is at any moment the beginning of the corpus, and of several faults
-the first one in the corpus is told. A segment whose helper was lost, or found a fault, is counted again here.
-Not here: the processes (`helpers`), and the reading (`segment_counter`).
+same for any number of workers, what was added is at any moment the beginning of the corpus, and of several faults the
+first one in the corpus is told. Not here: the workers (`workers`), and the reading (`segment_counter`).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import dataclasses
+import sys
+from typing import TYPE_CHECKING, Any
 
-from wordpiece_studio.corpus.counting import worker
-from wordpiece_studio.corpus.counting.merging import Merging
-from wordpiece_studio.corpus.counting.segment_counter import SegmentCounter
+from wordpiece_studio.corpus.corpus_file import COMPRESSED_SUFFIXES
+from wordpiece_studio.corpus.counting import workers
+from wordpiece_studio.corpus.counting.counting_progress import ProgressMeter
+from wordpiece_studio.corpus.counting.part_counts import Merging
+from wordpiece_studio.corpus.counting.segment_counter import SegmentCounter, with_lines_before, written_order
+from wordpiece_studio.corpus.counting.segments import Segment, divided
+from wordpiece_studio.corpus.counting.word_counters import are_kernels_worth_it
 from wordpiece_studio.corpus.counts import CountingStopped
+from wordpiece_studio.corpus.decoding import checked_error_handling
+from wordpiece_studio.corpus.encodings import known_encoding
+from wordpiece_studio.corpus.files import FileOnDisk
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.text.word_numbers import PlainWordNumbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from wordpiece_studio.corpus.corpus_file import CorpusFile
-    from wordpiece_studio.corpus.counting.counting_progress import ProgressMeter
-    from wordpiece_studio.corpus.counting.helpers import Helper, Helpers
+    from wordpiece_studio.corpus.counting.counting_progress import CountingProgress
     from wordpiece_studio.corpus.counting.part_counts import PartCounts
-    from wordpiece_studio.corpus.counting.segments import Segment
-    from wordpiece_studio.corpus.counting.worker import Message
+    from wordpiece_studio.corpus.counting.workers import Answer, Workers
+    from wordpiece_studio.corpus.counts import FileStatistics, WordCounts
     from wordpiece_studio.text.pipeline import Pipeline
+    from wordpiece_studio.text.word_numbers import WordNumbers
 
-PART_BYTES = 64 << 20
+# So much text is worth a worker more. A process takes about 0.4 s to start, but what it counts takes longer.
+_BYTES_PER_THREAD, _BYTES_PER_CHILD = 16 << 20, 8 << 20
+_LEAST_BYTES = 4 << 20  # are never divided
+PART_BYTES = 64 << 20  # where one counts all
+# Of several: small where counting is slow, so that all rest soon when they are to, and much is kept when they stop.
+SEGMENT_BYTES, CHILD_SEGMENT_BYTES = 8 << 20, 2 << 20
+_USUAL_RATIO = 4  # of compressed text
 _WAIT_SECONDS = 0.02
 
 
-class _Overtaken(Exception):  # nothing that a user meets
-    """Raised when a helper was faster with a segment that is counted here too."""
+def count_files(
+    files: Sequence[CorpusFile],
+    pipeline: Pipeline,
+    longest: int,
+    *,
+    processes: int | None = 1,
+    progress: Callable[[CountingProgress], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+    keeps_when_stopped: bool = False,
+) -> WordCounts:
+    """Count the words of files; the arguments are those of `count_words`.
+
+    Raises
+    ------
+    StudioError
+        If a file cannot be read or decoded, or counting was stopped and nothing is to be kept.
+    """
+    if processes is not None and processes < 1:
+        raise StudioError("At least one process must count, not {n}", n=processes)
+    files = [checked_file(file) for file in files]
+    on_disk = [FileOnDisk(file.path) for file in files]
+    meter = ProgressMeter(progress, sum(file.size for file in on_disk), len(files))
+    run = CountingRun(files, [file.size for file in on_disk], pipeline, longest, meter, should_stop, keeps_when_stopped)
+    is_partial = run.run(processes)
+    notes = notes_on_files(files, on_disk, run.counts.files)
+    return run.counts.word_counts(pipeline, [file.name for file in on_disk], is_partial=is_partial, **notes)
+
+
+def notes_on_files(
+    files: Sequence[CorpusFile], on_disk: Sequence[FileOnDisk], read: Sequence[FileStatistics]
+) -> dict[str, Any]:
+    """Return the `CorpusStatistics.changed_files` and `marked_files` of files, of which `read` tells the first ones."""
+    marked = {
+        place.name: told.encoding
+        for file, place, told in zip(files, on_disk, read, strict=False)
+        if file.encoding is None and told.encoding != "utf-8"  # no one said so but its byte order mark
+    }
+    return {"changed_files": tuple(file.name for file in on_disk if file.has_changed()), "marked_files": marked}
+
+
+def checked_file(file: CorpusFile) -> CorpusFile:
+    """Return a file with its encoding by the usual name; raises `StudioError` if there is no such one."""
+    checked_error_handling(file.errors)
+    return file if file.encoding is None else dataclasses.replace(file, encoding=known_encoding(file.encoding))
+
+
+def text_bytes(file: CorpusFile, size: int) -> int:
+    """Return about how much text there is in a file."""
+    is_packed = file.kind == "parquet" or file.path.lower().endswith(COMPRESSED_SUFFIXES)
+    return size * _USUAL_RATIO if is_packed else size
 
 
 class CountingRun:
@@ -40,18 +103,10 @@ class CountingRun:
 
     Parameters
     ----------
-    files
-        The files.
-    segments
-        What they are divided into, in order.
+    files, sizes
+        The files, and how many bytes each has.
     pipeline, longest
         As for `WordCounter`.
-    is_compiled
-        Whether to count with compiled kernels.
-    bytes_to_come
-        About how much text there will be.
-    helpers
-        Other processes that count; they are ended at the end.
     meter
         Who is told how far it is.
     should_stop
@@ -61,241 +116,200 @@ class CountingRun:
 
     Attributes
     ----------
-    counts
+    counts : Merging
         What was counted so far, the beginning of the corpus.
     """
+
+    counts: Merging
 
     def __init__(
         self,
         files: Sequence[CorpusFile],
-        segments: Sequence[Segment],
+        sizes: Sequence[int],
         pipeline: Pipeline,
         longest: int,
-        *,
-        is_compiled: bool,
-        bytes_to_come: int,
-        helpers: Helpers | None,
         meter: ProgressMeter,
         should_stop: Callable[[], bool] | None,
         keeps_when_stopped: bool,
     ) -> None:
-        self._segments = segments
-        self._helpers = helpers
+        self._files = files
+        self._sizes = sizes
+        self._pipeline = pipeline
+        self._longest = longest
         self._meter = meter
         self._should_stop = should_stop
         self._keeps_when_stopped = keeps_when_stopped
-        self._counter = SegmentCounter(
-            files,
-            pipeline,
-            longest,
-            is_compiled=is_compiled,
-            part_bytes=PART_BYTES if helpers is None else worker.PART_BYTES,  # as in the others, parts being skipped
-            bytes_to_come=bytes_to_come,
-            on_block=self._on_block,
-            check_stop=self._check_stop,
-        )
-        self.counts = Merging(self._counter.numbers)
-        self._file_count = len(files)
+        self._bytes_to_come = sum(map(text_bytes, files, sizes))
+        has_tables = any(file.kind == "word-counts" for file in files)
+        self._is_divisible = not has_tables and self._bytes_to_come >= _LEAST_BYTES
+        self._is_compiled = pipeline.is_local and not has_tables and are_kernels_worth_it(self._bytes_to_come)
+        self._in_threads = self._is_compiled and pipeline.is_by_character
+        self._segments = [Segment(number) for number in range(len(files))]
+        self._workers: Workers | None = None
         self._next = 0  # the first segment that no one has
         self._head = 0  # the first segment that is not wholly added
         self._added = 0  # parts of it that are
         self._lines_before = 0  # lines of its file before it
         self._parts: dict[int, list[PartCounts]] = {}  # of segments from the head on, those not added
         self._over: set[int] = set()  # segments of which all parts are there
-        self._lost: set[int] = set()  # segments to be counted here, their helper being gone
-        self._faulty: set[int] = set()  # segments to be counted here when they are the head
-        self._shared: int | None = None  # the segment that is counted here although a helper has it
-        self._finished_here: set[int] = set()  # such segments that were over here first
+        self._lost: set[int] = set()  # segments to be given out again
+        self._known: dict[int, int] = {}  # how many parts are to come again that were added before one was lost
+        self._faults: dict[int, StudioError] = {}
         self._bytes_waiting = self._bytes_added = 0
 
-    def run(self) -> bool:
-        """Count everything; return whether it was stopped before the end.
+    def run(self, processes: int | None) -> bool:
+        """Count everything, by so many; return whether it was stopped before the end.
 
         Raises
         ------
         StudioError
             If a file cannot be read, or counting was stopped and nothing is to be kept.
         """
+        count = self._count_of_workers(processes) if self._is_divisible else 1
         try:
-            while self._head < len(self._segments):
-                number = self._segment_for_this_process()
-                if number is not None:
-                    self._count_here(number)
-                elif (shared := self._segment_to_share()) is not None:
-                    self._count_shared(shared)
-                else:
-                    self._hear(_WAIT_SECONDS)
-                    self._on_block(0)
+            if count == 1 or not self._begin_workers(count):
+                self._count_here()
+            else:
+                self._count_with_workers()
         except CountingStopped:
             if not self._keeps_when_stopped:
                 raise
             return True
         finally:
-            if self._helpers is not None:
-                self._helpers.end()
-            del self._counter  # its tables are large, and only the words are wanted now
+            if self._workers is not None:
+                self._workers.end()
         self._tell()
         return False
 
-    def _segment_for_this_process(self) -> int | None:
-        """Return the segment to be counted here next; None if those left are all in other hands."""
-        if self._head in self._faulty or self._head in self._lost:
-            return self._head
-        if self._lost:
-            return min(self._lost)
-        return self._give_out()
+    def _count_of_workers(self, wanted: int | None) -> int:
+        """Return how many are to count."""
+        if not self._in_threads and (getattr(sys, "frozen", False) or not sys.executable):
+            return 1  # there is no interpreter to start
+        if wanted is not None:
+            return wanted
+        each = _BYTES_PER_THREAD if self._in_threads else _BYTES_PER_CHILD
+        return min(workers.most_workers(), self._bytes_to_come // each + 1)
 
-    def _segment_to_share(self) -> int | None:
-        """Return a segment of a helper of which nothing is there yet; rather one that it has not begun with."""
-        if self._helpers is None or self._faulty:
-            return None
-        waiting = [
-            (place, number)
-            for helper in self._helpers
-            for place, number in enumerate(helper.segments)
-            if number not in self._finished_here and not self._is_begun(number)
-        ]
-        return max(waiting)[1] if waiting else None
-
-    def _is_begun(self, number: int) -> bool:
-        """Tell whether something is there of a segment, or known about it."""
-        is_added = number < self._head or (number == self._head and self._added > 0)
-        return is_added or number in self._parts or number in self._over or number in self._faulty
-
-    def _give_out(self) -> int | None:
-        """Return the first segment that no one has, which is then taken; none behind one with a fault."""
-        if self._next >= len(self._segments) or self._faulty:
-            return None
-        self._next += 1
-        return self._next - 1
-
-    def _count_here(self, number: int) -> None:
-        self._lost.discard(number)
-        is_head = number == self._head
-        self._faulty.discard(number)
-        line = self._lines_before + 1 if is_head else 1
-        known = self._added if is_head else 0  # parts that came from a helper and were added before it was lost
-        in_hand = 0
+    def _begin_workers(self, count: int) -> bool:
+        """Begin so many, and divide the files; return False if it cannot be told others how to count."""
+        largest = SEGMENT_BYTES if self._in_threads else CHILD_SEGMENT_BYTES
+        each = self._bytes_to_come // count
         try:
-            for in_hand, part in enumerate(self._counter.parts(self._segments[number], line), start=1):
-                if in_hand > known:
-                    self._parts.setdefault(number, []).append(part)
-                    self._bytes_waiting += part.bytes_read
-                    self._add_parts()
-        except CountingStopped:
-            if self._keeps_when_stopped and number == self._head and in_hand >= known:
-                self._parts.setdefault(number, []).append(self._counter.interrupted())
-                self._add_parts()
-            raise
-        except StudioError:
-            self._counter.abandon()
-            if is_head:
-                raise
-            self._faulty.add(number)
-            self._drop_parts(number)
-        else:
-            self._over.add(number)
-            self._add_parts()
+            order = written_order(
+                self._files,
+                self._pipeline,
+                self._longest,
+                is_compiled=self._is_compiled,
+                part_bytes=largest,
+                bytes_to_come=each,
+            )
+        except StudioError:  # a pipeline of somebody's own
+            return False
+        self._segments = divided(self._files, self._sizes, count, largest)
+        numbers = self._new_numbers()
+        self.counts = Merging(numbers)
+        self._workers = workers.Workers(order, count, numbers, are_children=not self._in_threads)
+        return True
 
-    def _count_shared(self, number: int) -> None:
-        """Count a segment that a helper has; whoever has the first part of it first is right."""
-        self._shared = number
+    def _new_numbers(self) -> WordNumbers:
+        if not self._is_compiled:
+            return PlainWordNumbers()
+        from wordpiece_studio.text.word_table import TableWordNumbers  # with the kernels, compiled once if need be
+
+        return TableWordNumbers(1 << 16) if self._in_threads else PlainWordNumbers()
+
+    def _count_here(self) -> None:
+        """Count everything in this thread."""
+        counter = SegmentCounter(
+            self._files,
+            self._pipeline,
+            self._longest,
+            is_compiled=self._is_compiled,
+            part_bytes=PART_BYTES,
+            bytes_to_come=self._bytes_to_come,
+            on_block=self._on_block,
+            check_stop=lambda: None if self._keeps_when_stopped else self._check_stop(),  # what is in hand goes with it
+        )
+        self.counts = Merging(counter.numbers)
         try:
-            parts = list(self._counter.parts(self._segments[number]))
+            for segment in self._segments:
+                for part in counter.parts(segment):
+                    self._add(part)
+                self._head += 1
         except CountingStopped:
+            if self._keeps_when_stopped:
+                self._add(counter.interrupted())
             raise
-        except (_Overtaken, StudioError):  # the helper will come upon the same fault
-            self._counter.abandon()
-            if not self._is_begun(number):
-                self._faulty.add(number)
-        else:
-            self._lost.discard(number)
-            self._finished_here.add(number)
-            self._parts[number] = parts
-            self._bytes_waiting += sum(part.bytes_read for part in parts)
-            self._over.add(number)
-            self._add_parts()
-        finally:
-            self._shared = None
-
-    def _add_parts(self) -> None:
-        """Add to the count what comes next in the corpus, as far as it is there."""
-        while self._head < len(self._segments):
-            segment = self._segments[self._head]
-            for part in self._parts.pop(self._head, ()):
-                self.counts.add_part(part, segment.file, self._lines_before)
-                self._added += 1
-                self._bytes_waiting -= part.bytes_read
-                self._bytes_added += part.bytes_read
-            if self._head not in self._over:
-                return
-            self._over.discard(self._head)
-            self._head += 1
-            self._added = 0
-            goes_on = self._head < len(self._segments) and self._segments[self._head].file == segment.file
-            self._lines_before = self.counts.lines_of(segment.file) if goes_on else 0
 
     def _on_block(self, bytes_in_hand: int) -> None:
-        """Do what is to be done now and then: hear of others, give out work, tell how far it is, stop."""
+        self._check_stop()
+        self._tell(bytes_in_hand)
+
+    def _check_stop(self) -> None:
         if self._should_stop is not None and self._should_stop():
             raise CountingStopped
-        if self._helpers is not None:
-            self._hear()
-            for helper in self._helpers:
-                while helper.has_room and (number := self._give_out()) is not None:
-                    helper.give(number, self._segments[number])
-            if self._shared is not None and self._is_begun(self._shared):
-                raise _Overtaken
-        self._tell(bytes_in_hand)
 
     def _tell(self, bytes_in_hand: int = 0) -> None:
         over = self._head == len(self._segments)
-        files = self._file_count if over else self._segments[self._head].file
+        files = len(self._files) if over else self._segments[self._head].file
         done = self._bytes_added + self._bytes_waiting + bytes_in_hand
-        self._meter.note(done, files, self.counts.total, self._helpers.memory if self._helpers is not None else 0)
+        self._meter.note(done, files, self.counts.total, self._workers.memory if self._workers is not None else 0)
 
-    def _check_stop(self) -> None:
-        """Stop, if nothing is to be kept: what is in hand cannot be kept here."""
-        if not self._keeps_when_stopped and self._should_stop is not None and self._should_stop():
-            raise CountingStopped
+    def _add(self, part: PartCounts) -> None:
+        self.counts.add(part)
+        self._added += 1
+        self._bytes_added += part.bytes_read
 
-    def _hear(self, seconds: float = 0.0) -> None:
-        """Take in what the helpers say; wait some seconds for the first word."""
-        if self._helpers is None:
-            return
-        while (heard := self._helpers.heard(seconds)) is not None:
-            self._take_in(*heard)
-            seconds = 0.0
+    def _count_with_workers(self) -> None:
+        """Have all segments counted."""
+        assert self._workers is not None
+        while self._head < len(self._segments):
+            self._check_stop()
+            while (worker := self._workers.free) and (number := self._segment_to_give()) is not None:
+                worker.give(number, self._segments[number])
+            if (answer := self._workers.heard(_WAIT_SECONDS)) is not None:
+                self._take_in(answer)
+                self._add_parts()
+            self._tell()
 
-    def _take_in(self, helper: Helper, message: Message | None) -> None:
-        if message is None:
-            helper.has_ended = True
-            for number in set(helper.segments) - self._finished_here:
-                self._lost.add(number)
-                self._drop_parts(number)
-            return
-        header, _ = message
-        number = header.get("segment", -1)
-        if "part" in header:
-            helper.memory = header["memory"] or 0
-            part = helper.part_in(message, self._counter.numbers)
-            if number in self._finished_here:
-                return
-            self._parts.setdefault(number, []).append(part)
-            self._bytes_waiting += part.bytes_read
-        elif "is_ready" in header:
-            helper.is_ready = True
+    def _segment_to_give(self) -> int | None:
+        """Return the first segment that no one has, which is then taken; none behind one with a fault."""
+        number = min(self._lost, default=self._next)
+        if number == len(self._segments) or any(fault < number for fault in self._faults):
+            return None
+        self._lost.discard(number)
+        self._next = max(self._next, number + 1)
+        return number
+
+    def _take_in(self, answer: Answer) -> None:
+        number = answer.segment
+        if answer.is_lost:
+            for part in self._parts.pop(number, ()):
+                self._bytes_waiting -= part.bytes_read
+            self._lost.add(number)
+            self._known[number] = self._added if number == self._head else 0
+        elif answer.fault is not None:
+            self._faults[number] = answer.fault
+        elif answer.part is None:
+            self._over.add(number)
+        elif self._known.get(number):
+            self._known[number] -= 1
         else:
-            helper.segments.remove(number)
-            if number in self._finished_here:
-                return
-            if "is_faulty" in header:
-                self._faulty.add(number)
-                self._drop_parts(number)
-            else:
-                self._over.add(number)
-        self._add_parts()
+            self._parts.setdefault(number, []).append(answer.part)
+            self._bytes_waiting += answer.part.bytes_read
 
-    def _drop_parts(self, number: int) -> None:
-        for part in self._parts.pop(number, ()):
-            self._bytes_waiting -= part.bytes_read
+    def _add_parts(self) -> None:
+        """Add to the count what comes next in the corpus, as far as it is there; raise a fault that comes next."""
+        while self._head < len(self._segments):
+            file = self._segments[self._head].file
+            for part in self._parts.pop(self._head, ()):
+                self._bytes_waiting -= part.bytes_read
+                self._add(part)
+            if self._head in self._faults:
+                raise with_lines_before(self._faults[self._head], self._lines_before)
+            if self._head not in self._over:
+                return
+            self._head += 1
+            self._added = 0
+            goes_on = self._head < len(self._segments) and self._segments[self._head].file == file
+            self._lines_before = self.counts.lines_of(file) if goes_on else 0

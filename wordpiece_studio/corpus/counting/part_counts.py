@@ -1,29 +1,44 @@
-"""The words of a part of a corpus: what is counted anywhere, and put together in the order of the corpus.
+"""The words of a part of a corpus: counted anywhere, sent as bytes, and put together in the order of the corpus.
 
-The result is the same however a corpus is divided into parts, and whoever counted them. Not here: the counting
-(`word_counters`), and the whole (`merging`).
+However a corpus is divided, whoever counted a part, and whichever neighbours are put together first, the result is the
+same: words, order, counts, and what is told of each file. Not here: the counting (`segment_counter`), and who puts what
+together (`counting_run`, `cluster_counting`).
 """
 
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+import json
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from wordpiece_studio.corpus.counts import FileStatistics, SkippedWord
+from wordpiece_studio.compiled.arrays import with_room
+from wordpiece_studio.corpus.counts import CorpusStatistics, FileStatistics, SkippedWord, WordCounts
+from wordpiece_studio.text.word_numbers import PlainWordNumbers, spelled_out, words_in
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
+
+    from wordpiece_studio.text.pipeline import Pipeline
+    from wordpiece_studio.text.word_numbers import WordNumbers
 
 MOST_SKIPPED_WORDS = 1000
 """So many words that are too long are listed; the others are only counted."""
 
+IN_FIRST, IN_LAST = 1, 2
+"""What is known of a word: whether it was in the first of the files, and whether in the last one."""
+
+_HEADER_BYTES = 8  # that tell how long the header is
+
 
 @dataclass(frozen=True, slots=True)
 class PartCounts:
-    """What was counted in a part of one file, or of one stream or text.
+    """What was counted in a part of a corpus; at its ends files may be cut.
 
     Attributes
     ----------
@@ -31,47 +46,331 @@ class PartCounts:
         The distinct words in order of first appearance, by the numbers of whoever counted: int32, shape ``(n_words,)``.
     counts : numpy.ndarray
         How often each occurs: int64, shape ``(n_words,)``.
-    read
-        What was read; the words are left out, and so is the name where there is no file.
+    places : numpy.ndarray
+        `IN_FIRST`, `IN_LAST` or both, or 0, for each: uint8, shape ``(n_words,)``.
+    first_file
+        The number of the first file, from 0.
+    files
+        What was read of it and of those that follow; their names are left out.
     skipped
-        The first words that were left out because they are too long; lines are those of the segment, from 1.
+        The first words that were left out because they are too long: for each the number of its file, the line, the
+        byte and the length. The lines of the first file are numbered from the beginning of the part.
     skipped_words
         How many there were.
     spelled_out
         How often each of BERT's special tokens is written out.
     bytes_read
-        How many bytes of the file on the disk this is.
+        How many bytes of the files on the disk this is.
+    words
+        The words that got a number since the part before from the same counter, in UTF-8, one after the other; none if
+        whoever takes the part has the same numbers.
+    ends : numpy.ndarray
+        Where each of them ends: int64.
+    rare_words, rare_occurrences
+        As in `CorpusStatistics`; what has lost its rare words cannot be put together with others any more.
     """
 
     numbers: NDArray[np.int32]
     counts: NDArray[np.int64]
-    read: FileStatistics
-    skipped: tuple[SkippedWord, ...] = ()
+    places: NDArray[np.uint8]
+    first_file: int
+    files: tuple[FileStatistics, ...]
+    skipped: tuple[tuple[int, int, int, int], ...] = ()
     skipped_words: int = 0
-    spelled_out: dict[str, int] = field(default_factory=dict)
+    spelled_out: dict[str, int] = dataclasses.field(default_factory=dict)
     bytes_read: int = 0
-
-    def renumbered(self, numbers: NDArray[np.int32]) -> PartCounts:
-        """Return the same with other numbers: `numbers` gives for each old one the new one."""
-        return dataclasses.replace(self, numbers=numbers[self.numbers])
-
-    def plain_data(self) -> tuple[dict[str, Any], list[bytes]]:
-        """Return this as what JSON can hold, and as bytes that are the same on every machine."""
-        names = ("skipped_words", "spelled_out", "bytes_read")
-        plain: dict[str, Any] = {name: getattr(self, name) for name in names}
-        plain["read"] = dataclasses.asdict(self.read)
-        plain["skipped"] = [dataclasses.astuple(word) for word in self.skipped]
-        return plain, [self.numbers.astype("<i4").tobytes(), self.counts.astype("<i8").tobytes()]
+    words: bytes = b""
+    ends: NDArray[np.int64] = dataclasses.field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    rare_words: int = 0
+    rare_occurrences: int = 0
 
     @classmethod
-    def from_plain_data(cls, plain: dict[str, Any], numbers: bytes, counts: bytes) -> PartCounts:
-        """Return what `plain_data` took apart."""
+    def of_file(
+        cls, file: int, read: FileStatistics, numbers: NDArray[np.int32], counts: NDArray[np.int64], **others: Any
+    ) -> Self:
+        """Return what was counted in a part of one file, of which `read` tells all but the words."""
+        read = dataclasses.replace(read, words=int(counts.sum()), distinct_words=len(numbers))
+        places = np.full(len(numbers), IN_FIRST | IN_LAST, dtype=np.uint8)
+        return cls(numbers, counts, places, file, (read,), **others)
+
+    def to_bytes(self) -> bytes:
+        """Return this as bytes that are the same on every machine."""
+        arrays = [
+            self.words,
+            self.ends.astype("<i8").tobytes(),
+            self.numbers.astype("<i4").tobytes(),
+            self.counts.astype("<i8").tobytes(),
+            self.places.tobytes(),
+        ]
+        header = {
+            "sizes": [len(array) for array in arrays],
+            "first_file": self.first_file,
+            "files": [dataclasses.astuple(file) for file in self.files],
+            "skipped": self.skipped,
+            "skipped_words": self.skipped_words,
+            "spelled_out": self.spelled_out,
+            "bytes_read": self.bytes_read,
+            "rare": [self.rare_words, self.rare_occurrences],
+        }
+        return with_header(header, *arrays)
+
+    @classmethod
+    def from_bytes(cls, data: bytes | memoryview) -> Self:
+        """Return what `to_bytes` wrote."""
+        header, start = header_of(data)
+        arrays = []
+        for size in header["sizes"]:
+            arrays.append(memoryview(data)[start : start + size])
+            start += size
+        words, ends, numbers, counts, places = arrays
         return cls(
             np.frombuffer(numbers, dtype="<i4").astype(np.int32),
             np.frombuffer(counts, dtype="<i8").astype(np.int64),
-            FileStatistics(**plain["read"]),
-            tuple(SkippedWord(*word) for word in plain["skipped"]),
-            plain["skipped_words"],
-            plain["spelled_out"],
-            plain["bytes_read"],
+            np.frombuffer(places, dtype=np.uint8),
+            header["first_file"],
+            tuple(FileStatistics(*file) for file in header["files"]),
+            tuple((file, line, byte, length) for file, line, byte, length in header["skipped"]),
+            header["skipped_words"],
+            header["spelled_out"],
+            header["bytes_read"],
+            bytes(words),
+            np.frombuffer(ends, dtype="<i8").astype(np.int64),
+            *header["rare"],
         )
+
+    def with_words(self, numbers: WordNumbers, known: int) -> PartCounts:
+        """Return this with the words whose numbers are not known where it goes, from number `known` on."""
+        words, ends = numbers.spelled(known)
+        return dataclasses.replace(self, words=words, ends=ends)
+
+    def moved(self, files: int) -> PartCounts:
+        """Return this as the counts of a part so many files later in the corpus."""
+        skipped = tuple((file + files, line, byte, length) for file, line, byte, length in self.skipped)
+        return dataclasses.replace(self, first_file=self.first_file + files, skipped=skipped)
+
+    def at_least(self, count: int) -> PartCounts:
+        """Return, of a part that has all its words and numbers them in order, those that occur `count` times or more.
+
+        For a whole corpus: the statistics of the files still tell of all.
+        """
+        is_common = self.counts >= count
+        lengths = np.diff(self.ends, prepend=0)
+        kept = np.frombuffer(self.words, dtype=np.uint8)[np.repeat(is_common, lengths)]
+        rare = self.counts[~is_common]
+        return dataclasses.replace(
+            self,
+            numbers=np.arange(np.count_nonzero(is_common), dtype=np.int32),
+            counts=self.counts[is_common],
+            places=self.places[is_common],
+            words=kept.tobytes(),
+            ends=lengths[is_common].cumsum(),
+            rare_words=len(rare),
+            rare_occurrences=int(rare.sum()),
+        )
+
+    def word_counts(
+        self, pipeline: Pipeline, names: Sequence[str], words: list[str] | None = None, **others: Any
+    ) -> WordCounts:
+        """Return the counts of a whole corpus, or of its beginning.
+
+        Parameters
+        ----------
+        pipeline
+            What made the words.
+        names
+            What the files are called, those too that were not come to.
+        words
+            The words in order, if they are at hand as texts.
+        others
+            What more the statistics tell.
+        """
+        read = [dataclasses.replace(file, name=name) for file, name in zip(self.files, names, strict=False)]
+        files = (*read, *map(FileStatistics, names[len(read) :]))
+        statistics = CorpusStatistics.summed(
+            files,
+            skipped_words=self.skipped_words,
+            spelled_out=self.spelled_out,
+            files=files,
+            rare_words=self.rare_words,
+            rare_occurrences=self.rare_occurrences,
+            **others,
+        )
+        skipped = [SkippedWord(names[file], *place) for file, *place in self.skipped]
+        if words is None:
+            words = words_in(self.words, self.ends)
+        return WordCounts(words, self.counts, pipeline.normalizer, pipeline.pre_tokenizer, statistics, skipped)
+
+
+def with_header(header: dict[str, Any], *contents: bytes) -> bytes:
+    """Return plain data, and bytes behind it, as one byte string."""
+    written = json.dumps(header).encode()
+    return b"".join([len(written).to_bytes(_HEADER_BYTES, "little"), written, *contents])
+
+
+def header_of(data: bytes | memoryview) -> tuple[dict[str, Any], int]:
+    """Return the plain data that `with_header` wrote, and where the bytes behind it begin."""
+    start = _HEADER_BYTES + int.from_bytes(data[:_HEADER_BYTES], "little")
+    header: dict[str, Any] = json.loads(bytes(data[_HEADER_BYTES:start]))
+    return header, start
+
+
+class Renumbering:
+    """Gives the words of parts from one counter the numbers that they have here.
+
+    Parameters
+    ----------
+    numbers
+        The numbers here.
+    """
+
+    def __init__(self, numbers: WordNumbers) -> None:
+        self._numbers = numbers
+        self._ours = np.zeros(0, dtype=np.int32)  # by the number there
+        self._known = 0
+
+    def renumbered(self, part: PartCounts) -> PartCounts:
+        """Return a part, which must be the next one from its counter, with the numbers that are used here."""
+        new = self._numbers.numbers_of(part.words, part.ends)
+        self._ours = with_room(self._ours, self._known + len(new))
+        self._ours[self._known : self._known + len(new)] = new
+        self._known += len(new)
+        return dataclasses.replace(part, numbers=self._ours[part.numbers], words=b"", ends=part.ends[:0])
+
+
+class Merging:
+    """Puts together what comes one after the other in a corpus.
+
+    Parameters
+    ----------
+    numbers
+        What numbers the words.
+    first_file
+        The number of the first file, from 0.
+
+    Attributes
+    ----------
+    total
+        How many words there are so far, repetitions counted.
+    """
+
+    def __init__(self, numbers: WordNumbers, first_file: int = 0) -> None:
+        self.total = 0
+        self._numbers = numbers
+        self._counts = np.zeros(0, dtype=np.int64)  # by the number of the word
+        self._is_in_first = np.zeros(0, dtype=np.bool_)
+        self._last_files = np.zeros(0, dtype=np.int32)  # the number, from 1, of the last file that each was in
+        self._order: list[NDArray[np.int32]] = []  # the numbers in order of first appearance
+        self._first_file = first_file
+        self._files: list[FileStatistics] = []
+        self._skipped: list[tuple[int, int, int, int]] = []
+        self._skipped_words = self._bytes_read = 0
+        self._spelled_out: Counter[str] = Counter()
+
+    @property
+    def files(self) -> Sequence[FileStatistics]:
+        """What was read of the first file and of those that follow, without their names."""
+        return self._files
+
+    def lines_of(self, file: int) -> int:
+        """Return how many lines of a file there are so far."""
+        number = file - self._first_file
+        if number >= len(self._files):
+            return 0
+        return self._files[number].lines + self._files[number].skipped_lines
+
+    def add(self, part: PartCounts) -> None:
+        """Add what comes next in the corpus, its words by the numbers that are used here."""
+        first, last = part.first_file, part.first_file + len(part.files) - 1
+        lines_before = self.lines_of(first)
+        in_first = part.numbers[part.places & IN_FIRST != 0]
+        distinct = self._add_words(part.numbers, part.counts, in_first, first)
+        self._last_files[part.numbers[part.places & IN_LAST != 0]] = last + 1
+        for number, file in enumerate(part.files, start=first):
+            self._add_file(number, dataclasses.replace(file, distinct_words=distinct) if number == first else file)
+        self._skipped_words += part.skipped_words
+        self._spelled_out.update(part.spelled_out)
+        self._bytes_read += part.bytes_read
+        for file_number, line, byte, length in part.skipped[: MOST_SKIPPED_WORDS - len(self._skipped)]:
+            self._skipped.append((file_number, line + lines_before * (file_number == first), byte, length))
+
+    def result(self) -> PartCounts:
+        """Return what was added, with its words."""
+        order = self._ordered()
+        spelled = self._numbers.spelled(0)
+        if not self._numbers.are_in_order(order):
+            spelled = spelled_out(self._numbers.words_of(order))
+        return dataclasses.replace(self._in_order(order), words=spelled[0], ends=spelled[1])
+
+    def word_counts(self, pipeline: Pipeline, names: Sequence[str], **others: Any) -> WordCounts:
+        """Return what was added as `PartCounts.word_counts` does, without spelling out the words for it."""
+        order = self._ordered()
+        return self._in_order(order).word_counts(pipeline, names, self._numbers.words_of(order), **others)
+
+    def _ordered(self) -> NDArray[np.int32]:
+        return np.concatenate(self._order) if self._order else np.zeros(0, dtype=np.int32)
+
+    def _in_order(self, order: NDArray[np.int32]) -> PartCounts:
+        """Return what was added without its words, which are numbered anew in this order."""
+        last_file = self._first_file + len(self._files)
+        places = IN_FIRST * self._is_in_first[order] + IN_LAST * (self._last_files[order] == last_file)
+        return PartCounts(
+            np.arange(len(order), dtype=np.int32),
+            self._counts[order],
+            places.astype(np.uint8),
+            self._first_file,
+            tuple(self._files),
+            tuple(self._skipped),
+            self._skipped_words,
+            dict(self._spelled_out),
+            self._bytes_read,
+        )
+
+    def _add_words(
+        self, rows: NDArray[np.int32], counts: NDArray[np.int64], in_first: NDArray[np.int32], first: int
+    ) -> int:
+        """Add words by their numbers, of which those `in_first` are in the file `first`.
+
+        Return how many of those were not in it so far.
+        """
+        size = len(self._numbers)
+        self._counts = with_room(self._counts, size)
+        self._is_in_first = with_room(self._is_in_first, size)
+        self._last_files = with_room(self._last_files, size)
+        new = rows[self._counts[rows] == 0]
+        if len(new):
+            self._order.append(new)
+        self._counts[rows] += counts
+        distinct = int(np.count_nonzero(self._last_files[in_first] != first + 1))
+        if first == self._first_file:
+            self._is_in_first[in_first] = True
+        self._last_files[in_first] = first + 1
+        self.total += int(counts.sum())
+        return distinct
+
+    def _add_file(self, file: int, read: FileStatistics) -> None:
+        number = file - self._first_file
+        if number == len(self._files):
+            self._files.append(read)
+        else:
+            self._files[number] = self._files[number].with_more(read)
+
+
+def merged(parts: Sequence[PartCounts], *, is_compiled: bool = False) -> PartCounts:
+    """Return the counts of neighbouring parts of a corpus together.
+
+    Parameters
+    ----------
+    parts
+        The parts in the order of the corpus, each with all its words; at least one.
+    is_compiled
+        Whether to merge with compiled kernels; no word may then hold a blank.
+    """
+    numbers: WordNumbers = PlainWordNumbers()
+    if is_compiled:
+        from wordpiece_studio.text.word_table import TableWordNumbers
+
+        numbers = TableWordNumbers(max(len(part.ends) for part in parts) + 1)
+    merging = Merging(numbers, parts[0].first_file)
+    for part in parts:
+        merging.add(Renumbering(numbers).renumbered(part))
+    return merging.result()

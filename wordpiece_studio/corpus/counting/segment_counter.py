@@ -1,16 +1,22 @@
-"""Counting segments one after the other, in this process or in one of several.
+"""Counting segments one after the other, wherever that is: in the caller's thread, another one, or a child process.
 
-Not here: which segments (`segments`), and what becomes of their parts (`counting_run`, `worker`).
+Not here: which segments (`segments`), and what becomes of their parts (`workers`, `counting_run`).
 """
 
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from wordpiece_studio.corpus.corpus_file import CorpusFile
 from wordpiece_studio.corpus.counting.part_counts import PartCounts
-from wordpiece_studio.corpus.counting.reading_notes import ReadingNotes
-from wordpiece_studio.corpus.counting.segments import NotPlainUtf8, first_byte, raw_blocks, segment_pieces
+from wordpiece_studio.corpus.counting.segments import (
+    NotPlainUtf8,
+    ReadingNotes,
+    first_byte,
+    raw_blocks,
+    segment_pieces,
+)
 from wordpiece_studio.corpus.counting.word_counters import PlainCounter
 from wordpiece_studio.corpus.counts import CountingStopped
 from wordpiece_studio.corpus.encodings import DETECT
@@ -18,16 +24,61 @@ from wordpiece_studio.corpus.files import FileOnDisk
 from wordpiece_studio.corpus.sources import opened
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.text import normalizers, pre_tokenizers
+from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.word_numbers import spelled_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from wordpiece_studio.corpus.corpus_file import CorpusFile
+    import numpy as np
+    from numpy.typing import NDArray
+
     from wordpiece_studio.corpus.counting.segments import Segment
     from wordpiece_studio.corpus.counting.word_counters import WordCounter
-    from wordpiece_studio.text.pipeline import Pipeline
+    from wordpiece_studio.corpus.counts import FileStatistics
     from wordpiece_studio.text.word_numbers import WordNumbers
+
+
+def written_order(
+    files: Sequence[CorpusFile],
+    pipeline: Pipeline,
+    longest: int,
+    *,
+    is_compiled: bool,
+    part_bytes: int,
+    bytes_to_come: int = 0,
+) -> dict[str, Any]:
+    """Return what makes a counter of segments elsewhere, as JSON can hold it; the arguments are those of the counter.
+
+    Raises
+    ------
+    StudioError
+        If the pipeline is not built in and so cannot be described.
+    """
+    return {
+        "files": [dataclasses.astuple(file) for file in files],
+        "normalizer": normalizers.to_spec(pipeline.normalizer),
+        "pre_tokenizer": pre_tokenizers.to_spec(pipeline.pre_tokenizer),
+        "longest": longest,
+        "is_compiled": is_compiled,
+        "part_bytes": part_bytes,
+        "bytes_to_come": bytes_to_come,
+    }
+
+
+def counter_for(
+    order: dict[str, Any], check_stop: Callable[[], None] = lambda: None, *, tells_words: bool = True
+) -> SegmentCounter:
+    """Return what counts segments as `written_order` says; `check_stop` is called now and then, and may raise."""
+    wanted = dict(order)
+    files = [CorpusFile(*values) for values in wanted.pop("files")]
+    pipeline = Pipeline(
+        normalizers.from_spec(wanted.pop("normalizer")), pre_tokenizers.from_spec(wanted.pop("pre_tokenizer"))
+    )
+    return SegmentCounter(
+        files, pipeline, **wanted, tells_words=tells_words, on_block=lambda _: check_stop(), check_stop=check_stop
+    )
 
 
 class SegmentCounter:
@@ -45,6 +96,8 @@ class SegmentCounter:
         About how many bytes of text become one part.
     bytes_to_come
         About how much text there will be.
+    tells_words
+        Whether parts bring the words that are new; not needed where whoever takes them looks into `numbers`.
     on_block
         Called before each block of text with the bytes on the disk that were read of the part in hand; it may raise.
     check_stop
@@ -60,6 +113,7 @@ class SegmentCounter:
         is_compiled: bool,
         part_bytes: int,
         bytes_to_come: int = 0,
+        tells_words: bool = False,
         on_block: Callable[[int], None] = lambda _: None,
         check_stop: Callable[[], None] = lambda: None,
     ) -> None:
@@ -76,27 +130,27 @@ class SegmentCounter:
             self._counter, self._add_raw = compiled, compiled.add_raw
         else:
             self._counter = PlainCounter(pipeline, longest, check_stop)
+        self._told = 0 if tells_words else None  # how many words parts have brought
         self._notes = ReadingNotes()
-        self._bytes_read = self._parts_done = 0  # of the part in hand; of the segment in hand
-        self._name, self._first_line = "", 1
+        self._bytes_read = 0  # of the part in hand
+        self._file = self._parts_done = self._lines_before = 0  # of the segment in hand; the lines of its parts done
 
     @property
     def numbers(self) -> WordNumbers:
         """The words met so far, and their numbers, by which parts name them."""
         return self._counter.numbers
 
-    def parts(self, segment: Segment, line: int = 1) -> Iterator[PartCounts]:
+    def parts(self, segment: Segment) -> Iterator[PartCounts]:
         """Yield what is counted in a segment, in one part or several; each is complete when it is yielded.
-
-        `line` is the number of its first line in the file, for messages.
 
         Raises
         ------
         StudioError
-            If it cannot be read; the part in hand is then forgotten.
+            If it cannot be read; the part in hand is then to be abandoned. A line that it tells is counted from the
+            beginning of the segment.
         """
         file = self._files[segment.file]
-        self._name, self._bytes_read, self._parts_done, self._first_line = display_name(file.path), 0, 0, 1
+        self._file, self._bytes_read, self._parts_done, self._lines_before = segment.file, 0, 0, 0
         if file.kind == "word-counts":
             yield self._table(file)
             return
@@ -106,11 +160,10 @@ class SegmentCounter:
             except NotPlainUtf8:
                 self._counter.abandon_part()
                 if self._parts_done:  # it was plain up to here, so there is a fault to be told
-                    raise self._fault_in(file, segment, line) from None
+                    raise self._fault_in(file, segment) from None
             else:
                 return
-        self._first_line = line
-        yield from self._text_parts(file, segment, line)
+        yield from self._text_parts(file, segment)
 
     def interrupted(self) -> PartCounts:
         """Return the part in hand, after `on_block` raised."""
@@ -137,12 +190,12 @@ class SegmentCounter:
         self._notes.end_text()
         yield self._taken()
 
-    def _text_parts(self, file: CorpusFile, segment: Segment, line: int) -> Iterator[PartCounts]:
+    def _text_parts(self, file: CorpusFile, segment: Segment) -> Iterator[PartCounts]:
         if segment.is_whole:
             source = opened(file, splits_at_blanks=self._is_local)
             pieces = source.pieces()
         else:
-            source, pieces = None, segment_pieces(file, segment, line, splits_at_blanks=self._is_local)
+            source, pieces = None, segment_pieces(file, segment, splits_at_blanks=self._is_local)
         held = read_before = 0
         self._notes = ReadingNotes(0 if segment.start == 0 else first_byte(file, segment))
         for piece in pieces:
@@ -162,25 +215,43 @@ class SegmentCounter:
         yield self._taken()
 
     def _taken(self) -> PartCounts:
-        """Return the part in hand; its lines are numbered from the beginning of the segment."""
-        part = self._counter.end_part(self._notes.taken(self._name), self._bytes_read)
-        self._bytes_read = 0
+        """Return the part in hand."""
+        tally, read = self._counter.end_part(), self._notes.taken("")
         self._parts_done += 1
-        if self._first_line == 1 or not part.skipped:
-            return part
-        skipped = tuple(dataclasses.replace(word, line=word.line - self._first_line + 1) for word in part.skipped)
-        return dataclasses.replace(part, skipped=skipped)
+        part = self._part(
+            read,
+            tally.numbers,
+            tally.counts,
+            skipped=tuple(
+                (self._file, word.line - self._lines_before, word.byte, word.length) for word in tally.skipped
+            ),
+            skipped_words=tally.skipped_words,
+            spelled_out=tally.spelled_out,
+            bytes_read=self._bytes_read,
+        )
+        self._bytes_read = 0
+        self._lines_before += read.lines + read.skipped_lines
+        return part
 
-    def _fault_in(self, file: CorpusFile, segment: Segment, line: int) -> StudioError:
+    def _part(
+        self, read: FileStatistics, numbers: NDArray[np.int32], counts: NDArray[np.int64], **others: Any
+    ) -> PartCounts:
+        part = PartCounts.of_file(self._file, read, numbers, counts, **others)
+        if self._told is None:
+            return part
+        told, self._told = self._told, len(self.numbers)
+        return part.with_words(self.numbers, told)
+
+    def _fault_in(self, file: CorpusFile, segment: Segment) -> StudioError:
         """Return what `decoding` says of a file that is no valid UTF-8 somewhere."""
         try:
-            for _ in segment_pieces(file, segment, line, splits_at_blanks=self._is_local):
+            for _ in segment_pieces(file, segment, splits_at_blanks=self._is_local):
                 self._on_block(0)
         except CountingStopped:
             raise
         except StudioError as error:
             return error
-        return StudioError("{path} changed while it was read", "Count it again.", path=self._name)
+        return StudioError("{path} changed while it was read", "Count it again.", path=display_name(file.path))
 
     def _table(self, file: CorpusFile) -> PartCounts:
         """Return the words of a table of words and their counts; they may hold blanks."""
@@ -189,7 +260,15 @@ class SegmentCounter:
         self._on_block(0)
         counts = read_word_counts(file)
         numbers = self._counter.numbers.numbers_of(*spelled_out(counts.words))
-        return PartCounts(numbers, counts.counts, counts.statistics.files[0], bytes_read=FileOnDisk(file.path).size)
+        read = counts.statistics.files[0]
+        return self._part(read, numbers, counts.counts, bytes_read=FileOnDisk(file.path).size)
+
+
+def with_lines_before(error: StudioError, lines: int) -> StudioError:
+    """Return an error that tells a line of a segment, with so many lines of the file before that."""
+    if isinstance(line := error.values.get("line"), int):
+        error.values["line"] = line + lines
+    return error
 
 
 def _may_be_raw(file: CorpusFile) -> bool:

@@ -1,6 +1,7 @@
 """Segments of a corpus: whole files, and of large ones parts that begin and end at a line, each to be read for itself.
 
-Not here: files that are no plain UTF-8 (`sources`), and what becomes of the text.
+And what is noted of a file while its text is read: its size, its lines, its faults. Not here: files that are no plain
+UTF-8 (`sources`), and what becomes of the text.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 
 from wordpiece_studio.compiled.arrays import BEHIND_BLOCK
 from wordpiece_studio.corpus.compression import MAGIC_BYTES, compression_of
+from wordpiece_studio.corpus.counts import FileStatistics
 from wordpiece_studio.corpus.decoding import LONGEST_STRETCH_BYTES, TextPiece, decoded_pieces
 from wordpiece_studio.corpus.encodings import marked_encoding
 from wordpiece_studio.corpus.files import bytes_around, open_binary, unreadable
@@ -31,6 +33,8 @@ BLOCK_BYTES = 1 << 20
 
 _UTF8_MARK = b"\xef\xbb\xbf"
 _SEARCH_BYTES = 64 << 10
+_LINE_END = ord("\n")
+_LAST_CONTINUATION = np.int8(-65)  # bytes 0x80 to 0xBF, as signed numbers at most this, go on with a character
 
 
 class NotPlainUtf8(Exception):  # nothing that a user meets
@@ -155,8 +159,8 @@ def raw_blocks(file: CorpusFile, segment: Segment, block_bytes: int = BLOCK_BYTE
         raise unreadable(file.path, error) from error
 
 
-def segment_pieces(file: CorpusFile, segment: Segment, line: int, *, splits_at_blanks: bool) -> Iterator[TextPiece]:
-    """Yield a segment of a divisible file, its first line being number `line`, as `decoding` gives a whole file.
+def segment_pieces(file: CorpusFile, segment: Segment, *, splits_at_blanks: bool) -> Iterator[TextPiece]:
+    """Yield a segment of a divisible file as `decoding` gives a whole file; its lines are numbered from 1.
 
     Raises
     ------
@@ -178,7 +182,6 @@ def segment_pieces(file: CorpusFile, segment: Segment, line: int, *, splits_at_b
                 encoding=None if start == 0 else "utf-8",
                 errors=file.errors,
                 splits_at_blanks=splits_at_blanks,
-                line=line,
                 byte=start,
                 around=partial(bytes_around, file.path),
             )
@@ -247,3 +250,85 @@ def _line_start(stream: BinaryIO, byte: int) -> int:
             return place + found + 1
         place += len(data)
     return place
+
+
+class ReadingNotes:
+    """The notes of one file or a part of it, or of several texts that are read as one.
+
+    Parameters
+    ----------
+    first_byte
+        Where in the file reading begins.
+    """
+
+    def __init__(self, first_byte: int = 0) -> None:
+        self._end = first_byte  # of what was read
+        self._line_bytes = 0  # of the line in hand
+        self._encoding = "utf-8"
+        self._clear()
+
+    def add(self, piece: TextPiece) -> None:
+        """Note a piece of text."""
+        self._add_lines(np.frombuffer(piece.utf8, dtype=np.uint8))
+        self._characters += len(piece.text)
+        self._replaced += piece.replaced
+        self._skipped_lines += piece.skipped_lines
+        self._encoding = piece.encoding
+        self._read_to(piece.end_byte)
+
+    def add_raw(self, text: NDArray[np.uint8], end_byte: int) -> None:
+        """Note a stretch of UTF-8 and where it ends in the file."""
+        self._add_lines(text)
+        self._characters += int(np.count_nonzero(text.view(np.int8) > _LAST_CONTINUATION))
+        self._read_to(end_byte)
+
+    def end_text(self) -> None:
+        """Note that a file or text is over; its last line need have no line end, and the next begins at byte 0."""
+        if self._line_bytes:
+            self._lines += 1
+            self._end_line()
+        self._end = 0
+
+    def taken(self, name: str) -> FileStatistics:
+        """Return what was noted of the file of that name, words left out, and note what follows for itself."""
+        statistics = self.statistics(name)
+        self._clear()
+        return statistics
+
+    def statistics(self, name: str) -> FileStatistics:
+        """Return what was noted of the file of that name, words left out."""
+        return FileStatistics(
+            name=name,
+            bytes=self._bytes,
+            lines=self._lines,
+            characters=self._characters,
+            most_line_bytes=max(self._most_line_bytes, self._line_bytes),
+            encoding=self._encoding,
+            replaced=self._replaced,
+            skipped_lines=self._skipped_lines,
+        )
+
+    def _clear(self) -> None:
+        self._lines = self._characters = self._bytes = self._replaced = self._skipped_lines = 0
+        self._most_line_bytes = 0
+
+    def _read_to(self, end_byte: int) -> None:
+        # Byte order marks and lines that are left out stand between pieces.
+        self._bytes += end_byte - self._end
+        self._end = end_byte
+
+    def _add_lines(self, text: NDArray[np.uint8]) -> None:
+        ends = np.flatnonzero(text == _LINE_END)
+        if not len(ends):
+            self._line_bytes += len(text)
+            return
+        self._line_bytes += int(ends[0]) + 1
+        self._end_line()
+        self._lines += len(ends)
+        if len(ends) > 1:
+            self._most_line_bytes = max(self._most_line_bytes, int(np.diff(ends).max()))
+        self._line_bytes = len(text) - int(ends[-1]) - 1
+
+    def _end_line(self) -> None:
+        self._most_line_bytes = max(self._most_line_bytes, self._line_bytes)
+        self._line_bytes = 0

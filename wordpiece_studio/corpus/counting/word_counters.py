@@ -1,18 +1,19 @@
 """What counts the words of pieces of text: the plain way, right for every pipeline and at once for small texts.
 
 Not here: the compiled way for large corpora (`compiled_counter`), which gives the same words in the same order, and
-what else is noted of a text (`reading_notes`).
+what else is noted of a text (`segments`).
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from wordpiece_studio.corpus.counting.part_counts import MOST_SKIPPED_WORDS, PartCounts
+from wordpiece_studio.compiled.kernel_cache import kernels_are_cached
+from wordpiece_studio.corpus.counting.part_counts import MOST_SKIPPED_WORDS
 from wordpiece_studio.corpus.counts import SkippedWord
 from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS, PatternOverrunError
 from wordpiece_studio.text.word_numbers import PlainWordNumbers
@@ -22,12 +23,40 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from wordpiece_studio.corpus.counts import FileStatistics
     from wordpiece_studio.corpus.decoding import TextPiece
     from wordpiece_studio.text.pipeline import Pipeline
     from wordpiece_studio.text.word_numbers import WordNumbers
 
+# So much text is counted before the kernels would be loaded; and before they would be compiled.
+FEW_BYTES, FEW_BYTES_UNCOMPILED = 2 << 20, 16 << 20
 _STOP_CHECK_CHUNKS = 500
+
+
+def are_kernels_worth_it(size: int) -> bool:
+    """Return whether so much text, in bytes, is counted sooner with kernels, loading or compiling them included."""
+    return size >= (FEW_BYTES if kernels_are_cached("text") else FEW_BYTES_UNCOMPILED)
+
+
+class Tally(NamedTuple):
+    """What was counted in a stretch of text.
+
+    Attributes
+    ----------
+    numbers : numpy.ndarray
+        The distinct words in order of first appearance, by their numbers: int32, shape ``(n_words,)``.
+    counts : numpy.ndarray
+        How often each occurs: int64, shape ``(n_words,)``.
+    skipped, skipped_words
+        The first words that were left out because they are too long, and how many there were.
+    spelled_out
+        How often each of BERT's special tokens is written out.
+    """
+
+    numbers: NDArray[np.int32]
+    counts: NDArray[np.int64]
+    skipped: tuple[SkippedWord, ...]
+    skipped_words: int
+    spelled_out: dict[str, int]
 
 
 class WordCounter(ABC):
@@ -63,14 +92,12 @@ class WordCounter(ABC):
     def add(self, piece: TextPiece) -> None:
         """Count a piece, which begins and ends where words do."""
 
-    def end_part(self, read: FileStatistics, bytes_read: int = 0) -> PartCounts:
-        """Return what was counted since the last part, and begin anew; `read` and `bytes_read` become part of it."""
+    def end_part(self) -> Tally:
+        """Return what was counted since the last part, and begin anew."""
         numbers, counts = self._tally()
-        part = PartCounts(
-            numbers, counts, read, tuple(self._skipped), self._skipped_words, dict(+self._spelled_out), bytes_read
-        )
+        tally = Tally(numbers, counts, tuple(self._skipped), self._skipped_words, dict(+self._spelled_out))
         self._forget_notes()
-        return part
+        return tally
 
     @abstractmethod
     def abandon_part(self) -> None:

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from wordpiece_studio.corpus.cluster import tasks
 from wordpiece_studio.corpus.corpus_file import CorpusFile
 from wordpiece_studio.corpus.counting.counting import count_words
-from wordpiece_studio.corpus.counting.mergeable_counts import MergeableCounts
-from wordpiece_studio.corpus.counting.merging import merged
+from wordpiece_studio.corpus.counting.part_counts import PartCounts, merged
 from wordpiece_studio.corpus.counting.segments import Segment
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
@@ -37,9 +36,9 @@ def divisions(draw: st.DrawFn, texts: list[str]) -> list[list[Segment]]:
     return [segments[start:end] for start, end in itertools.pairwise(borders)]
 
 
-def counted(files: list[CorpusFile], segments: list[Segment], longest: int) -> MergeableCounts:
+def counted(files: list[CorpusFile], segments: list[Segment], longest: int) -> PartCounts:
     order = tasks.written_order(files, segments, PIPELINE, longest, bytes_to_come=0)
-    return MergeableCounts.from_bytes(tasks.counted(order))
+    return PartCounts.from_bytes(tasks.counted(order))
 
 
 @given(texts=st.lists(TEXT, min_size=1, max_size=4), data=st.data(), longest=st.sampled_from([1000, 2]))
@@ -55,7 +54,7 @@ def test_any_division_merged_in_any_tree(
         start = data.draw(st.integers(0, len(parts) - 2))
         end = data.draw(st.integers(start + 2, len(parts)))
         part = merged(parts[start:end], is_compiled=data.draw(st.sampled_from([False, False, True])))
-        parts[start:end] = [MergeableCounts.from_bytes(part.to_bytes())]
+        parts[start:end] = [PartCounts.from_bytes(part.to_bytes())]
     counts = parts[0].word_counts(PIPELINE, [file.path for file in files])
     reference = count_words(files, max_word_length=longest)
     assert counts.items() == reference.items()
