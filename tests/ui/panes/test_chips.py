@@ -10,9 +10,9 @@ import pytest
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QPainter
 
-from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipBlocks, ChipPlace
-from wordpiece_studio.ui.panes.tokenization.chip_layout import FlowSpacing, lay_out
-from wordpiece_studio.ui.panes.tokenization.chip_walk import (
+from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipBlocks, ChipPlace, FlowSpacing, lay_out
+from wordpiece_studio.ui.panes.tokenization.chips import (
+    ChipFlow,
     first_place,
     kept_place,
     last_place,
@@ -20,7 +20,6 @@ from wordpiece_studio.ui.panes.tokenization.chip_walk import (
     place_in_row,
     previous_place,
 )
-from wordpiece_studio.ui.panes.tokenization.chips import ChipFlow
 from wordpiece_studio.ui.widgets.chip_style import PLAIN_CHIP, ChipLook, ChipStyle
 
 if TYPE_CHECKING:

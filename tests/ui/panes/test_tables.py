@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QAbstractItemModel, QModelIndex, Qt
+from PySide6.QtCore import QAbstractItemModel, QAbstractTableModel, QModelIndex, Qt
 
 from wordpiece_studio.training.engine import Candidate
 from wordpiece_studio.ui.panes.scoreboard.candidates_model import PAIR, CandidatesModel
 from wordpiece_studio.ui.panes.scoreboard.pair_words import PairWord, PairWords
 from wordpiece_studio.ui.panes.scoreboard.words_view import WordsModel
 from wordpiece_studio.ui.panes.timeline.timeline_plot import TimelinePlot
-from wordpiece_studio.ui.panes.tokenization.changes_model import ChangesModel
+from wordpiece_studio.ui.panes.tokenization.changes_view import ChangesModel
 from wordpiece_studio.ui.panes.tokenization.token_table import TokenModel
 from wordpiece_studio.ui.panes.tokenization.tokenization_pane import TokenizationPane
+from wordpiece_studio.ui.panes.tokenization.why_here import LadderModel, Rung
 from wordpiece_studio.ui.widgets.plain import tooltip_text
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable
-from wordpiece_studio.ui.widgets.row_table import RowTable, TableRow
 
 if TYPE_CHECKING:
     from pytestqt.modeltest import ModelTester
@@ -86,9 +86,9 @@ def test_words(qtmodeltester: ModelTester) -> None:
     assert [model.index(0, column).data() for column in range(3)] == ["<b>", "×3", "< ##b ##> → <b ##>"]
 
 
-def test_rows_of_text(qtmodeltester: ModelTester, theme: Theme) -> None:
-    model = RowTable(theme, ("a", "b"), frozenset({1}))
-    model.set_rows([TableRow(("<b>", "2"), "said <b>")])
+def test_the_rungs_of_a_ladder(qtmodeltester: ModelTester, theme: Theme) -> None:
+    model = LadderModel(theme)
+    model.set_rows([Rung(("<b>", "✓", "2"), "said <b>")])
     qtmodeltester.check(model)
     assert model.index(0, 0).data(Qt.ItemDataRole.ToolTipRole) == tooltip_text("said <b>")
 
@@ -107,18 +107,21 @@ def test_300_000_merges_are_painted_at_once(qtbot: QtBot, theme: Theme) -> None:
     assert (time.thread_time() - began) / 30 < 1
 
 
-class ManyRows(RowTable):
+class ManyRows(QAbstractTableModel):
     def rowCount(self, parent: QModelIndex = QModelIndex()) -> int:  # noqa: B008
         return 0 if parent.isValid() else 1_000_000
+
+    def columnCount(self, parent: QModelIndex = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else 11
 
     def data(self, _index: QModelIndex, _role: int = Qt.ItemDataRole.DisplayRole) -> None:
         return None
 
 
-def test_a_million_rows_are_selected_at_once(qtbot: QtBot, theme: Theme) -> None:
+def test_a_million_rows_are_selected_at_once(qtbot: QtBot) -> None:
     table = QuietTable()
     qtbot.addWidget(table)
-    table.setModel(ManyRows(theme, [str(column) for column in range(11)], parent=table))
+    table.setModel(ManyRows(table))
     table.setSelectionMode(QuietTable.SelectionMode.ExtendedSelection)
     table.resize(500, 300)
     began = time.thread_time()
@@ -130,8 +133,8 @@ def test_a_million_rows_are_selected_at_once(qtbot: QtBot, theme: Theme) -> None
 def test_typing_letters_does_not_search_the_rows(qtbot: QtBot, theme: Theme) -> None:
     table = QuietTable()
     qtbot.addWidget(table)
-    model = RowTable(theme, ("a",), parent=table)
-    model.set_rows([TableRow(("x",)), TableRow(("y",))])
+    model = LadderModel(theme, table)
+    model.set_rows([Rung(("x", "", "")), Rung(("y", "", ""))])
     table.setModel(model)
     qtbot.keyClicks(table, "y")
     assert not table.currentIndex().isValid()

@@ -18,12 +18,12 @@ from wordpiece_studio.ui.panes.tokenization.chip_blocks import (
     FlowLine,
     FlowLines,
     FlowPiece,
+    FlowSpacing,
     FlowWord,
     Inserted,
     KnownBlocks,
     place_at,
 )
-from wordpiece_studio.ui.panes.tokenization.chip_layout import FlowSpacing
 from wordpiece_studio.ui.widgets.chip_style import ChipLook, ChipStyle
 
 if TYPE_CHECKING:

@@ -5,12 +5,11 @@ It shares the height among them until the user draws an edge; what the parts sho
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QMargins, Qt, QTimer
 from PySide6.QtWidgets import QLabel, QSplitter, QStackedWidget, QVBoxLayout, QWidget
-
-from wordpiece_studio.ui.panes.tokenization.pane_room import Wanted, shared_room
 
 if TYPE_CHECKING:
     from wordpiece_studio.ui.panes.tokenization.changes_view import ChangesView
@@ -26,6 +25,53 @@ _LEAST_ROWS, _LEAST_ROWS_ASKED = 3, 2
 _SIDES, _SPACING = QMargins(14, 10, 12, 2), 6
 _NO_LIMIT = 16_777_215
 """Qt's own word for "as high as you like"."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A height in pixels that shows everything, and the least that is of use; 0 where there is nothing to show."""
+
+    all: int
+    least: int
+
+
+def _shared_room(room: int, top: _Wanted, why: _Wanted, changes: _Wanted) -> tuple[int, int, int]:
+    """Return the heights of the three parts, together `room` pixels.
+
+    The chips grow into what the parts below do not need. While an answer is shown it comes before the list of changes,
+    which is left out (0) where its least height would be taken from the chips or from the answer's least; also where
+    all chips are seen only without it. Nothing is less high than its least, but the chips where all else is left out.
+
+    >>> _shared_room(560, _Wanted(230, 120), _Wanted(0, 0), _Wanted(900, 160))
+    (230, 0, 330)
+    >>> _shared_room(560, _Wanted(700, 120), _Wanted(0, 0), _Wanted(100, 90))
+    (470, 0, 90)
+    >>> _shared_room(560, _Wanted(530, 120), _Wanted(0, 0), _Wanted(900, 90))
+    (560, 0, 0)
+    >>> _shared_room(560, _Wanted(230, 120), _Wanted(300, 180), _Wanted(900, 90))
+    (230, 240, 90)
+    >>> _shared_room(260, _Wanted(700, 200), _Wanted(0, 0), _Wanted(900, 90))
+    (260, 0, 0)
+    >>> _shared_room(260, _Wanted(700, 200), _Wanted(300, 90), _Wanted(900, 90))
+    (170, 90, 0)
+    """
+    if not why.all:
+        below = min(max(room * 3 // 10, changes.least), changes.all)
+        if top.all > room - below:
+            below = min(changes.least, changes.all)
+            if room - below < top.all <= room:
+                return room, 0, 0  # without the list of changes everything that is said of the text is seen
+        high = max(min(top.all, room - below), min(top.least, room))
+        return (high, 0, room - high) if room - high >= min(changes.least, changes.all) else (room, 0, 0)
+    has_changes = bool(changes.all) and room - top.least - why.least >= changes.least
+    below = why.least + (changes.least if has_changes else 0)
+    high = max(min(top.all, room - below), min(top.least, room))
+    high = min(high, max(room - why.least, 0))
+    rest = room - high
+    if not has_changes:
+        return high, rest, 0
+    answer = max(why.least, min(why.all, rest - changes.least))
+    return high, answer, rest - answer
 
 
 class PaneParts(QSplitter):
@@ -100,7 +146,7 @@ class PaneParts(QSplitter):
         top = self._wanted_top()
         if self._is_shared_by_hand:
             return
-        sizes = shared_room(self._room, top, self._wanted_why(), self._wanted_changes())
+        sizes = _shared_room(self._room, top, self._wanted_why(), self._wanted_changes())
         self._changes_view.setVisible(sizes[2] > 0)
         self.setSizes(list(sizes))
 
@@ -108,7 +154,7 @@ class PaneParts(QSplitter):
     def _room(self) -> int:
         return self.height() - 2 * self.handleWidth()
 
-    def _wanted_top(self) -> Wanted:
+    def _wanted_top(self) -> _Wanted:
         """Leave out what there is no room to say of the text, rather than cut it, and return what the rest wants."""
         is_asked = not self._why.isHidden()
         can_ask = self._can_ask and not self._is_low and not is_asked
@@ -124,7 +170,7 @@ class PaneParts(QSplitter):
         self._unknown_box.give_way(not has_box)
         return wanted
 
-    def _wanted_with(self, labels: list[QLabel], *, has_box: bool) -> Wanted:
+    def _wanted_with(self, labels: list[QLabel], *, has_box: bool) -> _Wanted:
         width = self.width() - _SIDES.left() - _SIDES.right()
         heights = [self._field.sizeHint().height(), self._shown.maximumHeight()]
         heights += [max(label.heightForWidth(width), 0) for label in labels]
@@ -132,17 +178,17 @@ class PaneParts(QSplitter):
             heights.append(self._unknown_box.needed_height(width))
         whole = sum(heights) + (len(heights) - 1) * _SPACING + _SIDES.top() + _SIDES.bottom()
         rows = _LEAST_ROWS if self._why.isHidden() else _LEAST_ROWS_ASKED
-        return Wanted(whole, min(whole, whole - heights[1] + rows * self._chips.row_height))
+        return _Wanted(whole, min(whole, whole - heights[1] + rows * self._chips.row_height))
 
-    def _wanted_why(self) -> Wanted:
+    def _wanted_why(self) -> _Wanted:
         if self._why.isHidden():
-            return Wanted(0, 0)
-        return Wanted(self._why.needed_height(), self._why.needed_height(_LOW_RUNGS if self._is_low else _RUNGS))
+            return _Wanted(0, 0)
+        return _Wanted(self._why.needed_height(), self._why.needed_height(_LOW_RUNGS if self._is_low else _RUNGS))
 
-    def _wanted_changes(self) -> Wanted:
+    def _wanted_changes(self) -> _Wanted:
         if self._is_low and not self._why.isHidden():
-            return Wanted(0, 0)
-        return Wanted(
+            return _Wanted(0, 0)
+        return _Wanted(
             self._changes_view.needed_height(), self._changes_view.needed_height(1 if self._is_low else _CHANGES_ROWS)
         )
 

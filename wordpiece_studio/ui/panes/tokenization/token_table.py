@@ -1,13 +1,15 @@
-"""The tokens of the live text as an ordinary table: what the chips show, for those who cannot see chips."""
+"""All tokens of the live text in a row: as an ordinary table, for those who cannot see chips, and on the clipboard."""
 
 from __future__ import annotations
 
+import time
 from bisect import bisect_right
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer, Signal
 
 from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
+from wordpiece_studio.ui.widgets.exact_text import copy_text
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable
 
 if TYPE_CHECKING:
@@ -16,13 +18,51 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
     from wordpiece_studio.session.live_text import LiveLine
-    from wordpiece_studio.ui.panes.tokenization.piece_texts import PieceTexts
+    from wordpiece_studio.ui.panes.tokenization.token_options import PieceTexts
     from wordpiece_studio.ui.widgets.theme import Theme
 
+_SLICE_SECONDS, _PAUSE_MS = 0.008, 4
 _Index = QModelIndex | QPersistentModelIndex
 _TOKEN, _ID, _OFFSETS, _BORN, _WORD = range(5)
 _AT_ONCE = 200
 """Rows that are made at once; the next ones when the table is scrolled to its end."""
+
+
+class TokenCopy(QObject):
+    """One copy at a time; the latest one wins."""
+
+    finished = Signal(object)
+    """How many tokens (int) are on the clipboard."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._lines: Sequence[LiveLine] = ()
+        self._what: Literal["tokens", "ids"] = "tokens"
+        self._next = 0
+        self._gathered: list[str] = []
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_PAUSE_MS)
+        self._timer.timeout.connect(self._gather)
+
+    def start(self, lines: Sequence[LiveLine], what: Literal["tokens", "ids"]) -> None:
+        """Copy the tokens or the ids of these lines, as they are, with a space between two."""
+        self._lines, self._what, self._next, self._gathered = lines, what, 0, []
+        self._gather()
+
+    def _gather(self) -> None:
+        end = time.perf_counter() + _SLICE_SECONDS
+        while self._next < len(self._lines):
+            for word in self._lines[self._next].words:
+                self._gathered += [piece.token if self._what == "tokens" else str(piece.id) for piece in word.pieces]
+            self._next += 1
+            if time.perf_counter() > end:
+                self._timer.start()
+                return
+        count = len(self._gathered)
+        copy_text(" ".join(self._gathered))
+        self._lines, self._gathered = (), []
+        self.finished.emit(count)
 
 
 class TokenModel(QAbstractTableModel):
@@ -108,7 +148,7 @@ class TokenModel(QAbstractTableModel):
         return further
 
 
-class TokenTable(QuietTable):
+class LiveTokenTable(QuietTable):
     """Token, id, place in the text, birth step, word. One row a token."""
 
     def __init__(self, texts: PieceTexts, theme: Theme, parent: QWidget | None = None) -> None:

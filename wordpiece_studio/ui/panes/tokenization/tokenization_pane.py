@@ -14,23 +14,21 @@ from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 from wordpiece_studio.session.live_changes import ChangesFinder, LiveChanges
 from wordpiece_studio.session.live_text import LiveText
 from wordpiece_studio.session.records import Focus, TrainerState
+from wordpiece_studio.session.selection import made_by
 from wordpiece_studio.ui.panes.tokenization.changes_view import ChangesView
 from wordpiece_studio.ui.panes.tokenization.chips import ChipFlow
-from wordpiece_studio.ui.panes.tokenization.focus_rings import rings_of
 from wordpiece_studio.ui.panes.tokenization.live_field import LiveField
 from wordpiece_studio.ui.panes.tokenization.pane_parts import PaneParts
-from wordpiece_studio.ui.panes.tokenization.piece_texts import PieceTexts
-from wordpiece_studio.ui.panes.tokenization.token_copy import TokenCopy
-from wordpiece_studio.ui.panes.tokenization.token_table import TokenTable
-from wordpiece_studio.ui.panes.tokenization.unknown_box import UnknownBox
-from wordpiece_studio.ui.panes.tokenization.unknown_note import UnknownNote, unknown_note
+from wordpiece_studio.ui.panes.tokenization.token_options import PieceTexts
+from wordpiece_studio.ui.panes.tokenization.token_table import LiveTokenTable, TokenCopy
+from wordpiece_studio.ui.panes.tokenization.unknown_box import UnknownBox, UnknownNote, unknown_note
 from wordpiece_studio.ui.panes.tokenization.why_here import WhyHere
 from wordpiece_studio.ui.widgets.pane import Pane
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Container, Sequence
 
     from PySide6.QtGui import QResizeEvent
 
@@ -45,6 +43,28 @@ _LONG_DELAY_MS = 80
 _BUSY_DELAY_MS = 100
 _LOW_LINES = 29
 """A pane of fewer lines of text is low: there the list of changes gives way to the chips."""
+
+
+def _rings_of(focus: Focus, prefix: str) -> Callable[[TokenizedWord], Container[int]]:
+    """Return what tells the indices of the chips of a word that are in the focus.
+
+    Parameters
+    ----------
+    prefix
+        What stands before a token that goes on with a word: a pair is found again in the token that it makes.
+    """
+    if focus.kind == "word":
+        return lambda word: range(len(word.pieces)) if word.word is not None and word.word.text == focus.text else ()
+    if focus.kind == "token":
+        return lambda word: [at for at, piece in enumerate(word.pieces) if piece.token == focus.text]
+    made = made_by(focus, prefix)
+
+    def of_pair(word: TokenizedWord) -> set[int]:
+        tokens = [piece.token for piece in word.pieces]
+        pairs = [at for at in range(len(tokens) - 1) if (tokens[at], tokens[at + 1]) == (focus.left, focus.right)]
+        return {*pairs, *(at + 1 for at in pairs), *(at for at, token in enumerate(tokens) if token == made)}
+
+    return of_pair
 
 
 class TokenizationPane(Pane):
@@ -67,7 +87,7 @@ class TokenizationPane(Pane):
         self._texts = PieceTexts(self._live, self._options, self)
         self._chips = ChipFlow(theme, self._texts.captions, self._describe_place, self)
         self._chips.setAccessibleName(self.tr("Tokens"))
-        self._table = TokenTable(self._texts, theme, self)
+        self._table = LiveTokenTable(self._texts, theme, self)
         self._copy = TokenCopy(self)
         self._summary = plain_label("", self, role="hint", wrap=True)
         ask = self.tr("Why here? Click a chip, or the gap between two.")
@@ -352,4 +372,4 @@ class TokenizationPane(Pane):
     def _on_model_focus_changed(self, focus: Focus | None) -> None:
         config = self._model.config
         prefix = config.continuing_subword_prefix if config is not None else ""
-        self._chips.set_rings(rings_of(focus, prefix) if focus is not None else None)
+        self._chips.set_rings(_rings_of(focus, prefix) if focus is not None else None)

@@ -1,14 +1,139 @@
-"""The box under the chips that says why a word is unknown; it is handed the sentences."""
+"""Why a word of the live text is `[UNK]`: the exact reason in sentences, and the box below the chips that says it."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QRect, Qt
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PySide6.QtCore import QCoreApplication, QEvent, QRect, Qt
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip
+from wordpiece_studio.ui.widgets.token_text import number_text, token_text
+
+if TYPE_CHECKING:
+    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.tokenizer.tokenizer import UnknownReason, WordTrace
+    from wordpiece_studio.training.history import MergeHistory
+    from wordpiece_studio.training.initial_state import TrainingInput
 
 _SIDE, _TOP = 8, 5
 _LOW_LINES = 2
+
+
+class UnknownNote:
+    """Writes the reasons for the unknown words of one training; what it learns about a symbol it keeps.
+
+    Parameters
+    ----------
+    counts, history
+        The corpus that the vocabulary was learned from, and how it was.
+    """
+
+    def __init__(self, counts: WordCounts | None, history: MergeHistory | None, max_word_length: int = 100) -> None:
+        self._counts = counts
+        self._history = history
+        self._max_word_length = max_word_length
+        self._places: dict[str, tuple[int, int]] = {}
+
+    def reason(self, word: str, unknown: UnknownReason, unk_token: str) -> str:
+        """Return one sentence that says which position and which symbol made the word unknown."""
+        if unknown.kind == "too-long":
+            text = _tr("“{word}” is {unk}: it has {length} characters, and a word of more than {limit} is not split.")
+            return text.format(
+                word=token_text(word, 30),
+                unk=unk_token,
+                length=number_text(len(word)),
+                limit=number_text(self._max_word_length),
+            )
+        if self._history is not None and not self._history.is_whole:  # the words are still being read
+            text = _tr("“{word}” is {unk}: nothing in the vocabulary fits from character {position} (from 0) on.")
+            return text.format(
+                word=token_text(word, 40), unk=unk_token, position=number_text(unknown.position)
+            )  # fmt: skip
+        character = word[unknown.position] if unknown.position < len(word) else unknown.symbol
+        return self._template(character, unknown).format(
+            word=token_text(word, 40),
+            unk=unk_token,
+            symbol=token_text(unknown.symbol),
+            character=token_text(character),
+            position=number_text(unknown.position),
+            count=number_text(sum(self._words_with(character))),
+        )
+
+    def _template(self, character: str, unknown: UnknownReason) -> str:
+        first, later = self._words_with(character)
+        if not first + later and unknown.position:
+            return _tr(
+                "“{word}” is {unk}: {character}, at character {position} (from 0),"
+                " occurs in no word that was trained on."
+            )
+        if not first + later:
+            return _tr("“{word}” is {unk}: the symbol {symbol} occurs in no word that was trained on.")
+        if unknown.position and not later:
+            return _tr(
+                "“{word}” is {unk}: the symbol {symbol}, at character {position} (from 0), occurs in no word that was"
+                " trained on; {character} only begins words there, {count} of them."
+            )
+        if not unknown.position and not first:
+            return _tr(
+                "“{word}” is {unk}: no word that was trained on begins with {symbol};"
+                " it only occurs inside words there, in {count} of them."
+            )
+        return _tr(
+            "“{word}” is {unk}: the symbol {symbol}, at character {position} (from 0), is in {count} words of the"
+            " corpus, but was left out of the alphabet."
+        )
+
+    def _words_with(self, character: str) -> tuple[int, int]:
+        """Return how many distinct words begin with the character, and how many have it further on."""
+        found = self._places.get(character)
+        if found is None:
+            found = _trained_words_with(character, self._history.input) if self._history is not None else (0, 0)
+            if found == (0, 0) and self._has_dropped_words():
+                words = self._counts.words if self._counts is not None else []
+                found = (0, sum(character in word for word in words))
+            self._places[character] = found
+        return found
+
+    def _has_dropped_words(self) -> bool:
+        """Whether there are words that were not trained on, because of a character left out of the alphabet."""
+        if self._counts is None or self._history is None:
+            return False
+        return self._history.word_count < len(self._counts)
+
+
+def _trained_words_with(character: str, trained: TrainingInput) -> tuple[int, int]:
+    """Return how many words of a training begin with a character, and how many have it further on."""
+    spelled = {character, character + (trained.config.end_of_word_suffix or "")}
+    symbols = [index for index, symbol in enumerate(trained.symbols) if symbol.text in spelled]
+    if not symbols:
+        return 0, 0
+    places = np.concatenate([np.flatnonzero(trained.cells == symbol) for symbol in symbols])
+    words = np.searchsorted(trained.word_starts, places, side="right") - 1
+    begins = places == trained.word_starts[words]
+    return len(np.unique(words[begins])), len(np.unique(words[~begins]))
+
+
+def unknown_note(trace: WordTrace, note: UnknownNote, unk_token: str, total: int) -> str:
+    """Return the note under the chips: why this word is unknown, and what becomes of an unknown word.
+
+    Parameters
+    ----------
+    total
+        How many words of the text are unknown.
+    """
+    if trace.unknown is None:
+        return ""
+    lines = [note.reason(trace.word, trace.unknown, unk_token)]
+    if total > 1:
+        lines.append(_tr("{count} words of the text are unknown in all.").format(count=number_text(total)))
+    lines.append(_tr("The whole word becomes unknown, not only the missing part."))
+    return "\n".join(lines)
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("UnknownNote", text)
 
 
 class UnknownBox(QFrame):

@@ -6,22 +6,89 @@ It shows a trace of the tokenizer; each candidate that is no token yet, but beco
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 from PySide6.QtWidgets import QHeaderView, QVBoxLayout, QWidget
 
-from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text
+from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, tooltip_text
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable, needed_height
-from wordpiece_studio.ui.widgets.row_table import RowTable, TableRow
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from wordpiece_studio.tokenizer.tokenizer import PositionTrace, Trial, WordTrace
     from wordpiece_studio.ui.widgets.theme import Theme
 
+_Index = QModelIndex | QPersistentModelIndex
+_LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 BirthStep = Callable[[str], int | None]
 """Returns the step at which a token is born, 0 for the alphabet and special tokens, None if it never is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """The texts of a row, what a screen reader says of it, the names of their colours, and the candidate.
+
+    The names are those of `Colors`: the colours themselves are another look's after a change of theme.
+    """
+
+    texts: tuple[str, ...]
+    spoken: str = ""
+    colors: tuple[str, ...] = ()
+    candidate: str = ""
+
+
+class LadderModel(QAbstractTableModel):
+    """The rungs as rows: candidate, mark, birth."""
+
+    def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._headings = (self.tr("candidate"), self.tr("fits"), self.tr("born"))
+        self._rows: Sequence[Rung] = ()
+
+    @property
+    def rows(self) -> Sequence[Rung]:
+        """The rows shown."""
+        return self._rows
+
+    def set_rows(self, rows: Sequence[Rung]) -> None:
+        """Show these rows."""
+        self.beginResetModel()
+        self._rows = rows
+        self.endResetModel()
+
+    def rowCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
+        return 0 if parent.isValid() else len(self._rows)
+
+    def columnCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
+        return 0 if parent.isValid() else len(self._headings)
+
+    def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid():
+            return None
+        row, column = self._rows[index.row()], index.column()
+        if role == Qt.ItemDataRole.DisplayRole:
+            return row.texts[column]
+        if role == Qt.ItemDataRole.ForegroundRole:
+            return getattr(self._theme.colors, row.colors[column]) if row.colors else None
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _LEFT
+        if role == Qt.ItemDataRole.AccessibleTextRole and column == 0 and row.spoken:
+            return row.spoken
+        if role == Qt.ItemDataRole.ToolTipRole and row.spoken:
+            return tooltip_text(row.spoken)
+        return None
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if orientation != Qt.Orientation.Horizontal:
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self._headings[section]
+        return _LEFT if role == Qt.ItemDataRole.TextAlignmentRole else None
 
 
 class WhyHere(QWidget):
@@ -33,7 +100,7 @@ class WhyHere(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._title = plain_label("", self, role="heading", wrap=True)
-        self._table = LadderTable(theme, self)
+        self._table = _LadderTable(theme, self)
         self._table.setAccessibleName(self.tr("Candidates of longest match"))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(14, 6, 6, 2)
@@ -96,20 +163,20 @@ class WhyHere(QWidget):
         self._table.ladder.set_rows(self._rows(place, birth_step) if place is not None else ())
         self._table.scrollToTop()
 
-    def _rows(self, place: PositionTrace, birth_step: BirthStep) -> list[TableRow]:
+    def _rows(self, place: PositionTrace, birth_step: BirthStep) -> list[Rung]:
         return [self._row(trial, birth_step(trial.candidate)) for trial in place.tried]
 
-    def _row(self, trial: Trial, born: int | None) -> TableRow:
+    def _row(self, trial: Trial, born: int | None) -> Rung:
         candidate = token_text(trial.candidate)
         if trial.matched:
             when = self._when_matched(born)
             spoken = self.tr("{candidate} fits: {when}").format(candidate=candidate, when=when)
             colors = ("text", "success", "success")
-            return TableRow((candidate, "✓", when), spoken, colors, trial.candidate)
+            return Rung((candidate, "✓", when), spoken, colors, trial.candidate)
         when = self.tr("not before step {step}").format(step=number_text(born)) if born else ""
         spoken = self.tr("{candidate} is no token").format(candidate=candidate)
         colors = ("faint", "error", "faint")
-        return TableRow((candidate, "✗", when), spoken, colors, trial.candidate)
+        return Rung((candidate, "✗", when), spoken, colors, trial.candidate)
 
     def _when_matched(self, born: int | None) -> str:
         if born:
@@ -117,15 +184,15 @@ class WhyHere(QWidget):
         return self.tr("in the alphabet")
 
     def _on_table_row_chosen(self, row: int) -> None:
-        self.token_chosen.emit(self._table.ladder.rows[row].item)
+        self.token_chosen.emit(self._table.ladder.rows[row].candidate)
 
 
-class LadderTable(QuietTable):
-    """The rungs: candidate, mark, birth."""
+class _LadderTable(QuietTable):
+    """The ladder, its columns as wide as what they hold."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.ladder = RowTable(theme, (self.tr("candidate"), self.tr("fits"), self.tr("born")), parent=self)
+        self.ladder = LadderModel(theme, self)
         self.setModel(self.ladder)
         self.horizontalHeader().hide()
         self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)

@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from wordpiece_studio.session.view_text import to_view
-from wordpiece_studio.ui.panes.tokenization.live_edit import LiveEdit
+from wordpiece_studio.ui.panes.tokenization.live_field import LiveEdit
 from wordpiece_studio.ui.widgets.exact_text import copy_text, editor_text, whole
 from wordpiece_studio.ui.widgets.limited_edit import MOST_CHARACTERS, LimitedEdit, beginning
 
