@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox, QRadioButton
 from wordpiece_studio.session.history_rows import HistoryColumn
 from wordpiece_studio.storage import merge_table
 from wordpiece_studio.storage.merge_table import read_merge_table
-from wordpiece_studio.ui.panes.history.export_dialog import ExportDialog
+from wordpiece_studio.ui.panes.history.history_export import HistoryExportDialog
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def choose(studio: Studio, text: str = "", kind: str = "jsonl") -> None:
     """Answer the question of the export: the choice that holds `text`, and the format."""
     studio.window.actions_.export_history.trigger()
-    dialog = studio.window.findChild(ExportDialog)
+    dialog = studio.window.findChild(HistoryExportDialog)
     for button in dialog.findChildren(QRadioButton):
         if button.text().startswith(kind) or (text and text in button.text()):
             button.click()

@@ -14,8 +14,8 @@ from wordpiece_studio.session.records import Focus
 from wordpiece_studio.storage import merge_table
 from wordpiece_studio.storage.merge_table import MERGE_COLUMNS
 from wordpiece_studio.ui.panes.history import history_copying, history_view
+from wordpiece_studio.ui.panes.history.history_copying import history_tsv
 from wordpiece_studio.ui.panes.history.history_pane import HistoryPane
-from wordpiece_studio.ui.panes.history.history_tsv import history_tsv
 
 if TYPE_CHECKING:
     from tests.ui.panes.conftest import Bench

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QMenu
 
     from tests.ui.panes.conftest import Bench
-    from wordpiece_studio.ui.panes.history.history_menu import HistoryMenu
+    from wordpiece_studio.ui.panes.history.history_controls import HistoryMenu
 
 
 @pytest.fixture

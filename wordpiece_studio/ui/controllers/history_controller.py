@@ -18,7 +18,7 @@ from wordpiece_studio.storage.corpus_record import record_of_project
 from wordpiece_studio.storage.exports import Exported, manifest_of
 from wordpiece_studio.storage.manifest import Origin
 from wordpiece_studio.storage.merge_table import check_merge_table_place, write_merge_table
-from wordpiece_studio.ui.panes.history.export_dialog import ExportChoice, ExportDialog
+from wordpiece_studio.ui.panes.history.history_export import HistoryExportChoice, HistoryExportDialog
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class HistoryController(QObject):
         self._settings = settings
         self._messages = messages
         self._capture = capture
-        self._choice = ExportChoice(True, "csv")
+        self._choice = HistoryExportChoice(True, "csv")
         self._job = BackgroundJob(_work, self.tr("The export"), self)
         actions.go_to_step.triggered.connect(self._on_go_to_step_triggered)
         actions.show_step_row.triggered.connect(self._on_show_step_row_triggered)
@@ -94,7 +94,7 @@ class HistoryController(QObject):
             return
         rows = self._pane.rows
         shown = None if rows.is_plain else rows.rowCount()
-        dialog = ExportDialog(self._model.merge_count, shown, self._window)
+        dialog = HistoryExportDialog(self._model.merge_count, shown, self._window)
         dialog.chosen.connect(self._on_dialog_chosen)
         dialog.open()
 
@@ -116,7 +116,7 @@ class HistoryController(QObject):
         self._docks.bring("history")
         self._pane.show_step()
 
-    def _on_dialog_chosen(self, choice: ExportChoice) -> None:
+    def _on_dialog_chosen(self, choice: HistoryExportChoice) -> None:
         self._choice = choice
         title = self.tr("Export merge history")
         dialog = QFileDialog(self._window, title, "", f"{choice.kind} (*.{choice.kind})")

@@ -1,19 +1,100 @@
-"""The buttons of the merge history, in its title line: filter, go to a step, show the current step, columns, export."""
+"""By what the merges are shown: the menu of columns and orders, the buttons of the title line, the filter."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
+from PySide6.QtCore import QEvent, QRegularExpression, Qt, Signal
+from PySide6.QtGui import QAction, QActionGroup, QKeyEvent, QRegularExpressionValidator
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWidget
 
+from wordpiece_studio.session.history_rows import HistoryColumn, HistoryFilter
 from wordpiece_studio.ui.widgets.icons import icon
-from wordpiece_studio.ui.widgets.plain import set_plain_tooltip
+from wordpiece_studio.ui.widgets.line_field import line_field
+from wordpiece_studio.ui.widgets.plain import menu_text, plain_label, set_plain_text, set_plain_tooltip
 
 if TYPE_CHECKING:
-    from PySide6.QtWidgets import QMenu
+    from PySide6.QtCore import QPoint
 
+    from wordpiece_studio.errors import StudioError
+    from wordpiece_studio.ui.panes.history.history_view import HistoryView
     from wordpiece_studio.ui.widgets.theme import Theme
+
+_NO_ORDER = -1
+_STEP = r"[\d\s.,'’_]{0,24}"
+"""A number as people copy it, with what stands between its groups of digits."""
+
+
+class HistoryMenu(QMenu):
+    """Columns to see, and what to sort by; also the context menu of the table's header."""
+
+    def __init__(self, view: HistoryView, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._view = view
+        self._sorting = QMenu(self.tr("&Sort by"), self)
+        self._sorted_by = QActionGroup(self)
+        self._descending = QAction(self.tr("&Largest first"), self)
+        self._descending.setCheckable(True)
+        self._columns = [self._checkable(column) for column in HistoryColumn]
+        self._automatic = QAction(self.tr("As many as &fit"), self)
+        self._automatic.setCheckable(True)
+        self._put_together()
+        self.aboutToShow.connect(self._on_self_about_to_show)
+        self.triggered.connect(self._on_self_triggered)
+        self._sorting.triggered.connect(self._on_sorting_triggered)
+        header = view.horizontalHeader()
+        header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        header.customContextMenuRequested.connect(self._on_header_context_menu_requested)
+
+    def _put_together(self) -> None:
+        for place in (_NO_ORDER, *HistoryColumn):
+            action = self._checkable(place)
+            self._sorted_by.addAction(action)
+            self._sorting.addAction(action)
+        self._sorting.addSeparator()
+        self._sorting.addAction(self._descending)
+        self.addMenu(self._sorting)
+        self.addSeparator()
+        self.addAction(self._automatic)
+        self.addSeparator()
+        self.addActions(self._columns)
+
+    def _checkable(self, data: int) -> QAction:
+        action = QAction(self)
+        action.setCheckable(True)
+        action.setData(int(data))
+        return action
+
+    def _on_self_about_to_show(self) -> None:
+        model, header, columns = self._view.model(), self._view.horizontalHeader(), self._view.columns
+        titles = [str(model.headerData(column, Qt.Orientation.Horizontal)) for column in HistoryColumn]
+        shown = columns.shown()
+        for action, column in zip(self._columns, HistoryColumn, strict=True):
+            action.setText(menu_text(titles[column]))
+            action.setChecked(column in shown)
+            action.setEnabled(shown != {column})  # one must be left
+        self._automatic.setChecked(columns.is_automatic)
+        for action in self._sorted_by.actions():
+            place = int(action.data())
+            action.setText(menu_text(titles[place]) if place >= 0 else self.tr("&Nothing: in the order of the steps"))
+            action.setChecked(place == header.sortIndicatorSection())
+        self._descending.setChecked(header.sortIndicatorOrder() == Qt.SortOrder.DescendingOrder)
+
+    def _on_self_triggered(self, action: QAction) -> None:
+        columns = self._view.columns
+        if action is self._automatic:
+            columns.choose(None)
+        elif action in self._columns:
+            columns.choose(frozenset(HistoryColumn(int(a.data())) for a in self._columns if a.isChecked()))
+
+    def _on_sorting_triggered(self, action: QAction) -> None:
+        header, is_descending = self._view.horizontalHeader(), self._descending.isChecked()
+        order = Qt.SortOrder.DescendingOrder if is_descending else Qt.SortOrder.AscendingOrder
+        place = header.sortIndicatorSection() if action is self._descending else int(action.data())
+        header.setSortIndicator(place, order)
+
+    def _on_header_context_menu_requested(self, place: QPoint) -> None:
+        self.popup(self._view.horizontalHeader().viewport().mapToGlobal(place))
 
 
 class HistoryControls(QWidget):
@@ -98,3 +179,136 @@ class HistoryControls(QWidget):
         }  # fmt: skip
         for name, button in buttons.items():
             button.setIcon(icon(name, self._theme.muted, self._theme.border))
+
+
+class HistoryFilterRow(QWidget):
+    """Text or expression, only ties, only changes of the live text; below them what is wrong with the expression."""
+
+    filter_changed = Signal()
+    """:attr:`filter` has changed."""
+    step_entered = Signal(object)
+    """The user wants to go to this step (int), which there may not be."""
+    closed = Signal()
+    """The user pressed Escape: the row is not wanted any more."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._text = line_field(self)
+        self._text.setPlaceholderText(self.tr("in left, right or new token"))
+        self._text.setAccessibleName(self.tr("Show only merges with this in the left, right or new token"))
+        self._text.setClearButtonEnabled(True)
+        self._text.setMinimumWidth(60)
+        self._is_pattern = self._toggle(".*", self.tr("Regular expression"), self.tr("Read it as a regular expression"))
+        self._only_ties = self._toggle(
+            self.tr("ties"), self.tr("Only ties"), self.tr("Show only merges at which another pair was as good")
+        )
+        self._only_live = self._toggle(
+            self.tr("changes"), self.tr("Only changes of the live text"),
+            self.tr("Show only merges that changed how the live text is tokenized"),
+        )  # fmt: skip
+        self._step = line_field(self)
+        self._step.setPlaceholderText(self.tr("to step"))
+        self._step.setAccessibleName(self.tr("Go to step"))
+        set_plain_tooltip(self._step, self.tr("Type a step and press Enter (Ctrl+G)"))
+        self._step.setValidator(QRegularExpressionValidator(QRegularExpression(_STEP), self._step))
+        self._step.setAlignment(Qt.AlignmentFlag.AlignRight)
+        self._error = plain_label("", self, role="error", wrap=True)
+        self._error.hide()
+        self._put_together()
+        self._text.textChanged.connect(self._on_something_changed)
+        for toggle in (self._is_pattern, self._only_ties, self._only_live):
+            toggle.toggled.connect(self._on_something_changed)
+        self._step.returnPressed.connect(self._on_step_return_pressed)
+
+    def _put_together(self) -> None:
+        self._step.setFixedWidth(self._step.fontMetrics().horizontalAdvance("0,000,000") + 18)
+        line = QHBoxLayout()
+        line.setSpacing(4)
+        line.addWidget(self._text, 1)
+        for control in (self._is_pattern, self._only_ties, self._only_live, self._step):
+            line.addWidget(control)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(10, 2, 10, 2)
+        layout.setSpacing(2)
+        layout.addLayout(line)
+        layout.addWidget(self._error)
+
+    @property
+    def filter(self) -> HistoryFilter:
+        """What is wanted; an expression only if there is one."""
+        text = self._text.text()
+        is_pattern = bool(text) and self._is_pattern.isChecked()
+        return HistoryFilter(text, is_pattern, self._only_ties.isChecked(), self._only_live.isChecked())
+
+    @property
+    def error(self) -> str:
+        """What is wrong with the expression; empty if nothing is."""
+        return self._error.text()
+
+    def name(self) -> str:
+        """Return the filter in few words; empty if it lets everything through."""
+        wanted = self.filter
+        parts = [
+            self.tr("text") if wanted.text else "",
+            self.tr("ties") if wanted.only_ties else "",
+            self.tr("changes") if wanted.only_live else "",
+        ]
+        return " + ".join(filter(None, parts))
+
+    def ask_for_text(self) -> None:
+        """Put the keyboard into the line for the text."""
+        self._text.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self._text.selectAll()
+
+    def ask_for_step(self) -> None:
+        """Put the keyboard into the line for a step."""
+        self._step.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self._step.selectAll()
+
+    def clear(self) -> None:
+        """Show all merges."""
+        self._text.clear()
+        self._only_ties.setChecked(False)
+        self._only_live.setChecked(False)
+
+    def show_error(self, error: StudioError | None) -> None:
+        """Tell below the line what is wrong with the expression, or nothing."""
+        text = str(error) if error is not None else ""
+        set_plain_text(self._error, text)
+        self._error.setVisible(bool(text))
+        self._text.setProperty("state", "wrong" if text else "")
+        self._text.setAccessibleDescription(text)
+        self.style().unpolish(self._text)
+        self.style().polish(self._text)
+
+    def event(self, event: QEvent) -> bool:
+        """Keep Escape for this row, from the command that has it in the whole window."""
+        is_override = event.type() == QEvent.Type.ShortcutOverride
+        if is_override and isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.closed.emit()
+            return
+        super().keyPressEvent(event)
+
+    def _toggle(self, text: str, name: str, tip: str) -> QToolButton:
+        toggle = QToolButton(self)
+        toggle.setText(text)
+        toggle.setAccessibleName(name)
+        toggle.setCheckable(True)
+        toggle.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        set_plain_tooltip(toggle, tip)
+        return toggle
+
+    def _on_something_changed(self, _value: object) -> None:
+        self.filter_changed.emit()
+
+    def _on_step_return_pressed(self) -> None:
+        digits = "".join(filter(str.isdecimal, self._step.text()))
+        if digits:
+            self.step_entered.emit(int(digits))
+        self._step.clear()

@@ -12,12 +12,9 @@ from wordpiece_studio.session.history_rows import TOKEN_COLUMNS, HistoryColumn
 from wordpiece_studio.session.history_table import RAW_ROLE, HistoryTableModel
 from wordpiece_studio.session.live_changes import LiveChanges
 from wordpiece_studio.session.records import Focus, TrainerState
-from wordpiece_studio.ui.panes.history.export_bar import ExportBar
-from wordpiece_studio.ui.panes.history.focused_step import focused_step
-from wordpiece_studio.ui.panes.history.history_controls import HistoryControls
+from wordpiece_studio.ui.panes.history.history_controls import HistoryControls, HistoryFilterRow, HistoryMenu
 from wordpiece_studio.ui.panes.history.history_copying import HistoryCopying
-from wordpiece_studio.ui.panes.history.history_filter_row import HistoryFilterRow
-from wordpiece_studio.ui.panes.history.history_menu import HistoryMenu
+from wordpiece_studio.ui.panes.history.history_export import ExportBar
 from wordpiece_studio.ui.panes.history.history_view import HistoryView
 from wordpiece_studio.ui.widgets.empty_state import EmptyState
 from wordpiece_studio.ui.widgets.pane import Pane
@@ -37,6 +34,23 @@ _HEADING_MARGINS = 48
 _MOST_COPIED = 100_000
 _WIDE_LETTERS = 72
 """In a pane so wide the button of the filter has its name on it."""
+
+
+def _focused_step(model: TrainerModel) -> int:
+    """Return the step at which the token that is looked at was born, or at which its pair was merged first; else 0."""
+    focus, vocabulary, history = model.focus, model.vocabulary_at(model.merge_count), model.history
+    if focus is None or vocabulary is None or history is None:
+        return 0
+    if focus.kind == "token":
+        token_id = vocabulary.id_of(focus.text)
+        return history.birth_step(token_id) if token_id is not None else 0
+    left, right = vocabulary.id_of(focus.left), vocabulary.id_of(focus.right)
+    if focus.kind == "word" or left is None or right is None:
+        return 0
+    count = model.merge_count
+    is_pair = (history.column("left_id")[:count] == left) & (history.column("right_id")[:count] == right)
+    first = int(np.argmax(is_pair)) if count else 0
+    return first + 1 if count and is_pair[first] else 0
 
 
 class HistoryPane(Pane):
@@ -251,7 +265,7 @@ class HistoryPane(Pane):
 
     def _mark_focus(self) -> None:
         """Mark the row of what is looked at; one chosen elsewhere is brought into view."""
-        step = focused_step(self._model)
+        step = _focused_step(self._model)
         self._is_focus_marked = bool(step)
         self._view.set_focus_step(step)
         if step and not self._is_my_focus and self._rows.row_of_step(step) >= 0:

@@ -1,0 +1,148 @@
+"""The export of the merge history: which merges and as what, asked before the place; and how far the writing is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QDialog,
+    QDialogButtonBox,
+    QHBoxLayout,
+    QProgressBar,
+    QRadioButton,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from wordpiece_studio.storage.merge_table import KINDS
+from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip, set_role
+from wordpiece_studio.ui.widgets.token_text import number_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class ExportBar(QWidget):
+    """Seen while merges are written; the work goes on beside it."""
+
+    stop_requested = Signal()
+    """The file is not wanted any more."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._name = ""
+        self._label = plain_label("", self, role="hint")
+        self._label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._bar = QProgressBar(self)
+        self._bar.setTextVisible(False)
+        self._bar.setAccessibleName(self.tr("Progress of the export"))
+        self._stop = QToolButton(self)
+        self._stop.setText(self.tr("Cancel"))
+        self._stop.setAccessibleName(self.tr("Cancel the export"))
+        set_plain_tooltip(self._stop, self.tr("Write no file; one that was there before stays as it was"))
+        self._stop.clicked.connect(self.stop_requested)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(12, 2, 10, 2)
+        layout.addWidget(self._label, 3)
+        layout.addWidget(self._bar, 1)
+        layout.addWidget(self._stop)
+        self.hide()
+
+    @property
+    def text(self) -> str:
+        """What the bar says; empty if it is not there."""
+        return self._label.text() if not self.isHidden() else ""
+
+    def begin(self, name: str) -> None:
+        """Say that a file of this name is being written."""
+        self._name = name
+        set_plain_text(self._label, self.tr("Writing {name}…").format(name=name))
+        self._bar.setRange(0, 0)
+        self.show()
+
+    def show_progress(self, written: int, rows: int) -> None:
+        """Say how many of the merges are written."""
+        sentence = self.tr("{name}: {written} of {rows} merges")
+        text = sentence.format(name=self._name, written=number_text(written), rows=number_text(rows))
+        set_plain_text(self._label, text)
+        set_plain_tooltip(self._label, text)
+        self._bar.setRange(0, max(rows, 1))
+        self._bar.setValue(written)
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryExportChoice:
+    """What is exported: all merges or the rows shown, in their order; and the ending of the file's name."""
+
+    all_merges: bool
+    kind: str
+
+
+class HistoryExportDialog(QDialog):
+    """Asks which rows are exported and in which format, then goes on to the place.
+
+    Parameters
+    ----------
+    merges
+        How many there are.
+    rows
+        How many are shown; None if these are all of them in the order of the steps, and there is nothing to choose.
+    """
+
+    chosen = Signal(object)
+    """The :class:`HistoryExportChoice`, when the dialog was accepted."""
+
+    def __init__(self, merges: int, rows: int | None, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._layout = QVBoxLayout(self)
+        self.setWindowTitle(self.tr("Export merge history"))
+        self._rows = None
+        if rows is not None:
+            shown = self.tr("The {rows} shown, filtered and sorted as they are").format(rows=number_text(rows))
+            every = self.tr("All {merges}, in the order of the steps").format(merges=number_text(merges))
+            self._rows = self._ask(self.tr("Which merges?"), [(shown, 0), (every, 1)])
+        kinds = (
+            self.tr("csv: for spreadsheets; no token is taken for a formula"),
+            self.tr("jsonl: an object of JSON a merge, for programs"),
+            self.tr("parquet: small and quick to read, for programs; needs pyarrow"),
+        )
+        self._kinds = self._ask(self.tr("As what?"), [(text, index) for index, text in enumerate(kinds)])
+        self._end()
+
+    def choice(self) -> HistoryExportChoice:
+        """Return which merges, and the kind of file."""
+        return HistoryExportChoice(self._rows is None or self._rows.checkedId() == 1, KINDS[self._kinds.checkedId()])
+
+    def _ask(self, question: str, answers: Sequence[tuple[str, int]]) -> QButtonGroup:
+        """Add a question; each answer has its text and its number in the group, and the first one is chosen."""
+        group = QButtonGroup(self)
+        self._layout.addWidget(plain_label(question, self, role="heading"))
+        for text, number in answers:
+            button = QRadioButton(text, self)
+            button.setChecked(not group.buttons())
+            group.addButton(button, number)
+            self._layout.addWidget(button)
+        self._layout.addSpacing(8)
+        return group
+
+    def _end(self) -> None:
+        """Add the buttons; the one that goes on has the keyboard."""
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
+        go_on = buttons.addButton(self.tr("Choose &where…"), QDialogButtonBox.ButtonRole.AcceptRole)
+        set_role(go_on, "primary")
+        go_on.setDefault(True)
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        self._layout.addWidget(buttons)
+        go_on.setFocus()
+
+    def accept(self) -> None:
+        """Hand the choice over and close."""
+        self.chosen.emit(self.choice())
+        super().accept()
