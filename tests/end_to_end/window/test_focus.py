@@ -13,7 +13,7 @@ from tests.end_to_end.looking import assert_all_panes_look_at, marked_candidate
 from wordpiece_studio.session.history_rows import HistoryColumn
 from wordpiece_studio.session.records import Focus
 from wordpiece_studio.ui.panes.charts.canvas import Canvas
-from wordpiece_studio.ui.panes.token_details.chip_flow import ChipFlow
+from wordpiece_studio.ui.panes.token_details.item_flow import ItemFlow
 from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def test_from_a_chip_of_the_token_details(everywhere: Driver) -> None:
     wanted = Focus("token", text="ch")
     controllers = [
         controller
-        for controller in everywhere.window.token_details_pane.findChildren(ChipFlow)
+        for controller in everywhere.window.token_details_pane.findChildren(ItemFlow)
         if controller.isVisible()
     ]
     controller, at = next(

@@ -17,7 +17,7 @@ from wordpiece_studio.corpus.linter.finding import Finding
 from wordpiece_studio.session.breakpoints import Breakpoint
 from wordpiece_studio.session.settings import SettingsStore
 from wordpiece_studio.ui.main_window import MainWindow
-from wordpiece_studio.ui.panes.charts.chart_choice import ChartChoice
+from wordpiece_studio.ui.panes.charts.charts_pane import ChartChoice
 from wordpiece_studio.ui.panes.scoreboard.candidates_view import CandidatesView
 from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
 from wordpiece_studio.ui.panes.tokenization.unknown_box import UnknownBox

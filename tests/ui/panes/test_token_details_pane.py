@@ -15,8 +15,8 @@ from wordpiece_studio.session.records import Candidates, Focus
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.engine import Candidate
 from wordpiece_studio.training.trainer import Trainer
+from wordpiece_studio.ui.panes.token_details.merge_tree_view import MOST_NODES, laid_out, merges_of
 from wordpiece_studio.ui.panes.token_details.token_details_pane import TokenDetailsPane
-from wordpiece_studio.ui.panes.token_details.tree_layout import MOST_NODES, laid_out, merges_of
 from wordpiece_studio.ui.widgets.dead_text import dead_sentence
 from wordpiece_studio.ui.widgets.plain import tooltip_text
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tests.ui.panes.conftest import Bench
-    from wordpiece_studio.ui.panes.token_details.chip_flow import ChipFlow
+    from wordpiece_studio.ui.panes.token_details.item_flow import ItemFlow
 
 FULLY = Focus("token", text="##fully")
 
@@ -48,11 +48,11 @@ def look_at(looking: Looking, focus: Focus | None, step: int | None = None) -> N
     looking.settle()
 
 
-def texts(controller: ChipFlow) -> list[str]:
+def texts(controller: ItemFlow) -> list[str]:
     return [item.text for item in controller.items]
 
 
-def choose(looking: Looking, controller: ChipFlow, text: str) -> None:
+def choose(looking: Looking, controller: ItemFlow, text: str) -> None:
     places = controller._placed(controller.items, controller.width())
     place = places[texts(controller).index(text)].center().toPoint()
     looking.bench.qtbot.mouseClick(controller, Qt.MouseButton.LeftButton, pos=place)

@@ -9,17 +9,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyqtgraph
 from PySide6.QtCore import QEvent, QMargins, QObject, QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
-from wordpiece_studio.ui.panes.charts.graph import graph
 from wordpiece_studio.ui.widgets.painting import saved
 
 if TYPE_CHECKING:
     from wordpiece_studio.ui.panes.charts.ticks import Ticks
     from wordpiece_studio.ui.widgets.colors import Colors
 
+graph: Any = pyqtgraph
+"""The module; it brings no types with it."""
 _GAP = 6
 _RIGHT = 16.0
 _LEAST = 40

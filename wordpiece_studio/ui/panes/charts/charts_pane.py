@@ -7,19 +7,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QStandardItemModel
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QComboBox,
+    QGridLayout,
+    QHBoxLayout,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.chart_source import ChartSource
 from wordpiece_studio.session.records import Focus, TrainerState
-from wordpiece_studio.ui.panes.charts.chart_choice import ChartChoice
 from wordpiece_studio.ui.widgets.icons import icon
+from wordpiece_studio.ui.widgets.kept_keys import keep
 from wordpiece_studio.ui.widgets.pane import Pane
 from wordpiece_studio.ui.widgets.plain import set_plain_tooltip
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 
     from wordpiece_studio.session.live_changes import LiveChanges
@@ -34,6 +46,90 @@ _FRAME_MS = 100
 _FILE_NAMES = ("value-per-step", "vocabulary-size", "tokens-per-word", "token-lengths", "zipf", "charts")
 # Row, column, columns wide, of each chart where all are shown.
 _PLACES = ((0, 0, 3), (0, 3, 3), (1, 0, 2), (1, 2, 2), (1, 4, 2))
+
+
+class _Segment(QToolButton):
+    """A button that keeps the arrow keys, which are the window's elsewhere, for going to its neighbours."""
+
+    def event(self, event: QEvent) -> bool:
+        return keep(event, (Qt.Key.Key_Left, Qt.Key.Key_Right)) or super().event(event)
+
+
+class ChartChoice(QWidget):
+    """Which of several things is shown."""
+
+    chosen = Signal(object)
+    """The index chosen by the user, an int."""
+
+    def __init__(self, names: Sequence[str], tips: Sequence[str], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._group = QButtonGroup(self)
+        self._row = QWidget(self)
+        self._combo = QComboBox(self)
+        self._combo.setAccessibleName(self.tr("Chart"))
+        self._combo.addItems(list(names))
+        row = QHBoxLayout(self._row)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(2)
+        for index, (name, tip) in enumerate(zip(names, tips, strict=True)):
+            button = _Segment(self._row)
+            button.setText(name)
+            button.setCheckable(True)
+            set_plain_tooltip(button, tip)
+            button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+            self._group.addButton(button, index)
+            row.addWidget(button)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._row)
+        layout.addWidget(self._combo)
+        layout.addStretch(1)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self._group.idClicked.connect(self._on_group_id_clicked)
+        self._combo.activated.connect(self._on_combo_activated)
+        self.set_index(0)
+        self._fit()
+
+    @property
+    def index(self) -> int:
+        """Which one is chosen."""
+        return self._group.checkedId()
+
+    def set_index(self, index: int) -> None:
+        """Choose without saying so."""
+        self._group.button(index).setChecked(True)
+        self._combo.setCurrentIndex(index)
+
+    def set_available(self, index: int, available: bool) -> None:
+        """Offer one of them, or not."""
+        self._group.button(index).setVisible(available)
+        items = self._combo.model()
+        if isinstance(items, QStandardItemModel):
+            items.item(index).setEnabled(available)
+        self._fit()
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(60, max(self._row.sizeHint().height(), self._combo.sizeHint().height()))
+
+    def sizeHint(self) -> QSize:
+        return QSize(self._row.sizeHint().width(), self.minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        fits = self._row.sizeHint().width() <= self.width()
+        self._row.setVisible(fits)
+        self._combo.setVisible(not fits)
+
+    def _on_group_id_clicked(self, index: int) -> None:
+        self._combo.setCurrentIndex(index)
+        self.chosen.emit(index)
+
+    def _on_combo_activated(self, index: int) -> None:
+        self._group.button(index).setChecked(True)
+        self.chosen.emit(index)
 
 
 class ChartsPane(Pane):
@@ -185,7 +281,7 @@ class ChartsPane(Pane):
         StudioError
             If there is nothing to show yet.
         """
-        from wordpiece_studio.ui.panes.charts.chart_picture import ChartPicture
+        from wordpiece_studio.ui.panes.charts.chart import ChartPicture
 
         self.refresh_now()
         self._refresh_rest()

@@ -52,16 +52,16 @@ def log_ticks(low: float, high: float, most: int) -> Ticks:
         return [(float(n), power_text(n)) for n in range(first, last + 1) if n % every == 0]
     for factors in ((1, 2, 3, 5, 7), (1, 2, 5), (1, 3), (1,)):
         values = [(n + math.log10(factor), factor * 10.0**n) for n in range(first - 1, last + 1) for factor in factors]
-        ticks = [(place, round_text(value)) for place, value in values if low <= place <= high]
+        ticks = [(place, _round_text(value)) for place, value in values if low <= place <= high]
         if len(ticks) <= most and len(ticks) > 1:
             return ticks
-    return linear_log_ticks(low, high, most)
+    return _linear_log_ticks(low, high, most)
 
 
-def linear_log_ticks(low: float, high: float, most: int) -> Ticks:
+def _linear_log_ticks(low: float, high: float, most: int) -> Ticks:
     """Return marks for a logarithmic axis that is less than some decade long: at evenly spaced round numbers."""
     marks = linear_ticks(10.0**low, 10.0**high, most)
-    return [(math.log10(value), round_text(value)) for value, _ in marks if value > 0]
+    return [(math.log10(value), _round_text(value)) for value, _ in marks if value > 0]
 
 
 def power_text(exponent: int) -> str:
@@ -71,14 +71,14 @@ def power_text(exponent: int) -> str:
     ('100', '0.01', '10⁻⁷')
     """
     if -3 <= exponent <= 3:
-        return round_text(10.0**exponent)
+        return _round_text(10.0**exponent)
     return "10" + str(exponent).translate(_SUPERSCRIPTS)
 
 
-def round_text(value: float) -> str:
+def _round_text(value: float) -> str:
     """Return a round number without needless zeros.
 
-    >>> round_text(0.5), round_text(0.02), round_text(2000.0)
+    >>> _round_text(0.5), _round_text(0.02), _round_text(2000.0)
     ('0.5', '0.02', '2,000')
     """
     if value >= 1 and round(value) == value:
@@ -96,8 +96,8 @@ def short_text(value: float, decimals: int = 0) -> str:
         return f"{value:.{decimals}f}".replace(".", QLocale().decimalPoint())
     size, unit = _unit(value)
     if size == 1:
-        return number_text(round(value)) if round(value) == value else round_text(value)
-    return round_text(value / size) + unit
+        return number_text(round(value)) if round(value) == value else _round_text(value)
+    return _round_text(value / size) + unit
 
 
 def _unit(value: float) -> tuple[float, str]:

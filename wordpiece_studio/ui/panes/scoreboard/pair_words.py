@@ -1,6 +1,6 @@
 """The words that hold a pair or a token, before and after a merge: asked of the history, most frequent first.
 
-No widget: it says what :mod:`~wordpiece_studio.ui.panes.scoreboard.words_view` shows.
+No widget: it says what :mod:`~wordpiece_studio.ui.panes.scoreboard.words_panel` shows.
 """
 
 from __future__ import annotations
@@ -77,12 +77,12 @@ def find_words(wish: WordsWish, _stop: threading.Event | None = None, _report: R
     """Return the words that are wished for. Work of a `BackgroundJob`, where the corpus is large."""
     history, focus, step = wish.history, wish.focus, wish.step
     if focus.kind == "word":
-        return the_word(history, focus.text, step)
+        return _the_word(history, focus.text, step)
     if focus.kind == "token":
-        return words_of_token(history, focus.text, step)
+        return _words_of_token(history, focus.text, step)
     if wish.is_merge:
         return words_of_merge(history, step)
-    return words_of_pair(history, focus.left, focus.right, wish.token, max(step - 1, 0))
+    return _words_of_pair(history, focus.left, focus.right, wish.token, max(step - 1, 0))
 
 
 def words_of_merge(history: MergeHistory, step: int) -> PairWords:
@@ -105,7 +105,7 @@ def words_of_merge(history: MergeHistory, step: int) -> PairWords:
     return PairWords(tuple(words), len(touched))
 
 
-def words_of_pair(history: MergeHistory, left: str, right: str, token: str, step: int) -> PairWords:
+def _words_of_pair(history: MergeHistory, left: str, right: str, token: str, step: int) -> PairWords:
     """Return the words in which a pair occurs after `step` merges, and what they would become by its merge."""
     words = []
     for word, count in history.words_with_pair(left, right, step, _SHOWN):
@@ -114,7 +114,7 @@ def words_of_pair(history: MergeHistory, left: str, right: str, token: str, step
     return PairWords(tuple(words), history.number_of_words_with_pair(left, right, step))
 
 
-def words_of_token(history: MergeHistory, token: str, step: int) -> PairWords:
+def _words_of_token(history: MergeHistory, token: str, step: int) -> PairWords:
     """Return the words that hold a token after `step` merges, and what the last of these did to them."""
     token_id = history.vocabulary(step).id_of(token)
     if token_id is None:
@@ -129,7 +129,7 @@ def words_of_token(history: MergeHistory, token: str, step: int) -> PairWords:
     return PairWords(tuple(words), history.number_of_words(token_id, step))
 
 
-def the_word(history: MergeHistory, word: str, step: int) -> PairWords:
+def _the_word(history: MergeHistory, word: str, step: int) -> PairWords:
     """Return what the merge `step` did to a word; nothing if it is not one that was trained on."""
     try:
         index = history.segmentations.index_of(word)

@@ -1,19 +1,24 @@
-"""What is said about the marks of the timeline, in words."""
+"""What is said about the marks of the timeline: sentences, and the line of the markers A and B."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
+from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
 
+from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text, value_text
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QAction
+
     from wordpiece_studio.session.breakpoint_watch import Hit
     from wordpiece_studio.session.breakpoints import Breakpoint
     from wordpiece_studio.session.markers import Distance, Markers
     from wordpiece_studio.training.engine import Merge
     from wordpiece_studio.training.history import MergeHistory
+    from wordpiece_studio.ui.actions.actions import Actions
 
 
 def _tr(text: str) -> str:
@@ -57,7 +62,7 @@ def merge_words(step: int, history: MergeHistory | None) -> str:
     return f"{left} + {right} → {token}"
 
 
-def distance_words(distance: Distance) -> str:
+def _distance_words(distance: Distance) -> str:
     """Return what lies between A and B: ``"13 merges, vocabulary +13, symbols −31"``."""
     return _tr("{merges} merges, vocabulary {tokens}, symbols {symbols}").format(
         merges=_signed(distance.merges) if distance.merges < 0 else number_text(distance.merges),
@@ -71,9 +76,45 @@ def markers_words(markers: Markers) -> str:
     steps = [f"{name} {number_text(step)}" for name, step in (("A", markers.a), ("B", markers.b)) if step is not None]
     distance = markers.distance()
     where = " → ".join(steps)
-    return f"{where}: {distance_words(distance)}" if distance is not None else where
+    return f"{where}: {_distance_words(distance)}" if distance is not None else where
 
 
 def _signed(number: int) -> str:
     sign = "+" if number > 0 else "−" if number < 0 else "±"
     return sign + number_text(abs(number))
+
+
+class MarkerLine(QWidget):
+    """Empty as long as nothing is marked."""
+
+    def __init__(self, markers: Markers, actions: Actions, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._markers = markers
+        self._a = self._button("A", actions.go_to_marker_a, actions)
+        self._b = self._button("B", actions.go_to_marker_b, actions)
+        self._label = plain_label("", self, role="caption")
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        for widget in (self._a, self._b, self._label):
+            layout.addWidget(widget)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show where the markers are now."""
+        for name, button, step in (("A", self._a, self._markers.a), ("B", self._b, self._markers.b)):
+            button.setVisible(step is not None)
+            if step is not None:
+                button.setText(f"{name} {number_text(step)}")
+        distance = self._markers.distance()
+        set_plain_text(self._label, _distance_words(distance) if distance is not None else "")
+
+    def _button(self, name: str, action: QAction, actions: Actions) -> QToolButton:
+        button = QToolButton(self)
+        button.setObjectName(f"timeline_go_to_{name.lower()}")
+        button.setProperty("role", "button")
+        button.setStyleSheet("padding: 0px 5px;")
+        button.setAccessibleName(action.text().replace("&", ""))
+        set_plain_tooltip(button, actions.usual_tip(action))
+        button.clicked.connect(action.trigger)
+        return button

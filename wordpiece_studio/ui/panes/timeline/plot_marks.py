@@ -1,4 +1,4 @@
-"""What is marked on the axis of the timeline, and how each mark looks, on the axis and in the legend.
+"""What is marked on the axis of the timeline, how each mark looks, and the legend that says what it means.
 
 Every kind has a shape of its own, so that nothing depends on colour alone.
 """
@@ -9,10 +9,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
+from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from wordpiece_studio.ui.widgets.plain import set_plain_tooltip
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from wordpiece_studio.ui.widgets.theme import Theme
@@ -27,9 +32,10 @@ _OUTLINES: dict[MarkKind, tuple[tuple[float, float], ...]] = {
 _SMALL = 2 / 3
 _MANY = 200
 """More marks than this are drawn small."""
+_MARK, _GAP = 13, 16
 
 
-def no_steps() -> NDArray[np.int64]:
+def _no_steps() -> NDArray[np.int64]:
     """Return an empty array of steps."""
     return np.empty(0, dtype=np.int64)
 
@@ -52,15 +58,15 @@ class PlotMarks:
         The markers.
     """
 
-    changes: NDArray[np.int64] = field(default_factory=no_steps)
-    breakpoints: NDArray[np.int64] = field(default_factory=no_steps)
-    notes: NDArray[np.int64] = field(default_factory=no_steps)
+    changes: NDArray[np.int64] = field(default_factory=_no_steps)
+    breakpoints: NDArray[np.int64] = field(default_factory=_no_steps)
+    notes: NDArray[np.int64] = field(default_factory=_no_steps)
     birth: int | None = None
     a: int | None = None
     b: int | None = None
 
 
-def mark_color(kind: MarkKind, theme: Theme) -> QColor:
+def _mark_color(kind: MarkKind, theme: Theme) -> QColor:
     """Return the colour in which marks of a kind are drawn."""
     return {
         "tie": theme.tie,
@@ -71,7 +77,7 @@ def mark_color(kind: MarkKind, theme: Theme) -> QColor:
     }[kind]
 
 
-def paint_mark(painter: QPainter, kind: MarkKind, centre: QPointF, *, is_small: bool = False) -> None:
+def _paint_mark(painter: QPainter, kind: MarkKind, centre: QPointF, *, is_small: bool = False) -> None:
     """Draw a mark of a kind around a point, in the brush that is set."""
     if kind == "tie":
         radius = 1.2 if is_small else 2.5
@@ -86,10 +92,10 @@ def paint_mark(painter: QPainter, kind: MarkKind, centre: QPointF, *, is_small: 
 def paint_marks(painter: QPainter, kind: MarkKind, xs: NDArray[np.float64], y: float, theme: Theme) -> None:
     """Draw marks of a kind at these places; many of them are drawn small."""
     painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(mark_color(kind, theme))
+    painter.setBrush(_mark_color(kind, theme))
     is_small = len(xs) > _MANY
     for x in xs.tolist():
-        paint_mark(painter, kind, QPointF(x, y), is_small=is_small)
+        _paint_mark(painter, kind, QPointF(x, y), is_small=is_small)
 
 
 def flag_rect(x: float) -> QRectF:
@@ -123,3 +129,51 @@ def paint_box(painter: QPainter, top: QPointF, text: str, width: int, theme: The
     painter.drawRoundedRect(box, 4, 4)
     painter.setPen(theme.text)
     painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), text)
+
+
+class Legend(QWidget):
+    """Entries from left to right; what does not fit is left out, and the tooltip has it all."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._entries: tuple[tuple[MarkKind | None, str], ...] = ()
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        theme.changed.connect(self.update)
+
+    def set_entries(self, entries: Sequence[tuple[MarkKind | None, str]]) -> None:
+        """Show these marks, each with its word; None is a word without a mark."""
+        if tuple(entries) != self._entries:
+            self._entries = tuple(entries)
+            words = ", ".join(text for _, text in entries)
+            self.setAccessibleName(words)
+            set_plain_tooltip(self, words)
+            self.updateGeometry()
+            self.update()
+
+    def sizeHint(self) -> QSize:
+        widths = (self._width(kind, text) + _GAP for kind, text in self._entries)
+        return QSize(max(sum(widths) - _GAP, 0), self.fontMetrics().height() + 2)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(0, self.fontMetrics().height() + 2)
+
+    def _width(self, kind: MarkKind | None, text: str) -> int:
+        return self.fontMetrics().horizontalAdvance(text) + (_MARK if kind else 0)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            left, height = 0, self.height()
+            for kind, text in self._entries:
+                width = self._width(kind, text)
+                if left + width > self.width():
+                    continue
+                if kind is not None:
+                    painter.setPen(Qt.PenStyle.NoPen)
+                    painter.setBrush(_mark_color(kind, self._theme))
+                    _paint_mark(painter, kind, QPointF(left + 5, height / 2))
+                painter.setPen(self._theme.tie_text if kind == "tie" else self._theme.muted)
+                place = QRect(left + (_MARK if kind else 0), 0, width, height)
+                painter.drawText(place, int(Qt.AlignmentFlag.AlignVCenter), text)
+                left += width + _GAP

@@ -12,10 +12,8 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.records import TrainerState
 from wordpiece_studio.session.selection import FocusStep
-from wordpiece_studio.ui.panes.timeline.legend import Legend
-from wordpiece_studio.ui.panes.timeline.mark_words import hit_words, markers_words
-from wordpiece_studio.ui.panes.timeline.marker_line import MarkerLine
-from wordpiece_studio.ui.panes.timeline.plot_marks import PlotMarks
+from wordpiece_studio.ui.panes.timeline.mark_words import MarkerLine, hit_words, markers_words
+from wordpiece_studio.ui.panes.timeline.plot_marks import Legend, PlotMarks
 from wordpiece_studio.ui.panes.timeline.timeline_buttons import TimelineButtons
 from wordpiece_studio.ui.panes.timeline.timeline_plot import TimelinePlot
 from wordpiece_studio.ui.widgets.pane import Pane

@@ -13,9 +13,8 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import QAbstractSlider, QSizePolicy, QWidget
 
-from wordpiece_studio.ui.panes.timeline.curve_painter import CurvePainter
 from wordpiece_studio.ui.panes.timeline.plot_marks import PlotMarks, flag_rect, paint_box, paint_flag, paint_marks
-from wordpiece_studio.ui.panes.timeline.timeline_curve import ValueCurve, thinned
+from wordpiece_studio.ui.panes.timeline.timeline_curve import CurvePainter, ValueCurve, thinned
 
 if TYPE_CHECKING:
     from collections.abc import Callable

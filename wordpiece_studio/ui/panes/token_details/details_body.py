@@ -1,25 +1,43 @@
-"""The parts of the token details one below the other, in a room that scrolls; it shows what it is told."""
+"""The token details as they are shown: all parts one below the other in a room that scrolls; in a low pane a line."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from wordpiece_studio.ui.panes.token_details.chip_flow import ChipFlow
+from wordpiece_studio.ui.panes.token_details import details_text
+from wordpiece_studio.ui.panes.token_details.details_state import (
+    MANY,
+    chain_items,
+    children_items,
+    chip,
+    more_item,
+    shortened,
+    step_item,
+    word_item,
+)
+from wordpiece_studio.ui.panes.token_details.item_flow import FlowItem, ItemFlow
 from wordpiece_studio.ui.panes.token_details.merge_tree_view import MergeTreeArea
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text
-from wordpiece_studio.ui.widgets.token_text import number_text
+from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 from wordpiece_studio.ui.widgets.whole_label import WholeLabel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wordpiece_studio.ui.panes.token_details.chip_flow import FlowItem
+    from wordpiece_studio.training.history import MergeHistory
+    from wordpiece_studio.ui.panes.token_details.details_state import DetailsState
+    from wordpiece_studio.ui.panes.token_details.details_text import Subject
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _HEAD_POINTS, _LONG = 5, 18  # characters
+_MOST_NAME = 400  # characters that a screen reader is given
+_DOTS = FlowItem("…")
+_MOST_LOW = 60
+"""No low pane has room for so many tokens of a word."""
+_SIDES, _ABOVE, _BELOW = 14, 4, 1
 
 
 class ListPart(QWidget):
@@ -28,7 +46,7 @@ class ListPart(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._heading = plain_label("", self, role="heading", wrap=True)
-        self.flow = ChipFlow(theme, self, points=-0.5)
+        self.flow = ItemFlow(theme, self, points=-0.5)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(3)
@@ -47,11 +65,11 @@ class DetailsBody(QScrollArea):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.head = ChipFlow(theme, points=_HEAD_POINTS)
+        self.head = ItemFlow(theme, points=_HEAD_POINTS)
         self.summary = WholeLabel(role="hint")
         self.birth = QPushButton()
         self.birth.setAccessibleName(self.tr("Go to the step that made the token"))
-        self.formula = ChipFlow(theme)
+        self.formula = ItemFlow(theme)
         self.facts = WholeLabel()
         self.tree = MergeTreeArea(theme)
         self.parts = ListPart(theme)
@@ -84,7 +102,7 @@ class DetailsBody(QScrollArea):
         layout.addStretch(1)
         return content
 
-    def flows(self) -> tuple[ChipFlow, ...]:
+    def flows(self) -> tuple[ItemFlow, ...]:
         """Return all lines of chips."""
         return self.head, self.formula, self.parts.flow, self.children_.flow, self.words.flow
 
@@ -107,3 +125,177 @@ class DetailsBody(QScrollArea):
         text = "\n".join(sentence for sentence in sentences if sentence)
         self.facts.show_text(text)
         self.facts.setVisible(bool(text))
+
+
+class DetailsFiller:
+    """Shows in a body what is known of a subject."""
+
+    def __init__(self, body: DetailsBody, state: DetailsState) -> None:
+        self._body = body
+        self._state = state
+
+    def fill(self, history: MergeHistory, subject: Subject) -> None:
+        """Show `subject` at the step."""
+        if subject.kind == "word":
+            self._fill_word(history, subject)
+        elif subject.kind == "token":
+            self._fill_token(history, subject)
+        else:
+            self._fill_unlearned(history, subject)
+
+    # -- a token
+
+    def _fill_token(self, history: MergeHistory, subject: Subject) -> None:
+        step, body, name = self._state.model.step, self._body, token_text(subject.text, _MOST_NAME)
+        item = FlowItem(subject.text, "chip", tip=name, faded=subject.birth > step)
+        body.show_head(item, name, details_text.summary(subject, self._state.number_of_special, step), subject.birth)
+        self._fill_formula(history, subject)
+        body.show_facts(details_text.other_origin(subject), self._state.use(subject))
+        body.tree.show_tree(history, history.merge_tree(subject.token_id), step)
+        body.parts.show_items("", [])
+        self._fill_children(history, subject)
+        self._fill_words(subject)
+
+    def _fill_formula(self, history: MergeHistory, subject: Subject) -> None:
+        if not subject.birth:
+            self._body.formula.show_items([], "")
+            return
+        merge = history[subject.birth - 1]
+        faded = subject.birth > self._state.model.step
+        formula = f"{self._state.value_name()} {self._state.formula(merge, merge.symbols_before)}".strip()
+        items = [chip(merge.left, faded=faded), FlowItem("+"), chip(merge.right, faded=faded)]
+        items.append(FlowItem(formula, faded=faded))
+        name = _tr("Parts of {token} and the value of their merge").format(token=token_text(subject.text))
+        self._body.formula.show_items(items, name)
+
+    def _fill_children(self, history: MergeHistory, subject: Subject) -> None:
+        model, most = self._state.model, self._state.most_children
+        steps = details_text.children_of(history, subject.token_id, model.merge_count)
+        items = children_items(history, steps[:most].tolist(), model.step)
+        if len(steps) > most and most < MANY:
+            items.append(more_item(len(steps) - most))
+        heading = _tr("Taken up by {count} merges") if len(steps) != 1 else _tr("Taken up by one merge")
+        self._body.children_.show_items(heading.format(count=number_text(len(steps))) if items else "", items)
+
+    def _fill_words(self, subject: Subject) -> None:
+        words, step = self._state.words, self._state.model.step
+        is_special = subject.token_id < self._state.number_of_special  # no word is merged into one
+        is_of_another = words is None or (words.token_id, words.step) != (subject.token_id, step)
+        if words is None or is_of_another or is_special or subject.birth > step:
+            self._body.words.show_items("", [])
+            return
+        items = [word_item(word, count) for word, count in words.words]
+        if not words.total:
+            heading = _tr("Stands in no word at this step")
+        elif words.total == 1:
+            heading = _tr("Stands in one word at this step")
+        else:
+            heading = _tr("Stands in {count} words at this step, the most frequent first")
+        if words.total > len(words.words):
+            items.append(FlowItem("…"))
+        self._body.words.show_items(heading.format(count=number_text(words.total)), items)
+
+    # -- what is no token
+
+    def _fill_unlearned(self, history: MergeHistory, subject: Subject) -> None:
+        body, item = self._body, FlowItem(subject.text, "chip", faded=True)
+        body.show_head(item, token_text(subject.text, _MOST_NAME), self._state.unlearned(history, subject))
+        formula: list[FlowItem] = []
+        if subject.pair is not None:
+            left, right = subject.pair
+            formula = [chip(left), FlowItem("+"), chip(right), FlowItem("→"), item]
+        body.formula.show_items(formula, _tr("The pair"))
+        body.show_facts()
+        body.show_no_lists()
+
+    # -- a word
+
+    def _fill_word(self, history: MergeHistory, subject: Subject) -> None:
+        state, body, now = self._state, self._body, self._state.model.step
+        growth = state.growth_of(subject)
+        summary = details_text.growth_text(growth, now) if growth is not None else ""
+        body.show_head(FlowItem(subject.text, "word"), token_text(subject.text, _MOST_NAME), summary)
+        body.formula.show_items(state.word_items(history, subject), _tr("Tokens of the word at this step"))
+        body.show_facts(state.cut_otherwise(history, subject))
+        body.show_no_lists()
+        steps = growth.steps if growth is not None else ()
+        items = [step_item(step, now) for step in steps[:MANY]]
+        body.parts.show_items(_tr("Changed at the steps") if items else "", items)
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("TokenDetails", text)
+
+
+class DetailsLine(QWidget):
+    """The merges of a token in a line; where they have no room, the last of them."""
+
+    def __init__(self, theme: Theme, state: DetailsState, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._state = state
+        self.chain = ItemFlow(theme, points=-0.5)
+        self.note = WholeLabel(role="hint")
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(_SIDES, _ABOVE, _SIDES, _BELOW)
+        layout.setSpacing(4)
+        layout.addWidget(self.chain)
+        layout.addWidget(self.note)
+        layout.addStretch(1)
+
+    def fill(self, history: MergeHistory, subject: Subject, width: int, height: int) -> None:
+        """Show `subject` in a pane of so many pixels."""
+        room = max(width - 2 * _SIDES, 1), max(height - _ABOVE - _BELOW, 1)
+        if subject.kind == "word":
+            items = self._beginning(self._state.word_items(history, subject), room)
+            name = self.tr("Tokens of the word")
+        else:
+            items = self._token_items(history, subject, room)
+            name = self.tr("How {token} came to be").format(token=token_text(subject.text))
+        self.chain.show_items(items, name)
+        self._show_note(self._note(history, subject), room[1] - self.chain.height_of(items, room[0]))
+
+    def _token_items(self, history: MergeHistory, subject: Subject, room: tuple[int, int]) -> list[FlowItem]:
+        groups: list[list[FlowItem]] = []
+        if subject.kind == "token" and subject.birth:
+            groups = chain_items(history, history.merge_tree(subject.token_id), self._state.model.step)
+        if groups:
+            return self._fitting(groups, room)
+        is_learned = subject.kind == "token"
+        return [FlowItem(subject.text, "chip", focused=is_learned, faded=not is_learned)]
+
+    def _fitting(self, groups: Sequence[Sequence[FlowItem]], room: tuple[int, int]) -> list[FlowItem]:
+        """Return as many merges as there is room for, the last one at least."""
+        first = 0
+        while first < len(groups) - 1 and self.chain.height_of(shortened(groups, first), room[0]) > room[1]:
+            first = min(first + max(1, (len(groups) - first) // 16), len(groups) - 1)
+        return shortened(groups, first)
+
+    def _beginning(self, items: Sequence[FlowItem], room: tuple[int, int]) -> list[FlowItem]:
+        """Return as many tokens of a word as there is room for above a line of the note, dots for the others."""
+        width, height = room[0], max(room[1] - self.note.fontMetrics().height() - 6, 1)
+        if self.chain.height_of(items, width) <= height:
+            return list(items)
+        fits = [self.chain.height_of([*items[:count], _DOTS], width) <= height for count in range(1, _MOST_LOW)]
+        return [*items[: max(fits.count(True), 1)], _DOTS]
+
+    def _note(self, history: MergeHistory, subject: Subject) -> str:
+        state, step = self._state, self._state.model.step
+        if subject.kind == "word":
+            growth = state.growth_of(subject)
+            return details_text.growth_text(growth, step) if growth is not None else ""
+        if subject.kind != "token":
+            return state.unlearned(history, subject)
+        summary = details_text.summary(subject, state.number_of_special, step)
+        return f"{summary}\n{state.use(subject)}".strip()
+
+    def _show_note(self, text: str, room: int) -> None:
+        """Show as many lines of a text as there is room for."""
+        lines = text.split("\n")
+        height, width = self.note.fontMetrics().height(), max(self.chain.width(), 1)
+        while lines:
+            needed = sum(1 + self.note.fontMetrics().horizontalAdvance(line) // width for line in lines) * height + 6
+            if needed <= room:
+                break
+            lines.pop()
+        self.note.show_text("\n".join(lines))
+        self.note.setVisible(bool(lines))

@@ -11,12 +11,9 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QPushButton, QStackedLayout, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.records import Focus, TrainerState
-from wordpiece_studio.ui.panes.token_details.details_body import DetailsBody
-from wordpiece_studio.ui.panes.token_details.details_filler import DetailsFiller
-from wordpiece_studio.ui.panes.token_details.details_items import MORE
-from wordpiece_studio.ui.panes.token_details.details_line import DetailsLine
-from wordpiece_studio.ui.panes.token_details.details_state import FEW, MANY, DetailsState
-from wordpiece_studio.ui.panes.token_details.details_subject import Subject, subject_of
+from wordpiece_studio.ui.panes.token_details.details_body import DetailsBody, DetailsFiller, DetailsLine
+from wordpiece_studio.ui.panes.token_details.details_state import FEW, MANY, MORE, DetailsState
+from wordpiece_studio.ui.panes.token_details.details_text import Subject, subject_of
 from wordpiece_studio.ui.widgets.pane import Pane
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text

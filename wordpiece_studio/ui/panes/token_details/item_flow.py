@@ -70,7 +70,7 @@ class FlowItem:
     focused: bool = False
 
 
-class ChipFlow(QWidget):
+class ItemFlow(QWidget):
     """Items from left to right, in as many lines as they need.
 
     Parameters
