@@ -11,7 +11,7 @@ import pytest
 from PySide6.QtWidgets import QMessageBox
 
 from tests.ui.conftest import Studio, empty_studio, studio, theme  # noqa: F401  (fixtures)
-from tests.ui.project.conftest import projects  # noqa: F401  (a fixture)
+from tests.ui.dialogs.project.conftest import projects  # noqa: F401  (a fixture)
 from wordpiece_studio.session.file_rows import FileState
 from wordpiece_studio.session.project_lock import ProjectLock
 from wordpiece_studio.session.records import TrainerState
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tests.ui.project.conftest import Projects
+    from tests.ui.dialogs.project.conftest import Projects
 
     Told = Callable[[object], str]
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QComboBox, QInputDialog, QScrollArea
 from wordpiece_studio.corpus.linter.finding import Finding, LengthFix
 from wordpiece_studio.session.file_table import FileColumn
 from wordpiece_studio.text.pre_tokenizers import to_spec
-from wordpiece_studio.ui.panes.corpus.corpus_figures import CorpusFigures
+from wordpiece_studio.ui.panes.corpus.corpus_figures import CorpusFiguresView
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +25,7 @@ def choose(box: QComboBox, value: str) -> None:
     box.activated.emit(box.currentIndex())
 
 
-def type_name(figures: CorpusFigures, name: str) -> None:
+def type_name(figures: CorpusFiguresView, name: str) -> None:
     choose(figures._pre_tokenizer_box, "")
     dialog = figures.window().findChild(QInputDialog)
     dialog.setTextValue(name)
@@ -42,7 +42,7 @@ def wait_counted(studio: Studio) -> None:
 
 @pytest.mark.parametrize("name", ["punctuation", "whitespace-split+punctuation", "pattern:[a-z]+|."])
 def test_a_pre_tokenizer_that_is_not_in_the_list_is_put_there(qtbot: QtBot, name: str) -> None:
-    figures = CorpusFigures()
+    figures = CorpusFiguresView()
     qtbot.addWidget(figures)
     figures.set_names("bert-cased", name)
     assert figures._pre_tokenizer_box.currentData() == name

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtWidgets import QAbstractSpinBox, QDialog, QDialogButtonBox, QLineEdit
 
-from wordpiece_studio.ui.panes.training_bar.special_tokens import SpecialTokensDialog
-from wordpiece_studio.ui.widgets.exact_text import copy_text
-from wordpiece_studio.ui.widgets.limited_edit import MOST_CHARACTERS
-from wordpiece_studio.ui.widgets.line_field import LONGEST_LIST, line_field
+from wordpiece_studio.ui.panes.training_bar.training_settings import SpecialTokensDialog
+from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, MOST_CHARACTERS, line_field
+from wordpiece_studio.ui.widgets.plain import copy_text
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot

@@ -17,7 +17,7 @@ from wordpiece_studio.corpus.counting.counting_progress import CountingProgress
 from wordpiece_studio.session.file_rows import FileState
 from wordpiece_studio.session.file_table import FileColumn
 from wordpiece_studio.ui.panes.corpus.counting_bar import progress_words
-from wordpiece_studio.ui.panes.corpus.encoding_dialog import EncodingDialog
+from wordpiece_studio.ui.panes.corpus.encodings import EncodingDialog
 
 if TYPE_CHECKING:
     from pathlib import Path

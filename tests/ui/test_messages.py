@@ -12,8 +12,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMessageBox
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.ui.dialogs.help.diagnostics import diagnostics
-from wordpiece_studio.ui.dialogs.help.log import last_lines, log_path, start_log, stop_log
+from wordpiece_studio.ui.dialogs.diagnostics import diagnostics, last_lines, log_path, start_log, stop_log
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Studio

@@ -7,6 +7,7 @@ What the commands do is in the controllers: `training_controller`, `file_control
 from __future__ import annotations
 
 import logging
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
@@ -20,7 +21,7 @@ from wordpiece_studio.session.records import TrainerState
 from wordpiece_studio.session.step_marks import StepMarks
 from wordpiece_studio.session.token_usage import TokenUsage
 from wordpiece_studio.session.trainer_model import TrainerModel
-from wordpiece_studio.ui.actions.actions import Actions
+from wordpiece_studio.ui.actions import Actions
 from wordpiece_studio.ui.controllers.chart_controller import ChartController
 from wordpiece_studio.ui.controllers.counting_controller import CountingController
 from wordpiece_studio.ui.controllers.edit_controller import EditController
@@ -39,14 +40,14 @@ from wordpiece_studio.ui.controllers.training_controller import TrainingControll
 from wordpiece_studio.ui.controllers.view_controller import ViewController
 from wordpiece_studio.ui.dialogs.project.project_parts import ProjectParts
 from wordpiece_studio.ui.dialogs.project.window_fields import WindowFields
-from wordpiece_studio.ui.layouts.pane_zoom import PaneZoom
+from wordpiece_studio.ui.layouts.pane_zoom import PaneTheme, PaneZoom
 from wordpiece_studio.ui.menus import Menus
 from wordpiece_studio.ui.messages import Messages
 from wordpiece_studio.ui.panes.charts.charts_pane import ChartsPane
-from wordpiece_studio.ui.panes.corpus.corpus_focus import CorpusFocus
+from wordpiece_studio.ui.panes.corpus.corpus_editor import CorpusFocus
 from wordpiece_studio.ui.panes.corpus.corpus_pane import CorpusPane
 from wordpiece_studio.ui.panes.corpus.file_drops import FileDrops
-from wordpiece_studio.ui.panes.corpus.samples import START_SAMPLE, Sample, first_sentence, samples
+from wordpiece_studio.ui.panes.corpus.samples import START_SAMPLE, SampleCorpus, first_sentence, samples
 from wordpiece_studio.ui.panes.history.history_pane import HistoryPane
 from wordpiece_studio.ui.panes.scoreboard.scoreboard_pane import ScoreboardPane
 from wordpiece_studio.ui.panes.timeline.timeline_pane import TimelinePane
@@ -58,12 +59,10 @@ from wordpiece_studio.ui.widgets.banner import Banner
 from wordpiece_studio.ui.widgets.dock_area import DockArea
 from wordpiece_studio.ui.widgets.empty_state import EmptyState
 from wordpiece_studio.ui.widgets.later import later
-from wordpiece_studio.ui.widgets.pane_theme import PaneTheme
 from wordpiece_studio.ui.widgets.panel import PanelDock
-from wordpiece_studio.ui.widgets.tab_order import set_tab_order
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from PySide6.QtGui import QCloseEvent, QKeyEvent
@@ -77,7 +76,9 @@ _MARGIN = 10
 _PATIENCE_MS = 500
 _WARM_UP_DELAY_MS = 300  # after the first painting
 PANES = ("corpus", "token_details", "scoreboard", "history", "vocabulary", "charts", "tokenization", "timeline")
-START_STEP = 12
+_SAME_LINE = 12
+"""Pixels: what begins so little lower than its neighbour stands on the same line."""
+_START_STEP = 12
 """What the first window shows: a merge with a tie, something learned already, and something still to come."""
 
 
@@ -141,7 +142,7 @@ class MainWindow(QMainWindow):
             self.file_controller.open_paths(self._first_paths)
         else:
             self.file_controller.load_sample(START_SAMPLE)
-            self.training_controller.train_unasked(START_STEP)
+            self.training_controller.train_unasked(_START_STEP)
 
     def show_soon(self) -> None:
         """Show the window when the sample is trained, so that the first picture has something in it; or soon anyhow."""
@@ -177,7 +178,7 @@ class MainWindow(QMainWindow):
         self.vocabulary_pane.close_jobs()
         self.history_controller.close()
         self.export_controller.close()
-        self.file_controller.close()
+        self.file_controller.opening.close()
         self.corpus_pane.files_view.preview.close_job()
         self.scoreboard_pane.close_job()
         self.corpus_pane.lint_controller.close()
@@ -190,7 +191,7 @@ class MainWindow(QMainWindow):
             if self.project.leave.must_ask():
                 event.ignore()
                 return
-            self.recovery.forget()
+            self.recovery.keeper.forget()
         self._is_leaving = True
         self.view_controller.remember(self.player.speed)
         self.hide()  # what runs may take a moment to end, and no one should have to look at a window that is stuck
@@ -211,7 +212,7 @@ class MainWindow(QMainWindow):
 
     def focusNextPrevChild(self, is_next: bool) -> bool:
         """Let Tab go as one reads what is shown now: panes make some of their controls when they are first seen."""
-        set_tab_order([self.bar, *self.docks.parts(), *self._banners()])
+        _set_tab_order([self.bar, *self.docks.parts(), *self._banners()])
         return super().focusNextPrevChild(is_next)
 
     # -- making it
@@ -328,7 +329,7 @@ class MainWindow(QMainWindow):
         self.file_controller.sample_loaded.connect(self._on_sample_loaded)
         self.file_controller.renamed.connect(self._on_corpus_renamed)
         self.export_controller.saved.connect(self.training_controller.record.note_saved)
-        self.project.leave.agreed.connect(self.recovery.forget)
+        self.project.leave.agreed.connect(self.recovery.keeper.forget)
         self.project.leave.agreed.connect(self.leave_at_once)
         self.warm_up.status_changed.connect(self.training_controller.engine.take_status)
         self.warm_up.ready.connect(self._on_warm_up_ready)
@@ -371,7 +372,7 @@ class MainWindow(QMainWindow):
             self._awaits_preview = False
             self._suggest_text(first_sentence(text))
 
-    def _on_sample_loaded(self, sample: Sample) -> None:
+    def _on_sample_loaded(self, sample: SampleCorpus) -> None:
         self._suggest_text(sample.sentence)
 
     def _suggest_text(self, text: str) -> None:
@@ -404,3 +405,34 @@ class MainWindow(QMainWindow):
             "merges": self.model.merge_count,
             "step": self.model.step,
         }
+
+
+def _set_tab_order(parts: Sequence[QWidget]) -> None:
+    """Let Tab go through the controls of the first part, then of the second, and so on.
+
+    In a part it goes from line to line and from left to right, and through all of one group before the next. A part
+    inside a later part comes where it is named first.
+    """
+    order: list[QWidget] = []
+    for part in parts:
+        order += [control for control in _controls(part) if control not in order]
+    for before, after in pairwise(order):
+        QWidget.setTabOrder(before, after)
+
+
+def _controls(part: QWidget) -> Iterator[QWidget]:
+    """Yield what can have the keyboard inside a part; pop-up windows and the insides of controls are left out."""
+    if _stops_at(part):
+        yield part
+    children = part.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly)
+    for child in sorted((child for child in children if not child.isWindow()), key=_place):
+        yield from _controls(child)
+
+
+def _place(widget: QWidget) -> tuple[int, int]:
+    return widget.y() // _SAME_LINE, widget.x()
+
+
+def _stops_at(widget: QWidget) -> bool:
+    takes_tab = widget.focusPolicy().value & Qt.FocusPolicy.TabFocus.value
+    return bool(takes_tab) and widget.focusProxy() is None

@@ -16,8 +16,8 @@ from wordpiece_studio.ui.widgets.token_text import number_text
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from wordpiece_studio.ui.actions.actions import Actions
-    from wordpiece_studio.ui.panes.corpus.samples import Sample
+    from wordpiece_studio.ui.actions import Actions
+    from wordpiece_studio.ui.panes.corpus.samples import SampleCorpus
 
 
 class Menus(QObject):
@@ -41,7 +41,7 @@ class Menus(QObject):
         self._add_help_menu(actions)
         self.set_recent_files([])
 
-    def set_samples(self, samples: Sequence[Sample]) -> None:
+    def set_samples(self, samples: Sequence[SampleCorpus]) -> None:
         """Offer these samples."""
         self.samples.clear()
         for sample in samples:

@@ -13,8 +13,8 @@ from wordpiece_studio.session.history_rows import HistoryColumn
 from wordpiece_studio.session.records import Focus
 from wordpiece_studio.storage import merge_table
 from wordpiece_studio.storage.merge_table import MERGE_COLUMNS
-from wordpiece_studio.ui.panes.history import history_copying, history_view
-from wordpiece_studio.ui.panes.history.history_copying import history_tsv
+from wordpiece_studio.ui.panes.history import history_export, history_view
+from wordpiece_studio.ui.panes.history.history_export import history_tsv
 from wordpiece_studio.ui.panes.history.history_pane import HistoryPane
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def test_many_rows_are_copied_beside_the_window(bench: Bench, monkeypatch: pytes
     pane.copy_rows()
     at_once = QGuiApplication.clipboard().text()
     QGuiApplication.clipboard().clear()
-    monkeypatch.setattr(history_copying, "_AT_ONCE", 24)
+    monkeypatch.setattr(history_export, "_AT_ONCE", 24)
     monkeypatch.setattr(merge_table, "_ROWS", 10)
     pane.copy_rows()
     assert pane.hint == "copying 25 rows…"

@@ -17,8 +17,8 @@ from wordpiece_studio.training.engine import Candidate
 from wordpiece_studio.training.trainer import Trainer
 from wordpiece_studio.ui.panes.token_details.merge_tree_view import MOST_NODES, laid_out, merges_of
 from wordpiece_studio.ui.panes.token_details.token_details_pane import TokenDetailsPane
-from wordpiece_studio.ui.widgets.dead_text import dead_sentence
 from wordpiece_studio.ui.widgets.plain import tooltip_text
+from wordpiece_studio.ui.widgets.token_text import dead_sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,8 +12,7 @@ from PySide6.QtWidgets import QComboBox, QLineEdit, QStyleOptionViewItem, QToolB
 from tests.ui.panes.looking import Looking
 from wordpiece_studio.session.records import Focus
 from wordpiece_studio.session.vocabulary_rows import VocabularyColumn
-from wordpiece_studio.ui.panes.vocabulary.vocabulary_pane import VocabularyPane
-from wordpiece_studio.ui.panes.vocabulary.vocabulary_tsv import TITLES
+from wordpiece_studio.ui.panes.vocabulary.vocabulary_pane import TITLES, VocabularyPane
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

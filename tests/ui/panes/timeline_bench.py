@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QToolButton, QWidget
 from wordpiece_studio.session.live_changes import LiveChanges
 from wordpiece_studio.session.player import Player
 from wordpiece_studio.session.step_marks import StepMarks
-from wordpiece_studio.ui.actions.actions import Actions
+from wordpiece_studio.ui.actions import Actions
 from wordpiece_studio.ui.controllers.marks_controller import MarksController
 from wordpiece_studio.ui.controllers.step_controller import StepController
 from wordpiece_studio.ui.panes.timeline.timeline_pane import TimelinePane

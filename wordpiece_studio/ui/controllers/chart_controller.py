@@ -13,7 +13,7 @@ from wordpiece_studio.system.atomic_write import atomic_write
 
 if TYPE_CHECKING:
     from wordpiece_studio.session.trainer_model import TrainerModel
-    from wordpiece_studio.ui.actions.actions import Actions
+    from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.messages import Messages
     from wordpiece_studio.ui.panes.charts.charts_pane import ChartsPane
 

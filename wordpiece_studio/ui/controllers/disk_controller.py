@@ -14,8 +14,8 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.file_rows import FileState
 from wordpiece_studio.session.text_file import read_text_file
 from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.ui.dialogs.project.file_questions import place_dialog
 from wordpiece_studio.ui.messages import add_button, plain_box
-from wordpiece_studio.ui.panes.corpus.place_dialog import place_dialog
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.corpus_references import ChangedFiles, CorpusReferences, MovedFiles
     from wordpiece_studio.session.document import Document
     from wordpiece_studio.session.file_watch import FileWatch
-    from wordpiece_studio.ui.actions.actions import Actions
+    from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.controllers.counting_controller import CountingController
     from wordpiece_studio.ui.messages import Messages
     from wordpiece_studio.ui.widgets.banner import Banner

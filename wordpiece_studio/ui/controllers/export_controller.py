@@ -12,11 +12,17 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 from wordpiece_studio.session.background_job import BackgroundJob
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.ui.dialogs.export.export_dialog import ExportChoice, ExportDialog
-from wordpiece_studio.ui.dialogs.export.export_work import ExportOrder, InspectionOrder, InTheWay, export, inspect
-from wordpiece_studio.ui.dialogs.export.usage_lines import usage_lines
+from wordpiece_studio.ui.dialogs.export.export_work import (
+    ExportOrder,
+    InspectionOrder,
+    InTheWay,
+    export,
+    inspect,
+    usage_lines,
+)
 from wordpiece_studio.ui.messages import add_button, plain_box
-from wordpiece_studio.ui.widgets.exact_text import copy_text
 from wordpiece_studio.ui.widgets.later import later
+from wordpiece_studio.ui.widgets.plain import copy_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +31,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.document import Document
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.storage.project.contents import Project
-    from wordpiece_studio.ui.actions.actions import Actions
+    from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.dialogs.export.export_work import Inspection
     from wordpiece_studio.ui.messages import Messages
     from wordpiece_studio.ui.widgets.banner import Banner

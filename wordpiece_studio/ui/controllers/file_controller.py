@@ -12,19 +12,17 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.corpus_opening import CorpusOpening, OpenedText, OpeningOrder, Reading
 from wordpiece_studio.ui.controllers.listing_controller import ListingController
-from wordpiece_studio.ui.dialogs.project.project_names import names_project
+from wordpiece_studio.ui.dialogs.project.file_questions import names_project, overwrite_box, place_dialog
 from wordpiece_studio.ui.dialogs.project.stakes import Loss
-from wordpiece_studio.ui.panes.corpus.encoding_dialog import is_about_decoding
-from wordpiece_studio.ui.panes.corpus.place_dialog import place_dialog
+from wordpiece_studio.ui.panes.corpus.encodings import is_about_decoding
 from wordpiece_studio.ui.panes.corpus.samples import sample
-from wordpiece_studio.ui.panes.corpus.unsaved_question import overwrite_box
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from wordpiece_studio.session.document import Document
     from wordpiece_studio.session.settings import SettingsStore
-    from wordpiece_studio.ui.actions.actions import Actions
+    from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.controllers.counting_controller import CountingController
     from wordpiece_studio.ui.messages import Messages
 
@@ -35,7 +33,7 @@ class FileController(QObject):
     """Opens and saves. What is in no file is never replaced without a question, see `set_guard`."""
 
     sample_loaded = Signal(object)
-    """A sample is the corpus now, a :class:`~wordpiece_studio.ui.panes.corpus.samples.Sample`."""
+    """A sample is the corpus now, a :class:`~wordpiece_studio.ui.panes.corpus.samples.SampleCorpus`."""
     text_taken = Signal(object)
     """Another text, or a list of files, is the corpus now: its name where it has no file, a str."""
     renamed = Signal()
@@ -83,10 +81,6 @@ class FileController(QObject):
     def set_guard(self, when_safe: WhenSafe) -> None:
         """Have `when_safe` called with what is to be done and what that costs; it asks, and does it or not."""
         self._when_safe = when_safe
-
-    def close(self) -> None:
-        """Give up what is being opened."""
-        self.opening.close()
 
     # -- other texts and files
 

@@ -13,7 +13,7 @@ from wordpiece_studio.session.selection import id_of_token
 
 if TYPE_CHECKING:
     from wordpiece_studio.session.trainer_model import TrainerModel
-    from wordpiece_studio.ui.actions.actions import Actions
+    from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.panes.vocabulary.vocabulary_pane import VocabularyPane
 
 

@@ -8,18 +8,15 @@ from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QDesktopServices
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.ui.dialogs.help.about import about_box
-from wordpiece_studio.ui.dialogs.help.diagnostics import copy_diagnostics
-from wordpiece_studio.ui.dialogs.help.key_lines import command_lines, pane_lines
-from wordpiece_studio.ui.dialogs.help.keys_window import KeysWindow
-from wordpiece_studio.ui.dialogs.help.log import log_path
+from wordpiece_studio.ui.dialogs.diagnostics import about_box, copy_diagnostics, log_path
+from wordpiece_studio.ui.dialogs.keys_window import KeysWindow, command_lines, pane_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from PySide6.QtWidgets import QWidget
 
-    from wordpiece_studio.ui.actions.actions import Actions
+    from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.menus import Menus
     from wordpiece_studio.ui.messages import Messages
     from wordpiece_studio.ui.widgets.theme import Theme

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.storage.manifest import Manifest
     from wordpiece_studio.storage.project.contents import Project
     from wordpiece_studio.training.history import MergeHistory
-    from wordpiece_studio.ui.actions.actions import Actions
+    from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.messages import Messages
     from wordpiece_studio.ui.panes.history.history_pane import HistoryPane
     from wordpiece_studio.ui.widgets.dock_area import DockArea

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QMainWindow, QWidget
 
     from wordpiece_studio.session.settings import SettingsStore
-    from wordpiece_studio.ui.actions.actions import Actions
+    from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.layouts.layout import LayoutName
     from wordpiece_studio.ui.layouts.pane_zoom import PaneZoom
     from wordpiece_studio.ui.messages import Messages

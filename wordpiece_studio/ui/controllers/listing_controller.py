@@ -11,14 +11,14 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from wordpiece_studio.session.corpus_opening import CorpusOpening, FoundFiles, OpeningOrder, Reading
 from wordpiece_studio.storage.project.layout import SUFFIX
-from wordpiece_studio.ui.panes.corpus.encoding_dialog import EncodingDialog, is_about_decoding
-from wordpiece_studio.ui.panes.corpus.place_dialog import place_dialog
+from wordpiece_studio.ui.dialogs.project.file_questions import place_dialog
+from wordpiece_studio.ui.panes.corpus.encodings import EncodingDialog, is_about_decoding
 
 if TYPE_CHECKING:
     from wordpiece_studio.errors import StudioError
     from wordpiece_studio.session.document import Document
     from wordpiece_studio.session.file_rows import FileRow
-    from wordpiece_studio.ui.actions.actions import Actions
+    from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.controllers.counting_controller import CountingController
 
 _log = logging.getLogger(__name__)

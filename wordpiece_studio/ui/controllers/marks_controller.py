@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from wordpiece_studio.ui.panes.timeline.action_reasons import ActionReasons
+from wordpiece_studio.ui.actions import ActionReasons
 from wordpiece_studio.ui.panes.timeline.bookmarks_dialog import BookmarksDialog, KeepDialog
 from wordpiece_studio.ui.panes.timeline.breakpoint_editor import BreakpointEditor
 from wordpiece_studio.ui.panes.timeline.mark_words import halt_words, hit_words, merge_words
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.player import Player
     from wordpiece_studio.session.step_marks import StepMarks
     from wordpiece_studio.session.trainer_model import TrainerModel
-    from wordpiece_studio.ui.actions.actions import Actions
+    from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.panes.timeline.timeline_pane import TimelinePane
     from wordpiece_studio.ui.widgets.theme import Theme
 

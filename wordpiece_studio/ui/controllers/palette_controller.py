@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 
 from wordpiece_studio.session.records import Focus
-from wordpiece_studio.ui.dialogs.palette.entries import (
+from wordpiece_studio.ui.dialogs.palette import (
     Entry,
+    Palette,
     asks_for_token,
     command_entries,
     matching_entries,
     step_entry,
     token_entries,
 )
-from wordpiece_studio.ui.dialogs.palette.palette import Palette
 from wordpiece_studio.ui.widgets.later import later
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
-    from wordpiece_studio.ui.actions.actions import Actions
+    from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.menus import Menus
     from wordpiece_studio.ui.widgets.dock_area import DockArea
     from wordpiece_studio.ui.widgets.theme import Theme

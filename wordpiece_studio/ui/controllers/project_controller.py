@@ -17,11 +17,15 @@ from wordpiece_studio.session.project_jobs import ProjectFile, open_work, save_w
 from wordpiece_studio.session.project_lock import ProjectLock, is_open_elsewhere, is_writable
 from wordpiece_studio.storage.project.layout import SUFFIX
 from wordpiece_studio.system.printable import display_name
-from wordpiece_studio.ui.dialogs.project.project_names import title_of, with_suffix
-from wordpiece_studio.ui.dialogs.project.replace_questions import changed_box, replace_box
+from wordpiece_studio.ui.dialogs.project.file_questions import (
+    changed_box,
+    place_dialog,
+    replace_box,
+    title_of,
+    with_suffix,
+)
 from wordpiece_studio.ui.dialogs.project.stakes import Loss
 from wordpiece_studio.ui.messages import add_button, plain_box, sentence
-from wordpiece_studio.ui.panes.corpus.place_dialog import place_dialog
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +34,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.document import Document
     from wordpiece_studio.session.project_state import ProjectState
     from wordpiece_studio.session.settings import SettingsStore
-    from wordpiece_studio.ui.actions.actions import Actions
+    from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.dialogs.project.stakes import StakesFinder
     from wordpiece_studio.ui.messages import Messages
     from wordpiece_studio.ui.widgets.banner import Banner
@@ -288,14 +292,6 @@ class ProjectController(QObject):
             self._banner.show_message(str(words), "warning", self.tr("Save as…"))
         self._remember(file.path)
         self.opened.emit(file.path)
-
-    def detach(self) -> None:
-        """Say that another corpus is shown, which is no part of the project."""
-        self._state.detach()
-
-    def begin_new(self) -> None:
-        """Forget run, marks and file."""
-        self._state.clear()
 
     # -- the title
 

@@ -14,7 +14,7 @@ from wordpiece_studio.session.recovery import leftovers
 from wordpiece_studio.session.recovery.recovery_keeper import RecoveryKeeper
 from wordpiece_studio.session.recovery.store import RecoveryStore
 from wordpiece_studio.system.printable import display_name
-from wordpiece_studio.ui.dialogs.recovery.recovery_dialog import RecoveryDialog
+from wordpiece_studio.ui.dialogs.recovery_dialog import RecoveryDialog
 from wordpiece_studio.ui.widgets.later import later
 
 if TYPE_CHECKING:
@@ -74,10 +74,6 @@ class RecoveryController(QObject):
         self._then = then
         self._found = leftovers.find_leftovers(self._folder)
         self._ask_or_go_on()
-
-    def forget(self) -> None:
-        """What there is now is saved, or wanted no more: it is not kept any longer."""
-        self.keeper.forget()
 
     def close(self) -> None:
         """End. What is not forgotten by then is offered at the next start."""

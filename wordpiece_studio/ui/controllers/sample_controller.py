@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.ui.controllers.file_controller import FileController
     from wordpiece_studio.ui.controllers.training_controller import TrainingController
-    from wordpiece_studio.ui.panes.corpus.corpus_figures import CorpusFigures
-    from wordpiece_studio.ui.panes.corpus.samples import Sample
+    from wordpiece_studio.ui.panes.corpus.corpus_figures import CorpusFiguresView
+    from wordpiece_studio.ui.panes.corpus.samples import SampleCorpus
     from wordpiece_studio.ui.panes.training_bar.training_settings import TrainingSettings
 
 
@@ -24,7 +24,7 @@ class SampleController(QObject):
     """Never leaves the text of a sample beside the merges of another corpus."""
 
     def __init__(
-        self, window: QWidget, files: FileController, training: TrainingController, figures: CorpusFigures,
+        self, window: QWidget, files: FileController, training: TrainingController, figures: CorpusFiguresView,
         settings: TrainingSettings,
     ) -> None:  # fmt: skip
         super().__init__(window)
@@ -38,7 +38,7 @@ class SampleController(QObject):
         """Take a sample as the corpus and train it, when text and merges of the user's are safe."""
         self._files.when_safe(partial(self._files.load_sample, name), Loss.RUN)
 
-    def _on_sample_loaded(self, sample: Sample) -> None:
+    def _on_sample_loaded(self, sample: SampleCorpus) -> None:
         self._figures.choose(sample.normalizer, sample.pre_tokenizer)
         self._settings.set_config(replace(self._settings.config(), vocab_size=sample.size or None, min_frequency=0))
         self._training.proposal.take_known()

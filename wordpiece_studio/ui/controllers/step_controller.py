@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from wordpiece_studio.session.records import TrainerState
-from wordpiece_studio.ui.panes.timeline.action_reasons import ActionReasons
+from wordpiece_studio.ui.actions import ActionReasons
 
 if TYPE_CHECKING:
     from wordpiece_studio.session.live_changes import LiveChanges
     from wordpiece_studio.session.player import Player
     from wordpiece_studio.session.trainer_model import TrainerModel
-    from wordpiece_studio.ui.actions.actions import Actions
+    from wordpiece_studio.ui.actions import Actions
 
 _MANY = 10
 

@@ -2,42 +2,145 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QMessageBox, QWidget
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.records import Progress, TrainerState
-from wordpiece_studio.ui.controllers.further_controller import FurtherController
 from wordpiece_studio.ui.controllers.memory_controller import MemoryController
 from wordpiece_studio.ui.controllers.proposal_controller import ProposalController
-from wordpiece_studio.ui.panes.training_bar.engine_notice import EngineNotice
 from wordpiece_studio.ui.panes.training_bar.live_training import LiveTraining
 from wordpiece_studio.ui.panes.training_bar.run_record import RunRecord
-from wordpiece_studio.ui.panes.training_bar.training_dialogs import discard_question, next_size
-from wordpiece_studio.ui.panes.training_bar.training_state import TrainingState
+from wordpiece_studio.ui.panes.training_bar.training_dialogs import FurtherDialog, discard_question, next_size
 from wordpiece_studio.ui.panes.training_bar.training_words import (
+    EngineNotice,
+    further_note,
+    idle_words,
     notice_words,
     outcome_words,
     why_no_words,
     why_not_further,
     why_nothing_was_learned,
 )
+from wordpiece_studio.ui.widgets.icons import icon
+from wordpiece_studio.ui.widgets.plain import set_plain_tooltip
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QColor
+
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.session.settings import SettingsStore
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.training.config import TrainingConfig
-    from wordpiece_studio.ui.actions.actions import Actions
+    from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.controllers.counting_controller import CountingController
     from wordpiece_studio.ui.panes.training_bar.training_bar import TrainingBar
     from wordpiece_studio.ui.widgets.banner import Banner
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _BannerAction = Literal["", "size", "further", "typing"]
+
+
+class TrainingState(QObject):
+    """Looks at the model, and at what the controller knows of the run."""
+
+    out_of_date = Signal()
+    """The colours have changed, and with them the icons."""
+
+    def __init__(self, controller: TrainingController, bar: TrainingBar, actions: Actions, theme: Theme) -> None:
+        super().__init__(controller)
+        self._controller = controller
+        self._bar = bar
+        self._actions = actions
+        self._theme = theme
+        self._pause_icon: tuple[str, QColor, QColor] | None = None
+        theme.changed.connect(self.out_of_date)
+
+    def show(self, *, is_waiting: bool) -> None:
+        """Show what is so; `is_waiting`: for counts, to train then."""
+        model, actions = self._controller.model, self._actions
+        training, paused = model.state is TrainerState.TRAINING, model.state is TrainerState.PAUSED
+        has_history = model.history is not None
+        had_keyboard = self._bar.has_keyboard
+        actions.train.setEnabled(not training and not is_waiting)
+        is_users = has_history and not self._controller.record.is_automatic
+        actions.train.setText(self.tr("&Train again") if is_users else self.tr("&Train"))
+        reason = why_not_further(model)
+        actions.train_further.setEnabled(has_history and not training and not is_waiting and not reason)
+        set_plain_tooltip(actions.train_further, reason or actions.usual_tip(actions.train_further))
+        actions.pause.setEnabled(training or paused)
+        actions.pause.setText(self.tr("&Resume") if paused else self.tr("&Pause"))
+        self._show_pause_icon("play" if paused else "pause")
+        actions.stop.setEnabled(training or paused or is_waiting)
+        if had_keyboard:
+            self._bar.keep_keyboard()
+        self._show_words(training, paused, is_waiting)
+
+    def check_size(self, counts: WordCounts | None) -> None:
+        """Mark a size that cannot be reached with these counts, as far as that is known without counting anew."""
+        history, settings = self._controller.model.history, self._bar.settings
+        is_known = counts is not None and counts is self._controller.model.counts
+        size = settings.target_size
+        settings.set_size_wrong(is_known and history is not None and 0 < size < history.vocabulary_size(0))
+
+    def _show_pause_icon(self, name: str) -> None:
+        wanted = (name, self._theme.text, self._theme.faint)
+        if wanted != self._pause_icon:  # drawn anew it would take longer than all the rest
+            self._pause_icon = wanted
+            self._actions.pause.setIcon(icon(*wanted))
+
+    def _show_words(self, training: bool, paused: bool, is_waiting: bool) -> None:
+        controller, bar = self._controller, self._bar
+        if is_waiting:
+            bar.show_busy(self.tr("Counting the words…"))
+        elif training and controller.model.history is None:
+            bar.show_busy(controller.engine.waiting_words)
+        elif training or paused:
+            bar.show_progress(controller.model.progress, paused)
+        else:
+            words = idle_words(controller.model, controller.record, controller.proposal.words, controller.memory.words)
+            bar.show_text(*controller.engine.beside(*words))
+
+
+class FurtherController(QObject):
+    """Connects the command with the model."""
+
+    def __init__(
+        self, window: QWidget, controller: TrainingController, bar: TrainingBar, banner: Banner, actions: Actions
+    ) -> None:
+        super().__init__(controller)
+        self._window = window
+        self._controller = controller
+        self._bar = bar
+        self._banner = banner
+        self._actions = actions
+        actions.train_further.triggered.connect(self._on_further_triggered)
+
+    def _on_further_triggered(self) -> None:
+        record = self._controller.record
+        note = further_note(record.changes(), record.corpus_name)
+        dialog = FurtherDialog(self._controller.model.progress.vocabulary_size, self._window, note=note)
+        dialog.again_chosen.connect(self._actions.train.trigger)
+        dialog.size_chosen.connect(self._on_dialog_size_chosen)
+        dialog.open()
+
+    def _on_dialog_size_chosen(self, size: int) -> None:
+        model = self._controller.model
+        counts, config = model.counts, model.config
+        if counts is not None and config is not None:
+            longer = replace(config, vocab_size=size, max_merges=None)
+            self._controller.memory.confirm(counts, longer, partial(self._train, size), merges=model.merge_count)
+
+    def _train(self, size: int) -> None:
+        self._banner.clear()
+        self._controller.record.claim()
+        self._bar.settings.set_target_size(size)
+        self._controller.model.last()
+        self._controller.model.train_further(vocab_size=size)
 
 
 class TrainingController(QObject):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QMainWindow
 
     from wordpiece_studio.session.settings import SettingsStore
-    from wordpiece_studio.ui.actions.actions import Actions
+    from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.controllers.layout_controller import LayoutController
     from wordpiece_studio.ui.messages import Messages
     from wordpiece_studio.ui.widgets.theme import Theme, ThemeChoice

@@ -1,4 +1,7 @@
-"""A table that reads like a list: no grid, no row numbers, whole rows, rows of one fixed height, never edited."""
+"""A table that reads like a list: no grid, no row numbers, whole rows, rows of one fixed height, never edited.
+
+In one kind of it the arrow keys choose, as a click does.
+"""
 
 from __future__ import annotations
 

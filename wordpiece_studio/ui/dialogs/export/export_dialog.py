@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import (
     QButtonGroup,
     QCheckBox,
@@ -21,28 +22,170 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from wordpiece_studio.storage.manifest import MANIFEST_FILE
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE
 from wordpiece_studio.system.printable import display_name
-from wordpiece_studio.ui.dialogs.export.export_place import folder_for, for_other_kind, place_of, place_trouble
-from wordpiece_studio.ui.dialogs.export.export_work import files_of, is_folder
+from wordpiece_studio.ui.dialogs.export.export_work import KINDS, files_of, is_folder, usage_lines
 from wordpiece_studio.ui.dialogs.export.file_preview import FilePreview
-from wordpiece_studio.ui.dialogs.export.kind_choice import KindChoice
-from wordpiece_studio.ui.dialogs.export.usage_lines import usage_lines
-from wordpiece_studio.ui.widgets.cut_label import CutLabel
-from wordpiece_studio.ui.widgets.line_field import LONGEST_LIST, line_field
-from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_tooltip, set_role
-from wordpiece_studio.ui.widgets.whole_label import WholeLabel
+from wordpiece_studio.ui.messages import sentence
+from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, line_field
+from wordpiece_studio.ui.widgets.labels import CutLabel, WholeLabel
+from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip, set_role
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from PySide6.QtGui import QFont
+    from PySide6.QtWidgets import QLabel
 
+    from wordpiece_studio.errors import StudioError
     from wordpiece_studio.storage.exports import ExportKind
     from wordpiece_studio.ui.dialogs.export.export_work import Inspection
 
+_SEPARATORS = ("/", "\\")
+_INDENT = 22
 _WIDTH, _HEIGHT = 980, 680
 _LEFT_WIDTH = 400
+
+
+def _place_of(text: str, folder: Path) -> Path:
+    """Return the folder or file that `text` means; a bare name is one in `folder`, and ``~`` the user's own folder.
+
+    >>> _place_of("out", Path("/texts")).as_posix()
+    '/texts/out'
+    """
+    path = Path(text.strip())
+    with suppress(RuntimeError):  # "~name" is no one's folder here: then it is a name, as in a shell
+        path = path.expanduser()
+    return folder / path
+
+
+def _place_trouble(kind: ExportKind, text: str) -> str:
+    """Return what is wrong with a place as far as its letters show; empty if nothing is. No disk is asked."""
+    text = text.strip()
+    if not text:
+        return _tr("Say where to.")
+    if any(ord(letter) < 32 or 127 <= ord(letter) < 160 for letter in text):
+        return _tr("A name cannot hold line breaks or other control characters.")
+    if not is_folder(kind) and (text.endswith(_SEPARATORS) or Path(text).name in ("", "..", "~")):
+        return _tr("Say what the file is called: this is a folder.")
+    return ""
+
+
+def _for_other_kind(text: str, proposed: Collection[str], name: str) -> str:
+    """Return what was typed with `name` in place of a name that was proposed for another kind of export.
+
+    >>> _for_other_kind("/texts/tokenizer", ["tokenizer", "vocab.txt"], "vocab.txt")
+    '/texts/vocab.txt'
+    >>> _for_other_kind("/texts/mine", ["tokenizer", "vocab.txt"], "vocab.txt")
+    '/texts/mine'
+    """
+    text = text.strip()
+    old = Path(text).name
+    return text.removesuffix(old) + name if old in proposed and text.endswith(old) else text
+
+
+def _folder_for(chosen: Path, name: str) -> Path:
+    """Return `chosen` if nothing but an export of the Studio is in it, else a new folder called `name` in it.
+
+    No one who points at a folder full of other things wants these files strewn among them.
+    """
+    try:
+        names = {path.name for path in chosen.iterdir()}
+    except OSError:
+        return chosen  # not there yet, or it will be told when it is written to
+    return chosen if not names or MANIFEST_FILE in names else chosen / name
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("export_place", text)
+
+
+class KindChoice(QWidget):
+    """Radio buttons, one for each kind of export."""
+
+    kind_changed = Signal(object)
+    """Another kind was chosen."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._group = QButtonGroup(self)
+        self._buttons: dict[ExportKind, QRadioButton] = {}
+        self._hints: dict[ExportKind, QLabel] = {}
+        self._texts = self._explanations()
+        self._bpe_advice = self.tr("The command “wordpiece-studio train” with --bpe trains and writes it.")
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(2)
+        for number, (kind, (title, hint)) in enumerate(self._texts.items()):
+            button = QRadioButton(title, self)
+            button.setAccessibleDescription(hint)
+            label = plain_label(hint, self, role="hint", wrap=True)
+            label.setContentsMargins(_INDENT, 0, 0, 6)
+            self._group.addButton(button, number)
+            self._buttons[kind], self._hints[kind] = button, label
+            layout.addWidget(button)
+            layout.addWidget(label)
+        self._buttons["folder"].setChecked(True)
+        self._group.idToggled.connect(self._on_group_id_toggled)
+
+    @property
+    def kind(self) -> ExportKind:
+        """What is chosen."""
+        return list(self._buttons)[self._group.checkedId()]
+
+    def choose(self, kind: ExportKind) -> None:
+        """Choose a kind."""
+        self._buttons[kind].setChecked(True)
+
+    def take_focus(self) -> None:
+        """Let the arrow keys choose."""
+        self._buttons[self.kind].setFocus()
+
+    def show_reasons(self, reasons: Mapping[ExportKind, StudioError]) -> None:
+        """Say what is not possible and why; should that be chosen, the first that is possible is chosen instead."""
+        for kind, button in self._buttons.items():
+            reason, label = reasons.get(kind), self._hints[kind]
+            button.setEnabled(reason is None)
+            text = self._texts[kind][1]
+            if reason is not None:  # a prefix cannot be chosen in the window
+                text = f"{sentence(reason.what)} {self._bpe_advice if kind == 'bpe' else reason.advice}"
+            set_plain_text(label, text)
+            button.setAccessibleDescription(text)
+        possible = [kind for kind in self._buttons if kind not in reasons]
+        if self.kind in reasons and possible:
+            self.choose(possible[0])
+
+    def reason_shown(self, kind: ExportKind) -> str:
+        """What stands below a kind now."""
+        return self._hints[kind].text()
+
+    def _on_group_id_toggled(self, _number: int, is_checked: bool) -> None:
+        if is_checked:
+            self.kind_changed.emit(self.kind)
+
+    def _explanations(self) -> dict[ExportKind, tuple[str, str]]:
+        texts: dict[ExportKind, tuple[str, str]] = {
+            "folder": (
+                self.tr("A &tokenizer for Hugging Face"),
+                self.tr(
+                    "A folder that transformers and tokenizers load as it is: text is cut exactly as in this window."
+                ),
+            ),
+            "vocabulary": (
+                self.tr("Only &vocab.txt"),
+                self.tr("One token a line, in the order of the ids. Most BERT programs and TF-Text read it."),
+            ),
+            "bpe": (
+                self.tr("&Byte pair encoding: vocab.json and merges.txt"),
+                self.tr("For programs that carry out the merges one after the other."),
+            ),
+            "word-counts": (
+                self.tr("The &word counts"),
+                self.tr("All that the training saw of the corpus: enough to train again, here or elsewhere."),
+            ),
+        }
+        return {kind: texts[kind] for kind in KINDS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +258,7 @@ class ExportDialog(QDialog):
     @property
     def place(self) -> Path:
         """The folder or file; a bare name is one in the folder proposed."""
-        return place_of(self.place_edit.text(), self._folder)
+        return _place_of(self.place_edit.text(), self._folder)
 
     def choice(self) -> ExportChoice:
         """Return all that was chosen."""
@@ -230,7 +373,7 @@ class ExportDialog(QDialog):
             self.preview.manifest.show_manifest([], "")
         else:
             name, typed = inspection.names[kind], self.place_edit.text()
-            text = for_other_kind(typed, inspection.names.values(), name) if typed else name
+            text = _for_other_kind(typed, inspection.names.values(), name) if typed else name
             if text != typed:
                 self.place_edit.setText(text)
             manifest = inspection.manifests.get(kind)
@@ -239,7 +382,7 @@ class ExportDialog(QDialog):
 
     def _show_place(self) -> None:
         kind, inspection = self.kinds.kind, self._inspection
-        trouble = place_trouble(kind, self.place_edit.text()) if self.place_edit.text() or inspection else ""
+        trouble = _place_trouble(kind, self.place_edit.text()) if self.place_edit.text() or inspection else ""
         place, note, left_out, names = self.place, "", "", list[str]()
         if not trouble:
             names = [path.name for path in files_of(kind, place)]
@@ -300,4 +443,4 @@ class ExportDialog(QDialog):
         dialog.open()
 
     def _on_folder_selected(self, chosen: str) -> None:
-        self.set_place(str(folder_for(Path(chosen), self.place.name)))
+        self.set_place(str(_folder_for(Path(chosen), self.place.name)))

@@ -1,4 +1,7 @@
-"""What an export does beside the window: finds out what is possible, looks at the place, hashes the corpus, writes."""
+"""What an export does beside the window: finds out what is possible, looks at the place, hashes the corpus, writes.
+
+Also in words what it made: the few lines of a manifest that a reader wants to know, and lines of Python to load it.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
+from PySide6.QtCore import QCoreApplication
+
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.peers.library_child import VOCAB_JSON_FILE
 from wordpiece_studio.storage.corpus_record import CorpusRecord, record_of_project
 from wordpiece_studio.storage.exports import (
     Exported,
@@ -22,16 +28,97 @@ from wordpiece_studio.storage.exports import (
 )
 from wordpiece_studio.storage.manifest import Origin, manifest_bytes
 from wordpiece_studio.system.printable import display_name
-from wordpiece_studio.ui.dialogs.export.manifest_words import manifest_rows
+from wordpiece_studio.text import normalizers, pre_tokenizers
 
 if TYPE_CHECKING:
     import threading
 
     from wordpiece_studio.session.background_job import Report
+    from wordpiece_studio.storage.manifest import Manifest
     from wordpiece_studio.storage.project.contents import Project
 
+_HASH_LETTERS = 16  # enough to compare by eye; the manifest holds all 64
 KINDS: tuple[ExportKind, ...] = get_args(ExportKind)
 _PENDING = "worked out when the files are written"
+
+
+def usage_lines(kind: ExportKind, place: Path) -> str:
+    """Return two lines of Python that load what is exported to `place`.
+
+    >>> from pathlib import PurePosixPath
+    >>> print(usage_lines("folder", PurePosixPath("/texts/tokenizer")))
+    from transformers import AutoTokenizer
+    tokenizer = AutoTokenizer.from_pretrained('/texts/tokenizer')
+    """
+    if kind == "folder":
+        return f"from transformers import AutoTokenizer\ntokenizer = AutoTokenizer.from_pretrained({_quoted(place)})"
+    if kind == "word-counts":
+        return f"import wordpiece_studio as wps\ncounts = wps.read_word_counts({_quoted(place)})"
+    loaded = place / VOCAB_JSON_FILE if kind == "bpe" else place
+    return f"import wordpiece_studio as wps\ntokenizer = wps.load_tokenizer({_quoted(loaded)})"
+
+
+def _quoted(place: Path) -> str:
+    return repr(str(place))  # whatever the name holds, Python reads it back
+
+
+def _manifest_rows(manifest: Manifest, corpus_name: str) -> list[tuple[str, str]]:
+    """Return captions and what stands beside them.
+
+    Parameters
+    ----------
+    manifest
+        Of an export that is not written yet: its corpus is not hashed.
+    corpus_name
+        What the user calls the corpus.
+    """
+    rows = []
+    if manifest.vocabulary_sha256 is not None:
+        size = _tr("{size:,} tokens").format(size=manifest.vocabulary_size)
+        if manifest.merges is not None:
+            size = _tr("{size:,} tokens, after merge {step:,}").format(
+                size=manifest.vocabulary_size, step=manifest.merges
+            )
+        rows.append((_tr("Vocabulary"), size))
+    if manifest.training is not None:
+        rows.append((_tr("Trained by"), _objective(manifest.training)))
+    normalizer = normalizers.from_spec(manifest.normalizer).name
+    pre_tokenizer = pre_tokenizers.from_spec(manifest.pre_tokenizer).name
+    steps = _tr("normalizer {normalizer}, pre-tokenizer {pre_tokenizer}")
+    rows.append((_tr("Text read with"), steps.format(normalizer=normalizer, pre_tokenizer=pre_tokenizer)))
+    if manifest.corpus is not None:
+        words = _tr("{words:,} words, {distinct:,} distinct").format(
+            words=manifest.corpus.words, distinct=manifest.corpus.distinct_words
+        )
+        rows.append((_tr("Corpus"), f"{corpus_name}: {words}" if corpus_name else words))
+        rows.append((_tr("Hash of the corpus"), _tr("worked out while the files are written")))
+        rows.append((_tr("Hash of its words"), _short(manifest.corpus.word_counts_sha256)))
+    if manifest.vocabulary_sha256 is not None:
+        rows.append((_tr("Hash of the tokens"), _short(manifest.vocabulary_sha256)))
+    versions = [f"{name} {manifest.versions[name]}" for name in ("python", "numpy") if name in manifest.versions]
+    rows.append((_tr("Made with"), ", ".join([manifest.program, *versions])))
+    return rows
+
+
+def _objective(training: dict[str, str | int | float | bool | list[str] | None]) -> str:
+    names = {
+        "score": _tr("WordPiece score"),
+        "likelihood": _tr("likelihood"),
+        "count": _tr("count, as in byte pair encoding"),
+    }
+    objective = str(training.get("objective"))
+    name, size = names.get(objective, objective), training.get("vocab_size")
+    return name if not isinstance(size, int) else _tr("{objective}, up to {size:,} tokens").format(
+        objective=name, size=size
+    )  # fmt: skip
+
+
+def _short(digest: str) -> str:
+    return f"{digest[:_HASH_LETTERS]}…"
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("manifest_words", text)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,7 +171,7 @@ class InspectionOrder:
 
 @dataclass(frozen=True, slots=True)
 class ShownManifest:
-    """A manifest in words, see `manifest_rows`, and as it is written."""
+    """A manifest in words, see `_manifest_rows`, and as it is written."""
 
     rows: list[tuple[str, str]]
     json: str
@@ -135,7 +222,7 @@ def inspect(order: Any, stop: threading.Event, _report: Report) -> Inspection | 
             reasons[kind] = reason
         else:
             manifest = manifest_of(kind, exported, names[kind])
-            manifests[kind] = ShownManifest(manifest_rows(manifest, corpus_name), manifest_bytes(manifest).decode())
+            manifests[kind] = ShownManifest(_manifest_rows(manifest, corpus_name), manifest_bytes(manifest).decode())
     return Inspection(
         order.step, reasons, names, counts_name(exported.counts), why_no_vocab_txt(exported), manifests
     )  # fmt: skip

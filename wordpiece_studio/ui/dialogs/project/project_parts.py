@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.settings import SettingsStore
     from wordpiece_studio.session.step_marks import StepMarks
     from wordpiece_studio.session.trainer_model import TrainerModel
-    from wordpiece_studio.ui.actions.actions import Actions
+    from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.controllers.counting_controller import CountingController
     from wordpiece_studio.ui.controllers.file_controller import FileController
     from wordpiece_studio.ui.messages import Messages
@@ -65,8 +65,8 @@ class ProjectParts(QObject):
             window, document, counting, self.references, self.watch, actions, banners[1], messages
         )  # fmt: skip
         files.set_guard(self.leave.when_safe)
-        files.replaced.connect(self.controller.detach)
-        files.new_begun.connect(self.controller.begin_new)
+        files.replaced.connect(self.state.detach)
+        files.new_begun.connect(self.state.clear)
         files.project_wanted.connect(self.controller.open)
         files.text_saved.connect(self.disk.note_written)
         application = QApplication.instance()

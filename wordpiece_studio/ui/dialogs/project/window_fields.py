@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.controllers.counting_controller import CountingController
     from wordpiece_studio.ui.controllers.file_controller import FileController
     from wordpiece_studio.ui.controllers.training_controller import TrainingController
-    from wordpiece_studio.ui.panes.corpus.corpus_figures import CorpusFigures
+    from wordpiece_studio.ui.panes.corpus.corpus_figures import CorpusFiguresView
     from wordpiece_studio.ui.panes.tokenization.tokenization_pane import TokenizationPane
     from wordpiece_studio.ui.panes.training_bar.training_settings import TrainingSettings
 
@@ -26,7 +26,7 @@ class WindowFields(ProjectFields):
     """Reads and writes them."""
 
     def __init__(
-        self, document: Document, counting: CountingController, figures: CorpusFigures, settings: TrainingSettings,
+        self, document: Document, counting: CountingController, figures: CorpusFiguresView, settings: TrainingSettings,
         files: FileController, training: TrainingController, tokenization: TokenizationPane, parent: QObject,
     ) -> None:  # fmt: skip
         super().__init__(parent)

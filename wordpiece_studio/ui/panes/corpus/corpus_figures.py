@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
 
-MOST_LONGEST_WORD = 100_000
+_MOST_LONGEST_WORD = 100_000
 _LEAST_FIELD = 60  # pixels
 _CHOICE_DELAY_MS = 500
 """So long after the last step of a number it is taken for chosen."""
 
 
-class CorpusFigures(QWidget):
+class CorpusFiguresView(QWidget):
     """Numbers of the present counts, and two choices."""
 
     pipeline_changed = Signal()
@@ -187,7 +187,7 @@ class CorpusFigures(QWidget):
 
     def _make_longest_edit(self) -> QSpinBox:
         edit = _LengthEdit(self)
-        edit.setRange(1, MOST_LONGEST_WORD)
+        edit.setRange(1, _MOST_LONGEST_WORD)
         edit.setValue(self._longest_word)
         edit.setGroupSeparatorShown(True)
         edit.setKeyboardTracking(False)

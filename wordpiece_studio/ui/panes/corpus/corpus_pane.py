@@ -9,38 +9,87 @@ from PySide6.QtCore import QEvent, QSize, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.view_text import ViewIndex
-from wordpiece_studio.ui.controllers.lint_controller import LintController
 from wordpiece_studio.ui.panes.corpus.corpus_editor import CorpusEditor
-from wordpiece_studio.ui.panes.corpus.corpus_figures import CorpusFigures
-from wordpiece_studio.ui.panes.corpus.corpus_room import give_room_to_text
-from wordpiece_studio.ui.panes.corpus.corpus_search import find_places, next_place, previous_place
+from wordpiece_studio.ui.panes.corpus.corpus_figures import CorpusFiguresView
 from wordpiece_studio.ui.panes.corpus.counting_bar import CountingBar
 from wordpiece_studio.ui.panes.corpus.encodings import reading_words
 from wordpiece_studio.ui.panes.corpus.files_view import FilesView
-from wordpiece_studio.ui.panes.corpus.find_bar import FindBar
+from wordpiece_studio.ui.panes.corpus.find_bar import FindBar, find_places, next_place, previous_place
 from wordpiece_studio.ui.panes.corpus.line_view import LineView
-from wordpiece_studio.ui.panes.corpus.lint_view import LintView
-from wordpiece_studio.ui.panes.corpus.page_bar import PageBar
+from wordpiece_studio.ui.panes.corpus.lint_view import LintController, LintView
 from wordpiece_studio.ui.widgets.icons import icon
-from wordpiece_studio.ui.widgets.plain import set_plain_tooltip
+from wordpiece_studio.ui.widgets.labels import WholeLabel
+from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip
 from wordpiece_studio.ui.widgets.token_text import number_text
-from wordpiece_studio.ui.widgets.whole_label import WholeLabel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from PySide6.QtCore import QObject
     from PySide6.QtGui import QResizeEvent
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.session.document import Document
-    from wordpiece_studio.ui.actions.actions import Actions
+    from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.controllers.counting_controller import CountingController
     from wordpiece_studio.ui.widgets.theme import Theme
 
+_LEAST_LINES = 7
+"""So many lines of the text are seen before anything is said of one of them."""
 _MOST_MARKS = 500
 _NARROW_BELOW, _DENSE_BELOW, _LOW_BELOW = 310, 560, 680  # pixels; below the last, not both files and preview have room
 _SEARCH_DELAY_MS = 150
+
+
+class PageBar(QWidget):
+    """Seen only where the text has pages."""
+
+    def __init__(self, document: Document, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._document = document
+        self._label = plain_label("", self, role="hint")
+        earlier, later = QToolButton(self), QToolButton(self)
+        for button, text, name, slot in (
+            (earlier, "‹", self.tr("Earlier page"), self._on_earlier_clicked),
+            (later, "›", self.tr("Later page"), self._on_later_clicked),
+        ):
+            button.setText(text)
+            button.setAccessibleName(name)
+            set_plain_tooltip(button, name)
+            button.clicked.connect(slot)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(14, 0, 14, 0)
+        layout.addWidget(earlier)
+        layout.addWidget(self._label, 1)
+        layout.addWidget(later)
+        document.reset.connect(self.refresh)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show the present page."""
+        document = self._document
+        self.setVisible(document.page_count > 1)
+        words = self.tr("page {page} of {pages}")
+        set_plain_text(
+            self._label, words.format(page=number_text(document.page + 1), pages=number_text(document.page_count))
+        )
+
+    def _on_earlier_clicked(self) -> None:
+        self._document.show_page(self._document.page - 1)
+
+    def _on_later_clicked(self) -> None:
+        self._document.show_page(self._document.page + 1)
+
+
+def _give_room_to_text(
+    room: int, text: QWidget, line_view: QWidget, warnings: LintView, others: Iterable[QWidget]
+) -> None:
+    """Where everything has no room in `room` pixels, leave out the line view, then all warnings but one."""
+    taken = sum(part.sizeHint().height() for part in others if not part.isHidden())
+    rest = room - taken - _LEAST_LINES * text.fontMetrics().lineSpacing()
+    warned = warnings.sizeHint().height() if not warnings.isHidden() else 0
+    line_view.setVisible(rest >= line_view.sizeHint().height() + warned)
+    warnings.set_dense(rest < warnings.usual_height())
 
 
 class CorpusPane(QWidget):
@@ -70,7 +119,7 @@ class CorpusPane(QWidget):
         self.find_bar = FindBar(theme, self)
         self.line_view = LineView(theme, self)
         self.lint_view = LintView(theme, self)
-        self.figures = CorpusFigures(self)
+        self.figures = CorpusFiguresView(self)
         self.lint_controller = LintController(document, counting, self.figures, self.lint_view, self)
         self._page_bar = PageBar(document, self)
         self._note_label = WholeLabel(self, role="hint")
@@ -311,7 +360,7 @@ class CorpusPane(QWidget):
 
     def _give_room_to_text(self, room: int) -> None:
         others = (self.counting_bar, self.find_bar, self._page_bar, self._note_label, self.figures)
-        give_room_to_text(room, self.editor, self.line_view, self.lint_view, others)
+        _give_room_to_text(room, self.editor, self.line_view, self.lint_view, others)
 
     def _on_files_view_preview_shown(self, is_shown: bool) -> None:
         if self._document.is_files:

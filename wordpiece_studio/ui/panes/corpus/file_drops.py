@@ -36,7 +36,7 @@ class FileDrops(QObject):
         """Take drags of files."""
         if watched is not self._target or event.type() not in _DRAGS or not isinstance(event, QDropEvent):
             return False
-        paths = dropped_paths(event.mimeData())
+        paths = _dropped_paths(event.mimeData())
         if not paths:
             return False
         event.acceptProposedAction()
@@ -45,6 +45,6 @@ class FileDrops(QObject):
         return True
 
 
-def dropped_paths(data: QMimeData) -> list[str]:
+def _dropped_paths(data: QMimeData) -> list[str]:
     """Return the local files and folders that are dragged or were dropped."""
     return [url.toLocalFile() for url in data.urls() if url.isLocalFile()]

@@ -65,22 +65,24 @@ class LineView(QWidget):
             texts = {"raw": line, "normalized": str(error)}
             self._show(texts, {"raw": (line_text(line),), "normalized": (str(error),)})
             return
-        chosen = word_at(words, column)
+        chosen = _word_at(words, column)
         # Where no one has put the cursor the line is shown from its beginning.
         place = chosen.start if chosen is not None and column else 0
-        near = words[first_near(words, chosen) :][:_MOST_WORDS]
-        symbols = symbols_of(chosen.text, prefix) if chosen is not None else []
+        near = words[_first_near(words, chosen) :][:_MOST_WORDS]
+        symbols = _symbols_of(chosen.text, prefix) if chosen is not None else []
         self._show(
             {
                 "raw": line,
                 "normalized": aligned.text,
-                "words": joined_words([word.text for word in near], near[:1] != words[:1]),
+                "words": _joined_words([word.text for word in near], near[:1] != words[:1]),
                 "symbols": " ".join(symbols),
             },
             {
                 "raw": (beginning_near(line, place),),
                 "normalized": (beginning_near(aligned.text, bisect_left(aligned.starts, place)),),
-                "words": (left_to_right(joined_words([isolated(word.text) for word in near], near[:1] != words[:1])),),
+                "words": (
+                    _left_to_right(_joined_words([_isolated(word.text) for word in near], near[:1] != words[:1])),
+                ),
                 "symbols": shown_symbols(chosen.text, symbols) if chosen is not None else ("",),
             },
         )
@@ -136,10 +138,10 @@ class LineView(QWidget):
         self._cut_texts()
 
 
-def symbols_of(word: str, prefix: str) -> list[str]:
+def _symbols_of(word: str, prefix: str) -> list[str]:
     """Return the symbols in which the training of `word` begins.
 
-    >>> symbols_of("hug", "##")
+    >>> _symbols_of("hug", "##")
     ['h', '##u', '##g']
     """
     word = word[:_LONGEST_WORD]
@@ -155,7 +157,7 @@ def jamo_apart(text: str) -> str:
     return _JAMO.sub("\\g<0>\u2009", text) if not text.isascii() else text
 
 
-def word_at(words: list[Word], column: int) -> Word | None:
+def _word_at(words: list[Word], column: int) -> Word | None:
     """Return the word in which or after which the cursor stands; None if there are none.
 
     At the start of the line, where no one has put it, it is the first word that has more than one symbol.
@@ -166,13 +168,13 @@ def word_at(words: list[Word], column: int) -> Word | None:
     return before[-1] if before else (words[0] if words else None)
 
 
-def first_near(words: list[Word], chosen: Word | None) -> int:
+def _first_near(words: list[Word], chosen: Word | None) -> int:
     """Return the index of the word to begin with: the first, or one a little before the one at the cursor."""
     place = next((index for index, word in enumerate(words) if word is chosen), 0)
     return max(0, place - 1) if place > 2 else 0
 
 
-def joined_words(words: list[str], is_later: bool) -> str:
+def _joined_words(words: list[str], is_later: bool) -> str:
     """Return the words with a dot between; `is_later`: there are some before."""
     shown = " · ".join(words)
     return f"… {shown}" if is_later else shown
@@ -186,7 +188,7 @@ def beginning_near(line: str, place: int) -> str:
     return "… " + line_text(line[start:])
 
 
-def isolated(word: str) -> str:
+def _isolated(word: str) -> str:
     """Return a word for display that keeps its own direction and leaves that of its neighbours alone."""
     shown = line_text(word[:_LONGEST_WORD])
     return shown if word.isascii() else f"\u2068{shown}\u2069"
@@ -198,10 +200,10 @@ def shown_symbols(word: str, symbols: list[str]) -> tuple[str, ...]:
     if not word.isascii():
         apart = [f"\u2066{symbol}\u2069" for symbol in apart]
     bare = " ".join(apart)
-    return left_to_right(f"{isolated(word)} → {bare}"), left_to_right(bare)
+    return _left_to_right(f"{_isolated(word)} → {bare}"), _left_to_right(bare)
 
 
-def left_to_right(text: str) -> str:
+def _left_to_right(text: str) -> str:
     """Return a text for display whose parts stand from left to right, as those of a list do."""
     has_right_to_left = any(unicodedata.bidirectional(character) in ("R", "AL") for character in text)
     return f"\u200e{text}" if has_right_to_left else text

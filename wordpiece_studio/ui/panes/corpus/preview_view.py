@@ -11,8 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSlider, QToolButton, QVBoxLayout, QW
 
 from wordpiece_studio.session.preview_job import PREVIEW_BYTES, PreviewJob, PreviewOrder, ShownPart
 from wordpiece_studio.session.view_text import ViewIndex, folded, unfolded
-from wordpiece_studio.ui.widgets.exact_text import ExactEdit, whole
-from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip
+from wordpiece_studio.ui.widgets.plain import ExactEdit, plain_label, set_plain_text, set_plain_tooltip, whole
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:

@@ -8,9 +8,8 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QGridLayout, QSizePolicy, QWidget
 
 from wordpiece_studio.ui.panes.corpus.encodings import encoding_title, encodings
-from wordpiece_studio.ui.widgets.exact_text import whole
-from wordpiece_studio.ui.widgets.line_field import LONGEST_LIST, line_field
-from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_tooltip
+from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, line_field
+from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_tooltip, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

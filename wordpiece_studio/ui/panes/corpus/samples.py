@@ -14,7 +14,7 @@ _LONGEST_SENTENCE = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class SampleCorpus:
     """A sample corpus.
 
     Attributes
@@ -39,14 +39,14 @@ class Sample:
     pre_tokenizer: str = "bert"
 
 
-def samples() -> list[Sample]:
+def samples() -> list[SampleCorpus]:
     """Return every sample, the one of the start first."""
     names = sorted(path.name for path in resource_path("samples").glob("*.txt"))
     names.sort(key=lambda name: name != START_SAMPLE)  # stable: the others stay in order
     return [sample(name) for name in names]
 
 
-def sample(name: str) -> Sample:
+def sample(name: str) -> SampleCorpus:
     """Return the sample in the file `name`."""
     known = {
         # 70 tokens, as in the Hugging Face course; its example is told there to have an unknown "!".
@@ -59,7 +59,7 @@ def sample(name: str) -> Sample:
     title, sentence, size = known.get(name, (name.removesuffix(".txt").replace("-", " "), "", 0))
     # BERT makes every Chinese character a word, and then there is no pair to learn.
     normalizer = "bert-cased:keep-chinese" if name == "chinese.txt" else "bert-cased"
-    return Sample(name, title, sentence, size, normalizer)
+    return SampleCorpus(name, title, sentence, size, normalizer)
 
 
 def first_sentence(text: str) -> str:

@@ -13,8 +13,7 @@ from wordpiece_studio.session.history_table import RAW_ROLE, HistoryTableModel
 from wordpiece_studio.session.live_changes import LiveChanges
 from wordpiece_studio.session.records import Focus, TrainerState
 from wordpiece_studio.ui.panes.history.history_controls import HistoryControls, HistoryFilterRow, HistoryMenu
-from wordpiece_studio.ui.panes.history.history_copying import HistoryCopying
-from wordpiece_studio.ui.panes.history.history_export import ExportBar
+from wordpiece_studio.ui.panes.history.history_export import ExportBar, HistoryCopying
 from wordpiece_studio.ui.panes.history.history_view import HistoryView
 from wordpiece_studio.ui.widgets.empty_state import EmptyState
 from wordpiece_studio.ui.widgets.pane import Pane

@@ -1,6 +1,8 @@
 """The table of merges: the step's row marked, later ones pale, rows copied as tab-separated text.
 
 It shows a :class:`~wordpiece_studio.session.history_table.HistoryTableModel` and decides nothing about steps.
+A number is never cut: where the columns do not fit, the table leaves out those that matter least, unless the user has
+chosen which to see; then it scrolls.
 """
 
 from __future__ import annotations

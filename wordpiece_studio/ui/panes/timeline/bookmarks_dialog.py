@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from wordpiece_studio.session.bookmarks import IS_OF_RUN_ROLE, one_line
-from wordpiece_studio.ui.widgets.line_field import limit, line_field
+from wordpiece_studio.ui.widgets.fields import limit, line_field
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QKeyEvent
 
     from wordpiece_studio.session.bookmarks import Bookmark, Bookmarks
-    from wordpiece_studio.ui.actions.actions import Actions
+    from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.widgets.theme import Theme
 
 

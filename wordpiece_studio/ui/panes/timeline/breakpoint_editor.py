@@ -18,9 +18,8 @@ from PySide6.QtWidgets import (
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.breakpoints import KINDS, TEXT_KINDS, Breakpoint
-from wordpiece_studio.ui.widgets.exact_text import whole
-from wordpiece_studio.ui.widgets.line_field import line_field
-from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text
+from wordpiece_studio.ui.widgets.fields import line_field
+from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, whole
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable
 from wordpiece_studio.ui.widgets.token_text import number_text
 

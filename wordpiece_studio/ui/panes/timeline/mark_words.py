@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.markers import Distance, Markers
     from wordpiece_studio.training.engine import Merge
     from wordpiece_studio.training.history import MergeHistory
-    from wordpiece_studio.ui.actions.actions import Actions
+    from wordpiece_studio.ui.actions import Actions
 
 
 def _tr(text: str) -> str:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QAction
 
     from wordpiece_studio.session.player import Player
-    from wordpiece_studio.ui.actions.actions import Actions
+    from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _SPEEDS = (0.5, 1.0, 2.0, 4.0, 10.0, 50.0, 200.0, 1000.0)

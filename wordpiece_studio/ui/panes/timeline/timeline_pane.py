@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.player import Player
     from wordpiece_studio.session.step_marks import StepMarks
     from wordpiece_studio.session.trainer_model import TrainerModel
-    from wordpiece_studio.ui.actions.actions import Actions
+    from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.panes.timeline.plot_marks import MarkKind
     from wordpiece_studio.ui.widgets.theme import Theme
 

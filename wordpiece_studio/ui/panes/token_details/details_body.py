@@ -20,9 +20,9 @@ from wordpiece_studio.ui.panes.token_details.details_state import (
 )
 from wordpiece_studio.ui.panes.token_details.item_flow import FlowItem, ItemFlow
 from wordpiece_studio.ui.panes.token_details.merge_tree_view import MergeTreeArea
+from wordpiece_studio.ui.widgets.labels import WholeLabel
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
-from wordpiece_studio.ui.widgets.whole_label import WholeLabel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,9 +10,8 @@ from wordpiece_studio.session.records import Focus
 from wordpiece_studio.ui.panes.token_details import details_text
 from wordpiece_studio.ui.panes.token_details.item_flow import FlowItem
 from wordpiece_studio.ui.panes.token_details.merge_tree_view import merges_of
-from wordpiece_studio.ui.widgets.dead_text import dead_sentence
 from wordpiece_studio.ui.widgets.formula import formula_of
-from wordpiece_studio.ui.widgets.token_text import number_text, token_text
+from wordpiece_studio.ui.widgets.token_text import dead_sentence, number_text, token_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -61,7 +61,7 @@ def lay_out(words: Sequence[Sequence[float]], width: float, spacing: FlowSpacing
     is broken between its chips; a chip that is wider than a row is cut off by whoever paints it.
 
     >>> lay_out([[10, 10], [30]], 40, FlowSpacing(2, 5, 20)).height
-    40
+    40.0
     """
     placed: list[PlacedChip] = []
     x = y = 0.0

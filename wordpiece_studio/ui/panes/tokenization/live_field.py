@@ -15,8 +15,7 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QVBoxLayout, 
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.ui.panes.tokenization.token_options import TokenOptions
-from wordpiece_studio.ui.widgets.limited_edit import MOST_CHARACTERS, LimitedEdit
-from wordpiece_studio.ui.widgets.line_field import LONGEST_LIST, line_field
+from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, MOST_CHARACTERS, LimitedEdit, line_field
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text
 from wordpiece_studio.ui.widgets.token_text import line_text, number_text
 

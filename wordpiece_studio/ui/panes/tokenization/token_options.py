@@ -1,6 +1,6 @@
-"""The row of options of the live tokenization: what stands under each chip, chips or table, copy and decode.
+"""The options of the live tokenization, and what is said of a token by them: under its chip, in a row, to a reader.
 
-Where the row is too long for the pane, the last of the switches are in the menu at its end.
+Where the row of options is too long for the pane, the last of the switches are in the menu at its end.
 """
 
 from __future__ import annotations

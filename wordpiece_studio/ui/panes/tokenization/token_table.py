@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer, Signal
 
 from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
-from wordpiece_studio.ui.widgets.exact_text import copy_text
+from wordpiece_studio.ui.widgets.plain import copy_text
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable
 
 if TYPE_CHECKING:

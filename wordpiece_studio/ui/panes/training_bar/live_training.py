@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
     from wordpiece_studio.training.config import TrainingConfig
-    from wordpiece_studio.ui.actions.actions import Actions
+    from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.controllers.counting_controller import CountingController
     from wordpiece_studio.ui.panes.training_bar.run_record import RunRecord
 

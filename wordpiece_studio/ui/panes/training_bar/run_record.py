@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class RunBeginning:
     """Where a run comes from: the Studio itself or the user, and the corpus by name and by its state.
 
     `is_wanted`: the user asked for it, or for one whose place it took while he typed.
@@ -54,7 +54,7 @@ class RunRecord(QObject):
         self._model = model
         self._counting = counting
         self._settings = settings
-        self._present = self._next = Origin()
+        self._present = self._next = RunBeginning()
         self._corpus_name = ""
         self._saved_merges = 0
         model.run_reset.connect(self._on_model_run_reset)
@@ -93,13 +93,13 @@ class RunRecord(QObject):
 
     def note_start(self, *, automatic: bool, wanted: bool = False) -> None:
         """Take down what the run that begins now comes from; what the user asked for is wanted anyhow."""
-        self._next = Origin(automatic, wanted or not automatic, self._corpus_name, self._counting.text_serial)
+        self._next = RunBeginning(automatic, wanted or not automatic, self._corpus_name, self._counting.text_serial)
 
     def note_restored(self, corpus_name: str, *, is_of_corpus: bool, is_wanted: bool) -> None:
         """Take down what the run comes from that is put back now; `is_of_corpus`: from the corpus as it is."""
         serial = self._counting.text_serial if is_of_corpus else -1
         name = self._corpus_name if is_of_corpus else corpus_name
-        self._present = self._next = Origin(not is_wanted, is_wanted, name, serial)
+        self._present = self._next = RunBeginning(not is_wanted, is_wanted, name, serial)
 
     def note_saved(self) -> None:
         """Take down that what was learned is in a file now."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QAction, QResizeEvent
 
     from wordpiece_studio.session.records import Progress
-    from wordpiece_studio.ui.actions.actions import Actions
+    from wordpiece_studio.ui.actions import Actions
 
 _USUAL_PROGRESS = "12,345 of 30,000 tokens · 12 s left"
 _LEAST_CHARACTERS = 110  # of average width: the bar in its shortest form

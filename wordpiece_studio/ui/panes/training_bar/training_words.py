@@ -1,11 +1,11 @@
-"""What is said about a training that has ended, in words."""
+"""What the training bar says in words: of a run that is not under way, and of the fast engine while it is prepared."""
 
 from __future__ import annotations
 
 import dataclasses
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QCoreApplication, QObject, QTimer, Signal
 
 from wordpiece_studio.text.character_tables import bert_tables
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.notices import Notice
     from wordpiece_studio.ui.panes.training_bar.run_record import Changes, RunRecord
 
+_READY_MS = 4000
+
 
 def _tr(text: str) -> str:
     return QCoreApplication.translate("training_words", text)
@@ -24,16 +26,16 @@ def _tr(text: str) -> str:
 
 def outcome_words(model: TrainerModel) -> str:
     """Return how the training stands: tokens, merges, and why it ended; empty if nothing was trained."""
-    return outcome_forms(model)[0]
+    return _outcome_forms(model)[0]
 
 
-def outcome_forms(model: TrainerModel) -> tuple[str, ...]:
+def _outcome_forms(model: TrainerModel) -> tuple[str, ...]:
     """Return `outcome_words`, and shorter forms of them."""
     if model.history is None:
         return ("",)
     progress = model.progress
     size = _tr("{size:,} tokens").format(size=progress.vocabulary_size)
-    both = f"{size}, {merges_words(progress.merges)}"
+    both = f"{size}, {_merges_words(progress.merges)}"
     return _joined(both, _reason_words(model)), both, size
 
 
@@ -46,10 +48,10 @@ def idle_words(model: TrainerModel, record: RunRecord, proposed: str, needs: tup
     changes = record.changes()
     if proposed:  # the user knows of those settings
         changes = dataclasses.replace(changes, settings=False)
-    changed = changed_words(changes, record.corpus_name)
+    changed = _changed_words(changes, record.corpus_name)
     said = _joined(changed, proposed)
     if not needs or (model.history is not None and not said):
-        return (said,) if said else outcome_forms(model)
+        return (said,) if said else _outcome_forms(model)
     short = _joined(changed, _tr("proposed") if proposed else "")
     *longer, brief, briefest = needs
     forms = (
@@ -63,7 +65,7 @@ def _joined(*words: str) -> str:
     return " · ".join(filter(None, words))
 
 
-def merges_words(merges: int) -> str:
+def _merges_words(merges: int) -> str:
     """Return ``"1 merge"``, ``"2 merges"``, and so on."""
     return _tr("1 merge") if merges == 1 else _tr("{merges:,} merges").format(merges=merges)
 
@@ -133,7 +135,7 @@ def _translated(template: str) -> str:
     return QCoreApplication.translate("notices", template)
 
 
-def changed_words(changes: Changes, corpus_name: str) -> str:
+def _changed_words(changes: Changes, corpus_name: str) -> str:
     """Return what the present run, learned from the corpus of that name, does not know yet; empty if it is up to date.
 
     After another corpus was opened that one matters, not what else was changed for it.
@@ -161,3 +163,53 @@ def further_note(changes: Changes, corpus_name: str) -> str:
         return _tr("It goes on with the words as they were when this training began, not with the normalizer and "
                    "pre-tokenizer chosen now.")  # fmt: skip
     return _tr("It goes on with the settings of this training, not with those chosen now.") if changes.rules else ""
+
+
+class EngineNotice(QObject):
+    """Turns the status of the warm-up into words; where the engine was there already it says nothing."""
+
+    changed = Signal()
+    """There is something else to say."""
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._forms: tuple[str, ...] = ()
+        self._is_preparing = False
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_READY_MS)
+        self._timer.timeout.connect(self._on_timer_timeout)
+
+    def take_status(self, status: str) -> None:
+        """Note the status of the warm-up: "compiling", "loading", "ready" or "failed"."""
+        if status == "compiling":
+            self._is_preparing = True
+            whole = self.tr("Preparing the fast engine (only at the first start)…")
+            self._say(whole, self.tr("Preparing the fast engine…"))
+        elif self._is_preparing and status != "loading":
+            self._is_preparing = False
+            if status == "ready":
+                self._say(self.tr("The fast engine is ready"))
+                self._timer.start()
+            else:
+                self._say()
+
+    @property
+    def waiting_words(self) -> str:
+        """What is said of a training that has not begun yet."""
+        return self._forms[-1] if self._is_preparing else self.tr("Getting ready…")
+
+    def beside(self, *forms: str) -> tuple[str, ...]:
+        """Return a text, given whole and then in shorter forms, with what there is to say of the engine before it."""
+        if not self._forms:
+            return forms
+        both = (" · ".join(filter(None, (said, form))) for said in self._forms for form in forms)
+        return tuple(dict.fromkeys((*both, *self._forms)))
+
+    def _say(self, *forms: str) -> None:
+        self._timer.stop()
+        self._forms = forms
+        self.changed.emit()
+
+    def _on_timer_timeout(self) -> None:
+        self._say()

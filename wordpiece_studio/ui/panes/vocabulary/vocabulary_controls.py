@@ -9,10 +9,10 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QToolButton, QWidget
 
 from wordpiece_studio.session.vocabulary_rows import SoughtText
-from wordpiece_studio.ui.widgets.line_field import line_field
+from wordpiece_studio.ui.widgets.fields import line_field
+from wordpiece_studio.ui.widgets.labels import WholeLabel
 from wordpiece_studio.ui.widgets.plain import set_plain_tooltip
 from wordpiece_studio.ui.widgets.token_text import number_text
-from wordpiece_studio.ui.widgets.whole_label import WholeLabel
 
 if TYPE_CHECKING:
     from wordpiece_studio.session.vocabulary_rows import Kind, TokenNumbers

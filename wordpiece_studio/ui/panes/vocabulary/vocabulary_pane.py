@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from wordpiece_studio.evaluation.dead_tokens import DeadReason
 from wordpiece_studio.session.records import Focus, TrainerState
 from wordpiece_studio.session.selection import id_of_token
-from wordpiece_studio.session.vocabulary_rows import VocabularySearch
-from wordpiece_studio.session.vocabulary_table import VocabularyTableModel
+from wordpiece_studio.session.vocabulary_rows import SPECIAL_BIRTH, VocabularyColumn, VocabularySearch
+from wordpiece_studio.session.vocabulary_table import BY_USAGE, VocabularyTableModel
 from wordpiece_studio.ui.panes.vocabulary.vocabulary_controls import VocabularyControls
-from wordpiece_studio.ui.panes.vocabulary.vocabulary_tsv import vocabulary_tsv
 from wordpiece_studio.ui.panes.vocabulary.vocabulary_view import VocabularyView
-from wordpiece_studio.ui.widgets.dead_text import dead_words
 from wordpiece_studio.ui.widgets.empty_state import EmptyState
-from wordpiece_studio.ui.widgets.exact_text import copy_text
 from wordpiece_studio.ui.widgets.pane import Pane
-from wordpiece_studio.ui.widgets.token_text import number_text
+from wordpiece_studio.ui.widgets.plain import copy_text
+from wordpiece_studio.ui.widgets.token_text import dead_words, number_text
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
     from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 
     from wordpiece_studio.errors import StudioError
@@ -32,9 +32,29 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.vocabulary_rows import FoundTokens, Kind, TokenNumbers
     from wordpiece_studio.ui.widgets.theme import Theme
 
+TITLES = ("token", "id", "born", "frequency", "words", "length", "dead")
+_ESCAPES = {ord("\t"): "\\t", ord("\n"): "\\n", ord("\r"): "\\r", ord("\\"): "\\\\"}
 _AROUND_HINT = 58  # pixels: the margins of the title line, and the room between its parts
 _BUSY_DELAY_MS = 100
 """While training the pane is refreshed ten times a second: faster cannot be read."""
+
+
+def _vocabulary_tsv(table: VocabularyTableModel, ids: NDArray[np.int64]) -> str:
+    """Return a line of titles and a line for each token; what is not known is empty, a special token's birth too."""
+    lines = ["\t".join(TITLES)]
+    unknown = () if table.is_counted else BY_USAGE
+    for token_id in ids.tolist():
+        values = (None if column in unknown else table.value(token_id, column) for column in VocabularyColumn)
+        lines.append("\t".join(map(_field, values, VocabularyColumn)))
+    return "\n".join(lines) + "\n"
+
+
+def _field(value: object, column: VocabularyColumn) -> str:
+    if value is None or (column is VocabularyColumn.BORN and value == SPECIAL_BIRTH):
+        return ""
+    if isinstance(value, DeadReason):
+        return value.kind
+    return value.translate(_ESCAPES) if isinstance(value, str) else str(value)
 
 
 class VocabularyPane(Pane):
@@ -195,7 +215,7 @@ class VocabularyPane(Pane):
         """Put the selected rows on the clipboard as tab-separated text; nothing if none is selected."""
         ids = self._view.selected_ids()
         if len(ids):
-            copy_text(vocabulary_tsv(self._table, ids))
+            copy_text(_vocabulary_tsv(self._table, ids))
 
     # -- what happens
 

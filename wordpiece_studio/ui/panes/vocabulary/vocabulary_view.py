@@ -22,11 +22,10 @@ from PySide6.QtWidgets import (
 
 from wordpiece_studio.session.vocabulary_rows import VocabularyColumn
 from wordpiece_studio.ui.widgets.chip_style import ChipStyle
-from wordpiece_studio.ui.widgets.dead_text import DEAD_MARK, dead_sentence
 from wordpiece_studio.ui.widgets.painting import saved
 from wordpiece_studio.ui.widgets.plain import tooltip_text
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable
-from wordpiece_studio.ui.widgets.token_text import token_text
+from wordpiece_studio.ui.widgets.token_text import DEAD_MARK, dead_sentence, token_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

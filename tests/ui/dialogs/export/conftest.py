@@ -1,0 +1,119 @@
+"""The export without the whole window: a small trained run, the controller, and what it needs around it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtWidgets import QMessageBox, QVBoxLayout, QWidget
+
+from tests.storage.project.making import course_project, run_of
+from wordpiece_studio.session.document import Document
+from wordpiece_studio.session.trainer_model import TrainerModel
+from wordpiece_studio.ui.actions import Actions
+from wordpiece_studio.ui.controllers.export_controller import ExportController
+from wordpiece_studio.ui.dialogs.export.export_dialog import ExportDialog
+from wordpiece_studio.ui.messages import Messages
+from wordpiece_studio.ui.widgets.banner import Banner
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+    from wordpiece_studio.storage.exports import ExportKind
+    from wordpiece_studio.storage.project.contents import Project, ProjectRun
+    from wordpiece_studio.ui.widgets.theme import Theme
+
+SHOWN = 3  # the step shown
+
+
+class Exporting:
+    """The controller on a window with nothing but a banner, and the ways in which a test acts on it."""
+
+    def __init__(self, qtbot: QtBot, theme: Theme) -> None:
+        self.qtbot = qtbot
+        self.window = QWidget()
+        qtbot.addWidget(self.window)
+        self.model = TrainerModel(self.window)
+        self.document = Document(self.window)
+        self.banner = Banner(theme, self.window)
+        QVBoxLayout(self.window).addWidget(self.banner)
+        self.project = course_project()
+        self.actions = Actions(theme, self.window)
+        self.saved: list[object] = []
+        self.controller = ExportController(
+            self.window, self.document, self.model, self._capture, self.actions, theme, Messages(self.window),
+            self.banner,
+        )  # fmt: skip
+        self.controller.saved.connect(self.saved.append)
+        self.window.resize(1000, 660)
+        self.window.show()
+
+    def open(self, run: ProjectRun, step: int = SHOWN) -> None:
+        """Show a run at a step."""
+        self.project = replace(self.project, run=replace(run, is_of_corpus=True))
+        self.model.open_run(run.counts, run.config, run.history, "no_pair", step)
+
+    def _capture(self) -> Project:
+        return self.project
+
+    def wait(self, condition: object) -> None:
+        self.qtbot.waitUntil(condition, timeout=10_000)
+
+    @property
+    def dialog(self) -> ExportDialog:
+        """The dialog, when it knows what can be exported."""
+        self.wait(lambda: bool(self._dialogs()))
+        dialog = self._dialogs()[-1]
+        self.wait(lambda: dialog._inspection is not None)
+        return dialog
+
+    def _dialogs(self) -> list[ExportDialog]:
+        return [dialog for dialog in self.window.findChildren(ExportDialog) if dialog.isVisible()]
+
+    def ask(self) -> ExportDialog:
+        self.actions.save_vocabulary.trigger()
+        return self.dialog
+
+    def export(self, kind: ExportKind, place: Path) -> None:
+        """Answer the question with a kind and a place."""
+        dialog = self.ask()
+        dialog.kinds.choose(kind)
+        dialog.set_place(str(place))
+        assert dialog.place == place
+        dialog.accept()
+
+    def export_whole(self, kind: ExportKind, place: Path) -> None:
+        """Export, and wait until it is written."""
+        self.export(kind, place)
+        self.wait_exported(place)
+
+    def wait_exported(self, place: Path) -> None:
+        self.wait(lambda: self.banner.text.startswith("Exported") and str(place) in self.banner.text)
+
+    def box(self) -> QMessageBox:
+        self.wait(lambda: any(box.isVisible() for box in self.window.findChildren(QMessageBox)))
+        return next(box for box in self.window.findChildren(QMessageBox) if box.isVisible())
+
+    def answer(self, button: QMessageBox.StandardButton) -> None:
+        self.box().button(button).click()
+
+
+@pytest.fixture
+def unfilled(qtbot: QtBot, theme: Theme) -> Iterator[Exporting]:
+    """Before anything was trained."""
+    exporting = Exporting(qtbot, theme)
+    yield exporting
+    exporting.controller.close()
+    exporting.model.close()
+    exporting.document.close()
+
+
+@pytest.fixture
+def exporting(unfilled: Exporting) -> Exporting:
+    """A trained run at an early step."""
+    unfilled.open(run_of())
+    return unfilled

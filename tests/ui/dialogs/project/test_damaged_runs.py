@@ -1,0 +1,110 @@
+"""Projects of which the words or the places cannot be read: shown without them, and told once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from PySide6.QtCore import Qt
+
+from tests.storage.project.making import course_project, forged, run_of
+from wordpiece_studio.session import project_state
+from wordpiece_studio.session.history_rows import HistoryColumn
+from wordpiece_studio.session.records import Focus
+from wordpiece_studio.storage.project.contents import ProjectBreakpoint, ProjectFocus, ProjectView
+from wordpiece_studio.storage.project.project_file import open_project, save_project
+from wordpiece_studio.ui.messages import Messages
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.ui.dialogs.project.conftest import Projects
+    from wordpiece_studio.errors import StudioError
+
+WORD, TOKEN, PAIR = (
+    ProjectFocus("word", text="hugs"),
+    ProjectFocus("token", text="##gs"),
+    ProjectFocus("pair", left="##g", right="##s"),
+)
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    found: list[str] = []
+    show = Messages.show_error
+
+    def noted(messages: Messages, error: StudioError) -> None:
+        found.append(str(error))
+        show(messages, error)
+
+    monkeypatch.setattr(Messages, "show_error", noted)
+    return found
+
+
+def damage(path: Path, part: str) -> None:
+    def cut(database: Any) -> None:
+        query = "UPDATE chunk SET data = x'00' WHERE id = (SELECT first FROM part WHERE name = ?)"
+        database.execute(query, (part,))
+
+    path.write_bytes(forged(path.read_bytes(), cut))
+
+
+def saved(path: Path, focus: ProjectFocus, **others: Any) -> Path:
+    view = ProjectView(step=3, focus=focus, live_text="hugs bugs", breakpoints=(ProjectBreakpoint("word", "hugs"),))
+    save_project(path, replace(course_project(), view=view, **others))
+    return path
+
+
+@pytest.mark.parametrize("part", ["places/positions", "words/text"])
+@pytest.mark.parametrize("focus", [WORD, TOKEN, PAIR], ids=lambda focus: focus.kind)
+@pytest.mark.parametrize("is_small", [True, pytest.param(False, marks=pytest.mark.slow)])
+def test_with_something_selected_it_is_told_once_and_the_rows_stay(
+    projects: Projects, told: list[str], monkeypatch: pytest.MonkeyPatch, part: str, focus: ProjectFocus, is_small: bool
+) -> None:
+    if not is_small:
+        monkeypatch.setattr(project_state, "_FEW", 0)
+    path = saved(projects.path("bad"), focus)
+    damage(path, part)
+    projects.open(path)
+    window, model = projects.window, projects.window.model
+    assert len(told) == 1
+    assert f"bad.wpstudio is damaged at {part}" in told[0]
+    assert model.history is not None
+    assert model.history.is_damaged
+    assert (model.merge_count, model.step) == (9, 3)
+    projects.studio.box().done(0)
+    for each in (Focus("word", text="pug"), Focus("token", text="hug"), Focus("pair", "h", "##u"), None):
+        model.set_focus(each)
+        for step in (0, 5, 9):
+            model.seek(step)
+            projects.studio.qtbot.wait(1)
+    window.history_pane.rows.sort(HistoryColumn.WORDS, Qt.SortOrder.DescendingOrder)
+    projects.studio.wait(lambda: not window.history_pane.rows.is_busy)
+    assert not window.marks.watch.is_searching
+    assert len(told) == 1
+
+
+def test_damaged_words_of_the_corpus_do_not_harm_its_run(projects: Projects, told: list[str]) -> None:
+    """The corpus was edited after the training: it has words of its own, which can be counted again."""
+    path = saved(projects.path("bad"), WORD, counts=run_of([("hug", 2), ("pug", 1)]).counts)
+    project = open_project(path)
+    assert project.counts is not None
+    damage(path, "corpus/words/text")
+    projects.open(path)
+    projects.studio.wait(lambda: projects.window.counting.counts is not None)
+    assert len(told) == 1
+    history = projects.window.model.history
+    assert history is not None
+    assert history.is_whole
+    projects.studio.box().done(0)
+
+
+def test_a_word_that_is_waited_for_is_found_when_the_words_are_read(projects: Projects) -> None:
+    path = saved(projects.path("good"), WORD)
+    projects.open(path)
+    projects.studio.wait(lambda: not projects.window.marks.watch.is_searching)
+    run = open_project(path).run
+    assert run is not None
+    whole = next(merge.step for merge in run.history if merge.token == "hugs")
+    assert projects.window.marks.watch.steps.tolist() == [whole]

@@ -1,0 +1,176 @@
+"""Files of the corpus that are gone, moved or changed: what the window says, and what can be done."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtWidgets import QMessageBox
+
+from wordpiece_studio.session.file_rows import FileState
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.ui.dialogs.project.conftest import Projects
+
+_OPEN, _YES = QMessageBox.StandardButton.Open, QMessageBox.StandardButton.Yes
+_CANCEL, _OK = QMessageBox.StandardButton.Cancel, QMessageBox.StandardButton.Ok
+
+
+def opened_files(projects: Projects, *names: str) -> list[Path]:
+    """Open a list of files, count it and save it as a project."""
+    folder = projects.folder / "texts"
+    folder.mkdir()
+    paths = [folder / name for name in names]
+    for number, path in enumerate(paths):
+        path.write_text(f"hug pug bun {number}\n" * 3, encoding="utf-8")
+    projects.window.file_controller.add_paths(paths)
+    projects.studio.wait_opened()
+    projects.studio.wait(lambda: projects.window.counting.counts is not None, 20_000)
+    projects.studio.wait(lambda: not projects.window.project.references.is_running)
+    projects.train()
+    projects.save()
+    return paths
+
+
+def reopened(projects: Projects) -> None:
+    projects.window.actions_.new_corpus.trigger()
+    projects.open(projects.path())
+
+
+def states(projects: Projects) -> list[FileState]:
+    return [row.state for row in projects.window.document.files.rows]
+
+
+@pytest.mark.slow
+def test_files_as_they_were_need_no_counting(projects: Projects) -> None:
+    opened_files(projects, "a.txt", "b.txt")
+    reopened(projects)
+    assert states(projects) == [FileState.DONE, FileState.DONE]
+    assert projects.window.counting.counts is not None
+    assert not projects.window.disk_banner.text
+    assert not projects.window.actions_.locate_files.isEnabled()
+
+
+@pytest.mark.slow
+def test_missing_files_are_looked_for_in_a_folder(projects: Projects) -> None:
+    paths = opened_files(projects, "a.txt", "b.txt", "c.txt")
+    new = projects.folder / "new" / "texts"
+    new.mkdir(parents=True)
+    for path in paths[:2]:
+        path.rename(new / path.name)
+    (projects.folder / "new" / "a.txt").write_text("another of that name", encoding="utf-8")
+    reopened(projects)
+    assert states(projects) == [FileState.FAULT, FileState.FAULT, FileState.DONE]
+    assert "2 files of the corpus are not there any more: a.txt, b.txt" in projects.window.disk_banner.text
+    assert projects.window.model.merge_count
+    merges = list(projects.window.model.history)
+    projects.window.disk_banner.action_requested.emit()
+    assert "a.txt" in projects.studio.box().informativeText()
+    projects.studio.answer(_OPEN)
+    projects.choose(projects.folder / "new")
+    projects.studio.wait(lambda: not projects.window.project.disk.gone)
+    files = [row.file.path for row in projects.window.document.files.rows]
+    assert files == [str(new / "a.txt"), str(new / "b.txt"), str(paths[2])]
+    assert states(projects) == [FileState.DONE] * 3
+    assert projects.window.counting.counts is not None
+    assert not projects.window.disk_banner.text
+    assert list(projects.window.model.history) == merges
+    assert projects.window.project.leave.must_ask()  # the places are new
+    projects.studio.answer(_CANCEL)
+
+
+@pytest.mark.slow
+def test_one_missing_file_can_be_chosen(projects: Projects) -> None:
+    paths = opened_files(projects, "a.txt", "b.txt")
+    paths[0].rename(projects.folder / "renamed.txt")
+    reopened(projects)
+    projects.window.actions_.locate_files.trigger()
+    projects.studio.answer(_YES)
+    projects.choose(projects.folder / "renamed.txt")
+    projects.studio.wait(lambda: not projects.window.project.disk.gone)
+    assert projects.window.document.files.rows[0].file.path == str(projects.folder / "renamed.txt")
+
+
+@pytest.mark.slow
+def test_what_is_not_in_the_folder_is_said(projects: Projects) -> None:
+    paths = opened_files(projects, "a.txt", "b.txt")
+    paths[0].unlink()
+    reopened(projects)
+    projects.window.actions_.locate_files.trigger()
+    projects.studio.answer(_OPEN)
+    projects.choose(projects.folder / "texts")
+    projects.studio.wait(lambda: "Not found in that folder: a.txt" in projects.window.disk_banner.text)
+
+
+@pytest.mark.slow
+def test_a_changed_file_is_marked_and_counted_again_when_wanted(projects: Projects) -> None:
+    paths = opened_files(projects, "a.txt", "b.txt")
+    paths[1].write_text("mug\n", encoding="utf-8")
+    reopened(projects)
+    assert states(projects) == [FileState.DONE, FileState.CHANGED]
+    assert "b.txt" in projects.window.disk_banner.text
+    before = projects.window.counting.counts
+    assert before is not None
+    projects.window.disk_banner.action_requested.emit()
+    projects.studio.wait(lambda: projects.window.counting.counts not in (None, before), 20_000)
+    assert "mug" in projects.window.counting.counts.words
+    assert states(projects) == [FileState.DONE, FileState.DONE]
+    assert not projects.window.disk_banner.text
+
+
+def opened_text(projects: Projects) -> Path:
+    path = projects.folder / "mine.txt"
+    path.write_text("hug pug\n", encoding="utf-8")
+    projects.studio.open(path)
+    projects.studio.wait(lambda: projects.window.counting.counts is not None)
+    watch = projects.window.project.watch
+    projects.studio.wait(lambda: path in watch.paths and not watch._job.is_running)
+    return path
+
+
+@pytest.mark.slow
+def test_a_text_changed_on_the_disk_is_reloaded_when_wanted_and_the_edits_come_back(projects: Projects) -> None:
+    path, window = opened_text(projects), projects.window
+    window.document.edit(0, 0, "my ")
+    path.write_text("bun\n", encoding="utf-8")
+    projects.studio.wait(lambda: "changed on the disk" in window.disk_banner.text, 20_000)
+    assert window.document.text == "my hug pug\n"
+    window.disk_banner.action_requested.emit()
+    assert window.document.text == "bun\n"
+    assert not window.document.is_modified
+    assert not window.disk_banner.text
+    window.document.undo_stack.undo()
+    assert window.document.text == "my hug pug\n"
+    assert window.document.is_modified
+
+
+def test_saving_the_text_oneself_is_no_change_on_the_disk(projects: Projects) -> None:
+    path, window = opened_text(projects), projects.window
+    window.document.edit(0, 0, "my ")
+    window.actions_.save_corpus.trigger()
+    projects.choose(path)
+    window.project.watch.check()
+    projects.studio.wait(lambda: not window.project.watch._job.is_running)
+    projects.studio.qtbot.wait(400)
+    assert not window.disk_banner.text
+
+
+def test_a_text_whose_file_is_gone_is_still_there(projects: Projects) -> None:
+    path, window = opened_text(projects), projects.window
+    projects.save()
+    path.unlink()
+    reopened(projects)
+    assert window.document.text == "hug pug\n"
+    assert "mine.txt of this text is not there any more" in window.disk_banner.text
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="such names are not possible there")
+def test_a_file_name_that_looks_like_markup_is_shown_as_it_is(projects: Projects) -> None:
+    paths = opened_files(projects, "<img src=x>.txt", "b.txt")
+    paths[0].unlink()
+    reopened(projects)
+    assert "<img src=x>.txt" in projects.window.disk_banner.text

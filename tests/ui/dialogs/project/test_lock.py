@@ -1,0 +1,79 @@
+"""A project that somebody else has open, or that cannot be written where it is."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QLockFile
+from PySide6.QtWidgets import QMessageBox
+
+from wordpiece_studio.session.project_lock import Holder, ProjectLock, lock_path
+from wordpiece_studio.storage.project.project_file import open_project
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.ui.dialogs.project.conftest import Projects
+
+_SAVE, _CANCEL = QMessageBox.StandardButton.Save, QMessageBox.StandardButton.Cancel
+
+
+def test_a_lock_is_for_one_and_leaves_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "a.wpstudio"
+    mine, other = ProjectLock(), ProjectLock()
+    assert mine.take(path) is None
+    assert mine.take(path) is None  # again
+    holder = other.take(path)
+    assert holder is not None
+    assert holder.pid == os.getpid()
+    mine.release()
+    assert other.take(path) is None
+    assert other.take(tmp_path / "b.wpstudio") is None
+    assert not lock_path(path).exists()
+    other.release()
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_lock_of_a_process_that_is_gone_is_taken_over(tmp_path: Path) -> None:
+    path = tmp_path / "a.wpstudio"
+    code = (
+        "import os, sys; from PySide6.QtCore import QLockFile; "
+        "lock = QLockFile(sys.argv[1]); assert lock.tryLock(0); os._exit(1)"
+    )
+    subprocess.run([sys.executable, "-c", code, str(lock_path(path))], check=False)
+    assert lock_path(path).exists()
+    lock = ProjectLock()
+    assert lock.take(path) is None
+    assert ProjectLock().take(path) == Holder(os.getpid(), _host(path))
+    lock.release()
+
+
+def _host(path: Path) -> str:
+    return str(QLockFile(str(lock_path(path))).getLockInfo()[1])
+
+
+def test_a_project_opened_twice_is_a_copy_for_reading(projects: Projects) -> None:
+    window = projects.window
+    path = projects.save()
+    window.actions_.new_corpus.trigger()
+    other = ProjectLock()
+    assert other.take(path) is None
+    projects.open(path)
+    assert f"process {os.getpid()}" in window.project_banner.text
+    assert window.windowTitle().startswith("hugs (read-only)[*]")
+    assert window.model.merge_count == 25
+    before = path.read_bytes()
+    window.document.edit(0, 0, "x")
+    window.actions_.save_project.trigger()
+    projects.choose(path)  # where it is not to be had
+    assert "open in another window" in projects.studio.box().text()
+    projects.studio.answer(_SAVE)
+    projects.choose(projects.path("mine"))
+    projects.wait_saved()
+    assert path.read_bytes() == before
+    assert open_project(projects.path("mine")).corpus.text.startswith("x")
+    assert window.windowTitle().startswith("mine[*]")
+    other.release()

@@ -1,0 +1,274 @@
+"""The whole window, with what another one has left."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from tests.ui.conftest import Studio
+from wordpiece_studio.session.recovery import leftovers, recovery_keeper
+from wordpiece_studio.session.recovery.about import About
+from wordpiece_studio.session.settings import SettingsStore
+from wordpiece_studio.ui.controllers.recovery_controller import recovery_folder
+from wordpiece_studio.ui.dialogs.recovery_dialog import RecoveryDialog
+from wordpiece_studio.ui.main_window import MainWindow
+from wordpiece_studio.ui.studio import take_down
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+    from wordpiece_studio.ui.widgets.theme import Theme
+
+
+@pytest.fixture(autouse=True)
+def _hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recovery_keeper, "CHANGE_DELAY_MS", 30)
+    monkeypatch.setattr(recovery_keeper, "EDIT_DELAY_MS", 10)
+    monkeypatch.setattr(recovery_keeper, "FIRST_RUN_SECONDS", 0.0)
+    monkeypatch.setattr(recovery_keeper, "RUN_SECONDS", (0.05, 0.05))
+
+
+@pytest.fixture
+def start(qtbot: QtBot, tmp_path: Path, theme: Theme) -> Iterator[Callable[..., Studio]]:
+    """Return a maker of windows that are shown."""
+    windows: list[MainWindow] = []
+
+    def make(*paths: Path) -> Studio:
+        window = MainWindow(SettingsStore(tmp_path / "settings"), theme)
+        windows.append(window)
+        window.open_first(paths)
+        window.resize(1200, 800)
+        window.show()
+        return Studio(window, qtbot)
+
+    yield make
+    for window in windows:
+        window.leave_at_once()
+        take_down(window)
+
+
+def kept(studio: Studio) -> None:
+    keeper = studio.window.recovery.keeper
+    studio.wait(lambda: keeper.is_idle and keeper.is_run_kept, 10_000)
+
+
+def crash(studio: Studio) -> None:
+    """Leave what a killed window leaves, and take the rest down."""
+    kept(studio)
+    keeper = studio.window.recovery.keeper
+    keeper._is_closed = True
+    keeper._timer.stop()
+    keeper._run_timer.stop()
+    keeper._job.close()
+    keeper._run_job.close()
+    keeper._store.close(keeps=True)
+    studio.window.leave_at_once()
+
+
+def dialog(studio: Studio) -> RecoveryDialog:
+    studio.wait(lambda: bool(_dialogs(studio)))
+    return _dialogs(studio)[-1]
+
+
+def _dialogs(studio: Studio) -> list[RecoveryDialog]:
+    return [one for one in studio.window.findChildren(RecoveryDialog) if one.isVisible()]
+
+
+def press(studio: Studio, name: str) -> None:
+    from PySide6.QtWidgets import QPushButton
+
+    (button,) = (one for one in dialog(studio).findChildren(QPushButton) if one.text().replace("&", "") == name)
+    button.click()
+
+
+def edited(start: Callable[..., Studio]) -> str:
+    """Leave an edited sample, trained, with a marker and a step, and return its text."""
+    studio = start()
+    studio.wait_finished()
+    window = studio.window
+    window.document.edit(0, 0, "Unsaved hugs. ")
+    window.model.seek(7)
+    window.tokenization_pane.set_text("watched hugs")
+    studio.wait(lambda: window.recovery.keeper.is_kept, 10_000)
+    crash(studio)
+    return window.document.text
+
+
+@pytest.mark.slow
+def test_the_sample_alone_leaves_no_question(start: Callable[..., Studio]) -> None:
+    studio = start()
+    studio.wait_finished()
+    crash(studio)
+    assert not recovery_folder().exists()
+    again = start()
+    again.wait_finished()
+    assert not _dialogs(again)
+
+
+def test_what_was_not_saved_is_restored_with_all_that_belongs_to_it(start: Callable[..., Studio]) -> None:
+    text = edited(start)
+    studio = start()
+    window = studio.window
+    question = dialog(studio)
+    assert question.list.count() == 1
+    assert "1 edit" in question.list.item(0).text()
+    assert window.document.text == ""
+    press(studio, "Restore")
+    studio.wait(lambda: window.document.text == text)
+    studio.wait(lambda: window.model.history is not None)
+    assert window.document.is_modified
+    assert window.model.step == 7
+    assert window.tokenization_pane.text == "watched hugs"
+    assert "is restored" in window.banner.text
+    studio.wait(window.isWindowModified)
+    kept(studio)
+    crash(studio)
+    assert len(_left()) == 1
+
+
+@pytest.mark.slow
+def test_refused_it_is_deleted_and_the_sample_comes(start: Callable[..., Studio]) -> None:
+    edited(start)
+    studio = start()
+    press(studio, "Don’t restore")
+    studio.wait_finished()
+    assert _left() == []
+    assert list(recovery_folder().iterdir()) == []
+
+
+def test_nothing_is_done_to_work_that_is_not_seen_to_be_chosen(qtbot: QtBot) -> None:
+    dialog = RecoveryDialog([About(name="a", edits=1), About(name="b", edits=2)])
+    qtbot.addWidget(dialog)
+    buttons = dialog._answers
+    assert all(button.isEnabled() for button in buttons)
+    place = dialog.list.visualItemRect(dialog.list.currentItem()).center()
+    left, held = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier
+    QTest.mouseClick(dialog.list.viewport(), left, held, place)
+    assert not any(button.isEnabled() for button in buttons)
+    QTest.mouseClick(dialog.list.viewport(), left, pos=place)
+    assert all(button.isEnabled() for button in buttons)
+
+
+@pytest.mark.slow
+def test_escape_keeps_it_for_the_next_start(start: Callable[..., Studio]) -> None:
+    text = edited(start)
+    studio = start()
+    QTest.keyClick(dialog(studio), Qt.Key.Key_Escape)
+    studio.wait_finished()
+    crash(studio)
+    (leftover,) = _left()
+    assert leftovers.recover(leftover).project.corpus.text == text
+
+
+@pytest.mark.slow
+def test_of_several_one_is_chosen_and_the_others_wait(start: Callable[..., Studio]) -> None:
+    edited(start)
+    studio = start()
+    QTest.keyClick(dialog(studio), Qt.Key.Key_Escape)
+    studio.wait_finished()
+    studio.window.document.set_text("the second text")
+    studio.wait(lambda: studio.window.recovery.keeper.is_kept, 10_000)
+    crash(studio)
+    again = start()
+    assert dialog(again).list.count() == 2
+    press(again, "Restore")
+    again.wait(lambda: again.window.document.text == "the second text")
+    assert len(_left()) == 1  # the other; this one is held by the living window
+
+
+@pytest.mark.slow
+def test_a_living_window_is_left_alone(start: Callable[..., Studio]) -> None:
+    one = start()
+    one.wait_finished()
+    one.window.document.set_text("still being typed")
+    one.wait(lambda: one.window.recovery.keeper.is_kept, 10_000)
+    other = start()
+    other.wait_finished()
+    assert not _dialogs(other)
+
+
+def test_closed_after_dont_save_nothing_is_left(start: Callable[..., Studio]) -> None:
+    from PySide6.QtWidgets import QMessageBox
+
+    studio = start()
+    studio.wait_finished()
+    studio.window.document.set_text("not worth it")
+    studio.wait(lambda: studio.window.recovery.keeper.is_kept, 10_000)
+    studio.window.close()
+    studio.answer(QMessageBox.StandardButton.Discard)
+    studio.wait(lambda: not studio.window.isVisible())
+    assert list(recovery_folder().iterdir()) == []
+
+
+def test_ended_by_a_signal_it_is_left_for_the_next_start(start: Callable[..., Studio]) -> None:
+    studio = start()
+    studio.wait_finished()
+    studio.window.document.set_text("the machine shuts down now")
+    studio.window.leave_at_once()
+    (leftover,) = _left()
+    assert leftovers.recover(leftover).project.corpus.text == "the machine shuts down now"
+
+
+@pytest.mark.slow
+def test_damaged_it_is_told_put_aside_and_the_start_goes_on(start: Callable[..., Studio]) -> None:
+    edited(start)
+    (base,) = recovery_folder().glob("*/base-*")
+    base.write_bytes(base.read_bytes()[:5000])
+    for run in recovery_folder().glob("*/run-*"):
+        run.unlink()
+    studio = start()
+    press(studio, "Restore")
+    box = studio.box()
+    assert "cannot be restored" in box.text()
+    assert ".damaged" in box.informativeText()
+    box.button(box.standardButtons()).click()
+    studio.wait_finished()
+    assert studio.window.document.text
+    assert len(list(recovery_folder().glob("*.damaged/base-*"))) == 1
+
+
+@pytest.mark.slow
+def test_a_project_saved_by_another_since_is_not_written_over(start: Callable[..., Studio], tmp_path: Path) -> None:
+    path = tmp_path / "mine.wpstudio"
+    one = start()
+    one.wait_finished()
+    one.window.project.controller._save_to(path, None)
+    one.wait(lambda: one.window.project_state.path == path)
+    one.window.document.edit(0, 0, "Unsaved hugs. ")
+    one.wait(lambda: one.window.recovery.keeper.is_kept, 10_000)
+    crash(one)
+    content = path.read_bytes()
+    path.write_bytes(content + b" saved by another")
+    again = start()
+    press(again, "Restore")
+    again.wait(lambda: again.window.document.text.startswith("Unsaved hugs. "))
+    again.wait(lambda: "was saved by another since" in again.window.banner.text)
+    assert "mine.wpstudio" in again.window.banner.text
+    assert again.window.project_state.path is None
+
+
+@pytest.mark.slow
+def test_what_is_missing_of_what_is_restored_is_told(start: Callable[..., Studio]) -> None:
+    edited(start)
+    (journal,) = recovery_folder().glob("*/journal-*")
+    journal.write_bytes(journal.read_bytes()[:-1])
+    studio = start()
+    press(studio, "Restore")
+    box = studio.box()
+    assert "the latest changes are missing" in box.text()
+    assert "damaged from byte" in box.text()
+    box.button(box.standardButtons()).click()
+    assert studio.window.document.text.startswith("Unsaved hugs. ")
+
+
+def _left() -> list[leftovers.Leftover]:
+    found = leftovers.find_leftovers(recovery_folder())
+    for one in found:
+        one.lock.give_back()
+    return found

@@ -1,1 +1,0 @@
-"""Every command of the window, made once."""

@@ -1,0 +1,172 @@
+"""The log file, the box about the program, and the report of a fault: versions, machine, settings, the log's end.
+
+Nothing of the corpus goes into any of them.
+"""
+
+from __future__ import annotations
+
+import json
+import locale
+import logging
+import platform
+import sys
+from importlib import metadata
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+
+import platformdirs
+from PySide6.QtCore import (
+    QCoreApplication,
+    QLibraryInfo,
+    QMessageLogContext,
+    QtMsgType,
+    qInstallMessageHandler,
+    qVersion,
+)
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QMessageBox, QWidget
+
+from wordpiece_studio.ui.messages import plain_box
+from wordpiece_studio.ui.widgets.plain import copy_text
+from wordpiece_studio.version import __version__
+
+_LONGEST_BYTES = 1_000_000
+_OLD_FILES = 3
+_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+_LEVELS = {
+    QtMsgType.QtDebugMsg: logging.DEBUG,
+    QtMsgType.QtInfoMsg: logging.INFO,
+    QtMsgType.QtWarningMsg: logging.WARNING,
+    QtMsgType.QtCriticalMsg: logging.ERROR,
+    QtMsgType.QtFatalMsg: logging.CRITICAL,
+}
+_PACKAGES = ("PySide6_Essentials", "numpy", "numba", "llvmlite", "regex", "msgspec", "platformdirs")
+_LOG_LINES = 60
+
+
+def log_path() -> Path:
+    """Return where the log file is, or will be."""
+    return Path(platformdirs.user_log_dir("wordpiece-studio", appauthor=False)) / "studio.log"
+
+
+def start_log() -> Path | None:
+    """Write the program's and Qt's messages to the log file from now on, and return its path.
+
+    None if it cannot be written: the Studio works without a log rather than not at all.
+    """
+    path = log_path()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handler = RotatingFileHandler(path, maxBytes=_LONGEST_BYTES, backupCount=_OLD_FILES, encoding="utf-8")
+    except OSError:
+        return None
+    handler.setFormatter(logging.Formatter(_FORMAT))
+    logger = logging.getLogger("wordpiece_studio")
+    logger.setLevel(logging.INFO)
+    logger.addHandler(handler)
+    qInstallMessageHandler(_log_qt_message)
+    return path
+
+
+def stop_log() -> None:
+    """Close the log file and give Qt its own messages back."""
+    qInstallMessageHandler(None)
+    logger = logging.getLogger("wordpiece_studio")
+    for handler in [each for each in logger.handlers if isinstance(each, RotatingFileHandler)]:
+        logger.removeHandler(handler)
+        handler.close()
+
+
+def last_lines(number: int, path: Path | None = None) -> list[str]:
+    """Return the last `number` lines of the log, oldest first; none if there is no log."""
+    try:
+        with (path or log_path()).open("rb") as file:
+            file.seek(0, 2)
+            file.seek(max(0, file.tell() - 200 * number))
+            tail = file.read().decode("utf-8", "replace")
+    except OSError:
+        return []
+    return tail.splitlines()[-number:]
+
+
+def _log_qt_message(kind: QtMsgType, context: QMessageLogContext, message: str) -> None:
+    category = getattr(context, "category", None) or "default"
+    logging.getLogger("wordpiece_studio.qt").log(_LEVELS.get(kind, logging.WARNING), "%s: %s", category, message)
+
+
+def diagnostics(settings: object = None) -> str:
+    """Return the report as plain text; `settings` is anything that JSON or ``repr`` can show."""
+    parts = [
+        f"WordPiece Studio {_version('wordpiece-studio')}",
+        f"Python {sys.version.split()[0]} ({platform.python_implementation()}), Qt {qVersion()}"
+        f" (PySide6 made for {QLibraryInfo.version().toString()})",
+        *(f"{name} {_version(name)}{_loaded(name)}" for name in _PACKAGES),
+        f"system: {platform.platform()}, {platform.machine()}, {'.'.join(map(str, platform.libc_ver())) or 'libc ?'}",
+        f"mathematics library: {_math_library()}",
+        f"locale: {locale.setlocale(locale.LC_CTYPE)}, file names: {sys.getfilesystemencoding()}",
+        f"platform plugin: {QGuiApplication.platformName()}",
+        *_screens(),
+        f"settings: {_as_text(settings)}",
+        f"log file: {log_path()}",
+        *last_lines(_LOG_LINES),
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def copy_diagnostics(settings: object = None) -> str:
+    """Put the report on the clipboard and return it."""
+    report = diagnostics(settings)
+    copy_text(report)
+    return report
+
+
+def _version(distribution: str) -> str:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return "not installed"
+
+
+def _loaded(distribution: str) -> str:
+    return "" if distribution.partition("_")[0] in sys.modules else " (not loaded)"
+
+
+def _math_library() -> str:
+    numpy = sys.modules.get("numpy")
+    if numpy is None:
+        return "numpy is not loaded"
+    config = numpy.show_config(mode="dicts")
+    blas = config.get("Build Dependencies", {}).get("blas", {}) if isinstance(config, dict) else {}
+    return f"{blas.get('name', 'unknown')} {blas.get('version', '')}".strip()
+
+
+def _screens() -> list[str]:
+    return [
+        f"screen: {screen.size().width()}×{screen.size().height()}, scale {screen.devicePixelRatio():g},"
+        f" {screen.logicalDotsPerInch():.0f} dpi"
+        for screen in QGuiApplication.screens()
+    ]
+
+
+def _as_text(settings: object) -> str:
+    try:
+        return json.dumps(settings, ensure_ascii=False, default=repr)
+    except (TypeError, ValueError):
+        return repr(settings)
+
+
+def about_box(parent: QWidget) -> QMessageBox:
+    """Return the box that names the program, its version and its licence."""
+    box = plain_box(
+        parent,
+        QMessageBox.Icon.Information,
+        f"WordPiece Studio {__version__}",
+        QCoreApplication.translate(
+            "about_box",
+            "Train a WordPiece vocabulary, look at every merge, and see text tokenized at any step of the training."
+            "\n\n"
+            "MIT licence. Made with Qt {qt} and PySide6 (LGPL), NumPy, Numba and regex.",
+        ).format(qt=qVersion()),
+    )
+    box.addButton(QMessageBox.StandardButton.Ok)
+    return box

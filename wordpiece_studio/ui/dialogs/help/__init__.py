@@ -1,1 +1,0 @@
-"""The log, diagnostics, and what the Help menu shows."""

@@ -1,0 +1,240 @@
+"""All keys in a window of their own beside the work, with a field to search them.
+
+Those of the commands are read from the menus; others are those that a pane answers to by itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QCoreApplication,
+    QEvent,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    Qt,
+)
+from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QAbstractItemView, QDialog, QHeaderView, QTableView, QVBoxLayout, QWidget
+
+from wordpiece_studio.ui.dialogs.palette import folded
+from wordpiece_studio.ui.menus import plain_title
+from wordpiece_studio.ui.widgets.fields import line_field
+from wordpiece_studio.ui.widgets.plain import plain_label, tooltip_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from PySide6.QtGui import QAction
+    from PySide6.QtWidgets import QLineEdit
+
+    from wordpiece_studio.ui.widgets.theme import Theme
+
+_NATIVE = QKeySequence.SequenceFormat.NativeText
+_Index = QModelIndex | QPersistentModelIndex
+_NOWHERE = QModelIndex()
+_CHARACTERS, _LINES = 84, 30
+
+
+@dataclass(frozen=True, slots=True)
+class KeyLine:
+    """What keys do.
+
+    Attributes
+    ----------
+    group
+        The menu, or where the keys are pressed.
+    title, keys, tip
+        What happens, in a few words; the keys; what happens, in a sentence.
+    """
+
+    group: str
+    title: str
+    keys: str = ""
+    tip: str = ""
+
+    def fits(self, words: Sequence[str]) -> bool:
+        """Return whether each of the folded `words` is in it."""
+        text = folded(f"{self.group} {self.title} {self.keys} {self.tip}")
+        return all(word in text for word in words)
+
+
+def command_lines(placed: Iterable[tuple[str, QAction]]) -> list[KeyLine]:
+    """Return a line for each command that has a key, menu by menu."""
+    lines: list[KeyLine] = []
+    for where, action in placed:
+        keys = "   ".join(key.toString(_NATIVE) for key in action.shortcuts()) or action.text().partition("\t")[2]
+        if keys:
+            lines.append(KeyLine(where, plain_title(action.text()), keys, action.statusTip()))
+    groups = list(dict.fromkeys(line.group for line in lines))  # a submenu stands in the middle of its menu
+    return sorted(lines, key=lambda line: groups.index(line.group))
+
+
+def pane_lines() -> list[KeyLine]:
+    """Return a line for what the window and its panes do with keys that no command has."""
+    window, table = _tr("Everywhere"), _tr("In a table")
+    chips, plot, field = _tr("Among the tokens of the text"), _tr("On the timeline"), _tr("In a search field")
+    return [
+        KeyLine(window, _tr("Hold the training or go on, play or stop"), _tr("Space")),
+        KeyLine(window, _tr("To the next control, and back"), "Tab   Shift+Tab"),
+        KeyLine(window, _tr("Open a menu"), _tr("Alt and its underlined letter")),
+        KeyLine(window, _tr("Larger or smaller text in the pane under the pointer"), _tr("Ctrl and the mouse wheel")),
+        KeyLine(window, _tr("Another pane of those that lie behind each other"), _tr("← → on its name")),
+        KeyLine(table, _tr("Walk through the rows; the focus goes with you"), "↑ ↓   PgUp PgDown   Home End"),
+        KeyLine(table, _tr("Go to the step of the row"), _tr("Enter")),
+        KeyLine(table, _tr("Copy the rows that are selected"), "Ctrl+C"),
+        KeyLine(chips, _tr("Walk from token to token and from gap to gap"), "← → ↑ ↓   Home End"),
+        KeyLine(chips, _tr("Why here?"), _tr("Enter")),
+        KeyLine(_tr("In the token details"), _tr("Walk through the merge tree"), "← → ↑ ↓"),
+        KeyLine(_tr("In the token details"), _tr("Look at this token"), _tr("Enter")),
+        KeyLine(plot, _tr("One step back or on"), "← →"),
+        KeyLine(plot, _tr("A tenth of the way back or on"), "PgUp PgDown"),
+        KeyLine(plot, _tr("To the beginning, to the end"), "Home End"),
+        KeyLine(_tr("On a chart"), _tr("One step, or one rank, back or on"), "← →"),
+        KeyLine(_tr("On a chart"), _tr("Ten steps back or on, to the beginning, to the end"), "PgUp PgDown   Home End"),
+        KeyLine(_tr("In the list of files"), _tr("Take the file out, move it"), "Del   Alt+↑ Alt+↓"),
+        KeyLine(_tr("In the bookmarks"), _tr("Change the line of text, delete the step"), "F2   Del"),
+        KeyLine(_tr("In the list of breakpoints"), _tr("On or off, delete"), _tr("Space   Del")),
+        KeyLine(field, _tr("To what was found"), "↓   Enter"),
+        KeyLine(field, _tr("Empty the field, or leave it"), "Esc"),
+    ]
+
+
+def matching_lines(lines: Sequence[KeyLine], text: str) -> list[KeyLine]:
+    """Return the lines that hold every word of `text`; above each group a line with its name and no keys."""
+    words = folded(text).split()
+    found: list[KeyLine] = []
+    for line in (line for line in lines if line.fits(words)):
+        if not found or found[-1].group != line.group:
+            found.append(KeyLine(line.group, line.group))
+        found.append(line)
+    return found
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("key_lines", text)
+
+
+class KeysModel(QAbstractTableModel):
+    """One row a line, two columns."""
+
+    def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._lines: Sequence[KeyLine] = ()
+
+    def set_lines(self, lines: Sequence[KeyLine]) -> None:
+        """Show these lines; one without keys is the name of a group."""
+        self.beginResetModel()
+        self._lines = lines
+        self.endResetModel()
+
+    def rowCount(self, parent: _Index = _NOWHERE) -> int:
+        return 0 if parent.isValid() else len(self._lines)
+
+    def columnCount(self, parent: _Index = _NOWHERE) -> int:
+        return 0 if parent.isValid() else 2
+
+    def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        if not index.isValid() or not 0 <= index.row() < len(self._lines):
+            return None
+        line = self._lines[index.row()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return line.title if index.column() == 0 else line.keys
+        if role == Qt.ItemDataRole.FontRole and not line.keys:
+            return self._theme.font(0, bold=True)
+        if role == Qt.ItemDataRole.ForegroundRole and line.keys and index.column():
+            return self._theme.muted
+        if role == Qt.ItemDataRole.ToolTipRole and line.tip:
+            return tooltip_text(line.tip)
+        return None
+
+    def flags(self, index: _Index) -> Qt.ItemFlag:
+        if not index.isValid():
+            return Qt.ItemFlag.NoItemFlags
+        is_line = bool(self._lines[index.row()].keys)
+        selectable = Qt.ItemFlag.ItemIsSelectable if is_line else Qt.ItemFlag.NoItemFlags
+        return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemNeverHasChildren | selectable
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        if role == Qt.ItemDataRole.DisplayRole and orientation == Qt.Orientation.Horizontal:
+            return self.tr("What happens") if section == 0 else self.tr("Keys")
+        return None
+
+
+class KeysWindow(QDialog):
+    """Stays open while one works, until it is closed."""
+
+    def __init__(self, lines: Sequence[KeyLine], theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(self.tr("Keys"))
+        self._lines = lines
+        self._field = line_field(self)
+        self._field.setPlaceholderText(self.tr("Search: what you want to do, or a key"))
+        self._field.setAccessibleName(self.tr("Search the keys"))
+        self._field.setClearButtonEnabled(True)
+        self._field.installEventFilter(self)
+        self._model = KeysModel(theme, self)
+        self._table = QTableView(self)
+        self._table.setAccessibleName(self.tr("Keys"))
+        self._put_table_together()
+        self._empty = plain_label(self.tr("No key does that. Ctrl+K finds every command."), self, role="hint")
+        layout = QVBoxLayout(self)
+        layout.addWidget(self._field)
+        layout.addWidget(self._table, 1)
+        layout.addWidget(self._empty)
+        self._field.textChanged.connect(self._on_field_text_changed)
+        self._show("")
+        self.resize(self.fontMetrics().averageCharWidth() * _CHARACTERS, self.fontMetrics().height() * _LINES)
+
+    @property
+    def field(self) -> QLineEdit:
+        """Where one types."""
+        return self._field
+
+    @property
+    def model(self) -> KeysModel:
+        """The lines shown."""
+        return self._model
+
+    def begin(self) -> None:
+        """Show the window in front, with the keyboard in its field."""
+        self.show()
+        self.activateWindow()
+        self._field.setFocus()
+        self._field.clear()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Go from the field into the table with the arrow."""
+        if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Down:
+            self._table.setFocus()
+            return True
+        return super().eventFilter(watched, event)
+
+    def _put_table_together(self) -> None:
+        table = self._table
+        table.setModel(self._model)
+        table.setShowGrid(False)
+        table.setWordWrap(False)
+        table.setTabKeyNavigation(False)
+        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        table.verticalHeader().hide()
+        table.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 8)
+        table.horizontalHeader().hide()
+        table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        table.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
+
+    def _on_field_text_changed(self, text: str) -> None:
+        self._show(text)
+
+    def _show(self, text: str) -> None:
+        found = matching_lines(self._lines, text)
+        self._model.set_lines(found)
+        self._table.setVisible(bool(found))
+        self._empty.setVisible(not found)

@@ -1,0 +1,461 @@
+"""The command palette: everything that the window can do, found by typing.
+
+Its entries are the commands of the menus, a step by its number and tokens of the vocabulary. What was typed fits whole
+words first, then parts of words, then letters in their order; capitals, accents and the width of letters make no
+difference. It is a field and the list of what fits, over the upper middle of the window until it is left.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass, field
+from functools import lru_cache
+from html import unescape
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QCoreApplication,
+    QEvent,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QRect,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QKeySequence, QPainter
+from PySide6.QtWidgets import (
+    QApplication,
+    QFrame,
+    QListView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
+from shiboken6 import isValid
+
+from wordpiece_studio.ui.menus import plain_title
+from wordpiece_studio.ui.widgets.fields import line_field
+from wordpiece_studio.ui.widgets.painting import saved
+from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, tooltip_text
+from wordpiece_studio.ui.widgets.token_text import number_text, token_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from PySide6.QtGui import QAction
+    from PySide6.QtWidgets import QLineEdit
+
+    from wordpiece_studio.tokenizer.vocabulary import Vocabulary
+    from wordpiece_studio.ui.widgets.theme import Theme
+
+_START, _WORD_START, _INSIDE, _LETTERS = 100, 80, 60, 25
+_TITLE_WEIGHT, _KEYS_WEIGHT, _PATH_WEIGHT, _TIP_WEIGHT = 10, 8, 4, 3
+_SCANNED = 50_000
+"""So many tokens are looked through for a part of their text; beyond them a token is found by its whole text."""
+_FEW_TOKENS, _MANY_TOKENS = 3, 20
+_NATIVE = QKeySequence.SequenceFormat.NativeText
+_Index = QModelIndex | QPersistentModelIndex
+_NOWHERE = QModelIndex()
+_PADDING, _GAP, _ROUND = 12, 14, 5
+_LINE = Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine
+_MOST_ROWS = 11
+_CHARACTERS = 84
+_TOP = 56
+_LIST_KEYS = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
+
+
+@lru_cache(maxsize=4096)
+def folded(text: str) -> str:
+    """Return `text` without what makes no difference in a search.
+
+    >>> folded("Über Größe"), folded("ＡＢＣ")
+    ('uber grosse', 'abc')
+    """
+    apart = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(character for character in apart if unicodedata.category(character) != "Mn").strip()
+
+
+def fit(word: str, text: str) -> int:
+    """Return how well a folded `word` fits a folded `text`, 0 if not at all.
+
+    >>> fit("sa", "save vocabulary"), fit("voc", "save vocabulary"), fit("ocab", "save vocabulary")
+    (100, 80, 60)
+    >>> 0 < fit("svoc", "save vocabulary") < 60, fit("xyz", "save vocabulary")
+    (True, 0)
+    """
+    place = text.find(word)
+    if place == 0:
+        return _START
+    if place > 0:
+        return _WORD_START if f" {word}" in text else _INSIDE
+    return _letters_fit(word, text) if len(word) > 1 else 0
+
+
+def _letters_fit(word: str, text: str) -> int:
+    """Return what letters in their order are worth, the first at the beginning of a word: the closer, the more."""
+    if not text.startswith(word[0]) and f" {word[0]}" not in text:
+        return 0
+    best = 0
+    for begin in (index for index, letter in enumerate(text) if letter == word[0] and text[index - 1 : index] in " "):
+        at = begin
+        for letter in word[1:]:
+            at = text.find(letter, at + 1)
+            if at < 0:
+                return best
+        best = max(best, _LETTERS - min(at - begin - len(word) + 1, _LETTERS - 1))
+    return best
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of the palette.
+
+    Attributes
+    ----------
+    title, where, keys, tip
+        Its text; the menus that it is in; its keys; what it does.
+    refusal
+        Why it can never be done; empty if it can. A command says itself whether it can be given.
+    action, step, token
+        What it does: a command is given, a step is shown, or a token is looked at.
+    """
+
+    title: str
+    where: str = ""
+    keys: str = ""
+    tip: str = ""
+    refusal: str = ""
+    action: QAction | None = field(default=None, compare=False)
+    step: int | None = None
+    token: str | None = None
+
+    @property
+    def reason(self) -> str:
+        """Why it cannot be done at this step; empty if it can."""
+        return self.refusal if self.action is None or self.action.isEnabled() else _reason(self.action)
+
+    def worth(self, words: Sequence[str]) -> int:
+        """Return how well the folded `words` fit, 0 if one of them does not."""
+        total = 0
+        for word in words:
+            best = max(
+                fit(word, folded(self.title)) * _TITLE_WEIGHT,
+                _KEYS_WEIGHT * 100 if word == folded(self.keys.partition("   ")[0]) else 0,
+                _whole(fit(word, folded(self.where))) * _PATH_WEIGHT,
+                _whole(fit(word, folded(self.tip))) * _TIP_WEIGHT,
+            )
+            if not best:
+                return 0
+            total += best
+        return max(1, total - len(self.title))
+
+
+def _whole(value: int) -> int:
+    return value if value >= 60 else 0  # single letters are in every long text
+
+
+def command_entries(placed: Iterable[tuple[str, QAction]]) -> list[Entry]:
+    """Return an entry for each command with the names of its menus."""
+    return [_command_entry(where, action) for where, action in placed if action.text() and action.isVisible()]
+
+
+def _command_entry(where: str, action: QAction) -> Entry:
+    tooltip = _plain_tooltip(action)
+    shown_key = action.text().partition("\t")[2]
+    keys = "   ".join(key.toString(_NATIVE) for key in action.shortcuts()) or shown_key
+    return Entry(plain_title(action.text()), where, keys, action.statusTip() or tooltip, action=action)
+
+
+def _reason(action: QAction) -> str:
+    """Return what the tooltip of a command says beside what the command does: that it cannot be used, and why."""
+    tooltip = _plain_tooltip(action)
+    usual = action.statusTip() or plain_title(action.text())
+    why = tooltip.partition("\n")[2] if tooltip.startswith(usual) else tooltip
+    return why or QCoreApplication.translate("palette", "Not possible now")
+
+
+def _plain_tooltip(action: QAction) -> str:
+    """Return the text of a tooltip that was set by the helper that escapes."""
+    return unescape(re.sub(r"<[^<>]*>", "", action.toolTip()))
+
+
+def matching_entries(entries: Sequence[Entry], text: str) -> list[Entry]:
+    """Return the entries that `text` fits, the best first; all of them, in their order, for an empty text."""
+    words = folded(text).split()
+    if not words:
+        return list(entries)
+    found = [(entry.worth(words), -index, entry) for index, entry in enumerate(entries)]
+    return [entry for worth, _, entry in sorted(found, key=lambda each: each[:2], reverse=True) if worth]
+
+
+def step_entry(text: str, merge_count: int) -> Entry | None:
+    """Return the entry that shows a step, if a number was typed, alone or after a word."""
+    number = re.fullmatch(r"[^\d\-−]*(\d[\d\s.,_'’]{0,20})", text.strip())
+    if number is None:
+        return None
+    step = int("".join(character for character in number[1] if character.isdecimal()))
+    title = QCoreApplication.translate("palette", "Go to step {step}").format(step=number_text(step))
+    few = QCoreApplication.translate("palette", "{count} merges are learned").format(count=number_text(merge_count))
+    return Entry(title, refusal=few if step > merge_count else "", step=step)
+
+
+def token_entries(text: str, vocabulary: Vocabulary | None, tokens: Sequence[str]) -> list[Entry]:
+    """Return entries for the tokens that `text` fits best: the whole token, then its beginning, then a part.
+
+    After the word "token" only tokens are meant, and more of them are returned.
+    """
+    is_asked = asks_for_token(text)
+    sought = text.strip().partition(" ")[2].strip() if is_asked else text.strip()
+    if vocabulary is None or not sought or " " in sought:
+        return []
+    most = _MANY_TOKENS if is_asked else _FEW_TOKENS
+    whole = [token for token in (sought, vocabulary.continuing_subword_prefix + sought) if _has(vocabulary, token)]
+    near = [token for token in tokens[:_SCANNED] if sought in token and token not in whole]
+    near.sort(key=lambda token: (not token.startswith(sought), len(token)))
+    title = QCoreApplication.translate("palette", "Look at the token {token}")
+    where = QCoreApplication.translate("palette", "Vocabulary")
+    return [Entry(title.format(token=token_text(token)), where, token=token) for token in (whole + near)[:most]]
+
+
+def asks_for_token(text: str) -> bool:
+    """Return whether `text` begins with the word "token" and goes on."""
+    first, _, rest = text.strip().partition(" ")
+    return folded(first) == folded(QCoreApplication.translate("palette", "token")) and bool(rest.strip())
+
+
+def _has(vocabulary: Vocabulary, token: str) -> bool:
+    return vocabulary.id_of(token) is not None
+
+
+class PaletteModel(QAbstractListModel):
+    """One row an entry."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._entries: Sequence[Entry] = ()
+
+    def set_entries(self, entries: Sequence[Entry]) -> None:
+        """Show these."""
+        self.beginResetModel()
+        self._entries = entries
+        self.endResetModel()
+
+    def entry(self, row: int) -> Entry:
+        """Return the entry of a row."""
+        return self._entries[row]
+
+    def rowCount(self, parent: _Index = _NOWHERE) -> int:
+        return 0 if parent.isValid() else len(self._entries)
+
+    def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        if not index.isValid() or not 0 <= index.row() < len(self._entries):
+            return None
+        entry = self._entries[index.row()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return entry.title
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return tooltip_text(entry.reason or entry.tip)
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return ", ".join(part for part in (entry.title, entry.where, entry.keys, entry.reason) if part)
+        return None
+
+    def flags(self, index: _Index) -> Qt.ItemFlag:
+        if not index.isValid():
+            return Qt.ItemFlag.NoItemFlags
+        # Those that cannot be done now can be walked to all the same: they say why.
+        return Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemNeverHasChildren
+
+
+class PaletteDelegate(QStyledItemDelegate):
+    """Draws an entry; one that cannot be done now is pale, with the reason in place of its menus."""
+
+    def __init__(self, model: PaletteModel, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._model = model
+        self._theme = theme
+
+    def sizeHint(self, option: QStyleOptionViewItem, _index: _Index) -> QSize:
+        return QSize(200, QFontMetrics(option.font).height() + 12)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
+        entry, theme = self._model.entry(index.row()), self._theme
+        with saved(painter):
+            painter.setFont(option.font)
+            metrics = painter.fontMetrics()
+            if option.state & QStyle.StateFlag.State_Selected:
+                painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+                painter.setPen(Qt.PenStyle.NoPen)
+                painter.setBrush(theme.accent_soft)
+                painter.drawRoundedRect(option.rect, _ROUND, _ROUND)
+            room = option.rect.adjusted(_PADDING, 0, -_PADDING, 0)
+            keys = entry.keys.partition("   ")[0]  # the first is enough
+            painter.setPen(theme.faint if entry.reason else theme.muted)
+            painter.drawText(room, int(Qt.AlignmentFlag.AlignRight | _LINE), keys)
+            room.setRight(room.right() - (metrics.horizontalAdvance(keys) + _GAP if keys else 0))
+            painter.setPen(theme.faint if entry.reason else theme.text)
+            self._draw(painter, room, entry.title)
+            room.setLeft(room.left() + metrics.horizontalAdvance(entry.title) + _GAP)
+            painter.setPen(theme.faint if entry.reason else theme.muted)
+            self._draw(painter, room, entry.reason or entry.where)
+
+    @staticmethod
+    def _draw(painter: QPainter, room: QRect, text: str) -> None:
+        if room.width() > 0:
+            shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, room.width())
+            painter.drawText(room, int(Qt.AlignmentFlag.AlignLeft | _LINE), shown)
+
+
+class Palette(QFrame):
+    """Says what is typed and which entry was chosen; it finds nothing by itself.
+
+    It is a part of the window and no window of its own: it cannot lie beside it, and goes when the keyboard does.
+    """
+
+    text_changed = Signal(object)
+    """What was typed, a str."""
+    chosen = Signal(object)
+    """An :class:`Entry` that can be done."""
+
+    def __init__(self, theme: Theme, window: QWidget) -> None:
+        super().__init__(window)
+        self.setObjectName("palette")
+        self.setAccessibleName(self.tr("Find or do anything"))
+        self._window = window
+        self._before: QWidget | None = None  # what had the keyboard; it may be deleted by now
+        self._field = line_field(self)
+        self._field.setPlaceholderText(self.tr("A command, a step's number, “token …”, a sample or a file"))
+        self._field.setAccessibleName(self.tr("What to find or do"))
+        self._field.setClearButtonEnabled(False)
+        self._model = PaletteModel(self)
+        self._list = QListView(self)
+        self._list.setModel(self._model)
+        self._list.setItemDelegate(PaletteDelegate(self._model, theme, self._list))
+        self._list.setUniformItemSizes(True)
+        self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the field keeps the keyboard
+        self._list.setAccessibleName(self.tr("What fits"))
+        self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._note = plain_label("", self, role="hint", wrap=True)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(10, 10, 10, 10)
+        layout.setSpacing(8)
+        layout.addWidget(self._field)
+        layout.addWidget(self._list, 1)
+        layout.addWidget(self._note)
+        self._field.textChanged.connect(self._on_field_text_changed)
+        self._field.installEventFilter(self)
+        self._list.clicked.connect(self._on_list_clicked)
+        theme.changed.connect(self._list.viewport().update)
+        window.installEventFilter(self)
+        self.hide()
+
+    @property
+    def model(self) -> PaletteModel:
+        """The lines shown."""
+        return self._model
+
+    @property
+    def field(self) -> QLineEdit:
+        """Where one types."""
+        return self._field
+
+    def begin(self) -> None:
+        """Show the palette with an empty field that has the keyboard."""
+        self._before = QApplication.focusWidget()
+        self._field.clear()
+        self.text_changed.emit("")
+        self._place()
+        self.show()
+        self.raise_()
+        self._field.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def leave(self) -> None:
+        """Put the palette away and give the keyboard back."""
+        if not self.isVisible():
+            return
+        before, self._before = self._before, None
+        has_keyboard = self._field.hasFocus()
+        self.hide()
+        if has_keyboard and before is not None and isValid(before) and before.isVisible():
+            before.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def show_entries(self, entries: Sequence[Entry]) -> None:
+        """Show what fits, the first of it chosen."""
+        self._model.set_entries(entries)
+        if entries:
+            self._list.setCurrentIndex(self._model.index(0))
+        self._list.setVisible(bool(entries))
+        self._list.scrollToTop()
+        set_plain_text(self._note, "" if entries else self.tr("Nothing fits. Try a part of a word."))
+        self._note.setVisible(not entries)
+        self._place()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Take the keys of the list from the field, and keep the palette in its place."""
+        if watched is self._field:
+            if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
+                return self._take_key(event)
+            if event.type() == QEvent.Type.FocusOut and self.isVisible():
+                self.leave()
+        elif event.type() == QEvent.Type.Resize and self.isVisible():
+            self._place()
+        return super().eventFilter(watched, event)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and self.isVisible():
+            self._place()
+
+    def _take_key(self, event: QKeyEvent) -> bool:
+        key = event.key()
+        if key == Qt.Key.Key_Escape:
+            self.leave()
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._choose(self._list.currentIndex())
+        elif key in _LIST_KEYS:
+            self._move(key)
+        elif key not in (Qt.Key.Key_Tab, Qt.Key.Key_Backtab):
+            return False
+        return True
+
+    def _move(self, key: int) -> None:
+        count, row = self._model.rowCount(), self._list.currentIndex().row()
+        if not count:
+            return
+        if key in (Qt.Key.Key_Up, Qt.Key.Key_Down):  # from the last to the first, and back
+            row = (row + (1 if key == Qt.Key.Key_Down else -1)) % count
+        else:
+            row = max(0, min(count - 1, row + (_MOST_ROWS - 1) * (1 if key == Qt.Key.Key_PageDown else -1)))
+        self._list.setCurrentIndex(self._model.index(row))
+
+    def _on_field_text_changed(self, text: str) -> None:
+        self.text_changed.emit(text)
+
+    def _on_list_clicked(self, index: QModelIndex) -> None:
+        self._choose(index)
+
+    def _choose(self, index: QModelIndex | QPersistentModelIndex) -> None:
+        if not index.isValid():
+            return
+        entry = self._model.entry(index.row())
+        if entry.reason:
+            set_plain_text(self._note, entry.reason)
+            self._note.show()
+            self._place()
+            return
+        self.leave()
+        self.chosen.emit(entry)
+
+    def _place(self) -> None:
+        window = self._window
+        width = min(self.fontMetrics().averageCharWidth() * _CHARACTERS, window.width() - 40)
+        rows = min(self._model.rowCount(), _MOST_ROWS)
+        self._list.setFixedHeight(max(1, rows) * (self.fontMetrics().height() + 12) + 2)
+        self.setFixedWidth(width)
+        self.adjustSize()
+        self.move((window.width() - width) // 2, min(_TOP, max(0, window.height() - self.height())))

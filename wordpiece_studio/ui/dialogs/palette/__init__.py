@@ -1,1 +1,0 @@
-"""The command palette: everything that the window can do, found by typing."""

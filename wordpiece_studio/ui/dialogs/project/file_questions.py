@@ -1,0 +1,93 @@
+"""The window's files: how a project is called, the dialog that asks for a place, the questions before a replacement."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path  # noqa: TC003  (for the example below)
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
+
+from wordpiece_studio.storage.project.layout import SUFFIX
+from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.ui.messages import add_button, plain_box
+from wordpiece_studio.ui.widgets.plain import shown
+
+_LONGEST_NAME = 100
+_Button = QMessageBox.StandardButton
+
+
+def place_dialog(
+    window: QWidget, title: str, mode: QFileDialog.AcceptMode, folder: Path | None, name: str = ""
+) -> QFileDialog:
+    """Return a dialog that begins in `folder`, where there is one, and proposes `name`; it is to be opened."""
+    dialog = QFileDialog(window, title)
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.setAcceptMode(mode)
+    if folder is not None:
+        dialog.setDirectory(str(folder))
+    if name:
+        dialog.selectFile(name)
+    return dialog
+
+
+def overwrite_box(parent: QWidget, name: str) -> QMessageBox:
+    """Return the question whether the file called `name` may be replaced by a text that is not all that it holds."""
+    box = plain_box(
+        parent,
+        QMessageBox.Icon.Warning,
+        parent.tr("Replace “{name}” by what could be read of it?").format(name=name),
+        parent.tr("Bytes were replaced or lines skipped when it was opened; they are lost then. "
+                  "To keep them, save the text under another name."),
+    )  # fmt: skip
+    add_button(box, QMessageBox.StandardButton.Yes, parent.tr("&Replace the file"))
+    add_button(box, QMessageBox.StandardButton.Cancel)
+    box.setDefaultButton(QMessageBox.StandardButton.Cancel)
+    return box
+
+
+def names_project(path: str | os.PathLike[str]) -> bool:
+    """Return whether the end of a name says that it is one of a project."""
+    return os.fspath(path).lower().endswith(SUFFIX)
+
+
+def with_suffix(path: Path) -> Path:
+    """Return the path with the suffix of projects at its end.
+
+    >>> with_suffix(Path("hugs")).name, with_suffix(Path("hugs.WPStudio")).name
+    ('hugs.wpstudio', 'hugs.WPStudio')
+    """
+    return path if names_project(path) else path.with_name(path.name + SUFFIX)
+
+
+def title_of(name: str) -> str:
+    """Return the title of a window for Qt, which takes ``[*]`` for the place of its mark; in a name it is text.
+
+    >>> title_of("hugs"), title_of("[*]")
+    ('hugs[*] — WordPiece Studio', '[*][*][*] — WordPiece Studio')
+    """
+    return f"{shown(name, _LONGEST_NAME).replace('[*]', '[*][*]')}[*] — WordPiece Studio"
+
+
+def replace_box(parent: QWidget, path: Path) -> QMessageBox:
+    """Return the question whether another project may be replaced: Yes or Cancel."""
+    title = parent.tr("Replace “{name}”?").format(name=display_name(path.name))
+    return _box(parent, title, parent.tr("There is a project of this name. What is in it now would be lost."))
+
+
+def changed_box(parent: QWidget, path: Path) -> QMessageBox:
+    """Return the question what becomes of a project that another program has changed: Yes, Save (as) or Cancel."""
+    title = parent.tr("Replace “{name}”, which was changed meanwhile?").format(name=display_name(path.name))
+    text = parent.tr("Another program has written the file since it was opened or saved here. To keep both, save yours "
+                     "under another name.")  # fmt: skip
+    box = _box(parent, title, text)
+    add_button(box, _Button.Save, parent.tr("&Save as…"))
+    return box
+
+
+def _box(parent: QWidget, title: str, text: str) -> QMessageBox:
+    box = plain_box(parent, QMessageBox.Icon.Question, title, text)
+    add_button(box, _Button.Yes, parent.tr("&Replace"))
+    add_button(box, _Button.Cancel)
+    box.setDefaultButton(_Button.Cancel)
+    return box

@@ -1,1 +1,0 @@
-"""Offering what was kept of work that was never saved."""

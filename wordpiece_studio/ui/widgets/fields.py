@@ -1,0 +1,184 @@
+"""Fields that hold so much and no more, whichever way text comes in: the plain-text editor and the field for one line.
+
+Qt's editor, and what follows each of its edits, takes seconds a key for some megabytes. So does what is sought,
+compiled or drawn at each key with the 32,767 characters that Qt lets into a line.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QMimeData, Qt, QTextBoundaryFinder, Signal
+from PySide6.QtGui import QInputMethodEvent, QKeyEvent, QKeySequence, QTextCursor
+from PySide6.QtWidgets import QLineEdit
+
+from wordpiece_studio.session.view_text import to_view, utf16_length
+from wordpiece_studio.ui.widgets.plain import ExactEdit, editor_text, whole
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget
+
+MOST_CHARACTERS = 100_000
+_LONGEST_CLUSTER = 64
+"""UTF-16 units; a letter with more accents than that is cut like any text."""
+_LONGEST_LINE = 1000
+LONGEST_LIST = 30_000
+"""For what is not a line so much as a list, such as ids."""
+
+
+class LimitedEdit(ExactEdit):
+    """An editor for at most so many characters. What is inserted is cut at its end, what stands already stays."""
+
+    text_changed = Signal(object)
+    """The text (str), without what an input method is still composing."""
+    left_out_changed = Signal(object)
+    """How many characters (int) of what came in last found no room; 0 when there was room for all of it."""
+
+    def __init__(self, parent: QWidget | None = None, *, most: int = MOST_CHARACTERS) -> None:
+        super().__init__(parent)
+        self._most = most
+        self._text = ""
+        self._left_out = self._refused = 0  # what is said, and what the change under way adds up to
+        self._excess: tuple[int, int, int] | None = (
+            None  # from and to which place something came in, and how much too much
+        )
+        self.document().contentsChange.connect(self._on_document_contents_change)
+        self.textChanged.connect(self._on_self_text_changed)
+
+    @property
+    def text(self) -> str:
+        """The text as it was typed; its line ends are LF."""
+        return self._text
+
+    @property
+    def left_out(self) -> int:
+        """How many characters of what came in last found no room."""
+        return self._left_out
+
+    def set_text(self, text: str) -> None:
+        """Put another text in the field; can be undone."""
+        cursor = self.textCursor()
+        cursor.beginEditBlock()
+        cursor.select(cursor.SelectionType.Document)
+        cursor.insertText(whole(self._fitting(to_view(text), self._most)))
+        cursor.endEditBlock()
+        self._tell_again()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if _types(event) and not self._room():
+            self._refused = 1
+            self._tell()
+        else:
+            super().keyPressEvent(event)
+
+    def inputMethodEvent(self, event: QInputMethodEvent) -> None:
+        text = event.commitString()
+        fitting = self._fitting(text, self._room() + event.replacementLength())
+        if fitting == text:
+            super().inputMethodEvent(event)
+            return
+        cut = QInputMethodEvent(event.preeditString(), event.attributes())
+        cut.setCommitString(whole(fitting), event.replacementStart(), event.replacementLength())
+        super().inputMethodEvent(cut)
+        self._tell_again()
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        """Take what is pasted or dropped, as far as there is room: before Qt lays all of it out."""
+        text = to_view(source.text())
+        fitting = self._fitting(text, self._room())
+        if fitting == text:
+            super().insertFromMimeData(source)
+        elif fitting:
+            data = QMimeData()
+            data.setText(whole(fitting))
+            super().insertFromMimeData(data)
+        else:
+            self._tell()
+
+    def _room(self) -> int:
+        """Return how many characters may come in where the caret or the selection is."""
+        cursor = self.textCursor()
+        selected = self.text_between(cursor.selectionStart(), cursor.selectionEnd())
+        return max(self._most - len(editor_text(self.document())) + len(selected), 0)
+
+    def _fitting(self, text: str, room: int) -> str:
+        fitting = beginning(text, room)
+        self._refused = len(text) - len(fitting)
+        return fitting
+
+    def _tell(self) -> None:
+        left_out, self._refused = self._refused, 0
+        if left_out != self._left_out:
+            self._left_out = left_out
+            self.left_out_changed.emit(left_out)
+
+    def _tell_again(self) -> None:
+        """Tell what was refused where that changed nothing."""
+        if self._refused:
+            self._tell()
+
+    def _on_document_contents_change(self, position: int, _removed: int, added: int) -> None:
+        text = to_view(editor_text(self.document()))
+        if len(text) > self._most:
+            self._excess = (position, position + added, len(text) - self._most)
+            return  # Qt has not taken it in yet: nothing may be removed now
+        is_other = text != self._text
+        if is_other:
+            self._text = text
+            self.text_changed.emit(text)
+        if is_other or self._refused:
+            self._tell()
+
+    def _on_self_text_changed(self) -> None:
+        """Take away what a call of Qt's own brought in beyond the limit; undone, it would be there again."""
+        if self._excess is None:
+            return
+        (start, end, excess), self._excess = self._excess, None
+        end = min(end, self.document().characterCount() - 1)
+        added = self.text_between(start, end)
+        kept = self._fitting(added, max(len(added) - excess, 0))
+        cursor = QTextCursor(self.document())
+        cursor.setPosition(start + utf16_length(kept))
+        cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
+        cursor.removeSelectedText()
+        self.document().clearUndoRedoStacks()
+
+
+def _types(event: QKeyEvent) -> bool:
+    """Tell whether a key puts a character in."""
+    keys, held = QKeySequence.StandardKey, event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+    if event.matches(keys.InsertParagraphSeparator) or event.matches(keys.InsertLineSeparator):
+        return True
+    is_plain = held in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier)
+    return is_plain and event.text()[:1].isprintable() and bool(event.text())
+
+
+def beginning(text: str, most: int) -> str:
+    r"""Return at most `most` first characters of a text, of which the last is whole, accents, joined emoji and all.
+
+    >>> beginning("abc", 2), beginning("ae\u0301", 2)
+    ('ab', 'a')
+    """
+    if len(text) <= most:
+        return text
+    end = utf16_length(text[:most])
+    finder = QTextBoundaryFinder(QTextBoundaryFinder.BoundaryType.Grapheme, whole(text[: most + 1]))
+    finder.setPosition(end)
+    before = end if finder.isAtBoundary() else finder.toPreviousBoundary()
+    if before < end - _LONGEST_CLUSTER:
+        return text[:most]
+    units = text[:most].encode("utf-16-le", "surrogatepass")
+    return units[: 2 * before].decode("utf-16-le", "surrogatepass")
+
+
+def line_field(parent: QWidget | None, text: str = "", *, most: int = _LONGEST_LINE) -> QLineEdit:
+    """Return a field for a line of at most `most` UTF-16 units, or for `text` if that is longer."""
+    field = QLineEdit(parent)
+    limit(field, text, most=most)
+    field.setText(whole(text))
+    return field
+
+
+def limit(field: QLineEdit, text: str, *, most: int = _LONGEST_LINE) -> None:
+    """Let a field that Qt made take so much, or `text` if that is longer."""
+    field.setMaxLength(max(most, utf16_length(text)))
