@@ -25,7 +25,8 @@ from wordpiece_studio.storage.corpus_record import (
     record_of_project,
     recorded_files,
 )
-from wordpiece_studio.storage.exports import Exported, Origin, counts_name, manifest_of, write_export
+from wordpiece_studio.storage.exports import Exported, counts_name, manifest_of, write_export
+from wordpiece_studio.storage.manifest import Origin
 from wordpiece_studio.storage.merge_table import write_merge_table
 from wordpiece_studio.storage.project.contents import (
     CorpusReference,
