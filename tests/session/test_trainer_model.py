@@ -102,7 +102,10 @@ def test_progress_comes_at_most_twenty_times_a_second(qtbot: QtBot, make_model: 
     assert recorder.progress[-1] == model.progress
     assert model.progress.merges == 400
     assert model.progress.seconds > 0.4
-    assert recorder.progress[1].seconds_left > 0
+    first = recorder.progress[1]
+    assert first.seconds_left is not None
+    # A merge takes a millisecond or, on a busy machine, longer.
+    assert 0.00099 <= first.seconds_left / (400 - first.merges) <= first.seconds
 
 
 @pytest.mark.parametrize("merges", [1, 2, 5, 20, 80])
