@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from typing import TYPE_CHECKING
 
@@ -98,3 +99,19 @@ def test_too_little_is_an_error_with_both_figures() -> None:
     memory.check_memory(GB, None)
     with pytest.raises(StudioError, match=r"needs about 2\.0 GB of memory, but only 960 MB are free\. Train on"):
         memory.check_memory(2 * GB, 960 * 10**6)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits memory")
+def test_a_process_that_limits_itself_takes_no_more() -> None:
+    code = """
+from wordpiece_studio.system.memory import limit_memory
+limit_memory(64 << 20)
+held = bytearray(32 << 20)
+try:
+    more = bytearray(64 << 20)
+except MemoryError:
+    print("no more")
+"""
+    assert (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "no more\n"
+    )

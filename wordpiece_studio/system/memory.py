@@ -22,6 +22,7 @@ ADVICE = "Train on a part of the text or to a smaller size, or close other progr
 _HOST_VM_INFO64, _VM_COUNTERS = 4, 38  # of macOS: what to ask for, and how many 32-bit numbers come back
 _FREE, _INACTIVE = 0, 2  # which of them
 _DATA_PAGES = 5  # which number of /proc/self/statm
+_LEAST_ROOM = 512 << 20
 
 
 def available_memory() -> int | None:
@@ -59,14 +60,19 @@ def check_memory(needed: int, available: float | None) -> None:
 
 
 def limit_memory(most: int) -> None:
-    """Have this process fail that takes more than so many bytes from now on, or than are available; Linux alone can."""
+    """Have this process fail if it takes more than so many bytes from now on, or than are available; on Linux alone.
+
+    Half a gigabyte it may always take: with next to nothing a program does not fail but hangs.
+    """
     if sys.platform != "linux":
         return
     import resource
 
     pages = _text(Path("/proc/self/statm")).split()
     held = int(pages[_DATA_PAGES]) * resource.getpagesize() if pages else 0
-    limit, last = held + min(most, available_memory() or most), resource.getrlimit(resource.RLIMIT_DATA)[1]
+    available = available_memory()
+    room = most if available is None else min(most, max(available, _LEAST_ROOM))
+    limit, last = held + room, resource.getrlimit(resource.RLIMIT_DATA)[1]
     if last != resource.RLIM_INFINITY:
         limit = min(limit, last)
     resource.setrlimit(resource.RLIMIT_DATA, (limit, last))
