@@ -355,7 +355,7 @@ class MergeHistory:
         """
         return self.segmentations.count_words_at(self._places_of_pair(left, right, step))
 
-    def _words_per_token(self, step: int) -> NDArray[np.int64]:
+    def words_per_token(self, step: int) -> NDArray[np.int64]:
         """Return how many distinct words hold each token after `step` merges, by vocabulary id.
 
         Looks at the whole corpus: some tenths of a second where there are a million words.
