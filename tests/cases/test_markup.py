@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QAbstractItemView, QLabel, QMessageBox, QTextEdit,
 from tests.ui.conftest import Studio, empty_studio, theme
 from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.records import Focus
+from wordpiece_studio.session.records import Selection
 from wordpiece_studio.training.config import TrainingConfig
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def test_nothing_in_the_window_obeys_a_token(hostile: Studio, told: Callable[[ob
     tokens = [token for token in model.history.vocabulary(model.step).tokens if "<" in token or "&" in token]
     assert tokens
     for token in tokens[:12]:
-        model.set_focus(Focus("token", text=token))
+        model.set_selection(Selection("token", text=token))
         hostile.qtbot.wait(1)
         assert_plain(window)
     told(f"{tokens[-1][:60]} is shown as it is")

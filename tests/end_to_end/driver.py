@@ -54,13 +54,13 @@ class Driver:
         self.settle()
 
     def settle(self) -> None:
-        """Run the window until every pane shows the present step and focus."""
+        """Run the window until every pane shows the present step and selection."""
         self.wait(self._is_settled)
         QApplication.processEvents()
 
     def _is_settled(self) -> bool:
         window, panes = self.window, self.panes()
-        if self.model.is_busy or any(pane._is_stale or _waits(pane) for pane in panes) or _waits(window.corpus_focus):
+        if self.model.is_busy or any(pane._is_stale or _waits(pane) for pane in panes) or _waits(window.corpus_marks):
             return False
         if self.model.history is None:
             return True

@@ -9,26 +9,26 @@ from wordpiece_studio.ui.widgets.token_text import token_text
 
 if TYPE_CHECKING:
     from tests.end_to_end.driver import Driver
-    from wordpiece_studio.session.records import Focus
+    from wordpiece_studio.session.records import Selection
     from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.ui.main_window import MainWindow
 
 
-def assert_all_panes_look_at(driver: Driver, focus: Focus | None) -> None:
-    """Check that the focus is this one, and that every pane that is seen marks it and nothing else."""
+def assert_all_panes_look_at(driver: Driver, selection: Selection | None) -> None:
+    """Check that the selection is this one, and that every pane that is seen marks it and nothing else."""
     driver.settle()
     window, history = driver.window, driver.model.history
-    assert driver.model.focus == focus
-    step = _step_of(focus, history)
-    if focus is None or focus.kind != "word":
-        assert window.history_pane.view._focus_step == step
+    assert driver.model.selection == selection
+    step = _step_of(selection, history)
+    if selection is None or selection.kind != "word":
+        assert window.history_pane.view._selection_step == step
     assert (window.timeline_pane.plot.marks.birth or 0) == step
-    assert ringed(window) == _expected_rings(window, focus)
-    assert marked_words(window) == _expected_words(window, focus)
-    if focus is not None and focus.kind != "word":
-        _assert_vocabulary(window, _token_of(focus))
-        _assert_charts(window, _token_of(focus))
-        _assert_token_details(window, _token_of(focus))
+    assert ringed(window) == _expected_rings(window, selection)
+    assert marked_words(window) == _expected_words(window, selection)
+    if selection is not None and selection.kind != "word":
+        _assert_vocabulary(window, _token_of(selection))
+        _assert_charts(window, _token_of(selection))
+        _assert_token_details(window, _token_of(selection))
 
 
 def ringed(window: MainWindow) -> list[str]:
@@ -42,7 +42,7 @@ def ringed(window: MainWindow) -> list[str]:
 def marked_words(window: MainWindow) -> list[str]:
     """Return the words of the corpus that are marked."""
     editor = window.corpus_pane.editor
-    return [cursor.selectedText() for cursor in editor._focus_marks]
+    return [cursor.selectedText() for cursor in editor._selection_marks]
 
 
 def marked_candidate(window: MainWindow) -> str:
@@ -52,55 +52,57 @@ def marked_candidate(window: MainWindow) -> str:
     return view.candidates.pairs[row].token if row >= 0 else ""
 
 
-def _token_of(focus: Focus) -> str:
-    return focus.text if focus.kind == "token" else focus.left + focus.right.removeprefix("##")
+def _token_of(selection: Selection) -> str:
+    return selection.text if selection.kind == "token" else selection.left + selection.right.removeprefix("##")
 
 
-def _step_of(focus: Focus | None, history: MergeHistory) -> int:
+def _step_of(selection: Selection | None, history: MergeHistory) -> int:
     """Return the step that made a token, merged a pair, or made a word whole; 0 if none did."""
-    if focus is None:
+    if selection is None:
         return 0
     for step, merge in enumerate(history, start=1):
-        if focus.kind == "pair" and (merge.left, merge.right) == (focus.left, focus.right):
+        if selection.kind == "pair" and (merge.left, merge.right) == (selection.left, selection.right):
             return step
-        if focus.kind != "pair" and merge.token == focus.text:
+        if selection.kind != "pair" and merge.token == selection.text:
             return step
     return 0
 
 
-def _expected_rings(window: MainWindow, focus: Focus | None) -> list[str]:
+def _expected_rings(window: MainWindow, selection: Selection | None) -> list[str]:
     words = [word for line in window.tokenization_pane._chips.lines for word in line.words]
-    if focus is None:
+    if selection is None:
         return []
-    if focus.kind == "word":
-        return [piece.token for word in words if word.word and word.word.text == focus.text for piece in word.pieces]
-    if focus.kind == "token":
-        return [piece.token for word in words for piece in word.pieces if piece.token == focus.text]
+    if selection.kind == "word":
+        return [
+            piece.token for word in words if word.word and word.word.text == selection.text for piece in word.pieces
+        ]
+    if selection.kind == "token":
+        return [piece.token for word in words for piece in word.pieces if piece.token == selection.text]
     found = []
     for word in words:
         tokens = [piece.token for piece in word.pieces]
         pairs = list(pairwise(tokens))
         for at, token in enumerate(tokens):
-            is_of_pair = (focus.left, focus.right) in (pairs[at : at + 1] + pairs[max(at - 1, 0) : at])
-            if is_of_pair or token == _token_of(focus):
+            is_of_pair = (selection.left, selection.right) in (pairs[at : at + 1] + pairs[max(at - 1, 0) : at])
+            if is_of_pair or token == _token_of(selection):
                 found.append(token)
     return found
 
 
-def _expected_words(window: MainWindow, focus: Focus | None) -> list[str]:
-    """Return the words of the corpus that hold the focus at the step, in their order."""
-    if focus is None:
+def _expected_words(window: MainWindow, selection: Selection | None) -> list[str]:
+    """Return the words of the corpus that hold the selection at the step, in their order."""
+    if selection is None:
         return []
     tokenizer = window.model.tokenizer_at(window.model.step)
     found = []
     for word in tokenizer.tokenize_words(window.corpus_pane.editor.toPlainText().replace("\n", " ")):
         tokens = [piece.token for piece in word.pieces]
         holds = {
-            "token": focus.text in tokens,
-            "word": word.word is not None and word.word.text == focus.text,
-            "pair": (focus.left, focus.right) in pairwise(tokens) or _token_of(focus) in tokens,
+            "token": selection.text in tokens,
+            "word": word.word is not None and word.word.text == selection.text,
+            "pair": (selection.left, selection.right) in pairwise(tokens) or _token_of(selection) in tokens,
         }
-        if holds[focus.kind] and word.word is not None:
+        if holds[selection.kind] and word.word is not None:
             found.append(word.word.text)
     return found
 
@@ -115,8 +117,8 @@ def _assert_vocabulary(window: MainWindow, token: str) -> None:
 def _assert_charts(window: MainWindow, token: str) -> None:
     pane, vocabulary = window.charts_pane, window.model.vocabulary_at(window.model.merge_count)
     if pane.isVisible():
-        focused = pane._source.focused
-        assert (focused.text if focused is not None else None) == (token if token in vocabulary.tokens else None)
+        selected = pane._source.selected
+        assert (selected.text if selected is not None else None) == (token if token in vocabulary.tokens else None)
 
 
 def _assert_token_details(window: MainWindow, token: str) -> None:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QApplication
 
 from tests.event_loop import wait
-from wordpiece_studio.session.records import Focus, TrainerState
+from wordpiece_studio.session.records import Selection, TrainerState
 from wordpiece_studio.session.settings import SettingsStore
 from wordpiece_studio.ui.main_window import MainWindow
 from wordpiece_studio.ui.studio import take_down
@@ -89,7 +89,7 @@ def look_at_the_merge(window: MainWindow) -> None:
     """Have the token of the step as what all panes look at."""
     history = window.model.history
     if history is not None and window.model.step:
-        window.model.set_focus(Focus("token", text=history[window.model.step - 1].token))
+        window.model.set_selection(Selection("token", text=history[window.model.step - 1].token))
 
 
 def take_all(window: MainWindow, theme: Theme, name: str, arguments: argparse.Namespace) -> None:

@@ -70,9 +70,9 @@ def _steps(window: MainWindow) -> Iterator[str]:
         title = window.scoreboard_pane.title
         if number_text(step) not in title.split():
             yield f"the scoreboard says {title!r} at step {step}"
-    focus = model.focus
-    if focus is not None and model.history is None:
-        yield f"{focus} is selected, and nothing is trained"
+    selection = model.selection
+    if selection is not None and model.history is None:
+        yield f"{selection} is selected, and nothing is trained"
 
 
 def _tokens(window: MainWindow) -> Iterator[str]:

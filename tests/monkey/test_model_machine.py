@@ -13,7 +13,7 @@ from PySide6.QtCore import QCoreApplication, QEventLoop
 
 from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.session.document import Document
-from wordpiece_studio.session.records import Focus, TrainerState
+from wordpiece_studio.session.records import Selection, TrainerState
 from wordpiece_studio.session.step_marks import StepMarks
 from wordpiece_studio.session.token_usage import TokenUsage
 from wordpiece_studio.session.trainer_model import TrainerModel
@@ -118,7 +118,7 @@ class ModelMachine(RuleBasedStateMachine):
 
     @rule(text=st.sampled_from(["h", "##u", "hug", "##", "[UNK]", "nothing"]), kind=st.sampled_from(["token", "word"]))
     def select(self, text: str, kind: str) -> None:
-        self.model.set_focus(Focus("token" if kind == "token" else "word", text=text))
+        self.model.set_selection(Selection("token" if kind == "token" else "word", text=text))
 
     @rule(is_wanted=st.booleans())
     def want_usage(self, is_wanted: bool) -> None:

@@ -124,21 +124,23 @@ class Looker:
     def _actions(self) -> list[Callable[[], object]]:
         from PySide6.QtCore import Qt
 
-        from wordpiece_studio.session.records import Focus
+        from wordpiece_studio.session.records import Selection
         from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
 
         window, model = self.window, self.window.model
         history, tokens = model.history, model.vocabulary_at(model.merge_count)
         token = list(tokens)[-1] if tokens is not None and len(tokens) else "##gs"
         last = history[len(history) - 1] if history is not None and len(history) else None
-        pair = Focus("pair", left=last.left, right=last.right) if last is not None else Focus("pair", "h", "##u")
-        focuses = [Focus("token", text=token), pair, Focus("word", text="hugs")]
+        pair = (
+            Selection("pair", left=last.left, right=last.right) if last is not None else Selection("pair", "h", "##u")
+        )
+        selections = [Selection("token", text=token), pair, Selection("word", text="hugs")]
         acts: list[Callable[[], object]] = [
-            *(lambda focus=focus: model.set_focus(focus) for focus in focuses),
+            *(lambda selection=selection: model.set_selection(selection) for selection in selections),
             lambda: model.seek(model.merge_count // 2),
             model.next_merge,
             model.previous_merge,
-            lambda: model.set_focus(focuses[0]),
+            lambda: model.set_selection(selections[0]),
             model.last,
             lambda: window.tokenization_pane._chips.chip_chosen.emit(ChipPlace(0, 0, 0)),
         ]

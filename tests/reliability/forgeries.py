@@ -17,7 +17,7 @@ import numpy as np
 from tests.storage.project.making import course_project, run_of, settings_of
 from wordpiece_studio.storage.project.container_reading import Container
 from wordpiece_studio.storage.project.container_writing import Image, array_part, text_part, trailer
-from wordpiece_studio.storage.project.contents import ProjectBookmark, ProjectBreakpoint, ProjectFocus, ProjectView
+from wordpiece_studio.storage.project.contents import ProjectBookmark, ProjectBreakpoint, ProjectSelection, ProjectView
 from wordpiece_studio.storage.project.layout import MINOR, PROGRAM, ROOT, TEXT
 from wordpiece_studio.storage.project.project_file import save_project
 from wordpiece_studio.training.config import TrainingConfig
@@ -65,17 +65,17 @@ class Parts:
 def _seeds() -> tuple[bytes, ...]:
     words = [("".join(word), 1 + number % 7) for number, word in enumerate((a, b, c) for a in "abcd" for b in "xyz"
                                                                           for c in ("ab", "y", "zz"))]  # fmt: skip
-    focuses = (ProjectFocus("word", text="hugs"), ProjectFocus("pair", left="##u", right="##g"), None)
+    selections = (ProjectSelection("word", text="hugs"), ProjectSelection("pair", left="##u", right="##g"), None)
     views = [
         ProjectView(
             step=2,
-            focus=focus,
+            selection=selection,
             live_text="hugs bugs",
             markers={"A": 1, "B": 4},
             notes=(ProjectBookmark(1, "the first", "##gs"),),
             breakpoints=(ProjectBreakpoint("word", "hugs"), ProjectBreakpoint("value", number=0.1)),
         )
-        for focus in focuses
+        for selection in selections
     ]
     byte_pairs = TrainingConfig(objective="count", continuing_subword_prefix="", end_of_word_suffix="</w>")
     projects: list[Project] = [

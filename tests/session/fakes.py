@@ -127,7 +127,7 @@ class Recorder(QObject):
         model.run_reset.connect(self._on_run_reset)
         model.candidates_changed.connect(self._on_candidates_changed)
         model.progress_changed.connect(self._on_progress_changed)
-        model.focus_changed.connect(self._on_focus_changed)
+        model.selection_changed.connect(self._on_selection_changed)
 
     def names(self) -> list[object]:
         return [entry[0] for entry in self.log]
@@ -163,5 +163,5 @@ class Recorder(QObject):
     def _on_progress_changed(self, progress: object) -> None:
         self.progress.append(progress)
 
-    def _on_focus_changed(self, focus: object) -> None:
-        self._note("focus", focus)
+    def _on_selection_changed(self, selection: object) -> None:
+        self._note("selection", selection)

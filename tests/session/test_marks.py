@@ -1,4 +1,4 @@
-"""The markers, the bookmarks, and the step at which the focus came to be."""
+"""The markers, the bookmarks, and the step at which the selection came to be."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from PySide6.QtCore import Qt
 from tests.session.conftest import random_counts
 from wordpiece_studio.session.bookmarks import IS_OF_RUN_ROLE, Bookmark, Bookmarks
 from wordpiece_studio.session.markers import Distance, Markers
-from wordpiece_studio.session.records import Focus, TrainerState
-from wordpiece_studio.session.selection import FocusStep
+from wordpiece_studio.session.records import Selection, TrainerState
+from wordpiece_studio.session.selection import SelectionStep
 from wordpiece_studio.training.config import TrainingConfig
 
 if TYPE_CHECKING:
@@ -121,45 +121,47 @@ def test_notes_of_another_run_are_kept_and_told_apart(qtbot: QtBot, trained: Tra
     assert len(bookmarks.notes) == 2
 
 
-# -- the focus
+# -- the selection
 
 
-def test_the_step_of_the_focus(trained: TrainerModel) -> None:
+def test_the_step_of_the_selection(trained: TrainerModel) -> None:
     history, merges = trained.history, trained.merge_count
     for merge in history:
         first = next(each.step for each in history if (each.left, each.right) == (merge.left, merge.right))
-        assert FocusStep().find(Focus("pair", left=merge.left, right=merge.right), history, merges) == first
+        assert SelectionStep().find(Selection("pair", left=merge.left, right=merge.right), history, merges) == first
         if merge.is_new:
-            assert FocusStep().find(Focus("token", text=merge.token), history, merges) == merge.step
-            assert FocusStep().find(Focus("token", text=merge.token), history, merge.step - 1) is None
+            assert SelectionStep().find(Selection("token", text=merge.token), history, merges) == merge.step
+            assert SelectionStep().find(Selection("token", text=merge.token), history, merge.step - 1) is None
     letter = next(token for token in history.vocabulary(0).tokens if len(token) == 1)
-    assert FocusStep().find(Focus("token", text=letter), history, merges) == 0
+    assert SelectionStep().find(Selection("token", text=letter), history, merges) == 0
 
 
 def test_the_step_of_a_word(trained: TrainerModel) -> None:
     history = trained.history
-    steps = {word: FocusStep().find(Focus("word", text=word), history, 30) for word in history.input.words}
+    steps = {word: SelectionStep().find(Selection("word", text=word), history, 30) for word in history.input.words}
     whole = {word for word in steps if len(history.segmentation(word, 30)) == 1 < len(history.segmentation(word, 0))}
     assert {word for word, step in steps.items() if step is not None} == whole != set()
     for word in whole:
         assert len(history.segmentation(word, steps[word])) == 1 < len(history.segmentation(word, steps[word] - 1))
 
 
-@pytest.mark.parametrize("focus", [None, Focus("token", text="nowhere"), Focus("pair", left="x"), Focus("word")])
-def test_what_never_came_to_be(trained: TrainerModel, focus: Focus | None) -> None:
-    assert FocusStep().find(focus, trained.history, trained.merge_count) is None
-    assert FocusStep().find(focus, None, 0) is None
+@pytest.mark.parametrize(
+    "selection", [None, Selection("token", text="nowhere"), Selection("pair", left="x"), Selection("word")]
+)
+def test_what_never_came_to_be(trained: TrainerModel, selection: Selection | None) -> None:
+    assert SelectionStep().find(selection, trained.history, trained.merge_count) is None
+    assert SelectionStep().find(selection, None, 0) is None
 
 
-def test_a_focus_is_found_when_its_step_comes(trained: TrainerModel) -> None:
+def test_a_selection_is_found_when_its_step_comes(trained: TrainerModel) -> None:
     history = trained.history
     word = next(word for word in history.input.words if len(history.segmentation(word, 30)) == 1 < len(word))
-    step = FocusStep().find(Focus("word", text=word), history, 30)
-    finder = FocusStep()
-    for focus, wanted in (
-        (Focus("word", text=word), step),
-        (Focus("token", text=history[14].token), 15),
-        (Focus("pair", left=history[14].left, right=history[14].right), 15),
+    step = SelectionStep().find(Selection("word", text=word), history, 30)
+    finder = SelectionStep()
+    for selection, wanted in (
+        (Selection("word", text=word), step),
+        (Selection("token", text=history[14].token), 15),
+        (Selection("pair", left=history[14].left, right=history[14].right), 15),
     ):
-        found = [finder.find(focus, history, merges) for merges in (0, wanted - 1, wanted, 30, wanted - 1)]
+        found = [finder.find(selection, history, merges) for merges in (0, wanted - 1, wanted, 30, wanted - 1)]
         assert found == [None, None, wanted, wanted, None]

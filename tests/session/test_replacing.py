@@ -11,7 +11,7 @@ from tests.session.conftest import random_counts
 from tests.session.fakes import Recorder
 from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.session import training_job
-from wordpiece_studio.session.records import Focus, TrainerState
+from wordpiece_studio.session.records import Selection, TrainerState
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import train
 
@@ -78,12 +78,12 @@ def test_a_step_at_the_head_stays_there(qtbot: QtBot, trained: TrainerModel) -> 
         assert trained.step == trained.merge_count == merges
 
 
-def test_the_focus_stays(qtbot: QtBot, trained: TrainerModel) -> None:
-    trained.set_focus(Focus("token", text="##s"))
+def test_the_selection_stays(qtbot: QtBot, trained: TrainerModel) -> None:
+    trained.set_selection(Selection("token", text="##s"))
     recorder = Recorder(trained)
     replaced(qtbot, trained, OTHER)
-    assert trained.focus == Focus("token", text="##s")
-    assert "focus" not in recorder.names()
+    assert trained.selection == Selection("token", text="##s")
+    assert "selection" not in recorder.names()
 
 
 def test_only_the_latest_comes_and_the_one_before_is_left_at_once(

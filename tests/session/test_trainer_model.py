@@ -13,7 +13,7 @@ from tests.session.conftest import random_counts
 from tests.session.fakes import FakeTrainer, Recorder
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.candidates_beside import find_where_there_is_room
-from wordpiece_studio.session.records import Candidates, Focus, TrainerState
+from wordpiece_studio.session.records import Candidates, Selection, TrainerState
 from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.session.training_messages import Batch
 from wordpiece_studio.training import history as merge_history
@@ -484,20 +484,20 @@ def test_training_goes_on_from_the_head_after_candidates(qtbot: QtBot, model: Tr
     assert list(model.history) == list(train(counts, TrainingConfig(max_merges=35)).history)
 
 
-def test_the_focus_is_shared_and_lost_with_the_run(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
-    model.set_focus(Focus("token", text="hug"))
-    assert model.focus is None  # nothing is trained yet
+def test_the_selection_is_shared_and_lost_with_the_run(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
+    model.set_selection(Selection("token", text="hug"))
+    assert model.selection is None  # nothing is trained yet
     trained(qtbot, model, hugs)
     recorder = Recorder(model)
-    model.set_focus(Focus("token", text="hug"))
-    model.set_focus(Focus("token", text="hug"))
-    assert recorder.log == [("focus", Focus("token", text="hug"))]
+    model.set_selection(Selection("token", text="hug"))
+    model.set_selection(Selection("token", text="hug"))
+    assert recorder.log == [("selection", Selection("token", text="hug"))]
     trained(qtbot, model, hugs)
-    assert model.focus is None
-    model.set_focus(Focus("token", text="hug"))
+    assert model.selection is None
+    model.set_selection(Selection("token", text="hug"))
     model.forget()
-    model.set_focus(Focus("token", text="hug"))  # by a pane that still shows the run
-    assert model.focus is None
+    model.set_selection(Selection("token", text="hug"))  # by a pane that still shows the run
+    assert model.selection is None
 
 
 def test_vocabulary_and_tokenizer_of_a_step(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication
 from wordpiece_studio.session import document as document_module
 from wordpiece_studio.session import view_text
 from wordpiece_studio.session.document import Document
-from wordpiece_studio.session.records import Focus
+from wordpiece_studio.session.records import Selection
 from wordpiece_studio.session.text_file import TextFile
 from wordpiece_studio.session.view_text import to_view
 from wordpiece_studio.ui.panes.corpus import corpus_editor
@@ -332,7 +332,7 @@ def test_a_place_that_is_not_loaded_yet_is_selected_when_it_is(desk: Desk, monke
 def test_marks_move_with_the_text_that_they_mark(desk: Desk) -> None:
     desk.document.set_text("one two three")
     desk.editor.set_marks([(4, 7)])
-    desk.editor.set_focus_marks([(8, 13)])
+    desk.editor.set_selection_marks([(8, 13)])
     desk.select(0, 0)
     desk.paste("zero ")
     marked = [each.cursor.selectedText() for each in desk.editor.extraSelections()]
@@ -377,7 +377,7 @@ def test_what_is_folded_is_copied_without_its_folds(desk: Desk, monkeypatch: pyt
 
 def marked(studio: Studio) -> list[str]:
     editor = studio.window.corpus_pane.editor
-    return [cursor.selectedText() for cursor in editor._focus_marks]
+    return [cursor.selectedText() for cursor in editor._selection_marks]
 
 
 def expected(studio: Studio, tokens: tuple[str, ...]) -> list[str]:
@@ -392,24 +392,26 @@ def expected(studio: Studio, tokens: tuple[str, ...]) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("focus", "tokens"),
-    [(Focus("token", text="##e"), ("##e",)), (Focus("pair", left="##e", right="##r"), ("##e", "##r"))],
+    ("selection", "tokens"),
+    [(Selection("token", text="##e"), ("##e",)), (Selection("pair", left="##e", right="##r"), ("##e", "##r"))],
 )
-def test_the_words_that_hold_the_focus_are_marked(studio: Studio, focus: Focus, tokens: tuple[str, ...]) -> None:
+def test_the_words_that_hold_the_selection_are_marked(
+    studio: Studio, selection: Selection, tokens: tuple[str, ...]
+) -> None:
     model = studio.window.model
-    model.set_focus(focus)
+    model.set_selection(selection)
     studio.wait(lambda: bool(marked(studio)))
     assert marked(studio) == expected(studio, tokens)
     model.seek(model.merge_count)
     studio.wait(lambda: marked(studio) == expected(studio, tokens))
-    model.set_focus(None)
+    model.set_selection(None)
     studio.wait(lambda: not marked(studio))
 
 
 def test_a_pair_that_was_merged_is_found_again_in_its_token(studio: Studio) -> None:
     model = studio.window.model
     model.seek(10)
-    model.set_focus(Focus("pair", left="##h", right="##m"))
+    model.set_selection(Selection("pair", left="##h", right="##m"))
     studio.wait(lambda: marked(studio) == ["algorithms"])
     model.seek(11)  # this merge makes ##hm of them
     studio.qtbot.wait(80)
@@ -419,23 +421,23 @@ def test_a_pair_that_was_merged_is_found_again_in_its_token(studio: Studio) -> N
 def test_a_word_is_marked_wherever_it_stands(studio: Studio) -> None:
     studio.set_text("the 🤗 the\nThe there the")
     studio.wait_finished()
-    studio.window.model.set_focus(Focus("word", text="the"))
+    studio.window.model.set_selection(Selection("word", text="the"))
     studio.wait(lambda: marked(studio) == ["the", "the", "the"])
 
 
-def test_ctrl_click_and_the_menu_put_a_word_into_the_focus(studio: Studio) -> None:
+def test_ctrl_click_and_the_menu_put_a_word_into_the_selection(studio: Studio) -> None:
     editor, model = studio.window.corpus_pane.editor, studio.window.model
     editor.select(14)  # in "Hugging"
     point = editor.cursorRect().center()
     studio.qtbot.mouseClick(editor.viewport(), Qt.MouseButton.LeftButton, pos=point)
-    assert model.focus is None
+    assert model.selection is None
     studio.qtbot.mouseClick(editor.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier, point)
-    assert model.focus == Focus("word", text="Hugging")
+    assert model.selection == Selection("word", text="Hugging")
     editor.select(1)
     menu = editor._context_menu()
     menu.actions()[-1].trigger()
     menu.deleteLater()
-    assert model.focus == Focus("word", text="This")
+    assert model.selection == Selection("word", text="This")
 
 
 @pytest.mark.slow

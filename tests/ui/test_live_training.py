@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.records import Focus, TrainerState
+from wordpiece_studio.session.records import Selection, TrainerState
 from wordpiece_studio.session.settings import SettingsStore
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 from wordpiece_studio.ui.main_window import MainWindow
@@ -194,16 +194,16 @@ def test_a_size_that_becomes_too_small_is_proposed_anew_unless_it_was_chosen(stu
     assert window.banner.text == ""
 
 
-def test_the_focus_and_the_candidates_follow(studio: Studio) -> None:
+def test_the_selection_and_the_candidates_follow(studio: Studio) -> None:
     window = studio.window
-    window.model.set_focus(Focus("token", text="##s"))
+    window.model.set_selection(Selection("token", text="##s"))
     candidates = []
     window.model.candidates_changed.connect(candidates.append)
     type_text(studio, " zebra")
     studio.wait(lambda: bool(candidates))
     assert candidates[-1].available
     assert candidates[-1].step == window.model.step - 1
-    assert window.model.focus == Focus("token", text="##s")
+    assert window.model.selection == Selection("token", text="##s")
 
 
 def test_a_key_that_changes_no_word_changes_nothing(studio: Studio) -> None:

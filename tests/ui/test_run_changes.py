@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 
 from tests.sampling import some_pairs
-from wordpiece_studio.session.records import Focus
+from wordpiece_studio.session.records import Selection
 from wordpiece_studio.session.vocabulary_rows import VocabularyColumn
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
@@ -65,7 +65,7 @@ def engineer(studio: Studio) -> Studio:
     window.actions_.layout_engineer.trigger()
     window.model.last()
     window.tokenization_pane._chips.chip_chosen.emit(ChipPlace(0, 3, 1))
-    window.model.set_focus(Focus("token", text=window.model.history[24].token))
+    window.model.set_selection(Selection("token", text=window.model.history[24].token))
     plot = window.timeline_pane.plot
     studio.wait(lambda: plot.isVisible() and plot.maximum() == 25)
     point_at(plot, plot.rect().center() + QPoint(plot.width() // 2 - 16, 0))
@@ -80,7 +80,7 @@ def test_every_pane_is_painted_in_the_middle_of_the_change(engineer: Studio, siz
     QApplication.processEvents()
     signals = (
         window.model.run_reset, window.usage.changed, window.changes.changed, window.model.step_changed,
-        window.model.focus_changed, window.model.state_changed, window.model.merges_appended,
+        window.model.selection_changed, window.model.state_changed, window.model.merges_appended,
     )  # fmt: skip
     touched = []
 

@@ -74,7 +74,7 @@ class TokenLengths:
 
 
 @dataclass(frozen=True, slots=True)
-class FocusedToken:
+class SelectedToken:
     """The token that is looked at: its text, its id, and the step that made it (0: it was there from the beginning)."""
 
     text: str
@@ -116,18 +116,18 @@ class ChartSource:
         return self._words[1] if history is not None else 0
 
     @property
-    def focused(self) -> FocusedToken | None:
-        """The token that the focus means: itself, the one its pair makes, or the one that is its whole word.
+    def selected(self) -> SelectedToken | None:
+        """The token that the selection means: itself, the one its pair makes, or the one that is its whole word.
 
         None if there is no such token yet.
         """
-        focus, history = self.model.focus, self.history
+        selection, history = self.model.selection, self.history
         vocabulary = self.model.vocabulary_at(self.count)
-        if focus is None or history is None or vocabulary is None:
+        if selection is None or history is None or vocabulary is None:
             return None
-        text = focus.text if focus.kind == "word" else text_of_token(focus, vocabulary)
+        text = selection.text if selection.kind == "word" else text_of_token(selection, vocabulary)
         token_id = vocabulary.id_of(text)
-        return None if token_id is None else FocusedToken(text, token_id, history.birth_step(token_id))
+        return None if token_id is None else SelectedToken(text, token_id, history.birth_step(token_id))
 
     def live_tokens(self) -> NDArray[np.int64]:
         """Return the number of tokens of the live text after each of the steps that changed it."""

@@ -18,15 +18,15 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.background_job import BackgroundJob
 from wordpiece_studio.session.counts_with_figures import CountsWithFigures, corpus_figures, let_go_slowly
 from wordpiece_studio.session.project_fields import ProjectFields, RunOrigin
-from wordpiece_studio.session.records import Focus
+from wordpiece_studio.session.records import Selection
 from wordpiece_studio.session.text_file import TextFile
 from wordpiece_studio.storage.project.contents import (
     Project,
     ProjectBookmark,
     ProjectBreakpoint,
     ProjectCorpus,
-    ProjectFocus,
     ProjectRun,
+    ProjectSelection,
     ProjectSettings,
     ProjectView,
 )
@@ -297,12 +297,14 @@ class ProjectState(QObject):
         )  # fmt: skip
 
     def _view(self) -> ProjectView:
-        marks, focus = self._marks, self._model.focus
+        marks, selection = self._marks, self._model.selection
         names: tuple[MarkerName, ...] = ("A", "B")
         steps = {name: marks.markers.step(name) for name in names}
         return ProjectView(
             step=self._model.step,
-            focus=None if focus is None else ProjectFocus(focus.kind, focus.left, focus.right, focus.text),
+            selection=None
+            if selection is None
+            else ProjectSelection(selection.kind, selection.left, selection.right, selection.text),
             live_text=self._live_text(),
             markers={name: step for name, step in steps.items() if step is not None},
             notes=tuple(ProjectBookmark(note.step, note.text, note.token) for note in marks.bookmarks.notes),
@@ -386,10 +388,12 @@ class ProjectState(QObject):
         self._model.open_run(run.counts, run.config, run.history, run.stop_reason, project.view.step)
 
     def _restore_view(self, view: ProjectView) -> None:
-        marks, model, focus = self._marks, self._model, view.focus
+        marks, model, selection = self._marks, self._model, view.selection
         marks.restore(view)
         model.seek(view.step)
-        model.set_focus(None if focus is None else Focus(focus.kind, focus.left, focus.right, focus.text))
+        model.set_selection(
+            None if selection is None else Selection(selection.kind, selection.left, selection.right, selection.text)
+        )
         self._fields.watch(view.live_text)
 
     def _on_reading_rest_read(self, rest: ReadRest) -> None:
@@ -409,7 +413,7 @@ class ProjectState(QObject):
         ):  # fmt: skip
             plain.connect(self.changed)
         for signal in (
-            document.path_changed, document.modified_changed, model.step_changed, model.focus_changed,
+            document.path_changed, document.modified_changed, model.step_changed, model.selection_changed,
             model.state_changed,
         ):  # fmt: skip
             signal.connect(self._on_changed)

@@ -1,4 +1,4 @@
-"""The small frozen records that the model hands to the panes: state, progress, focus, candidates.
+"""The small frozen records that the model hands to the panes: state, progress, selection, candidates.
 
 They say what is so; they do nothing.
 """
@@ -60,7 +60,7 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
-class Focus:
+class Selection:
     """The one thing that all panes look at: a pair (`left`, `right`), a token or a word (`text`)."""
 
     kind: Literal["pair", "token", "word"]

@@ -10,58 +10,58 @@ from wordpiece_studio.session.breakpoint_search import BreakpointSearch
 from wordpiece_studio.session.breakpoints import Breakpoint
 
 if TYPE_CHECKING:
-    from wordpiece_studio.session.records import Focus
+    from wordpiece_studio.session.records import Selection
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
     from wordpiece_studio.training.history import MergeHistory
 
 
-def text_of_token(focus: Focus, vocabulary: Vocabulary) -> str:
+def text_of_token(selection: Selection, vocabulary: Vocabulary) -> str:
     """Return how the token that is looked at is written, or would be; empty for a word."""
-    if focus.kind == "word":
+    if selection.kind == "word":
         return ""
-    return focus.text if focus.kind == "token" else made_by(focus, vocabulary.continuing_subword_prefix)
+    return selection.text if selection.kind == "token" else made_by(selection, vocabulary.continuing_subword_prefix)
 
 
-def made_by(pair: Focus, prefix: str) -> str:
+def made_by(pair: Selection, prefix: str) -> str:
     """Return the token that a pair makes; `prefix` is what stands before a token that goes on with a word."""
     return pair.left + pair.right.removeprefix(prefix)
 
 
-def id_of_token(focus: Focus, vocabulary: Vocabulary) -> int | None:
+def id_of_token(selection: Selection, vocabulary: Vocabulary) -> int | None:
     """Return the id of the token that is looked at; None for a word, and if there is no such token."""
-    return None if focus.kind == "word" else vocabulary.id_of(text_of_token(focus, vocabulary))
+    return None if selection.kind == "word" else vocabulary.id_of(text_of_token(selection, vocabulary))
 
 
-class FocusStep:
-    """Finds the step; asked again of the same focus, while a training goes on, it looks only for what is missing."""
+class SelectionStep:
+    """Finds the step; asked again of the same selection while a training goes on, it looks only for what is missing."""
 
     def __init__(self) -> None:
-        self._asked: tuple[Focus | None, MergeHistory | None] = (None, None)
+        self._asked: tuple[Selection | None, MergeHistory | None] = (None, None)
         self._found: int | None = None
         self._word: BreakpointSearch | None = None
 
-    def find(self, focus: Focus | None, history: MergeHistory | None, merges: int) -> int | None:
-        """Return the step, up to `merges`, at which the focus came to be; None if it did not.
+    def find(self, selection: Selection | None, history: MergeHistory | None, merges: int) -> int | None:
+        """Return the step, up to `merges`, at which the selection came to be; None if it did not.
 
         For a token it is the step of its birth, 0 for the alphabet; for a pair the first step that merged it; for a
         word the step from which on it is one token.
         """
-        if focus is None or history is None:
+        if selection is None or history is None:
             return None
-        if focus != self._asked[0] or history is not self._asked[1]:
-            self._asked, self._found, self._word = (focus, history), None, None
+        if selection != self._asked[0] or history is not self._asked[1]:
+            self._asked, self._found, self._word = (selection, history), None, None
         if self._found is None:
-            self._found = self._look(focus, history, merges)
+            self._found = self._look(selection, history, merges)
         return self._found if self._found is not None and self._found <= merges else None
 
-    def _look(self, focus: Focus, history: MergeHistory, merges: int) -> int | None:
-        if focus.kind == "word":
-            return self._whole(focus.text, history, merges)
+    def _look(self, selection: Selection, history: MergeHistory, merges: int) -> int | None:
+        if selection.kind == "word":
+            return self._whole(selection.text, history, merges)
         vocabulary = history.vocabulary(merges)
-        if focus.kind == "token":
-            token_id = vocabulary.id_of(focus.text)
+        if selection.kind == "token":
+            token_id = vocabulary.id_of(selection.text)
             return None if token_id is None else history.birth_step(token_id)
-        left, right = vocabulary.id_of(focus.left), vocabulary.id_of(focus.right)
+        left, right = vocabulary.id_of(selection.left), vocabulary.id_of(selection.right)
         if left is None or right is None:
             return None
         is_merge = (history.column("left_id")[:merges] == left) & (history.column("right_id")[:merges] == right)

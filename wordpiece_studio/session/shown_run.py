@@ -1,6 +1,6 @@
-"""The run that the window shows: how far it is, the step and the focus that all panes share, and what they may ask.
+"""The run that the window shows: how far it is, the step and the selection that all panes share, and what they may ask.
 
-It keeps the published part of the history, the *step* (after so many merges) and the *focus*. Moving in time is a
+It keeps the published part of the history, the *step* (after so many merges) and the *selection*. Moving in time is a
 matter of numbers here: the history can say everything about any step. How a run comes about, and what the engine is
 asked for, is the affair of `trainer_model.py`.
 """
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QMetaMethod, QObject, Signal
 
-from wordpiece_studio.session.records import Focus, Progress, TrainerState
+from wordpiece_studio.session.records import Progress, Selection, TrainerState
 
 if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
@@ -141,14 +141,14 @@ class ShownRun(QObject):
         Once per batch, after its `merged`: indices into `history`, from 0, both inclusive.
     step_changed(int)
         The step shown, "after k merges". After `merges_appended`, if the step follows the head.
-    focus_changed(Focus | None), state_changed(TrainerState)
+    selection_changed(Selection | None), state_changed(TrainerState)
         What is so now.
     progress_changed(Progress)
         At most 20 times a second while training, and once whenever it halts.
     failed(StudioError)
         The last command went wrong; after `state_changed`.
     run_reset()
-        There is another history object; `merge_count` and `step` are 0. `focus` is None, except after `replace`.
+        There is another history object; `merge_count` and `step` are 0. `selection` is None, except after `replace`.
         Panes start afresh.
     candidates_changed(Candidates)
         The answer to the latest `request_candidates`; none if the step shown has changed since it was asked for.
@@ -157,7 +157,7 @@ class ShownRun(QObject):
     merged = Signal(object)
     merges_appended = Signal(object, object)
     step_changed = Signal(object)
-    focus_changed = Signal(object)
+    selection_changed = Signal(object)
     state_changed = Signal(object)
     progress_changed = Signal(object)
     failed = Signal(object)
@@ -174,7 +174,7 @@ class ShownRun(QObject):
         self._is_held = False
         self._published = 0
         self._learned = 0  # known to be learned by the worker, not all of it published yet
-        self._focus: Focus | None = None
+        self._selection: Selection | None = None
         self._is_closed = False
         self._merged_method = QMetaMethod.fromSignal(self.merged)
         self._meter = ProgressMeter(PROGRESS_INTERVAL_SECONDS)
@@ -208,9 +208,9 @@ class ShownRun(QObject):
         return self._step == self._published
 
     @property
-    def focus(self) -> Focus | None:
+    def selection(self) -> Selection | None:
         """What all panes look at."""
-        return self._focus
+        return self._selection
 
     @property
     def counts(self) -> WordCounts | None:
@@ -284,13 +284,13 @@ class ShownRun(QObject):
         """Show the head; while training the step follows it from then on."""
         self.seek(self._published)
 
-    def set_focus(self, focus: Focus | None) -> None:
-        """Let all panes look at `focus`; at nothing, as long as nothing is trained."""
+    def set_selection(self, selection: Selection | None) -> None:
+        """Let all panes look at `selection`; at nothing, as long as nothing is trained."""
         if self.history is None:
-            focus = None
-        if focus != self._focus:
-            self._focus = focus
-            self.focus_changed.emit(focus)
+            selection = None
+        if selection != self._selection:
+            self._selection = selection
+            self.selection_changed.emit(selection)
 
     # For those who make the run.
 
@@ -298,13 +298,13 @@ class ShownRun(QObject):
         return max(0, min(int(step), self._published))
 
     def _take_run(self, started: Started | None) -> None:
-        had_step, had_focus, self._focus = self._step, self._focus, None
+        had_step, had_selection, self._selection = self._step, self._selection, None
         self._set_run(started)
         self.run_reset.emit()
         if had_step:
             self.step_changed.emit(0)
-        if had_focus is not None:
-            self.focus_changed.emit(None)
+        if had_selection is not None:
+            self.selection_changed.emit(None)
 
     def _set_run(self, started: Started | None) -> None:
         """Have the run that was started, or none, and nothing of it published."""

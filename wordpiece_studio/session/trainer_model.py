@@ -148,8 +148,8 @@ class TrainerModel(ShownRun):
         """Train afresh beside the run there is, and put the new one in its place, whole, once it is there.
 
         For a corpus that is trained in no time, as it is typed: nothing else changes until then, and all at once then:
-        `run_reset`, what was merged, `step_changed`, `state_changed`, `progress_changed`. The step stays the same
-        one, or the head if it was the head; the focus stays. The latest call wins; any command to learn makes it void.
+        `run_reset`, what was merged, `step_changed`, `state_changed`, `progress_changed`. The step stays the same one,
+        or the head if it was the head; the selection stays. The latest call wins; any command to learn makes it void.
         If the training cannot begin, `failed` says so and the old run stays; if it would have to wait for kernels to be
         compiled, it is given up with `progress_changed` alone. Not while a training runs or pauses.
         """
@@ -169,14 +169,14 @@ class TrainerModel(ShownRun):
         """Show a run that was learned before, whole, at a step; a training that runs is given up.
 
         `stop_reason`: why it ended; None if it was paused and can be resumed. Signals: `run_reset`, what was merged,
-        `step_changed`, `focus_changed`, `state_changed`, `progress_changed`.
+        `step_changed`, `selection_changed`, `state_changed`, `progress_changed`.
         """
         if self._thread.is_closed:
             return
         self._end_run()
         self._drop_candidates()
         self._thread.open(OpenRequest(self._run, counts, config, history))
-        had_focus, self._focus = self._focus, None
+        had_selection, self._selection = self._selection, None
         self._state = TrainerState.PAUSED if stop_reason is None else TrainerState.FINISHED
         self._stop_reason = stop_reason
         run, last = self._run, len(history)
@@ -188,8 +188,8 @@ class TrainerModel(ShownRun):
         self._publish(follows=False)
         self._step = self._nearest(step)
         self.step_changed.emit(self._step)
-        if had_focus is not None:
-            self.focus_changed.emit(None)
+        if had_selection is not None:
+            self.selection_changed.emit(None)
         self.state_changed.emit(self._state)
         self.progress_changed.emit(self.progress)
 

@@ -30,7 +30,7 @@ class Actions(QObject):
         self._make_training_actions()
         self._make_step_actions()
         self._make_mark_actions()
-        self._make_focus_actions()
+        self._make_selection_actions()
         self._make_view_actions()
         self._make_layout_actions()
         self._make_help_actions()
@@ -200,12 +200,12 @@ class Actions(QObject):
             self.tr("B&ookmarks…"), ("Ctrl+Shift+D",), self.tr("The steps kept, each with a note"), "bookmarks"
         )
 
-    def _make_focus_actions(self) -> None:
+    def _make_selection_actions(self) -> None:
         self.go_to_birth = self._action(
             self.tr("To the birt&h of the token"), ("Ctrl+Shift+B",),
             self.tr("To the step that made the token that is looked at"),
         )  # fmt: skip
-        self.clear_focus = self._action(
+        self.clear_selection = self._action(
             self.tr("Look at noth&ing"), ("Esc",), self.tr("Take away the mark of what is looked at, in all panes")
         )
         self.find_token = self._action(self.tr("Find a to&ken…"), ("Ctrl+Shift+F",), self.tr("Search the vocabulary"))

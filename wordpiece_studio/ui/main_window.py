@@ -27,7 +27,6 @@ from wordpiece_studio.ui.controllers.counting_controller import CountingControll
 from wordpiece_studio.ui.controllers.edit_controller import EditController
 from wordpiece_studio.ui.controllers.export_controller import ExportController
 from wordpiece_studio.ui.controllers.file_controller import FileController
-from wordpiece_studio.ui.controllers.focus_controller import FocusController
 from wordpiece_studio.ui.controllers.help_controller import HelpController
 from wordpiece_studio.ui.controllers.history_controller import HistoryController
 from wordpiece_studio.ui.controllers.layout_controller import LayoutController
@@ -35,6 +34,7 @@ from wordpiece_studio.ui.controllers.marks_controller import MarksController
 from wordpiece_studio.ui.controllers.palette_controller import PaletteController
 from wordpiece_studio.ui.controllers.recovery_controller import RecoveryController, recovery_folder
 from wordpiece_studio.ui.controllers.sample_controller import SampleController
+from wordpiece_studio.ui.controllers.selection_controller import SelectionController
 from wordpiece_studio.ui.controllers.step_controller import StepController
 from wordpiece_studio.ui.controllers.training_controller import TrainingController
 from wordpiece_studio.ui.controllers.view_controller import ViewController
@@ -44,7 +44,7 @@ from wordpiece_studio.ui.layouts.pane_zoom import PaneTheme, PaneZoom
 from wordpiece_studio.ui.menus import Menus
 from wordpiece_studio.ui.messages import Messages
 from wordpiece_studio.ui.panes.charts.charts_pane import ChartsPane
-from wordpiece_studio.ui.panes.corpus.corpus_editor import CorpusFocus
+from wordpiece_studio.ui.panes.corpus.corpus_editor import CorpusMarks
 from wordpiece_studio.ui.panes.corpus.corpus_pane import CorpusPane
 from wordpiece_studio.ui.panes.corpus.file_drops import FileDrops
 from wordpiece_studio.ui.panes.corpus.samples import START_SAMPLE, SampleCorpus, first_sentence, samples
@@ -264,9 +264,9 @@ class MainWindow(QMainWindow):
         self.export_controller = ExportController(
             self, self.document, model, capture, actions, theme, self.messages, self.export_banner
         )
-        self.corpus_focus = CorpusFocus(model, self.corpus_pane.editor, self)
+        self.corpus_marks = CorpusMarks(model, self.corpus_pane.editor, self)
         self.edit_controller = EditController(self, actions, self.menus.edit)
-        self.focus_controller = FocusController(self, model, self.vocabulary_pane, actions)
+        self.selection_controller = SelectionController(self, model, self.vocabulary_pane, actions)
         self.step_controller = StepController(model, self.player, self.changes, actions, self)
         self.marks_controller = MarksController(
             self, model, self.player, self.marks, self.timeline_pane, actions, theme

@@ -128,7 +128,7 @@ class Menus(QObject):
         marks.addSeparator()
         marks.addActions([actions.keep_step, actions.bookmarks])
         menu.addSeparator()
-        menu.addActions([actions.go_to_birth, actions.show_step_row, actions.clear_focus])
+        menu.addActions([actions.go_to_birth, actions.show_step_row, actions.clear_selection])
 
     def _add_view_menu(self, actions: Actions, pane_toggles: Sequence[QAction]) -> None:
         menu = self._bar.addMenu(self.tr("&View"))

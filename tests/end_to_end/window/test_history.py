@@ -9,7 +9,7 @@ from PySide6.QtGui import QGuiApplication
 
 from tests.end_to_end.agreement import assert_all_panes_agree, row_texts
 from wordpiece_studio.session.history_rows import HistoryColumn
-from wordpiece_studio.session.records import Focus
+from wordpiece_studio.session.records import Selection
 
 if TYPE_CHECKING:
     from tests.end_to_end.driver import Driver
@@ -19,7 +19,7 @@ def test_a_click_on_a_row_goes_to_its_step_and_looks_at_its_token(driver: Driver
     pane = driver.window.history_pane
     driver.click_row(pane.view, pane.rows.row_of_step(16))
     assert driver.model.step == 16
-    assert driver.model.focus == Focus("token", text=driver.model.history[15].token)
+    assert driver.model.selection == Selection("token", text=driver.model.history[15].token)
     assert_all_panes_agree(driver)
 
 
@@ -64,7 +64,7 @@ def test_a_click_on_a_filtered_row_goes_to_the_step_it_names(driver: Driver) -> 
     assert_all_panes_agree(driver)
 
 
-def test_escape_takes_the_filter_away_and_leaves_the_focus(driver: Driver) -> None:
+def test_escape_takes_the_filter_away_and_leaves_the_selection(driver: Driver) -> None:
     assert len(type_filter(driver, "full")) < 25
     driver.press("Esc")
     assert driver.window.history_pane.rows.rowCount() == 25

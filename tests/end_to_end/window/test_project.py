@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QFileDialog
 
 from tests.end_to_end.agreement import assert_all_panes_agree
-from wordpiece_studio.session.records import Focus
+from wordpiece_studio.session.records import Selection
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +21,7 @@ def test_a_project_is_saved_and_opened_at_the_next_start(start: Callable[[], Dri
     driver.press("F5")
     driver.wait_finished()
     driver.model.seek(9)
-    driver.model.set_focus(Focus("token", text="Th"))
+    driver.model.set_selection(Selection("token", text="Th"))
     driver.window.marks.bookmarks.keep("the start of a sentence")
     merges = list(driver.model.history)
     driver.press("Ctrl+S")
@@ -38,7 +38,7 @@ def test_a_project_is_saved_and_opened_at_the_next_start(start: Callable[[], Dri
     recent.trigger()
     driver.wait(lambda: driver.window.project_state.path is not None and not driver.window.project_state.is_reading)
     assert driver.window.windowTitle().startswith("course[*]")
-    assert (driver.model.step, driver.model.focus) == (9, Focus("token", text="Th"))
+    assert (driver.model.step, driver.model.selection) == (9, Selection("token", text="Th"))
     assert list(driver.model.history) == merges
     assert_all_panes_agree(driver)
     driver.press("Right")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.end_to_end.agreement import assert_all_panes_agree
-from wordpiece_studio.session.records import Focus
+from wordpiece_studio.session.records import Selection
 from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def test_why_here_on_a_boundary_shows_the_ladder(driver: Driver) -> None:
     assert "boundary at character 2" in why.title
     assert [row[1] for row in why.rows][-1] == "✓"
     assert {row[1] for row in why.rows[:-1]} == {"✗"}
-    assert driver.model.focus == Focus("token", text="##u")
+    assert driver.model.selection == Selection("token", text="##u")
 
 
 def test_why_here_on_a_chip_says_when_its_token_was_born(driver: Driver) -> None:

@@ -13,8 +13,8 @@ from wordpiece_studio.storage.project.contents import (
     Project,
     ProjectBookmark,
     ProjectCorpus,
-    ProjectFocus,
     ProjectRun,
+    ProjectSelection,
     ProjectSettings,
     ProjectView,
 )
@@ -56,7 +56,7 @@ def run_of(pairs: Sequence[tuple[str, int]] = COURSE, **settings: Any) -> Projec
 def course_project(text: str = "hug pug pun bun hugs\n", **others: Any) -> Project:
     view = ProjectView(
         step=3,
-        focus=ProjectFocus("token", text="##gs"),
+        selection=ProjectSelection("token", text="##gs"),
         live_text="hugs bugs",
         markers={"A": 2},
         notes=(ProjectBookmark(1, "the first", "##gs"),),

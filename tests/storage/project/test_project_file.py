@@ -20,8 +20,8 @@ from wordpiece_studio.storage.project.contents import (
     ProjectBookmark,
     ProjectBreakpoint,
     ProjectCorpus,
-    ProjectFocus,
     ProjectRun,
+    ProjectSelection,
     ProjectView,
 )
 from wordpiece_studio.storage.project.project_file import check_project, is_project, open_project, save_project
@@ -89,7 +89,7 @@ def test_any_text_anywhere(tmp_path_factory: pytest.TempPathFactory, data: st.Da
     short = st.integers(0, 2**31)
     view = ProjectView(
         step=draw(short),
-        focus=draw(st.none() | st.builds(ProjectFocus, st.just("pair"), TEXTS, TEXTS, TEXTS)),
+        selection=draw(st.none() | st.builds(ProjectSelection, st.just("pair"), TEXTS, TEXTS, TEXTS)),
         live_text=draw(TEXTS),
         markers=draw(st.dictionaries(st.sampled_from("AB"), short)),
         notes=tuple(draw(st.lists(st.builds(ProjectBookmark, short, TEXTS, TEXTS), max_size=3))),

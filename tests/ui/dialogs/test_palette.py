@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QToolButton
 from shiboken6 import delete
 
-from wordpiece_studio.session.records import Focus
+from wordpiece_studio.session.records import Selection
 from wordpiece_studio.ui.dialogs import palette as palette_module
 from wordpiece_studio.ui.dialogs.palette import Entry, PaletteModel, fit, folded, matching_entries, step_entry
 
@@ -133,10 +133,10 @@ def test_arrows_move_and_escape_closes(studio: Studio, palette: Palette) -> None
     assert palette._list.currentIndex().row() == palette.model.rowCount() - 1
     QTest.keyClick(palette.field, _KEY.Key_Down)
     assert palette._list.currentIndex().row() == 0
-    studio.window.model.set_focus(Focus("token", text="cha"))
+    studio.window.model.set_selection(Selection("token", text="cha"))
     QTest.keyClick(palette.field, _KEY.Key_Escape)
     assert not palette.isVisible()
-    assert studio.window.model.focus == Focus("token", text="cha")
+    assert studio.window.model.selection == Selection("token", text="cha")
 
 
 def test_a_command_that_cannot_be_done_says_why_and_stays(studio: Studio, palette: Palette) -> None:
@@ -156,7 +156,7 @@ def test_a_token_is_looked_at(studio: Studio, palette: Palette) -> None:
     QTest.keyClicks(palette.field, "token ch")
     assert shown(palette) == ["Look at the token ch", "Look at the token cha"]
     enter(studio, "a")
-    assert studio.window.model.focus == Focus("token", text="cha")
+    assert studio.window.model.selection == Selection("token", text="cha")
     assert studio.window.docks.panel("token_details").is_in_front
 
 

@@ -1,4 +1,4 @@
-"""The charts: what they show, that they follow step and focus, and that they move them."""
+"""The charts: what they show, that they follow step and selection, and that they move them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.live_changes import LiveChanges
 from wordpiece_studio.session.live_timeline import TextSummary
-from wordpiece_studio.session.records import Focus, TrainerState
+from wordpiece_studio.session.records import Selection, TrainerState
 from wordpiece_studio.session.text_changes import TextChange
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.training.config import TrainingConfig
@@ -231,15 +231,19 @@ def test_keys_move_the_step(charts: Charts) -> None:
         assert charts.model.step == step
 
 
-# -- the focus
+# -- the selection
 
 
-def test_the_birth_of_the_focused_token_is_marked_at_once(charts: Charts) -> None:
+def test_the_birth_of_the_selected_token_is_marked_at_once(charts: Charts) -> None:
     chart = charts.choose(VALUE)
-    for focus in (Focus("token", text="Th"), Focus("pair", left="T", right="##h"), Focus("word", text="Th")):
-        charts.model.set_focus(None)
+    for selection in (
+        Selection("token", text="Th"),
+        Selection("pair", left="T", right="##h"),
+        Selection("word", text="Th"),
+    ):
+        charts.model.set_selection(None)
         assert not chart._birth_line.isVisible()
-        charts.model.set_focus(focus)
+        charts.model.set_selection(selection)
         assert chart._birth_line.isVisible()
         assert chart._birth_line.value() == 9
         assert "Th was born at step 9" in chart.accessibleDescription()
@@ -247,19 +251,19 @@ def test_the_birth_of_the_focused_token_is_marked_at_once(charts: Charts) -> Non
 
 def test_a_token_of_the_alphabet_has_no_birth(charts: Charts) -> None:
     chart = charts.choose(VALUE)
-    charts.model.set_focus(Focus("token", text="T"))
+    charts.model.set_selection(Selection("token", text="T"))
     assert not chart._birth_line.isVisible()
 
 
-def test_zipf_marks_the_focus_and_sets_it(charts: Charts) -> None:
+def test_zipf_marks_the_selection_and_sets_it(charts: Charts) -> None:
     charts.usage.tell(12, token_frequencies(charts))
     chart = charts.choose(ZIPF)
     charts.press(chart, np.log10(2), 0.5)
     second = charts.model.history.token(int(chart._ids[1]))
-    assert charts.model.focus == Focus("token", text=second)
+    assert charts.model.selection == Selection("token", text=second)
     assert chart.readout.startswith(f"after merge 12: {second} is rank 2")
     charts.bench.qtbot.keyClick(chart, Qt.Key.Key_Right)
-    assert charts.model.focus == Focus("token", text=charts.model.history.token(int(chart._ids[2])))
+    assert charts.model.selection == Selection("token", text=charts.model.history.token(int(chart._ids[2])))
 
 
 # -- room
@@ -336,7 +340,7 @@ def test_no_label_is_cut_whatever_the_size(bench: Bench, size: tuple[int, int], 
     charts.usage.tell(len(bench.model.history), list(range(100, 0, -1)))
     cut = {}
     for token in ("##e", bench.model.history[-1].token, bench.model.history[0].token):
-        bench.model.set_focus(Focus("token", text=token))
+        bench.model.set_selection(Selection("token", text=token))
         for index in (VALUE, SYMBOLS, FERTILITY, LENGTHS, ZIPF):
             cut |= {(index, token): found} if (found := cut_labels(charts.choose(index))) else {}
     assert not cut
@@ -400,7 +404,7 @@ def test_a_token_that_looks_like_markup_is_shown_as_it_is(empty_bench: Bench) ->
     empty_bench.model.start(WordCounts.from_pairs([(token, 5)]), TrainingConfig(objective="count"))
     empty_bench.wait(lambda: empty_bench.model.state is TrainerState.FINISHED)
     empty_bench.model.last()
-    empty_bench.model.set_focus(Focus("token", text=token))
+    empty_bench.model.set_selection(Selection("token", text=token))
     charts = Charts(empty_bench)
     chart = charts.choose(VALUE)
     assert chart._birth_label.textItem.toPlainText() == token

@@ -190,7 +190,7 @@ def test_a_chip_painted_again_looks_the_same_and_another_one_does_not(qtbot: QtB
     kinds = [
         (width, look, ratio, token)
         for width in (40.0, 44.5)
-        for look in (PLAIN_CHIP, ChipLook(focused=True), ChipLook(unknown=True), ChipLook(faded=True))
+        for look in (PLAIN_CHIP, ChipLook(selected=True), ChipLook(unknown=True), ChipLook(faded=True))
         for ratio in (1.0, 2.0)
         for token in ("##ab", "##ac")
     ]

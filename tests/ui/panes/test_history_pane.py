@@ -10,7 +10,7 @@ from PySide6.QtCore import QItemSelection, QItemSelectionModel, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QGuiApplication
 
 from wordpiece_studio.session.history_rows import HistoryColumn
-from wordpiece_studio.session.records import Focus
+from wordpiece_studio.session.records import Selection
 from wordpiece_studio.storage import merge_table
 from wordpiece_studio.storage.merge_table import MERGE_COLUMNS
 from wordpiece_studio.ui.panes.history import history_export, history_view
@@ -39,11 +39,11 @@ def test_before_a_training_it_says_what_to_do(empty_bench: Bench) -> None:
     assert not pane.view.isVisible()
 
 
-def test_a_click_on_a_row_goes_to_its_step_and_focuses_its_token(bench: Bench) -> None:
+def test_a_click_on_a_row_goes_to_its_step_and_selects_its_token(bench: Bench) -> None:
     pane = bench.show(HistoryPane)
     click_row(bench, pane, 8)
     assert bench.model.step == 9
-    assert bench.model.focus == Focus("token", text=bench.model.history[8].token)
+    assert bench.model.selection == Selection("token", text=bench.model.history[8].token)
 
 
 def test_the_arrow_keys_walk_through_the_steps(bench: Bench) -> None:

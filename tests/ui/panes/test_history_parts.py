@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from tests.ui.panes.test_history_pane import click_row
 from wordpiece_studio.session.history_rows import HistoryColumn
 from wordpiece_studio.session.live_changes import LiveChanges
-from wordpiece_studio.session.records import Focus
+from wordpiece_studio.session.records import Selection
 from wordpiece_studio.ui.panes.history.history_pane import HistoryPane
 
 if TYPE_CHECKING:
@@ -40,30 +40,30 @@ def test_a_click_on_a_token_looks_at_it_and_stays_in_time(bench: Bench, pane: Hi
     click_row(bench, pane, 7, HistoryColumn[column])
     merge = bench.model.history[7]
     token = {"LEFT": merge.left, "RIGHT": merge.right, "TOKEN": merge.token}[column]
-    assert bench.model.focus == Focus("token", text=token)
+    assert bench.model.selection == Selection("token", text=token)
     assert bench.model.step == 3
 
 
 @pytest.mark.parametrize(
-    ("focus", "step"),
+    ("selection", "step"),
     [
-        (Focus("token", text="##ful"), 6),
-        (Focus("pair", left="##fu", right="##l"), 6),
-        (Focus("pair", left="##l", right="##fu"), 0),
-        (Focus("pair", left="no such", right="##fu"), 0),
-        (Focus("token", text="T"), 0),
-        (Focus("token", text="no such token"), 0),
-        (Focus("word", text="This"), 0),
+        (Selection("token", text="##ful"), 6),
+        (Selection("pair", left="##fu", right="##l"), 6),
+        (Selection("pair", left="##l", right="##fu"), 0),
+        (Selection("pair", left="no such", right="##fu"), 0),
+        (Selection("token", text="T"), 0),
+        (Selection("token", text="no such token"), 0),
+        (Selection("word", text="This"), 0),
         (None, 0),
     ],
 )
 def test_the_row_of_what_is_looked_at_is_marked_and_in_view(
-    bench: Bench, pane: HistoryPane, focus: Focus | None, step: int
+    bench: Bench, pane: HistoryPane, selection: Selection | None, step: int
 ) -> None:
-    bench.model.set_focus(Focus("token", text="Th"))
+    bench.model.set_selection(Selection("token", text="Th"))
     pane.view.scrollToBottom()
-    bench.model.set_focus(focus)
-    assert pane.view._focus_step == step
+    bench.model.set_selection(selection)
+    assert pane.view._selection_step == step
     if step:
         top = pane.view.rowViewportPosition(pane.rows.row_of_step(step))
         assert 0 <= top < pane.view.viewport().height()
@@ -73,7 +73,7 @@ def test_the_row_of_what_is_looked_at_is_marked_and_in_view(
 def test_the_mark_is_drawn_round_the_row(bench: Bench, pane: HistoryPane) -> None:
     bench.seek(1)
     before = pane.view.grab().toImage()
-    bench.model.set_focus(Focus("token", text=bench.model.history[1].token))
+    bench.model.set_selection(Selection("token", text=bench.model.history[1].token))
     after = pane.view.grab().toImage()
     assert before != after
 
@@ -90,10 +90,10 @@ def test_a_token_born_while_it_is_looked_at_is_marked_then(bench: Bench, pane: H
     bench.wait(lambda: bench.model.merge_count == 26)
     token = bench.model.history[25].token
     bench.train()
-    bench.model.set_focus(Focus("token", text=token))
-    assert pane.view._focus_step == 0
+    bench.model.set_selection(Selection("token", text=token))
+    assert pane.view._selection_step == 0
     bench.model.train_further(vocab_size=71)
-    bench.wait(lambda: pane.view._focus_step == 26)
+    bench.wait(lambda: pane.view._selection_step == 26)
 
 
 # The live text, and expressions.

@@ -13,7 +13,7 @@ from tests.sampling import some_pairs
 from tests.ui.panes.conftest import Bench
 from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.session.pacing import Pacer
-from wordpiece_studio.session.records import Focus, TrainerState
+from wordpiece_studio.session.records import Selection, TrainerState
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import Trainer
 from wordpiece_studio.ui.panes.scoreboard.candidates_view import NUMBERS, PAIR, REDUCED
@@ -74,13 +74,13 @@ def test_step_0_shows_the_candidates_for_the_next_merge(bench: Bench) -> None:
     assert first.token in pane._formula.accessibleName()
 
 
-def test_a_click_on_a_candidate_makes_it_the_focus_and_shows_its_words(bench: Bench) -> None:
+def test_a_click_on_a_candidate_makes_it_the_selection_and_shows_its_words(bench: Bench) -> None:
     pane = bench.show(ScoreboardPane)
     seek(bench, pane, 12)
     view = pane._candidates_view
     place = view.visualRect(view.candidates.index(2, PAIR)).center()
     bench.qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
-    assert bench.model.focus == Focus("pair", left="H", right="##u")
+    assert bench.model.selection == Selection("pair", left="H", right="##u")
     words = pane._words.view.words.words
     assert [(row.word, row.count) for row in words.words] == [("Hugging", 1)]
     assert words.words[0].before == tuple(bench.model.history.segmentation("Hugging", 11))
@@ -90,7 +90,7 @@ def test_a_click_on_a_candidate_makes_it_the_focus_and_shows_its_words(bench: Be
 def test_the_words_of_the_merge_come_back_at_another_step(bench: Bench) -> None:
     pane = bench.show(ScoreboardPane)
     seek(bench, pane, 12)
-    bench.model.set_focus(Focus("pair", left="H", right="##u"))
+    bench.model.set_selection(Selection("pair", left="H", right="##u"))
     seek(bench, pane, 11)
     assert "##h + ##m" in pane._words.title
 
@@ -126,7 +126,7 @@ def test_enter_on_a_candidate_does_what_a_click_does(bench: Bench) -> None:
     view.setFocus()
     view.setCurrentIndex(view.candidates.index(1, 0))
     bench.qtbot.keyClick(view, Qt.Key.Key_Return)
-    assert bench.model.focus == Focus("pair", left="##t", right="##hm")
+    assert bench.model.selection == Selection("pair", left="##t", right="##hm")
 
 
 @pytest.mark.parametrize("objective", ["likelihood", "count"])
@@ -267,7 +267,7 @@ def test_more_candidates_are_asked_for_at_the_end_and_by_the_button(bench: Bench
     trainer.seek(11)
     everything = [(candidate.left, candidate.right) for candidate in trainer.top(10_000)]
     assert candidates_of(pane) == everything[:30]
-    bench.model.set_focus(Focus("pair", left=everything[3][0], right=everything[3][1]))
+    bench.model.set_selection(Selection("pair", left=everything[3][0], right=everything[3][1]))
     view.more_button.click()
     bench.wait(lambda: len(candidates_of(pane)) == 60)
     assert view.currentIndex().row() == 3  # nothing moved
@@ -283,7 +283,7 @@ def test_an_arrow_key_chooses_a_candidate_and_its_formula_is_shown(bench: Bench)
     view = pane._candidates_view
     view.setCurrentIndex(view.candidates.index(1, 0))
     bench.qtbot.keyClick(view, Qt.Key.Key_Down)
-    assert bench.model.focus == Focus("pair", left="H", right="##u")
+    assert bench.model.selection == Selection("pair", left="H", right="##u")
     assert pane._formula.accessibleName() == "score: H + ##u → Hu, n(ab) / (n(a) × n(b)) = 1 / (2 × 4) = 1/8 = 0.1250"
     assert "Tie" not in pane._top.tie.text()
 
@@ -304,9 +304,9 @@ def test_the_tie_is_explained_in_a_sentence(bench: Bench) -> None:
     assert pane._top.tie.isVisible()
     assert pane._top.tie.text().startswith("Tie of 2: the pair that occurs first is merged")
     assert "occurs first" in pane._candidates_view.candidates.index(1, PAIR).data(Qt.ItemDataRole.ToolTipRole)
-    bench.model.set_focus(Focus("pair", left="##t", right="##hm"))
+    bench.model.set_selection(Selection("pair", left="##t", right="##hm"))
     assert pane._top.tie.isVisible()  # it is one of the two
-    bench.model.set_focus(Focus("pair", left="H", right="##u"))
+    bench.model.set_selection(Selection("pair", left="H", right="##u"))
     assert not pane._top.tie.isVisible()
     seek(bench, pane, 11)
     assert not pane._top.tie.isVisible()
@@ -337,33 +337,33 @@ def test_a_token_shows_the_words_that_hold_it_and_the_pair_it_was_born_from(benc
     pane = bench.show(ScoreboardPane)
     seek(bench, pane, 12)
     history = bench.model.history
-    bench.model.set_focus(Focus("token", text="##s"))
+    bench.model.set_selection(Selection("token", text="##s"))
     shown = pane._words.view.words.words
     holding = {word for word in history.input.words if "##s" in history.segmentation(word, 12)}
     assert {row.word for row in shown.words} == holding
     assert shown.total == len(holding)
-    bench.model.set_focus(Focus("token", text=history[11].token))
+    bench.model.set_selection(Selection("token", text=history[11].token))
     assert pane._candidates_view.currentIndex().row() == 0
     assert [row.before == row.after for row in pane._words.view.words.words.words] == [False]
-    bench.model.set_focus(Focus("token", text=history[20].token))
+    bench.model.set_selection(Selection("token", text=history[20].token))
     assert pane._words.title == f"{history[20].token} is not learned yet: step 21 makes it"
-    bench.model.set_focus(Focus("token", text="nothing"))
+    bench.model.set_selection(Selection("token", text="nothing"))
     assert "no token" in pane._words.title
 
 
 def test_a_word_is_shown_before_and_after_or_marked_where_it_stands(bench: Bench) -> None:
     pane = bench.show(ScoreboardPane)
     seek(bench, pane, 12)
-    bench.model.set_focus(Focus("word", text="chapter"))
+    bench.model.set_selection(Selection("word", text="chapter"))
     assert pane._words.title == "In one word: ch + ##a"  # it is among the words of the merge
     assert pane._words.view.currentIndex().row() == 0
-    bench.model.set_focus(Focus("word", text="Hugging"))
+    bench.model.set_selection(Selection("word", text="Hugging"))
     (row,) = pane._words.view.words.words.words
     assert row.before == row.after == tuple(bench.model.history.segmentation("Hugging", 12))
     assert pane._words.title == "Hugging stays as it is at this merge"
-    bench.model.set_focus(Focus("word", text="zebra"))
+    bench.model.set_selection(Selection("word", text="zebra"))
     assert pane._words.title == "zebra is not a word of this corpus"
-    bench.model.set_focus(None)
+    bench.model.set_selection(None)
     assert pane._words.title == "In one word: ch + ##a"
 
 
@@ -374,7 +374,7 @@ def test_in_a_large_corpus_the_words_are_looked_for_beside_the_window(
     pane = bench.show(ScoreboardPane)
     try:
         bench.model.seek(12)
-        bench.model.set_focus(Focus("pair", left="H", right="##u"))
+        bench.model.set_selection(Selection("pair", left="H", right="##u"))
         bench.wait(lambda: [row.word for row in pane._words.view.words.words.words] == ["Hugging"])
         seek(bench, pane, 9)
         bench.wait(lambda: bool(pane._words.view.words.words.words))

@@ -1,4 +1,4 @@
-"""The marks of the timeline: changes of the text, breakpoints, A and B, the bookmarks, and the focus."""
+"""The marks of the timeline: changes of the text, breakpoints, A and B, the bookmarks, and the selection."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLineEdit
 
 from tests.ui.panes.timeline_bench import Timeline, at, click
 from wordpiece_studio.session.breakpoints import Breakpoint
-from wordpiece_studio.session.records import Focus
+from wordpiece_studio.session.records import Selection
 from wordpiece_studio.session.text_changes import TextChange
 from wordpiece_studio.ui.panes.timeline.bookmarks_dialog import KeepDialog
 
@@ -151,16 +151,16 @@ def test_a_step_is_kept_and_returned_to(bench: Bench, timeline: Timeline) -> Non
     assert not timeline.marks.bookmarks.notes
 
 
-# -- the focus
+# -- the selection
 
 
 def test_the_birth_of_what_is_looked_at_is_marked(bench: Bench, timeline: Timeline) -> None:
-    for focus, step in (
-        (Focus("token", text="cha"), 12),
-        (Focus("pair", left="ch", right="##a"), 12),
-        (Focus("token", text="no"), None),
+    for selection, step in (
+        (Selection("token", text="cha"), 12),
+        (Selection("pair", left="ch", right="##a"), 12),
+        (Selection("token", text="no"), None),
     ):
-        bench.model.set_focus(focus)
+        bench.model.set_selection(selection)
         assert timeline.pane.plot.marks.birth == step
 
 

@@ -11,7 +11,7 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication, QComboBox, QToolButton
 
 from tests.ui.panes.timeline_bench import Timeline, at, click
-from wordpiece_studio.session.records import Focus, TrainerState
+from wordpiece_studio.session.records import Selection, TrainerState
 from wordpiece_studio.training.config import TrainingConfig
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def test_before_a_training_nothing_can_be_moved(empty_bench: Bench) -> None:
 
 def test_the_legend_says_of_the_alphabet_that_it_was_there(bench: Bench, pane: TimelinePane) -> None:
     for token, said in (("##s", "##s is there from the beginning"), ("Th", "Th is born")):
-        bench.model.set_focus(Focus("token", text=token))
+        bench.model.set_selection(Selection("token", text=token))
         assert said in pane._legend.accessibleName()
 
 

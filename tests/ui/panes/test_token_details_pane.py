@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QToolTip
 
 from tests.ui.panes.looking import Looking
 from wordpiece_studio.corpus.counts import WordCounts
-from wordpiece_studio.session.records import Candidates, Focus
+from wordpiece_studio.session.records import Candidates, Selection
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.engine import Candidate
 from wordpiece_studio.training.trainer import Trainer
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tests.ui.panes.conftest import Bench
     from wordpiece_studio.ui.panes.token_details.item_flow import ItemFlow
 
-FULLY = Focus("token", text="##fully")
+FULLY = Selection("token", text="##fully")
 
 
 @pytest.fixture
@@ -41,8 +41,8 @@ def pane(looking: Looking) -> TokenDetailsPane:
     return looking.show(TokenDetailsPane, 400, 600)  # type: ignore[no-any-return]
 
 
-def look_at(looking: Looking, focus: Focus | None, step: int | None = None) -> None:
-    looking.bench.model.set_focus(focus)
+def look_at(looking: Looking, selection: Selection | None, step: int | None = None) -> None:
+    looking.bench.model.set_selection(selection)
     if step is not None:
         looking.bench.model.seek(step)
     looking.settle()
@@ -63,7 +63,7 @@ def test_nothing_is_looked_at(looking: Looking, pane: TokenDetailsPane) -> None:
     assert "Click a token anywhere" in pane._empty_text.text()
     looking.bench.model.seek(8)
     looking.bench.qtbot.mouseClick(pane._show_merge, Qt.MouseButton.LeftButton)
-    assert looking.bench.model.focus == FULLY
+    assert looking.bench.model.selection == FULLY
     looking.settle()
     assert not pane._empty.isVisible()
 
@@ -90,7 +90,7 @@ def test_a_learned_token(looking: Looking, pane: TokenDetailsPane) -> None:
 
 
 def test_a_dead_token_says_why(looking: Looking, pane: TokenDetailsPane) -> None:
-    look_at(looking, Focus("token", text="##full"))
+    look_at(looking, Selection("token", text="##full"))
     reason = looking.usage.reason(51)
     assert reason is not None
     assert pane.body.facts.text() == dead_sentence(reason, 1)
@@ -99,14 +99,14 @@ def test_a_dead_token_says_why(looking: Looking, pane: TokenDetailsPane) -> None
 
 
 def test_the_alphabet_and_special_tokens(looking: Looking, pane: TokenDetailsPane) -> None:
-    look_at(looking, Focus("token", text="##h"), 0)
+    look_at(looking, Selection("token", text="##h"), 0)
     assert "of the alphabet" in pane.body.summary.text()
     assert "6 distinct words" in pane.body.facts.text()
     assert texts(pane.body.children_.flow) == ["Th", "ch", "##hm", "sh", "th"]
     assert all(item.faded for item in pane.body.children_.flow.items)
     assert not pane.body.tree.isVisible()
     assert not pane.body.birth.isVisible()
-    look_at(looking, Focus("token", text="[UNK]"))
+    look_at(looking, Selection("token", text="[UNK]"))
     assert pane.body.summary.text().endswith("special token")
     assert pane.body.facts.text() == "No word of the corpus is unknown."
     assert not pane.body.words.isVisible()  # it would say that the token stands nowhere
@@ -125,37 +125,37 @@ def test_every_chip_can_be_chosen(looking: Looking, pane: TokenDetailsPane) -> N
     model = looking.bench.model
     look_at(looking, FULLY)
     choose(looking, pane.body.formula, "##full")
-    assert model.focus == Focus("token", text="##full")
+    assert model.selection == Selection("token", text="##full")
     choose(looking, pane.body.children_.flow, "##fully")
-    assert model.focus == FULLY
+    assert model.selection == FULLY
     choose(looking, pane.body.words.flow, "Hopefully")
-    assert model.focus == Focus("word", text="Hopefully")
+    assert model.selection == Selection("word", text="Hopefully")
 
 
 def test_a_word(looking: Looking, pane: TokenDetailsPane) -> None:
     model = looking.bench.model
-    look_at(looking, Focus("word", text="Hopefully"), 7)
+    look_at(looking, Selection("word", text="Hopefully"), 7)
     assert texts(pane.body.formula) == model.history.segmentation("Hopefully", 7)
     assert pane.body.summary.text() == "Once in the corpus. Not whole after the last merge."
     assert texts(pane.body.parts.flow) == ["2", "6", "7", "8"]
     choose(looking, pane.body.parts.flow, "2")
     assert model.step == 2
     assert texts(pane.body.formula) == model.history.segmentation("Hopefully", 2)
-    look_at(looking, Focus("word", text="is"), 25)
+    look_at(looking, Selection("word", text="is"), 25)
     assert pane.body.summary.text() == "2 times in the corpus. Whole since step 21."
-    look_at(looking, Focus("word", text="full"), 25)
+    look_at(looking, Selection("word", text="full"), 25)
     assert "no word of the corpus" in pane.body.summary.text()
 
 
 def test_a_pair_that_was_merged_shows_its_token(looking: Looking, pane: TokenDetailsPane) -> None:
-    look_at(looking, Focus("pair", left="##full", right="##y"))
+    look_at(looking, Selection("pair", left="##full", right="##y"))
     assert pane.hint == "##fully"
     assert "pair" not in pane.body.facts.text()
 
 
 def test_a_pair_that_is_not_learned_has_its_numbers_if_they_are_known(looking: Looking, pane: TokenDetailsPane) -> None:
     model = looking.bench.model
-    look_at(looking, Focus("pair", left="t", right="##o"))
+    look_at(looking, Selection("pair", left="t", right="##o"))
     assert pane.body.summary.text() == "Not learned yet."
     assert texts(pane.body.formula) == ["t", "+", "##o", "→", "to"]
     candidate = Candidate("t", "##o", "to", 3, 5, 6, 0.1, False)
@@ -165,7 +165,7 @@ def test_a_pair_that_is_not_learned_has_its_numbers_if_they_are_known(looking: L
 
 
 def test_what_is_no_token(looking: Looking, pane: TokenDetailsPane) -> None:
-    look_at(looking, Focus("token", text="<img src=x>"))
+    look_at(looking, Selection("token", text="<img src=x>"))
     assert "not in the vocabulary" in pane.body.summary.text()
     assert pane.hint == "<img src=x>"
 
@@ -186,7 +186,7 @@ def test_a_low_pane_shows_the_chain(looking: Looking) -> None:
     whole = "##f + ##u → ##fu + ##l → ##ful + ##l → ##full + ##y → ##fully"
     assert " ".join(texts(pane.line.chain)) == whole
     choose(looking, pane.line.chain, "##ful")
-    assert looking.bench.model.focus == Focus("token", text="##ful")
+    assert looking.bench.model.selection == Selection("token", text="##ful")
     pane.resize(400, 500)
     looking.settle()
     assert pane.body.isVisible()
@@ -196,7 +196,7 @@ def test_a_low_pane_shows_the_beginning_of_a_long_word(empty_bench: Bench) -> No
     empty_bench.train(["ab" * 40 + " hi"], max_merges=0)
     looking = Looking(empty_bench)
     pane = looking.show(TokenDetailsPane, 300, 100)
-    look_at(looking, Focus("word", text="ab" * 40))
+    look_at(looking, Selection("word", text="ab" * 40))
     shown = texts(pane.line.chain)
     assert (shown[:3], shown[-1]) == (["a", "##b", "##a"], "…")
     assert pane.line.chain.height_of(pane.line.chain.items, 272) < 80
@@ -208,7 +208,7 @@ def test_the_unknown_token_says_how_many_words_are_unknown(empty_bench: Bench) -
     empty_bench.train(["a" * 101 + " hi", "b" * 101 + " " + "b" * 101], max_merges=0)
     looking = Looking(empty_bench)
     pane = looking.show(TokenDetailsPane, 400, 600)
-    look_at(looking, Focus("token", text="[UNK]"))
+    look_at(looking, Selection("token", text="[UNK]"))
     assert pane.body.facts.text() == "2 distinct words of the corpus are unknown; they occur 3 times."
     looking.close()
 
@@ -223,7 +223,7 @@ def test_the_tree(looking: Looking, pane: TokenDetailsPane) -> None:
     assert view.accessibleDescription().startswith("step 2: ##f + ##u → ##fu; step 6: ##fu + ##l → ##ful")
     place = view.rect_of(3).center().toPoint()
     looking.bench.qtbot.mouseClick(view, Qt.MouseButton.LeftButton, pos=place)
-    assert looking.bench.model.focus == Focus("token", text="##ful")
+    assert looking.bench.model.selection == Selection("token", text="##ful")
 
 
 def test_a_node_of_the_tree_says_what_it_is(
@@ -238,7 +238,7 @@ def test_a_node_of_the_tree_says_what_it_is(
 
 
 def test_the_cursor_stays_on_its_chip_when_the_step_moves(looking: Looking, pane: TokenDetailsPane) -> None:
-    look_at(looking, Focus("token", text="##h"), 12)
+    look_at(looking, Selection("token", text="##h"), 12)
     controller = pane.body.children_.flow
     controller.setFocus()
     looking.bench.wait(controller.hasFocus)
@@ -247,7 +247,7 @@ def test_the_cursor_stays_on_its_chip_when_the_step_moves(looking: Looking, pane
     looking.settle()
     assert controller.accessibleDescription() == "ch, made at step 10"
     looking.bench.qtbot.keyClick(controller, Qt.Key.Key_Return)
-    assert looking.bench.model.focus == Focus("token", text="ch")
+    assert looking.bench.model.selection == Selection("token", text="ch")
 
 
 def test_the_tree_by_key(looking: Looking, pane: TokenDetailsPane) -> None:
@@ -260,11 +260,11 @@ def test_the_tree_by_key(looking: Looking, pane: TokenDetailsPane) -> None:
     assert view.accessibleDescription() == "step 6: ##fu + ##l → ##ful"
     qtbot.keyClick(view, Qt.Key.Key_Up)
     qtbot.keyClick(view, Qt.Key.Key_Return)
-    assert looking.bench.model.focus == Focus("token", text="##full")
+    assert looking.bench.model.selection == Selection("token", text="##full")
 
 
 def test_lines_of_chips_by_key(looking: Looking, pane: TokenDetailsPane) -> None:
-    look_at(looking, Focus("token", text="##h"), 0)
+    look_at(looking, Selection("token", text="##h"), 0)
     controller, qtbot = pane.body.children_.flow, looking.bench.qtbot
     controller.setFocus()
     looking.bench.wait(controller.hasFocus)
@@ -272,7 +272,7 @@ def test_lines_of_chips_by_key(looking: Looking, pane: TokenDetailsPane) -> None
     qtbot.keyClick(controller, Qt.Key.Key_Right)
     assert controller.accessibleDescription() == "ch, made at step 10"
     qtbot.keyClick(controller, Qt.Key.Key_Space)
-    assert looking.bench.model.focus == Focus("token", text="ch")
+    assert looking.bench.model.selection == Selection("token", text="ch")
     assert looking.bench.model.step == 0
 
 
@@ -281,7 +281,7 @@ def test_many_children_are_shown_when_they_are_asked_for(empty_bench: Bench) -> 
     empty_bench.train([" ".join(words)], vocab_size=None, objective="count")
     looking = Looking(empty_bench)
     pane = looking.show(TokenDetailsPane, 400, 600)
-    look_at(looking, Focus("token", text="##a"))
+    look_at(looking, Selection("token", text="##a"))
     controller = pane.body.children_.flow
     assert texts(controller) == [*words[:24], "16 more"]
     choose(looking, controller, "16 more")
@@ -292,18 +292,20 @@ def test_many_children_are_shown_when_they_are_asked_for(empty_bench: Bench) -> 
 def test_it_stays_right_when_another_run_takes_the_place(looking: Looking, pane: TokenDetailsPane) -> None:
     look_at(looking, FULLY)
     looking.bench.train(["hug hugs pug"], vocab_size=20)
-    look_at(looking, Focus("token", text="hu"))
+    look_at(looking, Selection("token", text="hu"))
     assert pane.hint == "hu"
     look_at(looking, None)
     assert pane._empty.isVisible()
 
 
 @pytest.mark.parametrize("look", ["light", "dark", "contrast"])
-@pytest.mark.parametrize("focus", [FULLY, Focus("word", text="Hopefully"), Focus("pair", left="t", right="##o"), None])
-def test_it_paints_in_all_looks(looking: Looking, look: str, focus: Focus | None) -> None:
+@pytest.mark.parametrize(
+    "selection", [FULLY, Selection("word", text="Hopefully"), Selection("pair", left="t", right="##o"), None]
+)
+def test_it_paints_in_all_looks(looking: Looking, look: str, selection: Selection | None) -> None:
     looking.bench.theme.set_choice(look)  # type: ignore[arg-type]
     pane = looking.show(TokenDetailsPane, 300, 90)
-    look_at(looking, focus, 6)
+    look_at(looking, selection, 6)
     assert not pane.grab().isNull()
     pane.resize(400, 600)
     assert not pane.grab().isNull()

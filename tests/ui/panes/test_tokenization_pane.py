@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QToolButton, QWidget
 
 from tests.ui.panes.conftest import COURSE
 from wordpiece_studio.corpus.counting.counting import count_texts
-from wordpiece_studio.session.records import Focus, TrainerState
+from wordpiece_studio.session.records import Selection, TrainerState
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
 from wordpiece_studio.ui.panes.tokenization.tokenization_pane import TokenizationPane
@@ -141,10 +141,10 @@ def test_a_click_on_a_boundary_shows_why_it_is_there(bench: Bench, pane: Tokeniz
     assert pane._why.rows[-1] == ("##u", "✓", "in the alphabet")
 
 
-def test_a_click_on_a_chip_shows_its_ladder_and_focuses_it(bench: Bench, pane: TokenizationPane) -> None:
+def test_a_click_on_a_chip_shows_its_ladder_and_selects_it(bench: Bench, pane: TokenizationPane) -> None:
     click_chip(bench, pane, ChipPlace(0, 0, 0))
     assert pane._why.rows == [("This", "✗", ""), ("Thi", "✗", ""), ("Th", "✓", "born at step 9")]
-    assert bench.model.focus == Focus("token", text="Th")
+    assert bench.model.selection == Selection("token", text="Th")
 
 
 def test_a_candidate_that_becomes_a_token_later_says_when(bench: Bench, pane: TokenizationPane) -> None:
@@ -394,26 +394,26 @@ def painted(pane: TokenizationPane, place: ChipPlace) -> QImage:
 
 
 @pytest.mark.parametrize(
-    ("focus", "ringed"),
+    ("selection", "ringed"),
     [
-        (Focus("token", text="##e"), {(2, 2), (4, 1), (5, 5)}),
-        (Focus("pair", left="##s", right="##e"), {(5, 4), (5, 5)}),
-        (Focus("pair", left="T", right="##h"), {(0, 0)}),  # made already: the token that it made
-        (Focus("word", text="the"), {(2, 0), (2, 1), (2, 2)}),
-        (Focus("token", text="nowhere"), set()),
+        (Selection("token", text="##e"), {(2, 2), (4, 1), (5, 5)}),
+        (Selection("pair", left="##s", right="##e"), {(5, 4), (5, 5)}),
+        (Selection("pair", left="T", right="##h"), {(0, 0)}),  # made already: the token that it made
+        (Selection("word", text="the"), {(2, 0), (2, 1), (2, 2)}),
+        (Selection("token", text="nowhere"), set()),
     ],
 )
-def test_the_chips_in_the_focus_are_ringed(
-    bench: Bench, pane: TokenizationPane, focus: Focus, ringed: set[tuple[int, int]]
+def test_the_chips_in_the_selection_are_ringed(
+    bench: Bench, pane: TokenizationPane, selection: Selection, ringed: set[tuple[int, int]]
 ) -> None:
     words = pane.live.lines[0].words
     places = [ChipPlace(0, word, chip) for word in range(len(words)) for chip in range(len(words[word].pieces))]
     before = {place: painted(pane, place) for place in places}
-    bench.model.set_focus(focus)
+    bench.model.set_selection(selection)
     changed = {(place.word, place.chip) for place in places if painted(pane, place) != before[place]}
     neighbours = {(word, chip + side) for word, chip in ringed for side in (-1, 1)}
     assert ringed <= changed <= ringed | neighbours
-    bench.model.set_focus(None)
+    bench.model.set_selection(None)
     assert {place: painted(pane, place) for place in places} == before
 
 
@@ -426,14 +426,14 @@ def test_the_token_born_at_this_step_is_marked(bench: Bench, pane: TokenizationP
     assert painted(pane, ChipPlace(0, 0, 0)) == at_birth
 
 
-def test_a_double_click_and_shift_enter_focus_the_word(bench: Bench, pane: TokenizationPane) -> None:
+def test_a_double_click_and_shift_enter_selection_the_word(bench: Bench, pane: TokenizationPane) -> None:
     place = ChipPlace(0, 3, 1)
     point = pane._chips.rect_of(place).center().toPoint()
     bench.qtbot.mouseDClick(pane._chips.viewport(), Qt.MouseButton.LeftButton, pos=point)
-    assert bench.model.focus == Focus("word", text="Hugging")
+    assert bench.model.selection == Selection("word", text="Hugging")
     bench.qtbot.keyClick(pane._chips, Qt.Key.Key_Home)
     bench.qtbot.keyClick(pane._chips, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
-    assert bench.model.focus == Focus("word", text="This")
+    assert bench.model.selection == Selection("word", text="This")
 
 
 @pytest.mark.parametrize(("caret", "before", "after"), [(0, None, 0), (4, 0, 1), (5, 0, 1), (9, 1, None)])

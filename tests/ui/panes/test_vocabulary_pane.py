@@ -10,7 +10,7 @@ from PySide6.QtGui import QGuiApplication, QHelpEvent, QKeyEvent
 from PySide6.QtWidgets import QComboBox, QLineEdit, QStyleOptionViewItem, QToolButton, QToolTip
 
 from tests.ui.panes.looking import Looking
-from wordpiece_studio.session.records import Focus
+from wordpiece_studio.session.records import Selection
 from wordpiece_studio.session.vocabulary_rows import VocabularyColumn
 from wordpiece_studio.ui.panes.vocabulary.vocabulary_pane import TITLES, VocabularyPane
 
@@ -64,21 +64,21 @@ def test_before_a_training_it_says_what_to_do(empty_bench: Bench) -> None:
     looking.close()
 
 
-def test_a_click_sets_the_focus_and_a_double_click_goes_to_the_birth(looking: Looking) -> None:
+def test_a_click_sets_the_selection_and_a_double_click_goes_to_the_birth(looking: Looking) -> None:
     pane, model, qtbot = looking.show(VocabularyPane), looking.bench.model, looking.bench.qtbot
     place = place_of(pane, 52)
     qtbot.mouseClick(pane.view.viewport(), Qt.MouseButton.LeftButton, pos=place)
-    assert (model.focus, model.step) == (Focus("token", text="##fully"), 25)
+    assert (model.selection, model.step) == (Selection("token", text="##fully"), 25)
     qtbot.mouseDClick(pane.view.viewport(), Qt.MouseButton.LeftButton, pos=place)
-    assert (model.focus, model.step) == (Focus("token", text="##fully"), 8)
+    assert (model.selection, model.step) == (Selection("token", text="##fully"), 8)
 
 
 def test_keys(looking: Looking) -> None:
     pane, model, qtbot = looking.show(VocabularyPane), looking.bench.model, looking.bench.qtbot
-    model.set_focus(Focus("token", text="##full"))
+    model.set_selection(Selection("token", text="##full"))
     assert pane.view.selected_ids().tolist() == [51]
     qtbot.keyClick(pane.view, Qt.Key.Key_Down)
-    assert model.focus == Focus("token", text="##fully")
+    assert model.selection == Selection("token", text="##fully")
     qtbot.keyClick(pane.view, Qt.Key.Key_Return)
     assert model.step == 8
 
@@ -90,21 +90,21 @@ def test_home_and_end_go_through_the_rows_and_not_through_time(looking: Looking)
     assert pane.view.event(override)
     assert override.isAccepted()
     looking.bench.qtbot.keyClick(pane.view, Qt.Key.Key_End)
-    assert (model.focus, model.step) == (Focus("token", text=tokens(pane)[-1]), 25)
+    assert (model.selection, model.step) == (Selection("token", text=tokens(pane)[-1]), 25)
     looking.bench.qtbot.keyClick(pane.view, Qt.Key.Key_Home)
     assert pane.view.selected_ids().tolist() == [0]
 
 
 def test_where_the_user_scrolled_to_stays_there_when_the_step_moves(looking: Looking) -> None:
     pane, model = looking.show(VocabularyPane, height=260), looking.bench.model
-    model.set_focus(Focus("token", text="[UNK]"))
+    model.set_selection(Selection("token", text="[UNK]"))
     bar = pane.view.verticalScrollBar()
     bar.setSliderPosition(300)  # as the wheel and the hand do
     looking.bench.seek(24)
     looking.settle()
     assert bar.value() == 300
-    model.set_focus(Focus("token", text="##a"))
-    model.set_focus(Focus("token", text="[UNK]"))
+    model.set_selection(Selection("token", text="##a"))
+    model.set_selection(Selection("token", text="[UNK]"))
     assert bar.value() < 100
 
 
@@ -113,26 +113,26 @@ def test_rows_selected_for_copying_stay_selected_when_the_step_moves(looking: Lo
     qtbot.mouseClick(pane.view.viewport(), Qt.MouseButton.LeftButton, pos=place_of(pane, 1))
     shift = Qt.KeyboardModifier.ShiftModifier
     qtbot.mouseClick(pane.view.viewport(), Qt.MouseButton.LeftButton, shift, place_of(pane, 4))
-    assert model.focus == Focus("token", text="[UNK]")
+    assert model.selection == Selection("token", text="[UNK]")
     looking.bench.seek(24)
     looking.settle()
     assert pane.view.selected_ids().tolist() == [1, 2, 3, 4]
 
 
-@pytest.mark.parametrize("focus", [Focus("token", text="chap"), Focus("pair", left="cha", right="##p")])
-def test_the_focus_of_other_panes_is_selected_and_in_view(looking: Looking, focus: Focus) -> None:
+@pytest.mark.parametrize("selection", [Selection("token", text="chap"), Selection("pair", left="cha", right="##p")])
+def test_the_selection_of_other_panes_is_selected_and_in_view(looking: Looking, selection: Selection) -> None:
     pane = looking.show(VocabularyPane, height=260)
-    looking.bench.model.set_focus(focus)
+    looking.bench.model.set_selection(selection)
     row = pane.table.row_of_id(57)
     assert pane.view.selected_ids().tolist() == [57]
     assert pane.view.viewport().rect().contains(pane.view.visualRect(pane.table.index(row, 0)).center())
-    looking.bench.model.set_focus(None)
+    looking.bench.model.set_selection(None)
     assert not len(pane.view.selected_ids())
 
 
-def test_the_focused_token_is_selected_again_when_it_is_born(looking: Looking) -> None:
+def test_the_selected_token_is_selected_again_when_it_is_born(looking: Looking) -> None:
     pane, model = looking.show(VocabularyPane), looking.bench.model
-    model.set_focus(Focus("token", text="chap"))
+    model.set_selection(Selection("token", text="chap"))
     looking.bench.seek(5)
     assert not len(pane.view.selected_ids())
     looking.bench.seek(20)
@@ -215,7 +215,7 @@ def test_selected_rows_are_copied_as_tab_separated_text(looking: Looking) -> Non
 
 def test_figures_of_another_step_are_not_copied(looking: Looking) -> None:
     pane = looking.show(VocabularyPane)
-    looking.bench.model.set_focus(Focus("token", text="##ful"))
+    looking.bench.model.set_selection(Selection("token", text="##ful"))
     looking.bench.model.seek(20)  # the figures known are those of step 25
     pane.copy_rows()
     copied = QGuiApplication.clipboard().text().splitlines()[1].split("\t")

@@ -40,8 +40,8 @@ class ProjectSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
 
 @decodable
-class ProjectFocus(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What all panes look at, see `wordpiece_studio.session.records.Focus`."""
+class ProjectSelection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What all panes look at, see `wordpiece_studio.session.records.Selection`."""
 
     kind: Literal["pair", "token", "word"]
     left: _Text = ""
@@ -83,7 +83,7 @@ class ProjectView(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """
 
     step: _Step = msgspec.field(default=0, name="moment")
-    focus: ProjectFocus | None = None
+    selection: ProjectSelection | None = msgspec.field(default=None, name="focus")
     live_text: Annotated[str, msgspec.Meta(max_length=20_000_000)] = msgspec.field(default="", name="watched_text")
     markers: dict[Literal["A", "B"], _Step] = {}
     notes: tuple[ProjectBookmark, ...] = ()

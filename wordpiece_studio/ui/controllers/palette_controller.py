@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
-from wordpiece_studio.session.records import Focus
+from wordpiece_studio.session.records import Selection
 from wordpiece_studio.ui.dialogs.palette import (
     Entry,
     Palette,
@@ -99,5 +99,5 @@ class PaletteController(QObject):
         elif entry.step is not None:
             self._model.seek(entry.step)
         elif entry.token is not None:
-            self._model.set_focus(Focus("token", text=entry.token))
+            self._model.set_selection(Selection("token", text=entry.token))
             self._docks.bring("token_details")

@@ -3,7 +3,7 @@
 It draws single chips; where they lie is the business of whoever paints, the tokenization pane or a table.
 Nothing depends on the colour alone: the text stands on it; a chip that begins a word is round at its left, one that
 goes on with a word is square there; unknown chips are hatched, those born at this step have a folded corner, and
-focused and current chips have edges of their own.
+selected and current chips have edges of their own.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class ChipLook:
 
     Attributes
     ----------
-    unknown, focused, current, faded
-        Out of the vocabulary, in the focus, under the keyboard's cursor, not in effect.
+    unknown, selected, current, faded
+        Out of the vocabulary, selected, under the keyboard's cursor, not in effect.
     continues
         It goes on with a word that another chip began.
     fresh
@@ -47,7 +47,7 @@ class ChipLook:
     """
 
     unknown: bool = False
-    focused: bool = False
+    selected: bool = False
     current: bool = False
     faded: bool = False
     continues: bool = False
@@ -133,7 +133,7 @@ class ChipStyle:
             _draw_shape(painter, rect.adjusted(0.5, 0.5, -0.5, -0.5), look.continues)
         if look.fresh:
             self._paint_corner(painter, rect)
-        if look.focused or look.current:
+        if look.selected or look.current:
             self._paint_ring(painter, rect, look)
         ink = self._theme.text if look.unknown else self._theme.token_text_color(token)
         painter.setPen(self._theme.faint if is_hollow else ink)
@@ -186,7 +186,7 @@ class ChipStyle:
 
     def _paint_ring(self, painter: QPainter, rect: QRectF, look: ChipLook) -> None:
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setPen(QPen(self._theme.accent_ink if look.focused else self._theme.text, _RING))
+        painter.setPen(QPen(self._theme.accent_ink if look.selected else self._theme.text, _RING))
         _draw_shape(painter, rect.adjusted(-0.5, -0.5, 0.5, 0.5), look.continues)
 
 

@@ -11,8 +11,8 @@ from PySide6.QtCore import Qt
 from tests.storage.project.making import course_project, forged, run_of
 from wordpiece_studio.session import project_state
 from wordpiece_studio.session.history_rows import HistoryColumn
-from wordpiece_studio.session.records import Focus
-from wordpiece_studio.storage.project.contents import ProjectBreakpoint, ProjectFocus, ProjectView
+from wordpiece_studio.session.records import Selection
+from wordpiece_studio.storage.project.contents import ProjectBreakpoint, ProjectSelection, ProjectView
 from wordpiece_studio.storage.project.project_file import open_project, save_project
 from wordpiece_studio.ui.messages import Messages
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from wordpiece_studio.errors import StudioError
 
 WORD, TOKEN, PAIR = (
-    ProjectFocus("word", text="hugs"),
-    ProjectFocus("token", text="##gs"),
-    ProjectFocus("pair", left="##g", right="##s"),
+    ProjectSelection("word", text="hugs"),
+    ProjectSelection("token", text="##gs"),
+    ProjectSelection("pair", left="##g", right="##s"),
 )
 
 
@@ -50,21 +50,28 @@ def damage(path: Path, part: str) -> None:
     path.write_bytes(forged(path.read_bytes(), cut))
 
 
-def saved(path: Path, focus: ProjectFocus, **others: Any) -> Path:
-    view = ProjectView(step=3, focus=focus, live_text="hugs bugs", breakpoints=(ProjectBreakpoint("word", "hugs"),))
+def saved(path: Path, selection: ProjectSelection, **others: Any) -> Path:
+    view = ProjectView(
+        step=3, selection=selection, live_text="hugs bugs", breakpoints=(ProjectBreakpoint("word", "hugs"),)
+    )
     save_project(path, replace(course_project(), view=view, **others))
     return path
 
 
 @pytest.mark.parametrize("part", ["places/positions", "words/text"])
-@pytest.mark.parametrize("focus", [WORD, TOKEN, PAIR], ids=lambda focus: focus.kind)
+@pytest.mark.parametrize("selection", [WORD, TOKEN, PAIR], ids=lambda selection: selection.kind)
 @pytest.mark.parametrize("is_small", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_with_something_selected_it_is_told_once_and_the_rows_stay(
-    projects: Projects, told: list[str], monkeypatch: pytest.MonkeyPatch, part: str, focus: ProjectFocus, is_small: bool
+    projects: Projects,
+    told: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    part: str,
+    selection: ProjectSelection,
+    is_small: bool,
 ) -> None:
     if not is_small:
         monkeypatch.setattr(project_state, "_FEW", 0)
-    path = saved(projects.path("bad"), focus)
+    path = saved(projects.path("bad"), selection)
     damage(path, part)
     projects.open(path)
     window, model = projects.window, projects.window.model
@@ -74,8 +81,8 @@ def test_with_something_selected_it_is_told_once_and_the_rows_stay(
     assert model.history.is_damaged
     assert (model.merge_count, model.step) == (9, 3)
     projects.studio.box().done(0)
-    for each in (Focus("word", text="pug"), Focus("token", text="hug"), Focus("pair", "h", "##u"), None):
-        model.set_focus(each)
+    for each in (Selection("word", text="pug"), Selection("token", text="hug"), Selection("pair", "h", "##u"), None):
+        model.set_selection(each)
         for step in (0, 5, 9):
             model.seek(step)
             projects.studio.qtbot.wait(1)

@@ -15,7 +15,7 @@ from wordpiece_studio.session import project_jobs
 from wordpiece_studio.session.breakpoints import Breakpoint
 from wordpiece_studio.session.history_rows import HistoryColumn
 from wordpiece_studio.session.project_state import content_of
-from wordpiece_studio.session.records import Focus, TrainerState
+from wordpiece_studio.session.records import Selection, TrainerState
 from wordpiece_studio.storage.project.project_file import open_project, save_project
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.stored_history import StoredHistory
@@ -46,7 +46,7 @@ def test_all_that_the_window_shows_comes_back(projects: Projects) -> None:
     window.tokenization_pane.set_text("hugs\nand more")
     projects.studio.wait(lambda: window.tokenization_pane.text == "hugs\nand more")
     model.seek(7)
-    model.set_focus(Focus("token", text="##ing"))
+    model.set_selection(Selection("token", text="##ing"))
     merges, before = list(model.history), window.project_state.content()
     path = projects.save()
     window.actions_.new_corpus.trigger()
@@ -54,7 +54,7 @@ def test_all_that_the_window_shows_comes_back(projects: Projects) -> None:
     projects.open(path)
     assert window.project_state.content() == before
     assert list(model.history) == merges
-    assert (model.step, model.focus, model.state) == (7, Focus("token", text="##ing"), TrainerState.FINISHED)
+    assert (model.step, model.selection, model.state) == (7, Selection("token", text="##ing"), TrainerState.FINISHED)
     assert (marks.markers.a, marks.markers.b) == (3, 9)
     assert [note.text for note in marks.bookmarks.notes] == ["a tie here"]
     assert window.tokenization_pane.text == "hugs\nand more"

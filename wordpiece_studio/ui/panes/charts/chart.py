@@ -99,7 +99,7 @@ class Chart(QWidget):
         raise NotImplementedError
 
     def draw_marks(self) -> None:
-        """Put the marks of step, focus and pointer where they belong."""
+        """Put the marks of step, selection and pointer where they belong."""
         raise NotImplementedError
 
     def figures(self) -> str:
@@ -145,7 +145,7 @@ class Chart(QWidget):
         self._drawn = None
 
     def mark(self) -> None:
-        """Follow step and focus where that needs no other curves."""
+        """Follow step and selection where that needs no other curves."""
         if self._drawn is not None:
             self.draw_marks()
             self._say()

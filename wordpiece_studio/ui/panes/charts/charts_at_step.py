@@ -104,24 +104,24 @@ class LengthsChart(Chart):
             alphabet.write(self.tr("alphabet"), most + _BAR / 2, height, 0, 0)
 
     def draw_marks(self) -> None:
-        """Mark the bar that holds the focused token."""
-        focused = self.source.focused
-        length = self._focused_length()
+        """Mark the bar that holds the selected token."""
+        selected = self.source.selected
+        length = self._selected_length()
         self._mark.setVisible(length is not None)
-        if focused is None or length is None:
+        if selected is None or length is None:
             self._mark_label.clear()
             return
         height = float(self._learned[length] + self._alphabet[length])
         self._mark.setData([float(length)], [height], symbol="d", size=12)
         across = 0.5 if 2 < length < len(self._learned) - 2 else 0
-        self._mark_label.write(token_text(focused.text, 24), length, height, across, 1.4)
+        self._mark_label.write(token_text(selected.text, 24), length, height, across, 1.4)
 
-    def _focused_length(self) -> int | None:
-        """Return the length of the focused token if the vocabulary shown has it."""
-        focused, history = self.source.focused, self.source.history
-        if focused is None or history is None or focused.id >= history.vocabulary_size(self.source.step):
+    def _selected_length(self) -> int | None:
+        """Return the length of the selected token if the vocabulary shown has it."""
+        selected, history = self.source.selected, self.source.history
+        if selected is None or history is None or selected.id >= history.vocabulary_size(self.source.step):
             return None
-        length = self.source.lengths.of(focused.id)
+        length = self.source.lengths.of(selected.id)
         return length if length is not None and length < len(self._learned) else None
 
     # -- what is said
@@ -225,7 +225,7 @@ class ZipfChart(Chart):
         self._law_label.write(self.tr("Zipf: most / rank"), end if is_above else place, height, across, down)
 
     def draw_marks(self) -> None:
-        """Mark the focused token, or the one pointed at."""
+        """Mark the selected token, or the one pointed at."""
         rank = self._marked_rank()
         self._mark.setVisible(rank is not None)
         if rank is None:
@@ -241,13 +241,13 @@ class ZipfChart(Chart):
         self._mark_label.write(text, x, y, across, down)
 
     def _marked_rank(self) -> int | None:
-        return self.rank_at(self.hovered) if self.hovered is not None else self._focused_rank()
+        return self.rank_at(self.hovered) if self.hovered is not None else self._selected_rank()
 
-    def _focused_rank(self) -> int | None:
-        focused = self.source.focused
-        if focused is None:
+    def _selected_rank(self) -> int | None:
+        selected = self.source.selected
+        if selected is None:
             return None
-        places = np.flatnonzero(self._ids == focused.id)
+        places = np.flatnonzero(self._ids == selected.id)
         return int(places[0]) + 1 if len(places) else None
 
     def rank_at(self, x: float) -> int:
@@ -293,7 +293,7 @@ class ZipfChart(Chart):
         if not move or not self.is_drawn:
             event.ignore()
             return
-        rank = self._focused_rank()
+        rank = self._selected_rank()
         to = 1 if rank is None else min(max(rank + move, 1), len(self._ids))
         self.token_chosen.emit(self._token(to))
 

@@ -34,7 +34,7 @@ _LOW_LINES = 4
 
 
 class StepChart(Chart):
-    """Curves over steps, the current step, the pointer and the birth of the focused token."""
+    """Curves over steps, the current step, the pointer and the birth of the selected token."""
 
     def _make_items(self) -> None:
         self._step_line = graph.InfiniteLine(angle=90, movable=False)
@@ -86,19 +86,19 @@ class StepChart(Chart):
 
     def draw_marks(self) -> None:
         """Put the lines and dots where they belong."""
-        step, focused = self.source.step, self.source.focused
+        step, selected = self.source.step, self.source.selected
         self._step_line.setPos(self.place_of(step))
         dots = self.points_at(step)
         self._step_dots.setData(pos=dots, symbol=["o", "s"][: len(dots)], size=10)
         self._hover_line.setVisible(self.hovered is not None)
         if self.hovered is not None:
             self._hover_line.setPos(self.place_of(self.step_at(self.hovered)))
-        is_born = focused is not None and focused.birth > 0
+        is_born = selected is not None and selected.birth > 0
         for item in (self._birth_line, self._birth_dots):
             item.setVisible(is_born)
         self._birth_label.clear()
-        if focused is not None and is_born:
-            self._mark_birth(focused.text, focused.birth)
+        if selected is not None and is_born:
+            self._mark_birth(selected.text, selected.birth)
 
     def _mark_birth(self, token: str, step: int) -> None:
         x = self.place_of(step)
@@ -153,16 +153,16 @@ class StepChart(Chart):
         return self.figures_at(self.source.step if self.hovered is None else self.step_at(self.hovered))
 
     def summary(self) -> str:
-        """Return the name of the chart and the figures at the step, and where the focused token was born."""
+        """Return the name of the chart and the figures at the step, and where the selected token was born."""
         merges = self.tr("{title}, {count} merges, now step {step}: {figures}")
         count, step = self.source.count, self.source.step
         said = merges.format(
             title=self.title(), count=number_text(count), step=number_text(step), figures=self.figures_at(step)
         )
-        focused = self.source.focused
-        if focused is not None and focused.birth:
+        selected = self.source.selected
+        if selected is not None and selected.birth:
             born = self.tr("{token} was born at step {step}.")
-            said += ". " + born.format(token=token_text(focused.text), step=number_text(focused.birth))
+            said += ". " + born.format(token=token_text(selected.text), step=number_text(selected.birth))
         return said
 
     # -- the user's hand

@@ -1,4 +1,4 @@
-"""The charts of a training, one at a time or all at once, linked to the step and the focus both ways.
+"""The charts of a training, one at a time or all at once, linked to the step and the selection both ways.
 
 pyqtgraph is brought in when the pane is first seen: nothing here imports it at the top.
 """
@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.chart_source import ChartSource
-from wordpiece_studio.session.records import Focus, TrainerState
+from wordpiece_studio.session.records import Selection, TrainerState
 from wordpiece_studio.ui.widgets.icons import icon
 from wordpiece_studio.ui.widgets.kept_keys import keep
 from wordpiece_studio.ui.widgets.pane import Pane
@@ -202,7 +202,7 @@ class ChartsPane(Pane):
         self._choice.chosen.connect(self._on_choice_chosen)
         self._save.clicked.connect(self.save_requested)
         model.step_changed.connect(self._on_model_step_changed)
-        model.focus_changed.connect(self._on_model_focus_changed)
+        model.selection_changed.connect(self._on_model_selection_changed)
         model.merges_appended.connect(self._on_model_merges_appended)
         self._usage.changed.connect(self._on_usage_changed)
         changes.changed.connect(self._on_changes_changed)
@@ -352,14 +352,14 @@ class ChartsPane(Pane):
         self._model.seek(step)
 
     def _on_chart_token_chosen(self, token: str) -> None:
-        self._model.set_focus(Focus("token", text=token))
+        self._model.set_selection(Selection("token", text=token))
 
     def _on_model_step_changed(self, _step: int) -> None:
         if not (self._is_growing and self._model.is_at_head):
             self._mark()
         self.refresh_later(_FRAME_MS)
 
-    def _on_model_focus_changed(self, _focus: object) -> None:
+    def _on_model_selection_changed(self, _selection: object) -> None:
         self._mark()
         self.refresh_later(_FRAME_MS)
 

@@ -3,7 +3,8 @@
 Qt's own undo is off, as its text is not the text: the document undoes. After every change the editor compares what it
 holds with the document, and where they differ the document is right.
 
-The focus is marked in it: the words in view that hold it, split into tokens as the vocabulary of the step splits them.
+The selection is marked in it: the words in view that hold it, split into tokens as the vocabulary of the step splits
+them.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QMenu, QTextEdit, QWidget
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.records import Focus
+from wordpiece_studio.session.records import Selection
 from wordpiece_studio.session.selection import made_by
 from wordpiece_studio.session.view_text import common_ends, utf16_length
 from wordpiece_studio.ui.panes.corpus.file_drops import FileDrops
@@ -77,7 +78,7 @@ class CorpusEditor(ExactEdit):
     loaded = Signal()
     """All of the text is there: at once, or the last piece of a long one."""
     word_wanted = Signal(object)
-    """The word at this UTF-16 position (int) is to come into the focus."""
+    """The word at this UTF-16 position (int) is to come into the selection."""
 
     def __init__(self, document: Document, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -90,7 +91,7 @@ class CorpusEditor(ExactEdit):
         self._rest = ""  # what is still to be shown
         self._awaited: tuple[int, int | None] | None = None  # to be selected when it is shown
         self._marks: list[QTextCursor] = []  # cursors, for edits move them
-        self._focus_marks: list[QTextCursor] = []
+        self._selection_marks: list[QTextCursor] = []
         self.drops = FileDrops(self)
         self.setAccessibleName(self.tr("Corpus text"))
         self.setPlaceholderText(self.tr("Type or paste text here, drop files or a folder, or choose a sample."))
@@ -126,7 +127,7 @@ class CorpusEditor(ExactEdit):
         self._is_own_change = True
         text = self._document.view_text
         shown, self._rest = _first_piece(text) if _is_long(text) else (text, "")
-        self._marks, self._focus_marks = [], []
+        self._marks, self._selection_marks = [], []
         self.setPlainText(whole(shown))
         self._is_own_change = False
         self.setReadOnly(self._document.is_folded or bool(self._rest))
@@ -265,14 +266,14 @@ class CorpusEditor(ExactEdit):
         self._draw_marks()
 
     @property
-    def has_focus_marks(self) -> bool:
-        """Whether words are marked that hold the focus."""
-        return bool(self._focus_marks)
+    def has_selection_marks(self) -> bool:
+        """Whether words are marked that hold the selection."""
+        return bool(self._selection_marks)
 
-    def set_focus_marks(self, marks: list[tuple[int, int]]) -> None:
-        """Mark these stretches (UTF-16 positions), the words that hold the focus."""
-        if marks != [(cursor.selectionStart(), cursor.selectionEnd()) for cursor in self._focus_marks]:
-            self._focus_marks = [self._cursor(start, end) for start, end in marks]
+    def set_selection_marks(self, marks: list[tuple[int, int]]) -> None:
+        """Mark these stretches (UTF-16 positions), the words that hold the selection."""
+        if marks != [(cursor.selectionStart(), cursor.selectionEnd()) for cursor in self._selection_marks]:
+            self._selection_marks = [self._cursor(start, end) for start, end in marks]
             self._draw_marks()
 
     def visible_blocks(self) -> Iterator[QTextBlock]:
@@ -285,7 +286,7 @@ class CorpusEditor(ExactEdit):
             block = block.next()
 
     def _draw_marks(self) -> None:
-        selections = [self._focus_selection(cursor) for cursor in self._focus_marks]
+        selections = [self._word_selection(cursor) for cursor in self._selection_marks]
         selections += [self._selection(cursor, self._theme.tie_soft) for cursor in self._marks]
         cursor = self.textCursor()
         cursor.clearSelection()
@@ -300,7 +301,7 @@ class CorpusEditor(ExactEdit):
         selection.format.setBackground(ground)
         return selection
 
-    def _focus_selection(self, cursor: QTextCursor) -> QTextEdit.ExtraSelection:
+    def _word_selection(self, cursor: QTextCursor) -> QTextEdit.ExtraSelection:
         selection = self._selection(cursor, self._theme.accent_soft)
         selection.format.setUnderlineStyle(QTextCharFormat.UnderlineStyle.SingleUnderline)
         selection.format.setUnderlineColor(self._theme.accent)
@@ -373,8 +374,8 @@ class CorpusEditor(ExactEdit):
         return menu
 
 
-class CorpusFocus(QObject):
-    """Keeps the marks of `editor` at the focus and at the step of `model`."""
+class CorpusMarks(QObject):
+    """Keeps the marks of `editor` at the selection and at the step of `model`."""
 
     def __init__(self, model: TrainerModel, editor: CorpusEditor, parent: QObject) -> None:
         super().__init__(parent)
@@ -385,25 +386,25 @@ class CorpusFocus(QObject):
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._mark)
-        model.focus_changed.connect(self._on_model_focus_changed)
+        model.selection_changed.connect(self._on_model_selection_changed)
         model.step_changed.connect(self._on_model_step_changed)
         model.run_reset.connect(self._on_model_run_reset)
         editor.view_moved.connect(self._on_editor_view_moved)
         editor.word_wanted.connect(self._on_editor_word_wanted)
 
     def _mark(self) -> None:
-        focus, editor = self._model.focus, self._editor
+        selection, editor = self._model.selection, self._editor
         tokenizer = self._model.tokenizer_at(self._model.step)
-        if focus is None or tokenizer is None or not editor.isVisible():
-            editor.set_focus_marks([])
+        if selection is None or tokenizer is None or not editor.isVisible():
+            editor.set_selection_marks([])
             return
-        holds = _holder_of(focus, tokenizer.vocabulary.continuing_subword_prefix)
+        holds = _holder_of(selection, tokenizer.vocabulary.continuing_subword_prefix)
         marks = []
         for block in editor.visible_blocks():
             for word in self._words(block, tokenizer):
                 if word.word is not None and holds(word):
                     marks.append(_place(block, word))
-        editor.set_focus_marks(marks[:_MOST_MARKS])
+        editor.set_selection_marks(marks[:_MOST_MARKS])
 
     def _words(self, block: QTextBlock, tokenizer: Tokenizer) -> list[TokenizedWord]:
         if tokenizer is not self._tokenizer:
@@ -424,14 +425,14 @@ class CorpusFocus(QObject):
         for word in self._words(block, tokenizer) if tokenizer is not None else ():
             start, end = _place(block, word)
             if start <= position <= end and word.word is not None:
-                self._model.set_focus(Focus("word", text=word.word.text))
+                self._model.set_selection(Selection("word", text=word.word.text))
                 return
 
     def _look(self, delay_ms: int) -> None:
-        if self._model.focus is not None or self._editor.has_focus_marks:
+        if self._model.selection is not None or self._editor.has_selection_marks:
             self._timer.start(delay_ms)
 
-    def _on_model_focus_changed(self, _focus: object) -> None:
+    def _on_model_selection_changed(self, _selection: object) -> None:
         self._look(_SOON_MS)
 
     def _on_model_step_changed(self, _step: object) -> None:
@@ -446,18 +447,18 @@ class CorpusFocus(QObject):
             self._look(_LATER_MS)
 
 
-def _holder_of(focus: Focus, prefix: str) -> Callable[[TokenizedWord], bool]:
-    """Return what tells whether a word holds the focus; a pair is found again in the token that it makes."""
-    if focus.kind == "word":
-        return lambda word: word.word is not None and word.word.text == focus.text
-    if focus.kind == "token":
-        return lambda word: any(piece.token == focus.text for piece in word.pieces)
+def _holder_of(selection: Selection, prefix: str) -> Callable[[TokenizedWord], bool]:
+    """Return what tells whether a word holds the selection; a pair is found again in the token that it makes."""
+    if selection.kind == "word":
+        return lambda word: word.word is not None and word.word.text == selection.text
+    if selection.kind == "token":
+        return lambda word: any(piece.token == selection.text for piece in word.pieces)
 
-    made = made_by(focus, prefix)
+    made = made_by(selection, prefix)
 
     def holds_pair(word: TokenizedWord) -> bool:
         tokens = [piece.token for piece in word.pieces]
-        return made in tokens or (focus.left, focus.right) in itertools.pairwise(tokens)
+        return made in tokens or (selection.left, selection.right) in itertools.pairwise(tokens)
 
     return holds_pair
 

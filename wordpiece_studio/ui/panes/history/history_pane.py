@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from wordpiece_studio.session.history_rows import TOKEN_COLUMNS, HistoryColumn
 from wordpiece_studio.session.history_table import RAW_ROLE, HistoryTableModel
 from wordpiece_studio.session.live_changes import LiveChanges
-from wordpiece_studio.session.records import Focus, TrainerState
+from wordpiece_studio.session.records import Selection, TrainerState
 from wordpiece_studio.ui.panes.history.history_controls import HistoryControls, HistoryFilterRow, HistoryMenu
 from wordpiece_studio.ui.panes.history.history_export import ExportBar, HistoryCopying
 from wordpiece_studio.ui.panes.history.history_view import HistoryView
@@ -35,16 +35,16 @@ _WIDE_LETTERS = 72
 """In a pane so wide the button of the filter has its name on it."""
 
 
-def _focused_step(model: TrainerModel) -> int:
+def _selected_step(model: TrainerModel) -> int:
     """Return the step at which the token that is looked at was born, or at which its pair was merged first; else 0."""
-    focus, vocabulary, history = model.focus, model.vocabulary_at(model.merge_count), model.history
-    if focus is None or vocabulary is None or history is None:
+    selection, vocabulary, history = model.selection, model.vocabulary_at(model.merge_count), model.history
+    if selection is None or vocabulary is None or history is None:
         return 0
-    if focus.kind == "token":
-        token_id = vocabulary.id_of(focus.text)
+    if selection.kind == "token":
+        token_id = vocabulary.id_of(selection.text)
         return history.birth_step(token_id) if token_id is not None else 0
-    left, right = vocabulary.id_of(focus.left), vocabulary.id_of(focus.right)
-    if focus.kind == "word" or left is None or right is None:
+    left, right = vocabulary.id_of(selection.left), vocabulary.id_of(selection.right)
+    if selection.kind == "word" or left is None or right is None:
         return 0
     count = model.merge_count
     is_pair = (history.column("left_id")[:count] == left) & (history.column("right_id")[:count] == right)
@@ -73,8 +73,8 @@ class HistoryPane(Pane):
         self.export_bar = ExportBar(self)
         self._copying = HistoryCopying(self)
         self._empty = EmptyState(self)
-        self._is_my_focus = False  # what is looked at was chosen here, and so is in view
-        self._is_focus_marked = False
+        self._is_my_selection = False  # what is looked at was chosen here, and so is in view
+        self._is_selection_marked = False
         self._is_open_for_step = False  # the filter's row, which then goes when the step was typed
         layout = QVBoxLayout(self)
         layout.setContentsMargins(1, 4, 1, 2)
@@ -123,7 +123,7 @@ class HistoryPane(Pane):
         self._rows.busy_changed.connect(self._on_rows_busy_changed)
         self._rows.modelReset.connect(self._on_rows_model_reset)
         self._changes.changed.connect(self._on_changes_changed)
-        self._model.focus_changed.connect(self._on_model_focus_changed)
+        self._model.selection_changed.connect(self._on_model_selection_changed)
         self._model.step_changed.connect(self._on_model_step_changed)
         self._model.merges_appended.connect(self._on_model_merges_appended)
         self._model.state_changed.connect(self._on_model_state_changed)
@@ -134,8 +134,8 @@ class HistoryPane(Pane):
         history, count = self._model.history, self._model.merge_count
         self._show_emptiness()
         self._view.columns.fit_numbers()
-        if not self._is_focus_marked:
-            self._mark_focus()
+        if not self._is_selection_marked:
+            self._mark_selection()
         if history is None:
             self.set_heading(self.tr("Merge history"))
             return
@@ -258,16 +258,16 @@ class HistoryPane(Pane):
             self._look_at(history.token(int(history.column("new_id")[step - 1])))
 
     def _look_at(self, token: str) -> None:
-        self._is_my_focus = True
-        self._model.set_focus(Focus("token", text=token))
-        self._is_my_focus = False
+        self._is_my_selection = True
+        self._model.set_selection(Selection("token", text=token))
+        self._is_my_selection = False
 
-    def _mark_focus(self) -> None:
+    def _mark_selection(self) -> None:
         """Mark the row of what is looked at; one chosen elsewhere is brought into view."""
-        step = _focused_step(self._model)
-        self._is_focus_marked = bool(step)
-        self._view.set_focus_step(step)
-        if step and not self._is_my_focus and self._rows.row_of_step(step) >= 0:
+        step = _selected_step(self._model)
+        self._is_selection_marked = bool(step)
+        self._view.set_selection_step(step)
+        if step and not self._is_my_selection and self._rows.row_of_step(step) >= 0:
             self._view.show_step(step, select=False)
 
     def _show_filter(self) -> None:
@@ -309,7 +309,7 @@ class HistoryPane(Pane):
 
     def _on_rows_model_reset(self) -> None:
         self._view.set_step(self._model.step)
-        self._mark_focus()
+        self._mark_selection()
         self._view.restyle()  # of another run the value may have another name, and numbers another length
         self._view.show_step(self._model.step, select=True)
         self.refresh_later()
@@ -318,8 +318,8 @@ class HistoryPane(Pane):
         self._rows.set_live_steps(self._changes.steps)
         self.refresh_later()
 
-    def _on_model_focus_changed(self, _focus: object) -> None:
-        self._mark_focus()
+    def _on_model_selection_changed(self, _selection: object) -> None:
+        self._mark_selection()
 
     def _on_model_step_changed(self, step: int) -> None:
         self._view.set_step(step)

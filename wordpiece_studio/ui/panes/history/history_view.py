@@ -311,7 +311,7 @@ class HistoryView(QuietTable):
         super().__init__(parent)
         self._history_model = model
         self._theme = theme
-        self._focus_step = 0
+        self._selection_step = 0
         self._was_at_end = True
         self._shown_step = 0
         self.setModel(model)
@@ -359,15 +359,15 @@ class HistoryView(QuietTable):
         self._delegate.step = step
         self.viewport().update()
 
-    def set_focus_step(self, step: int) -> None:
+    def set_selection_step(self, step: int) -> None:
         """Mark the row of this step as the one that is looked at; 0 for none."""
-        self._focus_step = step
+        self._selection_step = step
         self.viewport().update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the rows, and a frame round the one that is looked at."""
         super().paintEvent(event)
-        row = self._history_model.row_of_step(self._focus_step)
+        row = self._history_model.row_of_step(self._selection_step)
         if row < 0:
             return
         height = self.verticalHeader().defaultSectionSize()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from wordpiece_studio.session.background_job import Report
-    from wordpiece_studio.session.records import Focus
+    from wordpiece_studio.session.records import Selection
     from wordpiece_studio.training.history import MergeHistory
 
 _SHOWN = 100
@@ -58,7 +58,7 @@ class WordsWish:
         What is asked.
     step
         The merge that is looked at, from 1; 0 before the first one.
-    focus
+    selection
         A pair, a token or a word.
     token
         What the pair becomes.
@@ -68,21 +68,21 @@ class WordsWish:
 
     history: MergeHistory
     step: int
-    focus: Focus
+    selection: Selection
     token: str = ""
     is_merge: bool = False
 
 
 def find_words(wish: WordsWish, _stop: threading.Event | None = None, _report: Report | None = None) -> PairWords:
     """Return the words that are wished for. Work of a `BackgroundJob`, where the corpus is large."""
-    history, focus, step = wish.history, wish.focus, wish.step
-    if focus.kind == "word":
-        return _the_word(history, focus.text, step)
-    if focus.kind == "token":
-        return _words_of_token(history, focus.text, step)
+    history, selection, step = wish.history, wish.selection, wish.step
+    if selection.kind == "word":
+        return _the_word(history, selection.text, step)
+    if selection.kind == "token":
+        return _words_of_token(history, selection.text, step)
     if wish.is_merge:
         return words_of_merge(history, step)
-    return _words_of_pair(history, focus.left, focus.right, wish.token, max(step - 1, 0))
+    return _words_of_pair(history, selection.left, selection.right, wish.token, max(step - 1, 0))
 
 
 def words_of_merge(history: MergeHistory, step: int) -> PairWords:

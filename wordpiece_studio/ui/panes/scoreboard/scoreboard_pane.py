@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtWidgets import QPushButton, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
-from wordpiece_studio.session.records import Candidates, Focus, TrainerState
+from wordpiece_studio.session.records import Candidates, Selection, TrainerState
 from wordpiece_studio.session.selection import made_by
 from wordpiece_studio.training.engine import Candidate
 from wordpiece_studio.ui.panes.scoreboard.candidates_view import CandidatesView
@@ -145,7 +145,7 @@ class ScoreboardPane(Pane):
         super().__init__(model, parent)
         self._candidates: Candidates | None = None
         self._limit = _FIRST_CANDIDATES
-        self._chosen: Focus | None = None  # at this step
+        self._chosen: Selection | None = None  # at this step
         self._is_patient = False
         self._patience = QTimer(self)
         self._patience.setSingleShot(True)
@@ -203,7 +203,7 @@ class ScoreboardPane(Pane):
         self._model.step_changed.connect(self._on_model_step_changed)
         self._model.state_changed.connect(self._on_model_state_changed)
         self._model.merges_appended.connect(self._on_model_merges_appended)
-        self._model.focus_changed.connect(self._on_model_focus_changed)
+        self._model.selection_changed.connect(self._on_model_selection_changed)
         self._model.candidates_changed.connect(self._on_model_candidates_changed)
         self._patience.timeout.connect(self._on_patience_timeout)
         theme.changed.connect(self._share_room)
@@ -309,7 +309,7 @@ class ScoreboardPane(Pane):
             symbols, ties = history.symbols_after(candidates.step), merge.ties if merge is not None else None
             self._middle.show_candidates(candidates.pairs, config, symbols, self._limit, ties=ties)
         self._show_message()
-        self._mark_focus()
+        self._mark_selection()
 
     def _show_message(self) -> None:
         candidates, can_pause = self._candidates, False
@@ -332,21 +332,21 @@ class ScoreboardPane(Pane):
             text = ""
         self._middle.show_message(text, can_pause=can_pause)
 
-    def _mark_focus(self) -> None:
-        focus, history = self._model.focus, self._model.history
+    def _mark_selection(self) -> None:
+        selection, history = self._model.selection, self._model.history
         left = right = ""
-        if focus is not None and focus.kind == "pair":
-            left, right = focus.left, focus.right
-        elif focus is not None and focus.kind == "token" and history is not None:
-            left, right = _parents(history, focus.text)
+        if selection is not None and selection.kind == "pair":
+            left, right = selection.left, selection.right
+        elif selection is not None and selection.kind == "token" and history is not None:
+            left, right = _parents(history, selection.text)
         self._candidates_view.show_pair(left, right)
-        self._words.mark_word(focus.text if focus is not None and focus.kind == "word" else "")
+        self._words.mark_word(selection.text if selection is not None and selection.kind == "word" else "")
 
     def _show_words(self) -> None:
         wish = self._wish()
         self._words.show_words(wish)
         self._share_room()
-        self._mark_focus()
+        self._mark_selection()
 
     def _wish(self) -> WordsWish | None:
         history, merge, chosen, step = self._model.history, self._shown_pair(), self._chosen, self._model.step
@@ -357,14 +357,14 @@ class ScoreboardPane(Pane):
             return WordsWish(history, step, chosen, made_by(chosen, prefix))
         if merge is None:
             return None
-        pair = Focus("pair", left=merge.left, right=merge.right)
+        pair = Selection("pair", left=merge.left, right=merge.right)
         is_merge = self.merge is not None and _is_of(pair, self.merge)
         return WordsWish(history, step, pair, merge.token, is_merge)
 
     # -- what happens
 
     def _on_model_step_changed(self, _step: object) -> None:
-        self._chosen = None  # it stays the focus, but here the merge of the step comes first
+        self._chosen = None  # it stays the selection, but here the merge of the step comes first
         is_scrubbed = self._model.state is not TrainerState.TRAINING or not self._model.is_at_head
         self.refresh_later(0 if is_scrubbed else _BUSY_DELAY_MS)
 
@@ -375,15 +375,15 @@ class ScoreboardPane(Pane):
         if self._model.step < first:  # else the step follows, and says so itself
             self._show_heading()
 
-    def _on_model_focus_changed(self, focus: Focus | None) -> None:
-        is_shown = focus is not None and focus.kind == "word" and self._words.mark_word(focus.text)
+    def _on_model_selection_changed(self, selection: Selection | None) -> None:
+        is_shown = selection is not None and selection.kind == "word" and self._words.mark_word(selection.text)
         if not is_shown:  # else the word is marked among those that are shown
-            self._chosen = focus
+            self._chosen = selection
         if self.is_current:
             self._show_formula()
             if not is_shown:
                 self._show_words()
-            self._mark_focus()
+            self._mark_selection()
 
     def _on_model_candidates_changed(self, candidates: Candidates) -> None:
         if candidates.step != self.shown_step - 1 or self._is_learning_at_head():
@@ -407,7 +407,7 @@ class ScoreboardPane(Pane):
             self._middle.show_message(self.tr("Looking for the candidates of this merge…"))
 
     def _on_candidates_view_candidate_chosen(self, candidate: Candidate) -> None:
-        self._choose(Focus("pair", left=candidate.left, right=candidate.right))
+        self._choose(Selection("pair", left=candidate.left, right=candidate.right))
 
     def _on_candidates_view_more_wanted(self) -> None:
         shown = len(self._candidates.pairs) if self._candidates is not None else 0
@@ -416,16 +416,16 @@ class ScoreboardPane(Pane):
             self._model.request_candidates(self._limit, self.shown_step - 1)
 
     def _on_words_word_chosen(self, word: str) -> None:
-        self._choose(Focus("word", text=word))
+        self._choose(Selection("word", text=word))
 
-    def _choose(self, focus: Focus) -> None:
-        if focus == self._model.focus:  # chosen at another step, and now at this one too
-            self._on_model_focus_changed(focus)
+    def _choose(self, selection: Selection) -> None:
+        if selection == self._model.selection:  # chosen at another step, and now at this one too
+            self._on_model_selection_changed(selection)
         else:
-            self._model.set_focus(focus)
+            self._model.set_selection(selection)
 
 
-def _is_of(pair: Focus, merge: Merge | Candidate) -> bool:
+def _is_of(pair: Selection, merge: Merge | Candidate) -> bool:
     return (pair.left, pair.right) == (merge.left, merge.right)
 
 

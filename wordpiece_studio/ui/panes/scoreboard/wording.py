@@ -81,10 +81,14 @@ def ratio_sentences(pair: PairNumbers, symbols: int, words: int) -> str:
 
 def words_title(wish: WordsWish, found: PairWords, history: MergeHistory) -> str:
     """Return what the words are that were found for `wish`."""
-    focus = wish.focus
-    if focus.kind == "word":
-        return _word_title(focus.text, wish, found)
-    name = token_text(focus.text) if focus.kind == "token" else f"{token_text(focus.left)} + {token_text(focus.right)}"
+    selection = wish.selection
+    if selection.kind == "word":
+        return _word_title(selection.text, wish, found)
+    name = (
+        token_text(selection.text)
+        if selection.kind == "token"
+        else f"{token_text(selection.left)} + {token_text(selection.right)}"
+    )
     count, shown = number_text(found.total), number_text(len(found.words))
     if found.total == 1:
         text = _tr("In one word: {name}")
@@ -92,8 +96,8 @@ def words_title(wish: WordsWish, found: PairWords, history: MergeHistory) -> str
         text = _tr("In {count} words, the most frequent first: {name}")
     elif found.total:
         text = _tr("In {count} words, the {shown} most frequent first: {name}")
-    elif focus.kind == "token":
-        return _absent_title(focus.text, name, history, wish.step)
+    elif selection.kind == "token":
+        return _absent_title(selection.text, name, history, wish.step)
     else:
         text = _tr("In no word at this step: {name}")
     return text.format(count=count, shown=shown, name=name)
@@ -101,7 +105,7 @@ def words_title(wish: WordsWish, found: PairWords, history: MergeHistory) -> str
 
 def short_words_title(wish: WordsWish, found: PairWords) -> str:
     """Return how many words there are, or what happens to the one, in as little room as can be."""
-    if wish.focus.kind == "word":
+    if wish.selection.kind == "word":
         return _tr("Unchanged") if found.words[0].before == found.words[0].after else _tr("Changes")
     if found.total == 1:
         return _tr("In 1 word")

@@ -1,4 +1,4 @@
-"""The lower part of the scoreboard: the words that hold the focus, under a title that says which and how many.
+"""The lower part of the scoreboard: the words that hold the selection, under a title that says which and how many.
 
 What is quickly found is found at once; in a large corpus it is looked for beside the window.
 """
@@ -204,7 +204,7 @@ class WordsView(ChoosingTable):
         self._delegate = _WordsDelegate(theme, self)
         self.setModel(self._words)
         self.setItemDelegate(self._delegate)
-        self.setAccessibleName(self.tr("Words that hold the focus"))
+        self.setAccessibleName(self.tr("Words that hold the selection"))
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.horizontalHeader().hide()
         self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)

@@ -11,7 +11,7 @@ import numpy as np
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.records import TrainerState
-from wordpiece_studio.session.selection import FocusStep
+from wordpiece_studio.session.selection import SelectionStep
 from wordpiece_studio.ui.panes.timeline.mark_words import MarkerLine, hit_words, markers_words
 from wordpiece_studio.ui.panes.timeline.plot_marks import Legend, PlotMarks
 from wordpiece_studio.ui.panes.timeline.timeline_buttons import TimelineButtons
@@ -69,7 +69,7 @@ class TimelinePane(Pane):
         self._marks = marks
         self._player = player
         self._changes = changes
-        self._focus_step = FocusStep()
+        self._selection_step = SelectionStep()
         self._birth: int | None = None
         self._said = ""  # of the step
         self._said_step = -1
@@ -130,7 +130,7 @@ class TimelinePane(Pane):
         model.step_changed.connect(self._on_model_step_changed)
         model.merges_appended.connect(self._on_model_merges_appended)
         model.state_changed.connect(self._on_model_state_changed)
-        model.focus_changed.connect(self._on_model_focus_changed)
+        model.selection_changed.connect(self._on_model_selection_changed)
         marks.watch.changed.connect(self._on_steps_changed)
         marks.bookmarks.changed.connect(self._on_steps_changed)
         marks.markers.changed.connect(self._on_markers_changed)
@@ -159,7 +159,7 @@ class TimelinePane(Pane):
 
     def _find_birth(self) -> None:
         model = self._model
-        self._birth = self._focus_step.find(model.focus, model.history, model.merge_count)
+        self._birth = self._selection_step.find(model.selection, model.history, model.merge_count)
 
     def _show_marks(self) -> None:
         changes, marks = self._changes, self._marks
@@ -233,15 +233,15 @@ class TimelinePane(Pane):
         self._legend.set_entries(entries)
 
     def _birth_text(self) -> str:
-        focus = self._model.focus
-        if focus is None:
+        selection = self._model.selection
+        if selection is None:
             return ""
-        if focus.kind == "pair":
+        if selection.kind == "pair":
             return self.tr("pair merged")
-        text = self.tr("{token} is born") if focus.kind == "token" else self.tr("{token} is whole")
+        text = self.tr("{token} is born") if selection.kind == "token" else self.tr("{token} is whole")
         if not self._birth:
             text = self.tr("{token} is there from the beginning")
-        return text.format(token=token_text(focus.text, 20))
+        return text.format(token=token_text(selection.text, 20))
 
     def _describe_step(self, step: int) -> str:
         history = self._history  # whose curve is shown
@@ -274,7 +274,7 @@ class TimelinePane(Pane):
     def _on_model_state_changed(self, _state: object) -> None:
         self.refresh_later()
 
-    def _on_model_focus_changed(self, _focus: object) -> None:
+    def _on_model_selection_changed(self, _selection: object) -> None:
         if self.is_current:
             self._find_birth()
             self._show_marks()

@@ -261,7 +261,7 @@ class DetailsLine(QWidget):
         if groups:
             return self._fitting(groups, room)
         is_learned = subject.kind == "token"
-        return [FlowItem(subject.text, "chip", focused=is_learned, faded=not is_learned)]
+        return [FlowItem(subject.text, "chip", selected=is_learned, faded=not is_learned)]
 
     def _fitting(self, groups: Sequence[Sequence[FlowItem]], room: tuple[int, int]) -> list[FlowItem]:
         """Return as many merges as there is room for, the last one at least."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
 
-from wordpiece_studio.session.records import Focus
+from wordpiece_studio.session.records import Selection
 from wordpiece_studio.ui.panes.token_details import details_text
 from wordpiece_studio.ui.panes.token_details.item_flow import FlowItem
 from wordpiece_studio.ui.panes.token_details.merge_tree_view import merges_of
@@ -30,15 +30,15 @@ FEW, MANY = 24, 500
 """So many children, or steps of a word, are shown at first, and at most."""
 
 
-def chip(token: str, *, faded: bool = False, focused: bool = False, tip: str = "") -> FlowItem:
+def chip(token: str, *, faded: bool = False, selected: bool = False, tip: str = "") -> FlowItem:
     """Return a token that can be chosen."""
-    return FlowItem(token, "chip", Focus("token", text=token), tip or token_text(token, 400), faded, focused)
+    return FlowItem(token, "chip", Selection("token", text=token), tip or token_text(token, 400), faded, selected)
 
 
 def word_item(word: str, count: int = 0) -> FlowItem:
     """Return a word that can be chosen, with how often it occurs."""
     times = f" ×{number_text(count)}" if count > 1 else ""
-    return FlowItem(f"{token_text(word, 40)}{times}", "word", Focus("word", text=word), token_text(word, 400))
+    return FlowItem(f"{token_text(word, 40)}{times}", "word", Selection("word", text=word), token_text(word, 400))
 
 
 def step_item(step: int, now: int) -> FlowItem:
@@ -69,7 +69,7 @@ def chain_items(history: MergeHistory, tree: MergeTree, now: int) -> list[list[F
             group.insert(0, FlowItem("·"))
         tip = _tr("{token}, born at step {step}").format(token=token_text(token), step=number_text(merge.step))
         group += [FlowItem("+"), chip(right, faded=faded), FlowItem("→")]
-        group.append(chip(token, faded=faded, focused=merge is tree, tip=tip))
+        group.append(chip(token, faded=faded, selected=merge is tree, tip=tip))
         groups.append(group)
         made = merge.token_id
     return groups

@@ -14,7 +14,7 @@ from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from wordpiece_studio.session.records import Focus
+    from wordpiece_studio.session.records import Selection
     from wordpiece_studio.session.token_details import WordGrowth
     from wordpiece_studio.training.history import MergeHistory
 
@@ -46,15 +46,15 @@ class Subject:
     pair_step: int = 0
 
 
-def subject_of(history: MergeHistory, focus: Focus, end: int) -> Subject:
+def subject_of(history: MergeHistory, selection: Selection, end: int) -> Subject:
     """Return what is looked at, in the first `end` merges."""
-    if focus.kind == "word":
-        return Subject("word", focus.text)
+    if selection.kind == "word":
+        return Subject("word", selection.text)
     vocabulary = history.vocabulary(end)
-    pair, text, step = None, text_of_token(focus, vocabulary), 0
-    if focus.kind == "pair":
-        pair = (focus.left, focus.right)
-        step = _step_of_pair(history, vocabulary.id_of(focus.left), vocabulary.id_of(focus.right), end)
+    pair, text, step = None, text_of_token(selection, vocabulary), 0
+    if selection.kind == "pair":
+        pair = (selection.left, selection.right)
+        step = _step_of_pair(history, vocabulary.id_of(selection.left), vocabulary.id_of(selection.right), end)
     token_id = vocabulary.id_of(text)
     if token_id is None:
         return Subject("strange" if pair is None else "pair", text, pair=pair)

@@ -58,7 +58,7 @@ class FlowItem:
         The tooltip.
     faded
         Whether it is not there at the step shown.
-    focused
+    selected
         Whether it is what is looked at.
     """
 
@@ -67,7 +67,7 @@ class FlowItem:
     target: object = None
     tip: str = ""
     faded: bool = False
-    focused: bool = False
+    selected: bool = False
 
 
 class ItemFlow(QWidget):
@@ -236,7 +236,7 @@ class ItemFlow(QWidget):
     def _paint_item(self, painter: QPainter, item: FlowItem, rect: QRectF, *, is_current: bool) -> None:
         theme = self._theme
         if item.kind == "chip":
-            look = ChipLook(focused=item.focused, current=is_current, faded=item.faded)
+            look = ChipLook(selected=item.selected, current=is_current, faded=item.faded)
             painter.setClipRect(rect.adjusted(-1, -1, 1, 1))  # a long one may be cut
             self._style.paint(painter, rect, item.text, look)
             painter.setClipping(False)

@@ -333,7 +333,7 @@ class MergeTreeView(QWidget):
     def _paint_node(self, painter: QPainter, history: MergeHistory, index: int) -> None:
         node, rect = self._nodes[index], self.rect_of(index)
         is_current = index == self._current and self.hasFocus()
-        look = ChipLook(focused=index == 0, current=is_current, faded=node.tree.step > self._step)
+        look = ChipLook(selected=index == 0, current=is_current, faded=node.tree.step > self._step)
         if is_current and index == 0:
             look = ChipLook(current=True, faded=look.faded)
         self._style.paint(painter, rect, history.token(node.tree.token_id), look)

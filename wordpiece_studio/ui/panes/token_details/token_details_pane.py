@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QPushButton, QStackedLayout, QVBoxLayout, QWidget
 
-from wordpiece_studio.session.records import Focus, TrainerState
+from wordpiece_studio.session.records import Selection, TrainerState
 from wordpiece_studio.ui.panes.token_details.details_body import DetailsBody, DetailsFiller, DetailsLine
 from wordpiece_studio.ui.panes.token_details.details_state import FEW, MANY, MORE, DetailsState
 from wordpiece_studio.ui.panes.token_details.details_text import Subject, subject_of
@@ -35,7 +35,7 @@ _LOW_LINES = 9
 
 
 class TokenDetailsPane(Pane):
-    """What is to be said of the focus."""
+    """What is to be said of the selection."""
 
     def __init__(self, model: TrainerModel, usage: TokenUsage, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(model, parent)
@@ -73,7 +73,7 @@ class TokenDetailsPane(Pane):
         self._usage.changed.connect(self._on_usage_changed)
         self._usage.details.words_found.connect(self._on_details_words_found)
         self._usage.details.growth_found.connect(self._on_details_growth_found)
-        self._model.focus_changed.connect(self._on_model_focus_changed)
+        self._model.selection_changed.connect(self._on_model_selection_changed)
         self._model.step_changed.connect(self._on_model_step_changed)
         self._model.merges_appended.connect(self._on_model_merges_appended)
         self._model.candidates_changed.connect(self._on_model_candidates_changed)
@@ -99,12 +99,12 @@ class TokenDetailsPane(Pane):
         self._state.words = self._state.growth = self._state.candidates = self._asked = None
 
     def refresh(self) -> None:
-        history, focus = self._model.history, self._model.focus
-        if history is None or focus is None:
+        history, selection = self._model.history, self._model.selection
+        if history is None or selection is None:
             self._subject = None
             self._show_nothing(history)
             return
-        self._subject = subject_of(history, focus, self._model.merge_count)
+        self._subject = subject_of(history, selection, self._model.merge_count)
         self._show_heading(self._subject)
         self._ask(history, self._subject)
         if self.is_low:
@@ -168,8 +168,8 @@ class TokenDetailsPane(Pane):
         self.refresh_later()
 
     def _on_controller_chosen(self, target: object) -> None:
-        if isinstance(target, Focus):
-            self._model.set_focus(target)
+        if isinstance(target, Selection):
+            self._model.set_selection(target)
         elif isinstance(target, int):
             self._model.seek(target)
         elif target == MORE:
@@ -177,7 +177,7 @@ class TokenDetailsPane(Pane):
             self.refresh_later()
 
     def _on_tree_token_chosen(self, token: str) -> None:
-        self._model.set_focus(Focus("token", text=token))
+        self._model.set_selection(Selection("token", text=token))
 
     def _on_birth_clicked(self) -> None:
         if self._subject is not None and self._subject.birth > 0:
@@ -186,7 +186,7 @@ class TokenDetailsPane(Pane):
     def _on_show_merge_clicked(self) -> None:
         history, step = self._model.history, self._model.step
         if history is not None and step:
-            self._model.set_focus(Focus("token", text=history[step - 1].token))
+            self._model.set_selection(Selection("token", text=history[step - 1].token))
 
     def _on_usage_changed(self) -> None:
         self.refresh_later()
@@ -199,7 +199,7 @@ class TokenDetailsPane(Pane):
         self._state.growth = growth
         self.refresh_later()
 
-    def _on_model_focus_changed(self, _focus: object) -> None:
+    def _on_model_selection_changed(self, _selection: object) -> None:
         self._state.most_children = FEW
         self.refresh_later()
 

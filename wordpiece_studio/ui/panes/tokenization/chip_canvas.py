@@ -39,7 +39,7 @@ _MOST_WIDTHS = 100_000  # offsets of a long text never come twice
 _COMPOSED = ChipLook(faded=True)
 
 Rings = Callable[[Any], Container[int]]
-"""Returns which chips of a :class:`FlowWord` are in the focus."""
+"""Returns which chips of a :class:`FlowWord` are selected."""
 Captions = Callable[[Any, Any], tuple[str, ...]]
 """Returns the lines of text under the chip of a :class:`FlowPiece` in a :class:`FlowLine`."""
 
@@ -107,7 +107,7 @@ class ChipCanvas(QAbstractScrollArea):
         self._lay_out(None)
 
     def set_rings(self, rings: Rings | None) -> None:
-        """Ring the chips that are in the focus."""
+        """Ring the chips that are selected."""
         self._rings = rings
         self.viewport().update()
 
@@ -249,7 +249,7 @@ class ChipCanvas(QAbstractScrollArea):
         piece = word.pieces[place.chip]
         look = ChipLook(
             unknown=word.unknown is not None,
-            focused=self._rings is not None and place.chip in self._rings(word),
+            selected=self._rings is not None and place.chip in self._rings(word),
             current=place == self._current and self.hasFocus(),
             continues=place.chip > 0,
             fresh=self._fresh_id is not None and piece.id == self._fresh_id,

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.live_changes import ChangesFinder, LiveChanges
 from wordpiece_studio.session.live_text import LiveText
-from wordpiece_studio.session.records import Focus, TrainerState
+from wordpiece_studio.session.records import Selection, TrainerState
 from wordpiece_studio.session.selection import made_by
 from wordpiece_studio.ui.panes.tokenization.changes_view import ChangesView
 from wordpiece_studio.ui.panes.tokenization.chips import ChipFlow
@@ -45,23 +45,27 @@ _LOW_LINES = 29
 """A pane of fewer lines of text is low: there the list of changes gives way to the chips."""
 
 
-def _rings_of(focus: Focus, prefix: str) -> Callable[[TokenizedWord], Container[int]]:
-    """Return what tells the indices of the chips of a word that are in the focus.
+def _rings_of(selection: Selection, prefix: str) -> Callable[[TokenizedWord], Container[int]]:
+    """Return what tells the indices of the chips of a word that are selected.
 
     Parameters
     ----------
     prefix
         What stands before a token that goes on with a word: a pair is found again in the token that it makes.
     """
-    if focus.kind == "word":
-        return lambda word: range(len(word.pieces)) if word.word is not None and word.word.text == focus.text else ()
-    if focus.kind == "token":
-        return lambda word: [at for at, piece in enumerate(word.pieces) if piece.token == focus.text]
-    made = made_by(focus, prefix)
+    if selection.kind == "word":
+        return lambda word: (
+            range(len(word.pieces)) if word.word is not None and word.word.text == selection.text else ()
+        )
+    if selection.kind == "token":
+        return lambda word: [at for at, piece in enumerate(word.pieces) if piece.token == selection.text]
+    made = made_by(selection, prefix)
 
     def of_pair(word: TokenizedWord) -> set[int]:
         tokens = [piece.token for piece in word.pieces]
-        pairs = [at for at in range(len(tokens) - 1) if (tokens[at], tokens[at + 1]) == (focus.left, focus.right)]
+        pairs = [
+            at for at in range(len(tokens) - 1) if (tokens[at], tokens[at + 1]) == (selection.left, selection.right)
+        ]
         return {*pairs, *(at + 1 for at in pairs), *(at for at, token in enumerate(tokens) if token == made)}
 
     return of_pair
@@ -159,7 +163,7 @@ class TokenizationPane(Pane):
         self._model.step_changed.connect(self._on_model_step_changed)
         self._model.merges_appended.connect(self._on_model_merges_appended)
         self._model.state_changed.connect(self._on_model_state_changed)
-        self._model.focus_changed.connect(self._on_model_focus_changed)
+        self._model.selection_changed.connect(self._on_model_selection_changed)
 
     # -- what is shown
 
@@ -322,7 +326,7 @@ class TokenizationPane(Pane):
     def _on_chips_word_chosen(self, place: ChipPlace) -> None:
         word = self._word_at(place)
         if word is not None and word.word is not None:
-            self._model.set_focus(Focus("word", text=word.word.text))
+            self._model.set_selection(Selection("word", text=word.word.text))
 
     def _on_table_row_chosen(self, row: int) -> None:
         place = self._table.tokens.place_of(row)
@@ -331,7 +335,7 @@ class TokenizationPane(Pane):
 
     def _on_changes_step_chosen(self, step: int, token: str) -> None:
         self._model.seek(step)
-        self._model.set_focus(Focus("token", text=token))
+        self._model.set_selection(Selection("token", text=token))
 
     def _on_edit_composed_changed(self, text: str, position: int) -> None:
         line = self._live.line_at(position)
@@ -350,10 +354,10 @@ class TokenizationPane(Pane):
         self._show_unknown()
         word = self._word_at(place)
         if word is not None and word.unknown is None:
-            self._model.set_focus(Focus("token", text=word.pieces[place.chip].token))
+            self._model.set_selection(Selection("token", text=word.pieces[place.chip].token))
 
     def _on_why_token_chosen(self, token: str) -> None:
-        self._model.set_focus(Focus("token", text=token))
+        self._model.set_selection(Selection("token", text=token))
 
     def _on_model_step_changed(self, _step: object) -> None:
         self.refresh_later(self._delay())
@@ -369,7 +373,7 @@ class TokenizationPane(Pane):
             self._show_summary()
             self._show_unknown()
 
-    def _on_model_focus_changed(self, focus: Focus | None) -> None:
+    def _on_model_selection_changed(self, selection: Selection | None) -> None:
         config = self._model.config
         prefix = config.continuing_subword_prefix if config is not None else ""
-        self._chips.set_rings(_rings_of(focus, prefix) if focus is not None else None)
+        self._chips.set_rings(_rings_of(selection, prefix) if selection is not None else None)

@@ -11,7 +11,7 @@ import numpy as np
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from wordpiece_studio.evaluation.dead_tokens import DeadReason
-from wordpiece_studio.session.records import Focus, TrainerState
+from wordpiece_studio.session.records import Selection, TrainerState
 from wordpiece_studio.session.selection import id_of_token
 from wordpiece_studio.session.vocabulary_rows import SPECIAL_BIRTH, VocabularyColumn, VocabularySearch
 from wordpiece_studio.session.vocabulary_table import BY_USAGE, VocabularyTableModel
@@ -114,7 +114,7 @@ class VocabularyPane(Pane):
         self._model.step_changed.connect(self._on_model_step_changed)
         self._model.merges_appended.connect(self._on_model_merges_appended)
         self._model.state_changed.connect(self._on_model_state_changed)
-        self._model.focus_changed.connect(self._on_model_focus_changed)
+        self._model.selection_changed.connect(self._on_model_selection_changed)
 
     def focus_search(self) -> None:
         """Put the keyboard into the search field."""
@@ -138,7 +138,7 @@ class VocabularyPane(Pane):
                 self._begin_search()
         self._show_heading()
         self._show_emptiness()
-        token_id = self._focused_id()
+        token_id = self._selected_id()
         if token_id is not None:
             self._view.keep_token(token_id)
 
@@ -202,12 +202,12 @@ class VocabularyPane(Pane):
             return self.tr("Counting how often each token is used…")
         return self.tr("There is no such token at this step.")
 
-    def _focused_id(self) -> int | None:
+    def _selected_id(self) -> int | None:
         """Return the id of the token that is looked at, or that the pair makes; None if there is none yet."""
-        history, focus = self._model.history, self._model.focus
-        if history is None or focus is None:
+        history, selection = self._model.history, self._model.selection
+        if history is None or selection is None:
             return None
-        return id_of_token(focus, history.vocabulary(self._model.merge_count))
+        return id_of_token(selection, history.vocabulary(self._model.merge_count))
 
     # -- copying
 
@@ -266,13 +266,13 @@ class VocabularyPane(Pane):
     def _on_view_token_walked_to(self, token_id: int) -> None:
         history = self._model.history
         if history is not None:
-            self._model.set_focus(Focus("token", text=history.token(token_id)))
+            self._model.set_selection(Selection("token", text=history.token(token_id)))
 
     def _on_view_birth_requested(self, token_id: int) -> None:
         history = self._model.history
         if history is not None:
             self._model.seek(history.birth_step(token_id))
-            self._model.set_focus(Focus("token", text=history.token(token_id)))
+            self._model.set_selection(Selection("token", text=history.token(token_id)))
 
     def _on_usage_changed(self) -> None:
         if self.is_current:
@@ -288,9 +288,9 @@ class VocabularyPane(Pane):
     def _on_model_state_changed(self, _state: object) -> None:
         self.refresh_later()
 
-    def _on_model_focus_changed(self, _focus: object) -> None:
+    def _on_model_selection_changed(self, _selection: object) -> None:
         if self.is_current:
-            token_id = self._focused_id()
+            token_id = self._selected_id()
             if token_id is None:
                 self._view.clearSelection()
             else:

@@ -1,6 +1,7 @@
 """The table of tokens: each token as its chip, those that are never used marked, rows copied as tab-separated text.
 
-It shows a :class:`~wordpiece_studio.session.vocabulary_table.VocabularyTableModel` and decides nothing about the focus.
+It shows a :class:`~wordpiece_studio.session.vocabulary_table.VocabularyTableModel` and decides nothing about the
+selection.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the commands about the focus do: find a token, go to its birth, look at nothing."""
+"""What the commands about the selection do: find a token, go to its birth, look at nothing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.panes.vocabulary.vocabulary_pane import VocabularyPane
 
 
-class FocusController(QObject):
+class SelectionController(QObject):
     """Connects the commands with the model and the vocabulary, and leaves Escape to the fields that want it."""
 
     def __init__(self, window: QWidget, model: TrainerModel, vocabulary: VocabularyPane, actions: Actions) -> None:
@@ -28,8 +28,8 @@ class FocusController(QObject):
         self._field: QLineEdit | None = None  # the one that has the keyboard
         actions.find_token.triggered.connect(self._on_find_token_triggered)
         actions.go_to_birth.triggered.connect(self._on_go_to_birth_triggered)
-        actions.clear_focus.triggered.connect(self._on_clear_focus_triggered)
-        model.focus_changed.connect(self._on_model_focus_changed)
+        actions.clear_selection.triggered.connect(self._on_clear_selection_triggered)
+        model.selection_changed.connect(self._on_model_selection_changed)
         model.merges_appended.connect(self._on_model_merges_appended)
         model.run_reset.connect(self._enable)
         application = QApplication.instance()
@@ -39,14 +39,14 @@ class FocusController(QObject):
 
     def birth_step(self) -> int | None:
         """Return the step that made the token that is looked at, or that the pair makes; None if there is none."""
-        focus, history = self._model.focus, self._model.history
-        if focus is None or history is None:
+        selection, history = self._model.selection, self._model.history
+        if selection is None or history is None:
             return None
-        token_id = id_of_token(focus, history.vocabulary(self._model.merge_count))
+        token_id = id_of_token(selection, history.vocabulary(self._model.merge_count))
         return (history.birth_step(token_id) or None) if token_id is not None else None
 
     def _enable(self) -> None:
-        self._actions.clear_focus.setEnabled(self._model.focus is not None)
+        self._actions.clear_selection.setEnabled(self._model.selection is not None)
         self._actions.go_to_birth.setEnabled(self.birth_step() is not None)
 
     def _on_find_token_triggered(self) -> None:
@@ -63,14 +63,14 @@ class FocusController(QObject):
         if step is not None:
             self._model.seek(step)
 
-    def _on_clear_focus_triggered(self) -> None:
-        self._model.set_focus(None)
+    def _on_clear_selection_triggered(self) -> None:
+        self._model.set_selection(None)
 
-    def _on_model_focus_changed(self, _focus: object) -> None:
+    def _on_model_selection_changed(self, _selection: object) -> None:
         self._enable()
 
     def _on_model_merges_appended(self, _first: object, _last: object) -> None:
-        if self._model.focus is not None:
+        if self._model.selection is not None:
             self._enable()
 
     # -- Escape in a text field is the field's: it empties a search, or closes the bar that the field is in

@@ -1,4 +1,4 @@
-"""The commands about the focus in the whole window: find a token, go to its birth, look at nothing."""
+"""The commands about the selection in the whole window: find a token, go to its birth, look at nothing."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QDockWidget, QLineEdit, QWidget
 
-from wordpiece_studio.session.records import Focus
+from wordpiece_studio.session.records import Selection
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Studio
 
-FULLY = Focus("token", text="##fully")
+FULLY = Selection("token", text="##fully")
 
 
 def type_escape(studio: Studio) -> None:
@@ -31,30 +31,30 @@ def activate(studio: Studio, widget: QWidget | None = None) -> None:
 def test_escape_looks_at_nothing(studio: Studio) -> None:
     window = studio.window
     activate(studio, window.history_pane.view)
-    assert not window.actions_.clear_focus.isEnabled()
-    window.model.set_focus(FULLY)
-    assert window.actions_.clear_focus.isEnabled()
+    assert not window.actions_.clear_selection.isEnabled()
+    window.model.set_selection(FULLY)
+    assert window.actions_.clear_selection.isEnabled()
     type_escape(studio)
-    assert window.model.focus is None
-    assert not window.actions_.clear_focus.isEnabled()
+    assert window.model.selection is None
+    assert not window.actions_.clear_selection.isEnabled()
 
 
 def test_escape_in_a_field_is_the_fields_own(studio: Studio) -> None:
     window = studio.window
-    window.model.set_focus(FULLY)
+    window.model.set_selection(FULLY)
     activate(studio)
     window.actions_.find_token.trigger()
     field = window.vocabulary_pane.controls._field
     studio.wait(field.hasFocus)
     studio.qtbot.keyClicks(field, "ful")
     type_escape(studio)
-    assert (field.text(), window.model.focus) == ("", FULLY)
+    assert (field.text(), window.model.selection) == ("", FULLY)
     window.actions_.find.trigger()
     studio.wait(lambda: isinstance(QApplication.focusWidget(), QLineEdit) and not field.hasFocus())
     bar = QApplication.focusWidget()
     type_escape(studio)
     assert not bar.isVisible()
-    assert window.model.focus == FULLY
+    assert window.model.selection == FULLY
 
 
 def test_find_a_token_shows_the_vocabulary_wherever_it_is(studio: Studio) -> None:
@@ -72,11 +72,11 @@ def test_find_a_token_shows_the_vocabulary_wherever_it_is(studio: Studio) -> Non
 def test_to_the_birth(studio: Studio) -> None:
     window, action = studio.window, studio.window.actions_.go_to_birth
     assert not action.isEnabled()
-    for focus, step in ((FULLY, 8), (Focus("pair", left="Hug", right="##g"), 18)):
-        window.model.set_focus(focus)
+    for selection, step in ((FULLY, 8), (Selection("pair", left="Hug", right="##g"), 18)):
+        window.model.set_selection(selection)
         assert action.isEnabled()
         action.trigger()
         assert window.model.step == step
-    for focus in (Focus("token", text="##h"), Focus("token", text="[UNK]"), Focus("word", text="is")):
-        window.model.set_focus(focus)
+    for selection in (Selection("token", text="##h"), Selection("token", text="[UNK]"), Selection("word", text="is")):
+        window.model.set_selection(selection)
         assert not action.isEnabled()

@@ -1,4 +1,4 @@
-"""One focus: a click on anything that stands for a pair, a token or a word, and what every other pane makes of it."""
+"""One selection: a click on what stands for a pair, a token or a word, and what every other pane makes of it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QToolButton
 from tests.end_to_end.agreement import assert_all_panes_agree
 from tests.end_to_end.looking import assert_all_panes_look_at, marked_candidate
 from wordpiece_studio.session.history_rows import HistoryColumn
-from wordpiece_studio.session.records import Focus
+from wordpiece_studio.session.records import Selection
 from wordpiece_studio.ui.panes.charts.canvas import Canvas
 from wordpiece_studio.ui.panes.token_details.item_flow import ItemFlow
 from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
@@ -34,7 +34,7 @@ def test_from_a_row_of_the_history(everywhere: Driver) -> None:
     pane = everywhere.window.history_pane
     everywhere.click_row(pane.view, pane.rows.row_of_step(9), HistoryColumn.STEP)
     assert everywhere.model.step == 9
-    assert_all_panes_look_at(everywhere, Focus("token", text="Th"))
+    assert_all_panes_look_at(everywhere, Selection("token", text="Th"))
     assert_all_panes_agree(everywhere)
 
 
@@ -42,7 +42,7 @@ def test_from_a_row_of_the_history(everywhere: Driver) -> None:
 def test_from_a_token_in_the_history(everywhere: Driver) -> None:
     pane = everywhere.window.history_pane
     everywhere.click_row(pane.view, pane.rows.row_of_step(12), HistoryColumn.LEFT)
-    assert_all_panes_look_at(everywhere, Focus("token", text="ch"))
+    assert_all_panes_look_at(everywhere, Selection("token", text="ch"))
     assert everywhere.model.step == 12
 
 
@@ -50,14 +50,14 @@ def test_from_every_candidate(driver: Driver) -> None:
     view = driver.window.scoreboard_pane._candidates_view
     for row, candidate in enumerate(view.candidates.pairs[:6]):
         driver.click_row(view, row)
-        assert_all_panes_look_at(driver, Focus("pair", left=candidate.left, right=candidate.right))
+        assert_all_panes_look_at(driver, Selection("pair", left=candidate.left, right=candidate.right))
         assert marked_candidate(driver.window) == candidate.token
 
 
 def test_from_a_word_of_the_scoreboard(driver: Driver) -> None:
     view = driver.window.scoreboard_pane._words._view
     driver.click_row(view, 0)
-    assert_all_panes_look_at(driver, Focus("word", text="chapter"))
+    assert_all_panes_look_at(driver, Selection("word", text="chapter"))
 
 
 def test_from_a_chip(everywhere: Driver) -> None:
@@ -65,14 +65,14 @@ def test_from_a_chip(everywhere: Driver) -> None:
         pytest.skip("this layout shows no chips")
     everywhere.click_chip(ChipPlace(0, 4, 0))
     token = everywhere.window.tokenization_pane.live.lines[0].words[4].pieces[0].token
-    assert_all_panes_look_at(everywhere, Focus("token", text=token))
+    assert_all_panes_look_at(everywhere, Selection("token", text=token))
 
 
 def test_from_a_candidate_of_why_here(driver: Driver) -> None:
     driver.click_chip(ChipPlace(0, 3, 0))
     why = driver.window.tokenization_pane._why
     driver.click_row(why._table, len(why.rows) - 1)
-    assert_all_panes_look_at(driver, Focus("token", text=why.rows[-1][0]))
+    assert_all_panes_look_at(driver, Selection("token", text=why.rows[-1][0]))
 
 
 def test_from_a_row_of_the_vocabulary(driver: Driver) -> None:
@@ -80,7 +80,7 @@ def test_from_a_row_of_the_vocabulary(driver: Driver) -> None:
     pane = driver.window.vocabulary_pane
     driver.click_row(pane.view, pane.table.rowCount() - 2)
     token = driver.model.vocabulary_at(12).tokens[pane.view.selected_ids()[0]]
-    assert_all_panes_look_at(driver, Focus("token", text=token))
+    assert_all_panes_look_at(driver, Selection("token", text=token))
     for keys in ("Alt+Home", "Alt+End", "Alt+Left"):
         driver.press(keys)
         assert "vocabulary rows" in assert_all_panes_agree(driver).sizes
@@ -88,9 +88,9 @@ def test_from_a_row_of_the_vocabulary(driver: Driver) -> None:
 
 @pytest.mark.slow
 def test_from_a_chip_of_the_token_details(everywhere: Driver) -> None:
-    everywhere.model.set_focus(Focus("token", text="cha"))
+    everywhere.model.set_selection(Selection("token", text="cha"))
     everywhere.settle()
-    wanted = Focus("token", text="ch")
+    wanted = Selection("token", text="ch")
     controllers = [
         controller
         for controller in everywhere.window.token_details_pane.findChildren(ItemFlow)
@@ -108,12 +108,12 @@ def test_from_a_chip_of_the_token_details(everywhere: Driver) -> None:
 
 def test_from_a_node_of_the_merge_tree(driver: Driver) -> None:
     driver.window.resize(1600, 1500)  # else the panel shows one line
-    driver.model.set_focus(Focus("token", text="cha"))
+    driver.model.set_selection(Selection("token", text="cha"))
     driver.settle()
     tree = driver.window.token_details_pane.body.tree.view
     tokens = [driver.model.history.token(node.tree.token_id) for node in tree.nodes]
     driver.click(tree, tree.rect_of(tokens.index("ch")).center().toPoint())
-    assert_all_panes_look_at(driver, Focus("token", text="ch"))
+    assert_all_panes_look_at(driver, Selection("token", text="ch"))
 
 
 def test_from_a_word_of_the_corpus(driver: Driver) -> None:
@@ -121,7 +121,7 @@ def test_from_a_word_of_the_corpus(driver: Driver) -> None:
     cursor = editor.textCursor()
     cursor.setPosition(editor.toPlainText().index("chapter") + 2)
     driver.click(editor.viewport(), editor.cursorRect(cursor).center(), Qt.KeyboardModifier.ControlModifier)
-    assert_all_panes_look_at(driver, Focus("word", text="chapter"))
+    assert_all_panes_look_at(driver, Selection("word", text="chapter"))
 
 
 def test_from_a_step_of_the_chart(driver: Driver) -> None:
@@ -141,29 +141,29 @@ def test_from_a_token_of_the_chart(driver: Driver) -> None:
     driver.settle()
     canvas = pane.charts[0].findChild(Canvas)
     driver.click(canvas, canvas.plot_rect().center().toPoint())
-    focus = driver.model.focus
-    assert focus is not None
-    assert_all_panes_look_at(driver, focus)
+    selection = driver.model.selection
+    assert selection is not None
+    assert_all_panes_look_at(driver, selection)
 
 
-def test_a_focus_from_elsewhere_brings_its_row_into_view(driver: Driver) -> None:
+def test_a_selection_from_elsewhere_brings_its_row_into_view(driver: Driver) -> None:
     driver.press("Alt+End")
-    driver.model.set_focus(Focus("token", text=driver.model.history[0].token))
-    assert_all_panes_look_at(driver, Focus("token", text=driver.model.history[0].token))
+    driver.model.set_selection(Selection("token", text=driver.model.history[0].token))
+    assert_all_panes_look_at(driver, Selection("token", text=driver.model.history[0].token))
     view = driver.window.history_pane.view
     assert view.visualRect(driver.window.history_pane.rows.index(0, 0)).top() >= 0
 
 
 @pytest.mark.slow
-def test_a_focus_stays_as_the_step_moves(everywhere: Driver) -> None:
-    everywhere.model.set_focus(Focus("pair", left="ch", right="##a"))
+def test_a_selection_stays_as_the_step_moves(everywhere: Driver) -> None:
+    everywhere.model.set_selection(Selection("pair", left="ch", right="##a"))
     for keys in ("Alt+Home", "Alt+End", "Alt+Left"):
         everywhere.press(keys)
-        assert_all_panes_look_at(everywhere, Focus("pair", left="ch", right="##a"))
+        assert_all_panes_look_at(everywhere, Selection("pair", left="ch", right="##a"))
 
 
-def test_escape_takes_the_focus_away(driver: Driver) -> None:
-    driver.model.set_focus(Focus("token", text="Th"))
+def test_escape_takes_the_selection_away(driver: Driver) -> None:
+    driver.model.set_selection(Selection("token", text="Th"))
     driver.window.setFocus()
     driver.press("Esc")
     assert_all_panes_look_at(driver, None)
