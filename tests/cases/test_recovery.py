@@ -18,7 +18,7 @@ from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.corpus.files import TextOnDisk
 from wordpiece_studio.session import file_watch
 from wordpiece_studio.session.records import TrainerState
-from wordpiece_studio.session.recovery import journal, leftovers, recovery_keeper, store
+from wordpiece_studio.session.recovery import journal, recoverable_work, recovery_keeper, store
 from wordpiece_studio.session.settings import SettingsStore
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.controllers.recovery_controller import recovery_folder
@@ -61,10 +61,10 @@ def left_text(studio: Studio) -> str | None:
     """Return the text that the next start would offer if the window were killed now."""
     studio.wait(lambda: studio.window.recovery.keeper.is_idle, 10_000)
     studio.window.leave_at_once()
-    found = leftovers.find_leftovers(recovery_folder())
+    found = recoverable_work.find_recoverable(recovery_folder())
     for one in found:
         one.lock.give_back()
-    return leftovers.recover(found[0]).project.corpus.text if found else None
+    return recoverable_work.recover(found[0]).project.corpus.text if found else None
 
 
 # -- 13: a file that changes while it is read

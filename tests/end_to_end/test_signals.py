@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wordpiece_studio.session.recovery import leftovers
+from wordpiece_studio.session.recovery import recoverable_work
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -114,8 +114,8 @@ def end(folder: Path, step: str, *names: str) -> tuple[int, str]:
 
 def left(folder: Path) -> list[str]:
     """Return the texts that the next start would offer."""
-    found = leftovers.find_leftovers(folder / "state" / "wordpiece-studio" / "recovery")
-    texts = [leftovers.recover(each).project.corpus.text for each in found]
+    found = recoverable_work.find_recoverable(folder / "state" / "wordpiece-studio" / "recovery")
+    texts = [recoverable_work.recover(each).project.corpus.text for each in found]
     for each in found:
         each.lock.give_back()
     return texts

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.session.recovery.fakes import FakeState
-from wordpiece_studio.session.recovery import leftovers
+from wordpiece_studio.session.recovery import recoverable_work
 from wordpiece_studio.session.recovery.recovery_keeper import RecoveryKeeper
 from wordpiece_studio.session.recovery.store import RecoveryStore
 
@@ -45,8 +45,8 @@ class Kept:
         self.keeper._run_job.close()
         self.store.close(keeps=True)
 
-    def found(self) -> list[leftovers.Leftover]:
-        found = leftovers.find_leftovers(self.folder)
+    def found(self) -> list[recoverable_work.Recoverable]:
+        found = recoverable_work.find_recoverable(self.folder)
         for one in found:
             one.lock.give_back()
         return found
@@ -54,8 +54,8 @@ class Kept:
     def recovered(self) -> Project:
         """Crash, and return what the next start gets."""
         self.crash()
-        (leftover,) = self.found()
-        return leftovers.recover(leftover).project
+        (recoverable,) = self.found()
+        return recoverable_work.recover(recoverable).project
 
 
 @pytest.fixture

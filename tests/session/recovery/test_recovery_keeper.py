@@ -12,7 +12,7 @@ from tests.session.conftest import random_counts
 from tests.session.recovery.fakes import settings, trained
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.project_state import content_of
-from wordpiece_studio.session.recovery import leftovers, recovery_keeper
+from wordpiece_studio.session.recovery import recoverable_work, recovery_keeper
 from wordpiece_studio.session.recovery.recovery_keeper import RecoveryKeeper
 from wordpiece_studio.session.recovery.store import FolderLock, RecoveryStore
 from wordpiece_studio.session.text_file import TextFile
@@ -60,9 +60,9 @@ def test_what_was_typed_is_there_after_a_crash(kept: Kept) -> None:
     assert project.corpus.text == text
     assert project.corpus.is_edited
     assert project.corpus.name == "my corpus"
-    (leftover,) = kept.found()
-    assert leftover.about.edits == 19
-    assert time.time() - leftover.about.time < 60
+    (recoverable,) = kept.found()
+    assert recoverable.about.edits == 19
+    assert time.time() - recoverable.about.time < 60
 
 
 def test_typing_goes_to_the_journal_not_to_a_new_base(kept: Kept) -> None:
@@ -166,8 +166,8 @@ def test_only_merges_that_are_kept_are_promised(kept: Kept) -> None:
     kept.state.change(run=trained(random_counts(2), 5))
     kept.qtbot.waitUntil(lambda: kept.keeper.is_idle)
     kept.crash()
-    (leftover,) = kept.found()
-    assert leftover.about.merges == 0
+    (recoverable,) = kept.found()
+    assert recoverable.about.merges == 0
 
 
 def test_old_trainings_go(kept: Kept) -> None:
@@ -206,8 +206,8 @@ def test_a_damaged_training_costs_the_training_only(kept: Kept) -> None:
     text = kept.document.text
     kept.crash()
     file.write_bytes(file.read_bytes()[:1000])
-    (leftover,) = kept.found()
-    recovered = leftovers.recover(leftover)
+    (recoverable,) = kept.found()
+    recovered = recoverable_work.recover(recoverable)
     assert recovered.project.corpus.text == text
     assert recovered.project.run is None
     assert recovered.lost_run is not None
@@ -229,9 +229,9 @@ def test_what_was_saved_is_not_kept_until_it_changes(kept: Kept, tmp_path: Path)
     kept.wait()
     assert kept.keeper.is_kept
     kept.crash()
-    (leftover,) = kept.found()
-    assert leftover.about.project_path == str(tmp_path / "my.wpstudio")
-    assert leftover.about.edits == 1
+    (recoverable,) = kept.found()
+    assert recoverable.about.project_path == str(tmp_path / "my.wpstudio")
+    assert recoverable.about.edits == 1
 
 
 def test_closing_keeps_what_was_not_forgotten(kept: Kept) -> None:
@@ -239,8 +239,8 @@ def test_closing_keeps_what_was_not_forgotten(kept: Kept) -> None:
     type_text(kept, "typed in the last step")
     text = kept.document.text
     kept.keeper.close()
-    (leftover,) = kept.found()
-    assert leftovers.recover(leftover).project.corpus.text == text
+    (recoverable,) = kept.found()
+    assert recoverable_work.recover(recoverable).project.corpus.text == text
 
 
 def test_forgotten_and_closed_nothing_is_left(kept: Kept) -> None:
@@ -268,13 +268,13 @@ def test_what_is_restored_goes_on_being_kept(kept: Kept) -> None:
     kept.state.change(run=trained(random_counts(2), 30))
     kept.wait()
     kept.crash()
-    (leftover,) = leftovers.find_leftovers(kept.folder)
-    recovered = leftovers.recover(leftover)
+    (recoverable,) = recoverable_work.find_recoverable(kept.folder)
+    recovered = recoverable_work.recover(recoverable)
     kept.document.take_text(TextFile(recovered.project.corpus.text or ""), None, is_modified=True)
     kept.state.run = recovered.project.run
     kept.store = RecoveryStore(kept.folder)
     kept.keeper = RecoveryKeeper(kept.state, kept.document, kept.store)  # type: ignore[arg-type]
-    kept.keeper.adopt(leftover, recovered)
+    kept.keeper.adopt(recoverable, recovered)
     kept.wait()
     type_text(kept, "b")
     kept.wait()
@@ -320,12 +320,12 @@ def test_a_damaged_base_is_told_and_set_aside(kept: Kept) -> None:
     type_text(kept, "a")
     kept.wait()
     kept.crash()
-    (leftover,) = leftovers.find_leftovers(kept.folder)
-    (base,) = leftover.folder.glob("base-*")
+    (recoverable,) = recoverable_work.find_recoverable(kept.folder)
+    (base,) = recoverable.folder.glob("base-*")
     base.write_bytes(b"nothing of the kind")
     with pytest.raises(StudioError, match=r"base-1\.wpstudio"):
-        leftovers.recover(leftover)
-    aside = leftovers.set_aside(leftover)
+        recoverable_work.recover(recoverable)
+    aside = recoverable_work.set_aside(recoverable)
     assert aside.name.endswith(".damaged")
     assert (aside / "base-1.wpstudio").exists()
     assert kept.found() == []
@@ -349,7 +349,7 @@ def test_an_empty_folder_of_long_ago_goes_a_new_one_stays(tmp_path: Path) -> Non
         (tmp_path / name).mkdir()
         (tmp_path / name / "lock").touch()
         os.utime(tmp_path / name, (time.time() - age,) * 2)
-    assert leftovers.find_leftovers(tmp_path) == []
+    assert recoverable_work.find_recoverable(tmp_path) == []
     assert {path.name for path in tmp_path.iterdir()} == {new, "not of a Studio"}
 
 
@@ -358,8 +358,8 @@ def test_refused_it_is_gone(kept: Kept) -> None:
     type_text(kept, "a")
     kept.wait()
     kept.crash()
-    (leftover,) = leftovers.find_leftovers(kept.folder)
-    leftovers.remove(leftover)
+    (recoverable,) = recoverable_work.find_recoverable(kept.folder)
+    recoverable_work.remove(recoverable)
     assert list(kept.folder.iterdir()) == []
 
 
@@ -399,9 +399,9 @@ def test_it_is_known_what_the_project_file_was(kept: Kept, tmp_path: Path) -> No
     type_text(kept, "b")
     kept.wait()
     kept.crash()
-    (leftover,) = leftovers.find_leftovers(kept.folder)
-    assert (leftover.about.project_size, leftover.about.project_modified_ns) == (5, path.stat().st_mtime_ns)
-    assert not leftovers.recover(leftover).is_project_another
+    (recoverable,) = recoverable_work.find_recoverable(kept.folder)
+    assert (recoverable.about.project_size, recoverable.about.project_modified_ns) == (5, path.stat().st_mtime_ns)
+    assert not recoverable_work.recover(recoverable).is_project_another
     path.write_bytes(b"saved by somebody")
-    assert leftovers.recover(leftover).is_project_another
-    leftover.lock.give_back()
+    assert recoverable_work.recover(recoverable).is_project_another
+    recoverable.lock.give_back()

@@ -15,7 +15,7 @@ from wordpiece_studio.corpus.corpus_file import CorpusFile
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.document import Document
 from wordpiece_studio.session.file_rows import FileRow
-from wordpiece_studio.session.recovery import leftovers, recovery_keeper
+from wordpiece_studio.session.recovery import recoverable_work, recovery_keeper
 from wordpiece_studio.session.recovery.journal import EDIT
 from wordpiece_studio.session.recovery.recovery_keeper import RecoveryKeeper
 from wordpiece_studio.session.recovery.store import RecoveryStore
@@ -108,13 +108,13 @@ def test_what_is_read_again_is_what_the_document_was(tmp_path: Path, monkeypatch
     monkeypatch.setattr(recovery_keeper, "LARGEST_JOURNAL", 4000)
     monkeypatch.setattr(os, "fsync", lambda _descriptor: None)
     replayed = []
-    take = leftovers._Replay.take
+    take = recoverable_work._Replay.take
 
-    def counting(replay: leftovers._Replay, kind: bytes, content: bytes) -> None:
+    def counting(replay: recoverable_work._Replay, kind: bytes, content: bytes) -> None:
         replayed.append(kind)
         take(replay, kind, content)
 
-    monkeypatch.setattr(leftovers._Replay, "take", counting)
+    monkeypatch.setattr(recoverable_work._Replay, "take", counting)
     for seed in range(40):
         document = Document()
         folder = tmp_path / str(seed)
@@ -132,10 +132,10 @@ def test_what_is_read_again_is_what_the_document_was(tmp_path: Path, monkeypatch
         project = state.capture()
         assert keeper.is_kept == keeper._is_to_be_kept(project)
         store.close(keeps=True)
-        found = leftovers.find_leftovers(folder)
+        found = recoverable_work.find_recoverable(folder)
         assert len(found) == int(keeper.is_kept)
         for one in found:
-            recovered = leftovers.recover(one)
+            recovered = recoverable_work.recover(one)
             one.lock.give_back()
             assert recovered.lost_edits is None
             assert recovered.project.corpus == project.corpus

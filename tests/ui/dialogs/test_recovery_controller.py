@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from tests.ui.conftest import Studio
-from wordpiece_studio.session.recovery import leftovers, recovery_keeper
+from wordpiece_studio.session.recovery import recoverable_work, recovery_keeper
 from wordpiece_studio.session.recovery.about import About
 from wordpiece_studio.session.settings import SettingsStore
 from wordpiece_studio.ui.controllers.recovery_controller import recovery_folder
@@ -162,8 +162,8 @@ def test_escape_keeps_it_for_the_next_start(start: Callable[..., Studio]) -> Non
     QTest.keyClick(dialog(studio), Qt.Key.Key_Escape)
     studio.wait_finished()
     crash(studio)
-    (leftover,) = _left()
-    assert leftovers.recover(leftover).project.corpus.text == text
+    (recoverable,) = _left()
+    assert recoverable_work.recover(recoverable).project.corpus.text == text
 
 
 @pytest.mark.slow
@@ -211,8 +211,8 @@ def test_ended_by_a_signal_it_is_left_for_the_next_start(start: Callable[..., St
     studio.wait_finished()
     studio.window.document.set_text("the machine shuts down now")
     studio.window.leave_at_once()
-    (leftover,) = _left()
-    assert leftovers.recover(leftover).project.corpus.text == "the machine shuts down now"
+    (recoverable,) = _left()
+    assert recoverable_work.recover(recoverable).project.corpus.text == "the machine shuts down now"
 
 
 @pytest.mark.slow
@@ -267,8 +267,8 @@ def test_what_is_missing_of_what_is_restored_is_told(start: Callable[..., Studio
     assert studio.window.document.text.startswith("Unsaved hugs. ")
 
 
-def _left() -> list[leftovers.Leftover]:
-    found = leftovers.find_leftovers(recovery_folder())
+def _left() -> list[recoverable_work.Recoverable]:
+    found = recoverable_work.find_recoverable(recovery_folder())
     for one in found:
         one.lock.give_back()
     return found

@@ -2,7 +2,7 @@
 
 It listens to the document and to the state of the project, and hands on what has changed to two threads: one for text
 and settings, which is quick, and one for the training, which may be long. What is written is `store`'s affair, and what
-becomes of it `leftovers`'.
+becomes of it `recoverable_work`'.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.document import Document
     from wordpiece_studio.session.project_state import ProjectContent, ProjectState
     from wordpiece_studio.session.recovery.journal import Record
-    from wordpiece_studio.session.recovery.leftovers import Leftover, Recovered
+    from wordpiece_studio.session.recovery.recoverable_work import Recoverable, Recovered
     from wordpiece_studio.session.recovery.store import RecoveryStore
     from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectRun
     from wordpiece_studio.training.history import MergeHistory
@@ -158,10 +158,10 @@ class RecoveryKeeper(QObject):
             self._has_changed = True
             self._on_timer_timeout()
 
-    def adopt(self, leftover: Leftover, recovered: Recovered) -> None:
+    def adopt(self, recoverable: Recoverable, recovered: Recovered) -> None:
         """Keep on in the folder that was left, now that what it held is restored."""
         about = recovered.about
-        self._store.adopt(leftover.folder, leftover.lock, leftover.number, about.run)
+        self._store.adopt(recoverable.folder, recoverable.lock, recoverable.number, about.run)
         self._saved = None
         if self._state.path is not None:
             self._project_stamp = about.project_size, about.project_modified_ns

@@ -1,4 +1,4 @@
-"""The folder in which a running Studio keeps its unsaved work. What is read back of it: `leftovers`.
+"""The folder in which a running Studio keeps its unsaved work. What is read back of it: `recoverable_work`.
 
 In the recovery folder of the user each running Studio has a folder of its own, with these files:
 

@@ -13,7 +13,7 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.corpus_opening import CorpusOpening, OpenedText, OpeningOrder, Reading
 from wordpiece_studio.ui.controllers.listing_controller import ListingController
 from wordpiece_studio.ui.dialogs.project.file_questions import names_project, overwrite_box, place_dialog
-from wordpiece_studio.ui.dialogs.project.stakes import Loss
+from wordpiece_studio.ui.dialogs.project.unsaved_work import Loss
 from wordpiece_studio.ui.panes.corpus.encodings import is_about_decoding
 from wordpiece_studio.ui.panes.corpus.samples import sample
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QMessageBox
 
-from wordpiece_studio.ui.dialogs.project.stakes import Loss, Stakes, stakes_box
+from wordpiece_studio.ui.dialogs.project.unsaved_work import Loss, UnsavedWork, unsaved_work_box
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.ui.controllers.file_controller import FileController
     from wordpiece_studio.ui.controllers.project_controller import ProjectController
-    from wordpiece_studio.ui.dialogs.project.stakes import StakesFinder
+    from wordpiece_studio.ui.dialogs.project.unsaved_work import UnsavedWorkFinder
 
 _Button = QMessageBox.StandardButton
 
@@ -29,7 +29,7 @@ class LeaveController(QObject):
     """The window may close now."""
 
     def __init__(
-        self, window: QWidget, finder: StakesFinder, project: ProjectController, files: FileController
+        self, window: QWidget, finder: UnsavedWorkFinder, project: ProjectController, files: FileController
     ) -> None:
         super().__init__(window)
         self._window = window
@@ -48,7 +48,7 @@ class LeaveController(QObject):
         if self._project.is_saving:
             self._project.when_saved(self._close_again)
             return True
-        if not self._finder.stakes(Loss.ALL).is_any:
+        if not self._finder.unsaved_work(Loss.ALL).is_any:
             return False
         self.when_safe(self.agreed.emit)
         return True
@@ -57,15 +57,15 @@ class LeaveController(QObject):
         """Do `then` at once if it costs nothing that is in no file, else when the user has saved it or given it up."""
         if self._box is not None:
             return
-        stakes = self._finder.stakes(loss)
-        if stakes.is_any:
-            self._ask(stakes, then, loss)
+        unsaved_work = self._finder.unsaved_work(loss)
+        if unsaved_work.is_any:
+            self._ask(unsaved_work, then, loss)
         else:
             then()
 
-    def _ask(self, stakes: Stakes, then: Callable[[], None], loss: Loss) -> None:
+    def _ask(self, unsaved_work: UnsavedWork, then: Callable[[], None], loss: Loss) -> None:
         self._then, self._loss = then, loss
-        self._box = stakes_box(self._window, stakes, self._files.corpus_name, self._project.path)
+        self._box = unsaved_work_box(self._window, unsaved_work, self._files.corpus_name, self._project.path)
         self._box.finished.connect(self._on_box_finished)
         self._box.open()
 
@@ -80,9 +80,9 @@ class LeaveController(QObject):
 
     def _when_saved(self, then: Callable[[], None], loss: Loss) -> None:
         """Do `then`, unless something was typed while the project was written; what a training learned is no reason."""
-        stakes = self._finder.stakes(loss)
-        if stakes.is_anything_made and self._box is None:
-            self._ask(stakes, then, loss)
+        unsaved_work = self._finder.unsaved_work(loss)
+        if unsaved_work.is_anything_made and self._box is None:
+            self._ask(unsaved_work, then, loss)
         else:
             then()
 

@@ -24,7 +24,7 @@ from wordpiece_studio.ui.dialogs.project.file_questions import (
     title_of,
     with_suffix,
 )
-from wordpiece_studio.ui.dialogs.project.stakes import Loss
+from wordpiece_studio.ui.dialogs.project.unsaved_work import Loss
 from wordpiece_studio.ui.messages import add_button, plain_box, sentence
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.project_state import ProjectState
     from wordpiece_studio.session.settings import SettingsStore
     from wordpiece_studio.ui.actions import Actions
-    from wordpiece_studio.ui.dialogs.project.stakes import StakesFinder
+    from wordpiece_studio.ui.dialogs.project.unsaved_work import UnsavedWorkFinder
     from wordpiece_studio.ui.messages import Messages
     from wordpiece_studio.ui.widgets.banner import Banner
 
@@ -59,7 +59,7 @@ class ProjectController(QObject):
     opened = Signal(object)
 
     def __init__(
-        self, window: QMainWindow, state: ProjectState, document: Document, finder: StakesFinder,
+        self, window: QMainWindow, state: ProjectState, document: Document, finder: UnsavedWorkFinder,
         settings: SettingsStore, actions: Actions, messages: Messages, banner: Banner,
     ) -> None:  # fmt: skip
         super().__init__(window)
@@ -312,7 +312,7 @@ class ProjectController(QObject):
         self._show_modified()
 
     def _show_modified(self) -> None:
-        self._window.setWindowModified(self._finder.stakes(Loss.ALL).is_any)
+        self._window.setWindowModified(self._finder.unsaved_work(Loss.ALL).is_any)
 
     def _on_state_changed(self) -> None:
         if not self._title_timer.isActive():

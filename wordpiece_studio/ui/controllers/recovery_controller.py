@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.background_job import BackgroundJob
-from wordpiece_studio.session.recovery import leftovers
+from wordpiece_studio.session.recovery import recoverable_work
 from wordpiece_studio.session.recovery.recovery_keeper import RecoveryKeeper
 from wordpiece_studio.session.recovery.store import RecoveryStore
 from wordpiece_studio.system.printable import display_name
@@ -60,8 +60,8 @@ class RecoveryController(QObject):
         self._folder = folder
         self.keeper = RecoveryKeeper(state, document, RecoveryStore(folder), self)
         self.keeper.failed.connect(self._on_keeper_failed)
-        self._found: list[leftovers.Leftover] = []
-        self._wanted: leftovers.Leftover | None = None
+        self._found: list[recoverable_work.Recoverable] = []
+        self._wanted: recoverable_work.Recoverable | None = None
         self._then: Callable[[], None] | None = None
         self._dialog: RecoveryDialog | None = None
         self._job = BackgroundJob(_recover, self.tr("The restoring of unsaved work"), self)
@@ -72,7 +72,7 @@ class RecoveryController(QObject):
     def offer(self, then: Callable[[], None]) -> None:
         """Ask what becomes of what was left, if anything was; call `then` unless something was restored."""
         self._then = then
-        self._found = leftovers.find_leftovers(self._folder)
+        self._found = recoverable_work.find_recoverable(self._folder)
         self._ask_or_go_on()
 
     def close(self) -> None:
@@ -103,7 +103,7 @@ class RecoveryController(QObject):
     def _put_off(self) -> None:
         """Leave everything that was found for the next start."""
         for one in [*self._found, *([self._wanted] if self._wanted is not None else [])]:
-            leftovers.keep_for_later(one)
+            recoverable_work.keep_for_later(one)
         self._found, self._wanted = [], None
 
     def _on_dialog_restore_wanted(self, number: int) -> None:
@@ -111,7 +111,7 @@ class RecoveryController(QObject):
         self._job.begin(self._wanted)
 
     def _on_dialog_refused(self, number: int) -> None:
-        leftovers.remove(self._found.pop(number))
+        recoverable_work.remove(self._found.pop(number))
         self._ask_or_go_on()
 
     def _on_dialog_postponed(self) -> None:
@@ -119,7 +119,7 @@ class RecoveryController(QObject):
         self._ask_or_go_on()
 
     def _on_job_finished(self, result: object) -> None:
-        recovered = cast("leftovers.Recovered", result)
+        recovered = cast("recoverable_work.Recovered", result)
         wanted, self._wanted = self._wanted, None
         if wanted is None:
             return
@@ -127,7 +127,7 @@ class RecoveryController(QObject):
         try:
             self._state.restore(recovered.project)
         except StudioError as error:
-            leftovers.keep_for_later(wanted)
+            recoverable_work.keep_for_later(wanted)
             self._messages.show_error(error)
             self._ask_or_go_on()
             return
@@ -150,7 +150,7 @@ class RecoveryController(QObject):
         wanted, self._wanted = self._wanted, None
         if wanted is None:
             return
-        aside = leftovers.set_aside(wanted)
+        aside = recoverable_work.set_aside(wanted)
         self._messages.show_error(
             StudioError(
                 "The unsaved work “{name}” cannot be restored: {reason}",
@@ -166,7 +166,7 @@ class RecoveryController(QObject):
         self._banner.show_message(str(error), "warning")
 
 
-def _losses(recovered: leftovers.Recovered) -> list[StudioError]:
+def _losses(recovered: recoverable_work.Recovered) -> list[StudioError]:
     """Return what has to be told of what could not be read."""
     losses = []
     if recovered.lost_edits is not None:
@@ -189,4 +189,4 @@ def _losses(recovered: leftovers.Recovered) -> list[StudioError]:
 
 
 def _recover(order: object, _stop: threading.Event, _report: Callable[[object], None]) -> object:
-    return leftovers.recover(cast("leftovers.Leftover", order))
+    return recoverable_work.recover(cast("recoverable_work.Recoverable", order))

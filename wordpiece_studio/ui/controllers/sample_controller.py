@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
-from wordpiece_studio.ui.dialogs.project.stakes import Loss
+from wordpiece_studio.ui.dialogs.project.unsaved_work import Loss
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
@@ -41,5 +41,5 @@ class SampleController(QObject):
     def _on_sample_loaded(self, sample: SampleCorpus) -> None:
         self._figures.choose(sample.normalizer, sample.pre_tokenizer)
         self._settings.set_config(replace(self._settings.config(), vocab_size=sample.size or None, min_frequency=0))
-        self._training.proposal.take_known()
+        self._training.suggested_settings.take_known()
         self._training.train_unasked()

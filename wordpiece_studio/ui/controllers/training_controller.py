@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.records import Progress, TrainerState
 from wordpiece_studio.ui.controllers.memory_controller import MemoryController
-from wordpiece_studio.ui.controllers.proposal_controller import ProposalController
+from wordpiece_studio.ui.controllers.suggested_settings_controller import SuggestedSettingsController
 from wordpiece_studio.ui.panes.training_bar.live_training import LiveTraining
 from wordpiece_studio.ui.panes.training_bar.run_record import RunRecord
 from wordpiece_studio.ui.panes.training_bar.training_dialogs import FurtherDialog, discard_question, next_size
@@ -102,7 +102,8 @@ class TrainingState(QObject):
         elif training or paused:
             bar.show_progress(controller.model.progress, paused)
         else:
-            words = idle_words(controller.model, controller.record, controller.proposal.words, controller.memory.words)
+            suggested = controller.suggested_settings.words
+            words = idle_words(controller.model, controller.record, suggested, controller.memory.words)
             bar.show_text(*controller.engine.beside(*words))
 
 
@@ -170,7 +171,7 @@ class TrainingController(QObject):
         self._size_offered = 0
         self._refusal = ""  # what was said last of a training that could not begin
         self.engine = EngineNotice(self)
-        self.proposal = ProposalController(bar.settings, self)
+        self.suggested_settings = SuggestedSettingsController(bar.settings, self)
         self.memory = MemoryController(window, bar.settings, banner)
         self.record = RunRecord(model, counting, bar.settings, self)
         self.live = LiveTraining(model, counting, self.record, actions, settings, self)
@@ -192,7 +193,7 @@ class TrainingController(QObject):
     def take_corpus(self, name: str, *, keeps_run: bool) -> None:
         """Another corpus called `name` was opened; without `keeps_run` a run that no one asked for is dropped."""
         self.record.set_corpus_name(name)
-        self.proposal.expect_text()
+        self.suggested_settings.expect_text()
         self.live.take_opened()
         if not keeps_run:
             self._banner.clear()  # it speaks of the corpus before
@@ -290,7 +291,7 @@ class TrainingController(QObject):
 
     def _on_counting_counts_changed(self, counts: WordCounts | None) -> None:
         if counts is not None:
-            self.proposal.take_counts(counts)
+            self.suggested_settings.take_counts(counts)
         self.memory.take_counts(counts)
         if counts is not None and self._is_waiting:
             self._begin(counts)
@@ -352,7 +353,7 @@ class TrainingController(QObject):
     def _on_model_run_reset(self) -> None:
         if self._banner.text == self._refusal != "":
             self._banner.clear()  # of a text that was trained as it was typed: now it can be
-        self.proposal.trained()
+        self.suggested_settings.trained()
         self._bar.settings.set_size_wrong(False)
         if not self.record.is_automatic and (words := notice_words(self._model.notices)):
             self._say(words, "info")
@@ -379,7 +380,7 @@ class TrainingController(QObject):
     def _on_model_failed(self, error: StudioError) -> None:
         counts = self._counting.counts
         is_small = "minimum" in error.values and counts is not None and self.live.can_train(counts)
-        if is_small and counts is not None and self.proposal.take_refusal(counts):
+        if is_small and counts is not None and self.suggested_settings.take_refusal(counts):
             self._train_live(counts)  # with the new size
             return
         self._step_wanted = None

@@ -13,7 +13,7 @@ from wordpiece_studio.session.project_state import ProjectState
 from wordpiece_studio.ui.controllers.disk_controller import DiskController
 from wordpiece_studio.ui.controllers.leave_controller import LeaveController
 from wordpiece_studio.ui.controllers.project_controller import ProjectController
-from wordpiece_studio.ui.dialogs.project.stakes import StakesFinder
+from wordpiece_studio.ui.dialogs.project.unsaved_work import UnsavedWorkFinder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,7 +56,7 @@ class ProjectParts(QObject):
         self.references = CorpusReferences(self)
         self.watch = FileWatch(self)
         self.state = ProjectState(document, model, marks, fields, self.references, self)
-        finder = StakesFinder(self.state, document, model, marks, record)
+        finder = UnsavedWorkFinder(self.state, document, model, marks, record)
         self.controller = ProjectController(
             window, self.state, document, finder, settings, actions, messages, banners[0]
         )

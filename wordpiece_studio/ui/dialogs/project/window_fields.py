@@ -92,7 +92,7 @@ class WindowFields(ProjectFields):
         config = self._settings.shown_config()
         self._files.take_restored(name)
         self._settings.set_config(config)
-        self._training.proposal.take_known()
+        self._training.suggested_settings.take_known()
 
     def counts(self) -> WordCounts | None:
         """Return the word counts of the corpus as it is; None while they are not known."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.proposal import Proposal, propose
+from wordpiece_studio.session.suggested_settings import SuggestedSettings, propose
 
 if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
@@ -17,7 +17,7 @@ _LARGE_TEXT = 5000
 """Characters; a text that has more and at least doubled was pasted or dropped, not typed."""
 
 
-class ProposalController(QObject):
+class SuggestedSettingsController(QObject):
     """Proposes once for each corpus that was opened, and never over a size that was chosen for it."""
 
     def __init__(self, settings: TrainingSettings, parent: QObject) -> None:
@@ -26,7 +26,7 @@ class ProposalController(QObject):
         self._is_awaited = False
         self._is_users = False  # the size was chosen since this corpus was opened
         self._characters = 0
-        self._shown: Proposal | None = None
+        self._shown: SuggestedSettings | None = None
         self._floor = 0  # the smallest count that was proposed, not chosen
         settings.changed.connect(self._on_settings_changed)
 
@@ -49,7 +49,7 @@ class ProposalController(QObject):
 
     def offer(self, vocab_size: int) -> None:
         """Propose the size that is known to show a sample well; 0 is no limit."""
-        self._show(Proposal(vocab_size))
+        self._show(SuggestedSettings(vocab_size))
 
     def take_known(self) -> None:
         """The limits of this corpus were set already."""
@@ -81,18 +81,18 @@ class ProposalController(QObject):
         return True
 
     def trained(self) -> None:
-        """The proposal was taken: there is nothing more to say about it."""
+        """The suggested settings were taken: there is nothing more to say about them."""
         self._shown = None
         self._settings.set_hint("")
 
-    def _show(self, proposal: Proposal) -> None:
+    def _show(self, suggested_settings: SuggestedSettings) -> None:
         self._is_awaited = False
         _, present = self._settings.limits
         is_ours = present == self._floor
-        floor = proposal.min_frequency if is_ours else present  # a floor that the user chose stays
+        floor = suggested_settings.min_frequency if is_ours else present  # a floor that the user chose stays
         self._floor = floor if is_ours else 0
-        self._settings.set_limits(proposal.vocab_size, floor)
-        self._shown = Proposal(proposal.vocab_size, floor if is_ours else 0)
+        self._settings.set_limits(suggested_settings.vocab_size, floor)
+        self._shown = SuggestedSettings(suggested_settings.vocab_size, floor if is_ours else 0)
         self._settings.set_hint(self.words)
 
     def _on_settings_changed(self) -> None:

@@ -34,7 +34,7 @@ _EMPTY_SECONDS = 3600.0  # a folder without a base is of a Studio that is just b
 
 
 @dataclass(frozen=True, slots=True)
-class Leftover:
+class Recoverable:
     """The folder of a Studio that is gone, and its lock, which is held here until the user has answered."""
 
     folder: Path
@@ -68,7 +68,7 @@ class Recovered:
     is_project_another: bool = False
 
 
-def find_leftovers(folder: Path) -> list[Leftover]:
+def find_recoverable(folder: Path) -> list[Recoverable]:
     """Return what dead Studios have left in the recovery folder, the latest first. Their locks are held then.
 
     What a living one keeps is not looked at. A folder that cannot be read is passed over.
@@ -82,16 +82,16 @@ def find_leftovers(folder: Path) -> list[Leftover]:
         return []
     for path in folders:
         try:
-            leftover = _leftover(path)
+            recoverable = _recoverable(path)
         except OSError as error:
             _log.info("a folder of unsaved work is passed over: %s", error)
             continue
-        if leftover is not None:
-            found.append(leftover)
+        if recoverable is not None:
+            found.append(recoverable)
     return sorted(found, key=_time_of, reverse=True)
 
 
-def recover(leftover: Leftover, open_: OpenProject | None = None) -> Recovered:
+def recover(recoverable: Recoverable, open_: OpenProject | None = None) -> Recovered:
     """Open what was left: the last base, with all that the journal holds of what came after. The folder is untouched.
 
     If the base cannot be read, what was kept with the training has to do, which is older.
@@ -102,20 +102,20 @@ def recover(leftover: Leftover, open_: OpenProject | None = None) -> Recovered:
         If neither can be read.
     """
     open_ = open_ or _project_opener()
-    files = numbered_files(leftover.folder)
+    files = numbered_files(recoverable.folder)
     try:
-        base = open_(_file(leftover.folder, files, "base", leftover.number))
+        base = open_(_file(recoverable.folder, files, "base", recoverable.number))
     except StudioError as error:
-        return _without_base(leftover, files, open_, error)
+        return _without_base(recoverable, files, open_, error)
     replay, lost_edits = _Replay(base), None
     try:
-        for kind, content in read_journal(_file(leftover.folder, files, "journal", leftover.number)):
+        for kind, content in read_journal(_file(recoverable.folder, files, "journal", recoverable.number)):
             replay.take(kind, content)
     except StudioError as error:
         lost_edits = error
     project, about = replay.project(), replay.about
     if about is None:  # the journal is damaged from its first record on
-        about = msgspec.structs.replace(leftover.about, name=base.corpus.name, run=_newest(files, "run"))
+        about = msgspec.structs.replace(recoverable.about, name=base.corpus.name, run=_newest(files, "run"))
     elif about.run and ("run", about.run) not in files:  # it is of a time when another one counted
         about = msgspec.structs.replace(about, run=_newest(files, "run") or about.run)
     is_another = is_saved_by_another(about)
@@ -137,44 +137,44 @@ def is_saved_by_another(about: About) -> bool:
     return (status.st_size, status.st_mtime_ns) != (about.project_size, about.project_modified_ns)
 
 
-def remove(leftover: Leftover) -> None:
+def remove(recoverable: Recoverable) -> None:
     """Remove what was left, as the user wants it."""
-    leftover.lock.give_back()
-    remove_folder(leftover.folder)
+    recoverable.lock.give_back()
+    remove_folder(recoverable.folder)
 
 
-def keep_for_later(leftover: Leftover) -> None:
+def keep_for_later(recoverable: Recoverable) -> None:
     """Leave it as it is; the next start finds it again."""
-    leftover.lock.give_back()
+    recoverable.lock.give_back()
 
 
-def set_aside(leftover: Leftover) -> Path:
+def set_aside(recoverable: Recoverable) -> Path:
     """Put away what cannot be read, so that no start is hindered by it; return where it is now."""
-    leftover.lock.give_back()
-    aside = leftover.folder.with_name(leftover.folder.name + DAMAGED)
+    recoverable.lock.give_back()
+    aside = recoverable.folder.with_name(recoverable.folder.name + DAMAGED)
     try:
-        return leftover.folder.rename(aside)
+        return recoverable.folder.rename(aside)
     except OSError as error:
         _log.info("the damaged work stays where it is: %s", error)
-        return leftover.folder
+        return recoverable.folder
 
 
-def _leftover(folder: Path) -> Leftover | None:
+def _recoverable(folder: Path) -> Recoverable | None:
     lock = FolderLock(folder)
     if not lock.take():
         return None
-    leftover = None
+    recoverable = None
     try:
         files = numbered_files(folder)
         number = _newest(files, "base")
         if number:
-            leftover = Leftover(folder, lock, number, _about(files.get(("journal", number)), folder))
+            recoverable = Recoverable(folder, lock, number, _about(files.get(("journal", number)), folder))
         elif time.time() - folder.stat().st_mtime > _EMPTY_SECONDS:
             remove_folder(folder)
     finally:
-        if leftover is None:
+        if recoverable is None:
             lock.give_back()
-    return leftover
+    return recoverable
 
 
 class _Replay:
@@ -223,13 +223,13 @@ class _Replay:
 
 
 def _without_base(
-    leftover: Leftover, files: dict[tuple[str, int], Path], open_: OpenProject, reason: StudioError
+    recoverable: Recoverable, files: dict[tuple[str, int], Path], open_: OpenProject, reason: StudioError
 ) -> Recovered:
     """Return what was kept with the training; raise `reason` if that cannot be read either."""
-    about = leftover.about
+    about = recoverable.about
     number = about.run or _newest(files, "run")
     try:
-        project = open_(_file(leftover.folder, files, "run", number))
+        project = open_(_file(recoverable.folder, files, "run", number))
     except StudioError:
         raise reason from None
     about = msgspec.structs.replace(about, name=about.name or project.corpus.name, run=number)
@@ -293,5 +293,5 @@ def _project_opener() -> OpenProject:
     return open_project
 
 
-def _time_of(leftover: Leftover) -> float:
-    return leftover.about.time
+def _time_of(recoverable: Recoverable) -> float:
+    return recoverable.about.time

@@ -32,7 +32,7 @@ class Loss(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Stakes:
+class UnsavedWork:
     """What is in no file.
 
     Attributes
@@ -66,7 +66,7 @@ class Stakes:
         return self.text or self.merges > 0 or self.notes > 0 or self.others or self.trains
 
 
-class StakesFinder:
+class UnsavedWorkFinder:
     """Compares what there is with what is in files."""
 
     def __init__(
@@ -78,13 +78,13 @@ class StakesFinder:
         self._marks = marks
         self._record = record
 
-    def stakes(self, loss: Loss) -> Stakes:
+    def unsaved_work(self, loss: Loss) -> UnsavedWork:
         """Return what `loss` would cost."""
         trains = loss is not Loss.CORPUS and self._model.state is TrainerState.TRAINING and self._record.is_wanted
         saved = self._state.saved_content
         if saved is not None:
             return self._against(saved, trains=trains)
-        return Stakes(
+        return UnsavedWork(
             text=self._document.is_modified,
             merges=self._model.merge_count if loss is not Loss.CORPUS and self._record.is_unsaved else 0,
             notes=self._new_notes() if loss is Loss.ALL else 0,
@@ -98,10 +98,10 @@ class StakesFinder:
         notes = self._state.content().notes
         return len(notes) if left is None else len(set(notes) - set(left.notes))
 
-    def _against(self, saved: ProjectContent, *, trains: bool) -> Stakes:
+    def _against(self, saved: ProjectContent, *, trains: bool) -> UnsavedWork:
         now = self._state.content()
         new_run = now.run is not None and now.run != saved.run
-        return Stakes(
+        return UnsavedWork(
             text=now.corpus != saved.corpus,
             merges=self._model.merge_count if new_run else 0,
             notes=len(set(now.notes) ^ set(saved.notes)),
@@ -110,13 +110,13 @@ class StakesFinder:
         )
 
 
-def stakes_box(window: QWidget, stakes: Stakes, corpus_name: str, path: Path | None) -> QMessageBox:
+def unsaved_work_box(window: QWidget, unsaved_work: UnsavedWork, corpus_name: str, path: Path | None) -> QMessageBox:
     """Return the question whether the project is saved first: ``Save``, ``Discard`` or ``Cancel``."""
     if path is None:
         title = window.tr("Save your work as a project?")
     else:
         title = window.tr("Save the changes of the project “{name}”?").format(name=path.stem)
-    box = plain_box(window, QMessageBox.Icon.Question, title, "\n".join(_lines(window, stakes, corpus_name)))
+    box = plain_box(window, QMessageBox.Icon.Question, title, "\n".join(_lines(window, unsaved_work, corpus_name)))
     add_button(box, _Button.Save, window.tr("&Save as…") if path is None else window.tr("&Save"))
     add_button(box, _Button.Discard, window.tr("&Don’t save"))
     add_button(box, _Button.Cancel)
@@ -124,21 +124,21 @@ def stakes_box(window: QWidget, stakes: Stakes, corpus_name: str, path: Path | N
     return box
 
 
-def _lines(window: QWidget, stakes: Stakes, corpus_name: str) -> list[str]:
+def _lines(window: QWidget, unsaved_work: UnsavedWork, corpus_name: str) -> list[str]:
     lines = []
-    if stakes.text:
+    if unsaved_work.text:
         lines.append(window.tr("The corpus “{name}” was edited.").format(name=corpus_name))
-    if stakes.merges == 1:
+    if unsaved_work.merges == 1:
         lines.append(window.tr("One merge was learned."))
-    elif stakes.merges:
-        lines.append(window.tr("{merges:,} merges were learned.").format(merges=stakes.merges))
-    if stakes.notes == 1:
+    elif unsaved_work.merges:
+        lines.append(window.tr("{merges:,} merges were learned.").format(merges=unsaved_work.merges))
+    if unsaved_work.notes == 1:
         lines.append(window.tr("One bookmark is new."))
-    elif stakes.notes:
-        lines.append(window.tr("{notes:,} bookmarks are new.").format(notes=stakes.notes))
-    if stakes.others:
+    elif unsaved_work.notes:
+        lines.append(window.tr("{notes:,} bookmarks are new.").format(notes=unsaved_work.notes))
+    if unsaved_work.others:
         lines.append(window.tr("Settings, marks or the text to tokenize were changed."))
-    if stakes.trains:
+    if unsaved_work.trains:
         lines.append(window.tr("The training still runs and ends here; what it has learned so far can be saved."))
     lines.append(window.tr("Without saving this is lost."))
     return lines

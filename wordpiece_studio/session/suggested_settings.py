@@ -26,14 +26,14 @@ _MOST_WORDS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class SuggestedSettings:
     """A size of the vocabulary, 0 for no limit, and the smallest count of a pair, 0 for none."""
 
     vocab_size: int
     min_frequency: int = 0
 
 
-def propose(counts: WordCounts, config: TrainingConfig) -> Proposal:
+def propose(counts: WordCounts, config: TrainingConfig) -> SuggestedSettings:
     """Return limits for a training of this corpus with these settings.
 
     A toy text gets some merges to look at; a larger one the smallest usual size that leaves the merges half as many
@@ -43,10 +43,10 @@ def propose(counts: WordCounts, config: TrainingConfig) -> Proposal:
     size = max(counts.statistics.bytes, counts.statistics.characters)
     least = _least_size(counts, config)
     if size <= _TOY_BYTES:
-        return Proposal(-(-(least + _TOY_MERGES) // 5) * 5)
+        return SuggestedSettings(-(-(least + _TOY_MERGES) // 5) * 5)
     wanted = max(least * 3 // 2, _usual_size(size))
     fitting = next((usual for usual in _SIZES if usual >= wanted), -(-wanted // 1000) * 1000)
-    return Proposal(fitting, 2 if size > _MANY_BYTES else 0)
+    return SuggestedSettings(fitting, 2 if size > _MANY_BYTES else 0)
 
 
 def _usual_size(size: int) -> int:

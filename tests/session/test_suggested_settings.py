@@ -8,7 +8,7 @@ from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.session import counts_with_figures
 from wordpiece_studio.session.counts_with_figures import with_figures
-from wordpiece_studio.session.proposal import Proposal, propose
+from wordpiece_studio.session.suggested_settings import SuggestedSettings, propose
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.initial_state import minimum_vocab_size
 
@@ -22,14 +22,14 @@ COURSE = (
 @pytest.mark.parametrize(
     ("repeats", "expected"),
     [
-        (1, Proposal(70)),  # the course's own
-        (100, Proposal(500)),
-        (4500, Proposal(8000)),
-        (6000, Proposal(8000, min_frequency=2)),
-        (60_000, Proposal(30_000, min_frequency=2)),
+        (1, SuggestedSettings(70)),  # the course's own
+        (100, SuggestedSettings(500)),
+        (4500, SuggestedSettings(8000)),
+        (6000, SuggestedSettings(8000, min_frequency=2)),
+        (60_000, SuggestedSettings(30_000, min_frequency=2)),
     ],
 )
-def test_it_grows_with_the_corpus(repeats: int, expected: Proposal) -> None:
+def test_it_grows_with_the_corpus(repeats: int, expected: SuggestedSettings) -> None:
     assert propose(count_texts([COURSE * repeats]), TrainingConfig()) == expected
 
 

@@ -14,7 +14,7 @@ from tests.session.conftest import random_counts
 from tests.session.recovery.fakes import settings, trained
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.commands import Edit
-from wordpiece_studio.session.recovery import leftovers, store
+from wordpiece_studio.session.recovery import recoverable_work, store
 from wordpiece_studio.session.recovery.about import About, from_json
 from wordpiece_studio.session.recovery.store import FolderLock, Order, RecoveryStore
 from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectView
@@ -23,7 +23,7 @@ from wordpiece_studio.storage.project.project_file import save_project
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from wordpiece_studio.session.recovery.leftovers import Recovered
+    from wordpiece_studio.session.recovery.recoverable_work import Recovered
 
 TEXT = "the text of the base"
 NAMES = ("base-1.wpstudio", "journal-1", "run-1.wpstudio", "lock")
@@ -59,9 +59,9 @@ def folder(whole: Path, tmp_path: Path) -> Path:
 
 
 def recovered(folder: Path) -> Recovered:
-    (one,) = leftovers.find_leftovers(folder.parent)
+    (one,) = recoverable_work.find_recoverable(folder.parent)
     try:
-        return leftovers.recover(one)
+        return recoverable_work.recover(one)
     finally:
         one.lock.give_back()
 
@@ -151,8 +151,8 @@ def test_nothing_outside_is_read_written_or_waited_for(folder: Path, tmp_path: P
         (folder / name / "in it").touch()
     elif kind == "pipe":
         os.mkfifo(folder / name)
-    for one in leftovers.find_leftovers(folder.parent):
-        it = leftovers.recover(one)
+    for one in recoverable_work.find_recoverable(folder.parent):
+        it = recoverable_work.recover(one)
         assert (it.project.corpus.text or "").startswith(TEXT)
         kept = RecoveryStore(folder.parent)
         kept.adopt(one.folder, one.lock, one.number, it.about.run)
@@ -172,7 +172,7 @@ def test_a_link_to_a_folder_elsewhere_is_not_followed(folder: Path, tmp_path: Pa
     (elsewhere / "lock").unlink()
     (folder.parent / elsewhere.name).symlink_to(elsewhere)
     shutil.rmtree(folder)
-    assert leftovers.find_leftovers(folder.parent) == []
+    assert recoverable_work.find_recoverable(folder.parent) == []
     assert not (elsewhere / "lock").exists()
 
 
@@ -182,8 +182,8 @@ def test_folders_that_no_studio_made_are_left_alone(folder: Path) -> None:
         other.mkdir()
         (other / "kept by hand.txt").touch()
         os.utime(other, (0, 0))
-    (one,) = leftovers.find_leftovers(folder.parent)
-    leftovers.remove(one)
+    (one,) = recoverable_work.find_recoverable(folder.parent)
+    recoverable_work.remove(one)
     assert sorted(path.name for path in folder.parent.iterdir()) == sorted(["my own backup", folder.name + ".damaged"])
 
 
@@ -192,8 +192,8 @@ def test_a_fault_while_looking_lets_go_of_the_lock(folder: Path, monkeypatch: py
         raise PermissionError(13, "Permission denied")
 
     with monkeypatch.context() as patch:
-        patch.setattr(leftovers, "numbered_files", fault)
-        assert leftovers.find_leftovers(folder.parent) == []
+        patch.setattr(recoverable_work, "numbered_files", fault)
+        assert recoverable_work.find_recoverable(folder.parent) == []
     lock = FolderLock(folder)
     assert lock.take()
     lock.give_back()
@@ -201,8 +201,8 @@ def test_a_fault_while_looking_lets_go_of_the_lock(folder: Path, monkeypatch: py
 
 def test_adopted_again_and_again_it_does_not_grow(folder: Path) -> None:
     for _ in range(3):
-        (one,) = leftovers.find_leftovers(folder.parent)
-        it = leftovers.recover(one)
+        (one,) = recoverable_work.find_recoverable(folder.parent)
+        it = recoverable_work.recover(one)
         kept = RecoveryStore(folder.parent)
         kept.adopt(one.folder, one.lock, one.number, it.about.run)
         (folder / ".base-9.wpstudio.123-0-ab.tmp").touch()  # of a save that was killed
@@ -210,7 +210,7 @@ def test_adopted_again_and_again_it_does_not_grow(folder: Path) -> None:
         kept.write_run(number, it.project, bool)
         kept.write(Order(replace_run(it.about, number), base=it.project))
         kept.close(keeps=True)
-    (one,) = leftovers.find_leftovers(folder.parent)
+    (one,) = recoverable_work.find_recoverable(folder.parent)
     kept = RecoveryStore(folder.parent)
     kept.adopt(one.folder, one.lock, one.number, one.about.run)
     assert len(list(folder.iterdir())) == 4
@@ -233,8 +233,8 @@ def test_a_store_that_somebody_has_deleted_is_made_again(folder: Path, tmp_path:
         kept.write(Order(it.about, edits=((Edit(0, "", "x"), 24),)))
     kept.write(order)
     kept.close(keeps=True)
-    (one,) = leftovers.find_leftovers(tmp_path / "state")
-    assert leftovers.recover(one).project.corpus.text == TEXT + "abc"
+    (one,) = recoverable_work.find_recoverable(tmp_path / "state")
+    assert recoverable_work.recover(one).project.corpus.text == TEXT + "abc"
     one.lock.give_back()
 
 
@@ -278,12 +278,12 @@ def test_a_project_file_that_somebody_has_saved_since_is_noticed(folder: Path, t
     about = About(
         project_path=str(path), project_size=status.st_size, project_modified_ns=status.st_mtime_ns
     )  # fmt: skip
-    assert not leftovers.is_saved_by_another(about)
+    assert not recoverable_work.is_saved_by_another(about)
     path.write_bytes(b"as somebody has saved it")
-    assert leftovers.is_saved_by_another(about)
+    assert recoverable_work.is_saved_by_another(about)
     path.unlink()
-    assert not leftovers.is_saved_by_another(about)
-    assert not leftovers.is_saved_by_another(About(project_path="a\0b", project_size=3))
+    assert not recoverable_work.is_saved_by_another(about)
+    assert not recoverable_work.is_saved_by_another(About(project_path="a\0b", project_size=3))
 
 
 def test_where_no_training_was_kept_that_of_the_project_file_is_there(tmp_path: Path) -> None:
