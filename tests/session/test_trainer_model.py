@@ -88,7 +88,7 @@ def test_twenty_thousand_merges(qtbot: QtBot, make_model: MakeModel, hugs: WordC
 def test_the_worker_does_not_run_ahead_of_the_window(qtbot: QtBot, make_model: MakeModel, hugs: WordCounts) -> None:
     model = make_model(seconds_per_merge=0.0)
     model.start(hugs, TrainingConfig(max_merges=10**6))
-    qtbot.waitUntil(lambda: model.merge_count > 0)
+    qtbot.waitUntil(lambda: model.merge_count > 0, timeout=60_000)
     time.sleep(0.3)  # the window is busy
     assert len(model.history) - model.merge_count <= 6 * 256
 
