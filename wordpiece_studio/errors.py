@@ -8,7 +8,7 @@ from __future__ import annotations
 
 
 class StudioError(Exception):
-    """Something that a user did or met, told in words: what happened, and what to do.
+    """Something that a user did or met, in words: what happened, and what to do.
 
     Parameters
     ----------

@@ -60,7 +60,7 @@ def stop_on_signals() -> None:
         global _is_told
         _is_told = True
         with contextlib.suppress(OSError):  # full: it is known
-            os.write(writer, bytes([number]))  # somebody else may have taken the descriptor that is woken up
+            os.write(writer, bytes([number]))  # someone else may have taken the descriptor that is woken up
         if not _is_undisturbed:
             _hold_still()
 

@@ -181,7 +181,7 @@ def test_a_folder_for_kernels_that_others_may_write_to(
     monkeypatch.setattr(kernel_cache.platformdirs, "user_cache_path", lambda *_, **__: tmp_path / "cache")
     (tmp_path / "temporary").mkdir()
     kernel_cache.cache_folder("text")
-    (tmp_path / "cache" / "kernels").chmod(0o777)  # as somebody would have it who wants to put code there
+    (tmp_path / "cache" / "kernels").chmod(0o777)  # as someone would have it who wants to put code there
     other = kernel_cache.cache_folder("text")
     assert other.is_relative_to(tmp_path / "temporary")
     other.parent.chmod(0o777)
@@ -216,7 +216,7 @@ def test_a_cache_that_cannot_be_written(caches: Path, told: Told, monkeypatch: p
 
 @POSIX
 @pytest.mark.case(74)
-def test_a_cache_that_somebody_else_has_put_there(caches: Path, tmp_path: Path, told: Told) -> None:
+def test_a_cache_that_someone_else_has_put_there(caches: Path, tmp_path: Path, told: Told) -> None:
     """Nothing is read from a folder that is a link to another one, or that others may write to."""
     poisoned = tmp_path / "poisoned"
     poisoned.mkdir(mode=0o700)

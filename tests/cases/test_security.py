@@ -124,7 +124,7 @@ def test_resources_are_those_of_the_package_whatever_the_folder_holds(
 
 
 def test_no_module_is_taken_from_the_folder_of_the_texts(tmp_path: Path) -> None:
-    """As the installed command is started, in a folder that somebody else filled, with a second process to count."""
+    """As the installed command is started, in a folder that someone else filled, with a second process to count."""
     for name in HOSTILE:
         (tmp_path / f"{name}.py").write_text(f"open('RAN-{name}', 'w').close()\nraise SystemExit(3)\n")
     (tmp_path / "text.txt").write_text("some words and some more words\n" * 150_000)

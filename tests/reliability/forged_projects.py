@@ -68,7 +68,7 @@ def made(seed: int, number: int, projects: int) -> tuple[bytes, list[str]]:
 
 
 class Looker:
-    """A window, and somebody who opens one project after the other in it."""
+    """A window, and someone who opens one project after the other in it."""
 
     def __init__(self) -> None:
         from PySide6.QtWidgets import QApplication

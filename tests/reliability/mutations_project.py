@@ -1,4 +1,4 @@
-"""Mutations of project files: what an accident does to bytes, and what somebody does who knows the format.
+"""Mutations of project files: what an accident does to bytes, and what someone does who knows the format.
 
 The second kind has right hashes; only its content is not what a project may hold.
 """

@@ -1,8 +1,8 @@
 """The command line: ``wordpiece-studio`` opens the window, its commands do without one.
 
 Results go to stdout; progress, warnings and errors go to stderr, an error in one line; with --json an error goes to
-stdout too, as one object. The exit code is 0, or 1 for an error that was told, 2 for a wrong call, 130 after Ctrl-C,
-143 when terminated, 129 when the terminal was closed. Nothing is computed here; each command has a module.
+stdout too, as one object. The exit code is 0, or 1 for an error that was reported, 2 for a wrong call, 130 after
+Ctrl-C, 143 when terminated, 129 when the terminal was closed. Nothing is computed here; each command has a module.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def main() -> None:
 
 
 def run(arguments: list[str]) -> int:
-    """Run one command and return the exit code; errors are told on stderr."""
+    """Run one command and return the exit code; errors are reported on stderr."""
     try:
         code = _dispatch(arguments)
         sys.stdout.flush()

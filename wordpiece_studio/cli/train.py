@@ -162,7 +162,7 @@ def _beginning(config: TrainingConfig, normalizer: Normalizer, pre_tokenizer: st
 def _counted(
     options: Mapping[str, Any], normalizer: Normalizer, config: TrainingConfig
 ) -> tuple[WordCounts, CorpusNotes]:
-    """Return the words of the texts, which are being hashed by then; what is unusual about them is told."""
+    """Return the words of the texts, which are being hashed by then; what is unusual about them is reported."""
     sources = listed_sources(options)
     files = None if sources is None else sources.files
     notes = CorpusNotes(files, options)

@@ -24,7 +24,7 @@ PIECE_BYTES = 1 << 20
 LONGEST_STRETCH_BYTES = 256 << 20
 AROUND_BYTES = 64 << 10
 """So many bytes around a fault are looked at to guess the encoding."""
-_TELLING_WORDS = 3  # from so many on a guess is told
+_TELLING_WORDS = 3  # from so many on a guess is reported
 
 # Named, so that the command line can tell its options instead.
 UNDECODABLE_ADVICE = "Give the file's encoding, or ask for such bytes to be replaced or such lines to be skipped."
@@ -259,7 +259,7 @@ class _Decoder:
         except UnicodeDecodeError as error:
             if self._errors == "strict":
                 before = data[: error.start].decode(self._encoding, "ignore")
-                if "\0" in before:  # what comes first is told, however the text is divided into blocks
+                if "\0" in before:  # what comes first is reported, however the text is divided into blocks
                     raise self._binary(before, data, line, byte) from None
                 raise self._undecodable(error, data, line, byte) from None
         else:

@@ -47,7 +47,7 @@ class FileDescription:
     is_kind_guess
         Whether the kind is not what the name says: all that is in it looks like words and their counts.
     column
-        The one that probably is the text; None if that cannot be told.
+        The one that is probably the text; None if that cannot be determined.
     """
 
     path: str

@@ -119,7 +119,7 @@ class ParquetTexts(FileOnDisk):
         StudioError
             If it claims to hold a thousand times the file's size.
         """
-        # More is told of each column, but where that is damaged pyarrow ends the whole process.
+        # More is known of each column, but where that is damaged pyarrow ends the whole process.
         size: int = group.total_byte_size
         rows: int = group.num_rows
         if size > LONGEST_STRETCH_BYTES and size > LARGEST_RATIO * self.size:

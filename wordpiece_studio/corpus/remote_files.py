@@ -37,7 +37,7 @@ class RemoteFile:
     Attributes
     ----------
     size
-        Its size in bytes; 0 if that cannot be told.
+        Its size in bytes; 0 if unknown.
 
     Raises
     ------
@@ -185,7 +185,7 @@ def _as_os_error(call: Callable[[], Any]) -> Any:
 
 
 def _attempt(url: str, call: Callable[[], Any]) -> Any:
-    """Return what a call returns, or raise in its place what the user is told."""
+    """Return what a call returns, or raise in its place what the user is shown."""
     shown = printable(url)
     try:
         return call()

@@ -198,7 +198,7 @@ def chosen_column(columns: Sequence[str], name: str, kind: ColumnKind, every: Se
 
 
 def proposed_column(columns: Sequence[str]) -> str | None:
-    """Return which of some columns with text probably is the text; None if that cannot be told."""
+    """Return which of some columns with text is probably the text; None if that cannot be determined."""
     usual = {column.lower(): column for column in reversed(columns)}
     return next((usual[name] for name in USUAL_COLUMNS if name in usual), columns[0] if len(columns) == 1 else None)
 

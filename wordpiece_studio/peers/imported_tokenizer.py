@@ -1,7 +1,7 @@
 """A tokenizer that another program made, to compare with: its own library runs it, in a child process.
 
 The child is begun when it is first needed and serves all such tokenizers of this process. A spoiled file may end it, or
-keep it busy for ever: whoever asked is told so in an error that names the file, and the next request has a new child.
+keep it busy for ever: whoever asked gets an error that names the file, and the next request has a new child.
 What the Studio can do more with, a WordPiece vocabulary without peculiarities, becomes a `Tokenizer` instead.
 """
 
@@ -110,7 +110,7 @@ class ImportedTokenizer:
         return self.encode(text).ids
 
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = True) -> str:
-        """Return the text that `ids` stand for, as far as it can be told.
+        """Return the text that `ids` stand for, as far as it can be determined.
 
         Raises
         ------

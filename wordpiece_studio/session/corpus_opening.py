@@ -146,7 +146,7 @@ def is_small_text(path: str) -> bool:
     if kind_of_name(path) not in (None, "text") or os.path.isdir(path):
         return False
     if not os.path.isfile(path):
-        return not ("*" in path or "?" in path)  # to be told what is wrong with it
+        return not ("*" in path or "?" in path)  # to be shown what is wrong with it
     try:
         with open(path, "rb") as file:
             head = file.read(6)

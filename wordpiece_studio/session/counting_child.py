@@ -1,4 +1,4 @@
-"""Counting words in a child process: what runs there, what it is told meanwhile, and how the result travels back.
+"""Counting words in a child process: what runs there, what it receives meanwhile, and how the result travels back.
 
 The result comes in blocks of long byte strings, because taking in millions of small objects, or one very long string,
 would stall the window. This module is imported by the child, which has no window: it must not import Qt.

@@ -176,7 +176,7 @@ def count(order: CountOrder, stop: threading.Event, report: Report) -> WordCount
         try:
             files = order.files if order.text is None else None
             written = written_order(normalizer, pre_tokenizer, files, order.max_word_length)
-        except StudioError:  # a pipeline of somebody's own cannot be sent: count it here, slower for the window
+        except StudioError:  # a custom pipeline cannot be sent: count it here, slower for the window
             is_small = True
     try:
         if not is_small:

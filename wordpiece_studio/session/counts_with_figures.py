@@ -86,7 +86,7 @@ def let_go_slowly(counts: CountsWithFigures) -> None:
 
 
 def _free_slowly(words: list[str]) -> None:
-    # A copy, as somebody may use the list itself; it costs a hundredth of freeing the words.
+    # A copy, as someone may use the list itself; it costs a hundredth of freeing the words.
     threading.Thread(target=_free, args=(words.copy(),), daemon=True).start()
 
 

@@ -1,4 +1,4 @@
-"""Noticing that files which are open here were changed, or are gone, by somebody else.
+"""Noticing that files which are open here were changed, or are gone, by someone else.
 
 The system's own notice is quick but not to be had for every file and folder (network drives, very many files), so they
 are also looked at now and then, beside the window: a network that does not answer holds no one up. A file whose bytes

@@ -109,7 +109,7 @@ def lint(order: LintOrder, stop: threading.Event, _report: Report) -> tuple[Find
     if order.files or max(len(order.text), len(order.counts)) > LARGEST_IN_THREAD:
         try:
             written = written_order(order.pipeline, order.files)
-        except StudioError:  # a pipeline of somebody's own cannot be sent: look here, slower for the window
+        except StudioError:  # a custom pipeline cannot be sent: look here, slower for the window
             pass
         else:
             child = ChildProcess(lint_in_child, written, name="The look for what is wrong with the corpus")

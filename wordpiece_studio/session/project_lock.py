@@ -29,7 +29,7 @@ class ProjectLock:
         self._path: Path | None = None
 
     def take(self, path: Path) -> Holder | None:
-        """Lock the project at `path` in the place of the one before; return who has it if that is somebody else."""
+        """Lock the project at `path` in the place of the one before; return who has it if that is someone else."""
         target = Path(os.path.realpath(path))
         if target == self._path:
             return None
@@ -69,7 +69,7 @@ def is_writable(path: Path) -> bool:
 
 
 def is_open_elsewhere(path: Path, holder: Holder, advice: str) -> StudioError:
-    """Return what to tell of a project that somebody else has open."""
+    """Return what to tell of a project that someone else has open."""
     if not holder.pid:
         return StudioError("The project {path} is open in another window", advice, path=display_name(path))
     return StudioError(

@@ -118,7 +118,7 @@ def check_bpe_symbols(symbols: Iterable[str]) -> None:
     Raises
     ------
     StudioError
-        If one cannot; it would be told after the training otherwise, as soon as that symbol is merged.
+        If one cannot; it would be reported after the training otherwise, as soon as that symbol is merged.
     """
     symbol = next(filter(_breaks_line, symbols), None)
     if symbol is not None:

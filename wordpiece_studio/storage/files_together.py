@@ -81,7 +81,7 @@ def check_replaceable(path: str | os.PathLike[str]) -> None:
     Raises
     ------
     StudioError
-        If not; or if that cannot be told.
+        If not; or if that cannot be determined.
     """
     place = Path(path)
     if not os.path.lexists(place):

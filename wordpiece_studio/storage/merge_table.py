@@ -120,7 +120,7 @@ def write_merge_table(
     manifest
         How the merges came about, to be written beside the table; both files or none.
     report
-        Is told how many rows are written, and of how many.
+        Receives how many rows are written, and of how many.
 
     Raises
     ------

@@ -231,7 +231,7 @@ def do_work(connection: ParentConnection, work: ChildWork, arguments: list[objec
         last = b"e" + written_error(StudioError("{reason}", reason=error))
     else:
         last = b"d"
-    with contextlib.suppress(OSError):  # the parent may be gone, and cannot be told then
+    with contextlib.suppress(OSError):  # the parent may be gone, and cannot be informed then
         connection.send_bytes(last)
 
 

@@ -1,6 +1,6 @@
 """Regular expressions of the user's own: as a pre-tokenizer, whose matches are the words, and to look for tokens.
 
-What is invalid is told in words, and a text on which an expression would run for years is given up after a moment.
+What is invalid is explained in words, and a text on which an expression would run for years is given up after a moment.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ class Normalizer(ABC):
 
     @property
     def growth(self) -> int:
-        """How many characters at most become of one; words that are too long are told by their lines up to that."""
+        """How many characters at most become of one; words that are too long are reported with their lines up to it."""
         return MOST_GROWTH
 
     def regards_neighbours(self, character: str) -> bool:
@@ -229,7 +229,7 @@ class PatternOverrunError(StudioError):
 
 
 BERT_SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
-"""What most pipelines for WordPiece are given; a corpus that spells them out is told so."""
+"""What most pipelines for WordPiece are given; for a corpus that spells them out that is reported."""
 
 
 @dataclass(frozen=True, slots=True)

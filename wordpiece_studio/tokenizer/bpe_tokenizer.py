@@ -108,7 +108,7 @@ class BpeTokenizer:
         return self.encode(text).ids
 
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = True) -> str:
-        """Return the text that `ids` stand for, as far as it can be told: without a suffix not where words end.
+        """Return the text that `ids` stand for, as far as it can be determined: without a suffix not where words end.
 
         Raises
         ------

@@ -233,7 +233,7 @@ class Tokenizer:
                     yield word, False
 
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = True, cleanup: bool = True) -> str:
-        """Return the text that `ids` stand for, as far as it can be told; Hugging Face's WordPiece decoder.
+        """Return the text that `ids` stand for, as far as it can be determined; Hugging Face's WordPiece decoder.
 
         `cleanup` removes the space before punctuation and English contractions.
 

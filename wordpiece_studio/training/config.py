@@ -1,4 +1,4 @@
-"""What a training is told: the objective, when to stop, and how the vocabulary begins."""
+"""The settings of a training: the objective, when to stop, and how the vocabulary begins."""
 
 from __future__ import annotations
 

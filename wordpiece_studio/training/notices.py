@@ -1,4 +1,4 @@
-"""What a user should know about a corpus before training on it, though nothing is wrong: it is told, not raised."""
+"""What a user should know about a corpus before training on it, though nothing is wrong: it is reported, not raised."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _spelled_out(counts: WordCounts, config: TrainingConfig, found: dict[str, li
 def _ordinary_bodies(config: TrainingConfig) -> dict[str, str]:
     """Return the special tokens that may be ordinary ones too, and what of each would stand in a word.
 
-    Longer ones without the prefix are told of when the corpus spells them out.
+    Longer ones without the prefix are reported when the corpus spells them out.
     """
     prefix = config.continuing_subword_prefix
     bodies = {token: token for token in config.special_tokens if len(token) == 1}

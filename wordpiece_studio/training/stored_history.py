@@ -124,12 +124,12 @@ def restored_history(
         If the rows contradict each other, or a token is there twice; later, where the places do not fit them.
     """
     history = StoredHistory(table, load, explained)
-    _check_table(table)  # last: a token that is there twice is best told as that
+    _check_table(table)  # last: a token that is there twice is best reported as that
     return history
 
 
 class StoredHistory(MergeHistory):
-    """A history of which only the rows are in memory until somebody asks for words or places."""
+    """A history of which only the rows are in memory until someone asks for words or places."""
 
     def __init__(
         self,
@@ -327,7 +327,7 @@ def _check_places(input_: TrainingInput, table: HistoryTable, stored: HistoryPla
 
 
 def _lie_within(input_: TrainingInput, table: HistoryTable, stored: HistoryPlaces) -> bool:
-    """Tell whether there are so many places as are told, ascending for each merge, all of them in words."""
+    """Tell whether there are as many places as stated, ascending for each merge, all of them in words."""
     counts, lengths, places = stored.position_counts, stored.left_lengths, stored.positions
     cells = input_.cells
     fits = (

@@ -55,7 +55,7 @@ RAW = st.lists(PARTS.map(str.encode) | st.sampled_from([b"\0", b"\xff", b"\xe4\x
 
 
 class Doubled(Normalizer):
-    """Somebody's own: local, not by character, and a character becomes more than four."""
+    """Someone's own: local, not by character, and a character becomes more than four."""
 
     name = "doubled"
     is_local = True

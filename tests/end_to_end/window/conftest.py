@@ -1,4 +1,4 @@
-"""A whole window on the trained sample, and somebody to use it."""
+"""A whole window on the trained sample, and someone to use it."""
 
 from __future__ import annotations
 

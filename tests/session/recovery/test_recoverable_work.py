@@ -142,7 +142,7 @@ def test_with_a_damaged_base_what_lies_with_the_training_has_to_do(folder: Path,
 @pytest.mark.skipif(os.name != "posix", reason="links and pipes")
 def test_nothing_outside_is_read_written_or_waited_for(folder: Path, tmp_path: Path, name: str, kind: str) -> None:
     outside = tmp_path / "precious"
-    outside.write_text("of somebody else", encoding="utf-8")
+    outside.write_text("of someone else", encoding="utf-8")
     (folder / name).unlink()
     if "link" in kind:
         (folder / name).symlink_to(outside if kind == "link" else tmp_path / "none")
@@ -161,7 +161,7 @@ def test_nothing_outside_is_read_written_or_waited_for(folder: Path, tmp_path: P
             kept.write(Order(it.about, base=it.project))
         kept.close(keeps=False)
     shutil.rmtree(folder, ignore_errors=True)
-    assert outside.read_text(encoding="utf-8") == "of somebody else"
+    assert outside.read_text(encoding="utf-8") == "of someone else"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["precious", "recovery"]
 
 
@@ -222,7 +222,7 @@ def replace_run(about: About, run: int) -> About:
     return About(name=about.name, run=run, is_edited=True, time=about.time + 1)
 
 
-def test_a_store_that_somebody_has_deleted_is_made_again(folder: Path, tmp_path: Path) -> None:
+def test_a_store_that_someone_has_deleted_is_made_again(folder: Path, tmp_path: Path) -> None:
     it = recovered(folder)
     kept = RecoveryStore(tmp_path / "state")
     order = Order(it.about, base=it.project)
@@ -271,7 +271,7 @@ def test_a_time_that_is_none_is_refused(time_: str) -> None:
     assert from_json(b'{"time": %s}' % time_.encode(), About) is None
 
 
-def test_a_project_file_that_somebody_has_saved_since_is_noticed(folder: Path, tmp_path: Path) -> None:
+def test_a_project_file_that_someone_has_saved_since_is_noticed(folder: Path, tmp_path: Path) -> None:
     path = tmp_path / "mine.wpstudio"
     path.write_bytes(b"as it was")
     status = path.stat()
@@ -279,7 +279,7 @@ def test_a_project_file_that_somebody_has_saved_since_is_noticed(folder: Path, t
         project_path=str(path), project_size=status.st_size, project_modified_ns=status.st_mtime_ns
     )  # fmt: skip
     assert not recoverable_work.is_saved_by_another(about)
-    path.write_bytes(b"as somebody has saved it")
+    path.write_bytes(b"as someone has saved it")
     assert recoverable_work.is_saved_by_another(about)
     path.unlink()
     assert not recoverable_work.is_saved_by_another(about)

@@ -402,6 +402,6 @@ def test_it_is_known_what_the_project_file_was(kept: Kept, tmp_path: Path) -> No
     (recoverable,) = recoverable_work.find_recoverable(kept.folder)
     assert (recoverable.about.project_size, recoverable.about.project_modified_ns) == (5, path.stat().st_mtime_ns)
     assert not recoverable_work.recover(recoverable).is_project_another
-    path.write_bytes(b"saved by somebody")
+    path.write_bytes(b"saved by someone")
     assert recoverable_work.recover(recoverable).is_project_another
     recoverable.lock.give_back()

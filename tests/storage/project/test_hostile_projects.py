@@ -1,4 +1,4 @@
-"""Files that somebody made, or something damaged: each is refused in words, quickly, and nothing is written."""
+"""Files that someone made, or something damaged: each is refused in words, quickly, and nothing is written."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def count_on_cluster(
     Raises
     ------
     StudioError
-        What `count_words` raises; or if the cluster cannot be used, or the pipeline is somebody's own.
+        What `count_words` raises; or if the cluster cannot be used, or the pipeline is a custom one.
     """
     _check_pipeline(pipeline)
     files = [checked_file(file) for file in files]
@@ -169,7 +169,7 @@ class ClusterCounting:
     first_files
         The number of the first file of each, and how many files there are.
     meter
-        Who is told how far it is.
+        Receives the progress.
     min_count
         Words that occur less often are left out.
     bytes_total
@@ -257,7 +257,7 @@ class ClusterCounting:
         return self._connection.wanted(graph, keys, lambda key: -key[1] if key[0] == counts else 1)
 
     def _gather(self, summaries: Sequence[Future], result: Future) -> None:
-        """Take in what is told of each stretch; raise the first fault in the corpus."""
+        """Take in what is reported of each stretch; raise the first fault in the corpus."""
         numbers = {future.key: number for number, future in enumerate(summaries)}
         wanted = list(summaries)
         while wanted:
@@ -275,7 +275,7 @@ class ClusterCounting:
             raise self._error(*self._fault)
 
     def _take_in(self, number: int, data: bytes) -> bool:
-        """Take in what is told of a stretch; return whether it is a fault."""
+        """Take in what is reported of a stretch; return whether it is a fault."""
         fault = tasks.fault_in(data)
         if fault is not None:
             self._fault = (number, fault)

@@ -97,7 +97,7 @@ def counted(order: bytes) -> bytes:
 
 
 def summary_of(counts: bytes) -> bytes:
-    """Return what is told of counts before they are merged: a few bytes, see `Summary`."""
+    """Return what is reported of counts before they are merged: a few bytes, see `Summary`."""
     if fault_in(counts) is not None:
         return counts
     header, _ = header_of(counts)
@@ -133,7 +133,7 @@ def stretch(data: bytes, start: int, end: int) -> bytes:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Summary:
-    """What is told of the counts of a stretch of a corpus.
+    """What is reported of the counts of a stretch of a corpus.
 
     Attributes
     ----------

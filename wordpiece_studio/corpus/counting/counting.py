@@ -173,8 +173,8 @@ def count_texts(
 ) -> WordCounts:
     """Count the words of texts, in the order given; no word reaches from one text into the next.
 
-    Takes and returns what `count_words` does. `progress` is told the UTF-8 bytes counted so far and those there are, as
-    far as the texts are known by then; texts stand in the place of files.
+    Takes and returns what `count_words` does. `progress` receives the UTF-8 bytes counted so far and those there are,
+    as far as the texts are known by then; texts stand in the place of files.
 
     Raises
     ------

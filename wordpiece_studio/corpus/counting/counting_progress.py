@@ -1,4 +1,4 @@
-"""How far a count of a corpus is, told now and then: at most twenty times a second, and at the end.
+"""How far a count of a corpus is, reported now and then: at most twenty times a second, and at the end.
 
 Not here: whoever counts (`counting`), and how it is shown.
 """
@@ -34,7 +34,7 @@ class CountingProgress:
     words
         How many words were counted so far, repetitions counted; those in the text in hand may be missing.
     seconds_left
-        How long it will take at the speed so far; None while that cannot be told.
+        How long it will take at the speed so far; None while unknown.
     memory_bytes
         What this process and its workers hold in memory; None where the system does not tell.
     """

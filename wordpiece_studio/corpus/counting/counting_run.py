@@ -108,7 +108,7 @@ class CountingRun:
     pipeline, longest
         As for `WordCounter`.
     meter
-        Who is told how far it is.
+        Receives the progress.
     should_stop
         Called now and then; if it returns True, counting stops.
     keeps_when_stopped
@@ -203,7 +203,7 @@ class CountingRun:
                 part_bytes=largest,
                 bytes_to_come=each,
             )
-        except StudioError:  # a pipeline of somebody's own
+        except StudioError:  # a custom pipeline
             return False
         self._segments = divided(self._files, self._sizes, count, largest)
         numbers = self._new_numbers()

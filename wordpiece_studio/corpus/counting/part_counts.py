@@ -1,8 +1,8 @@
 """The words of a part of a corpus: counted anywhere, sent as bytes, and put together in the order of the corpus.
 
 However a corpus is divided, whoever counted a part, and whichever neighbours are put together first, the result is the
-same: words, order, counts, and what is told of each file. Not here: the counting (`segment_counter`), and who puts what
-together (`counting_run`, `cluster_counting`).
+same: words, order, counts, and what is noted of each file. Not here: the counting (`segment_counter`), and who puts
+what together (`counting_run`, `cluster_counting`).
 """
 
 from __future__ import annotations

@@ -159,7 +159,7 @@ class SegmentCounter:
                 yield from self._raw_parts(file, segment)
             except NotPlainUtf8:
                 self._counter.abandon_part()
-                if self._parts_done:  # it was plain up to here, so there is a fault to be told
+                if self._parts_done:  # it was plain up to here, so there is a fault to be reported
                     raise self._fault_in(file, segment) from None
             else:
                 return

@@ -219,7 +219,7 @@ class Evidence:
                 other = Pipeline(resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer))
                 if is_mended(other):
                     return other
-            except StudioError:  # it has steps of somebody's own, which have no name to choose them by
+            except StudioError:  # it has custom steps, which have no name to choose them by
                 continue
         return None
 

@@ -1,7 +1,7 @@
 """What is wrong with a raw text before anything is made of it: read in a wrong encoding, or all in one line.
 
 Of text that was read in a wrong encoding: where it is, and what it should have been. Only stretches that go back to
-bytes and forward to text without a remainder are told, and only those that no one writes on purpose: ``É»`` ends a
+bytes and forward to text without a remainder are reported, and only those that no one writes on purpose: ``É»`` ends a
 French quotation in capitals, although its bytes are UTF-8.
 """
 

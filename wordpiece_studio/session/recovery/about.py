@@ -75,7 +75,7 @@ def _refuse(constant: str) -> None:
 
 
 def is_worth_keeping(project: Project) -> bool:
-    """Tell whether somebody has made anything of it: text, a list of files, a training asked for, a mark."""
+    """Tell whether someone has made anything of it: text, a list of files, a training asked for, a mark."""
     corpus, view, run = project.corpus, project.view, project.run
     return bool(
         (corpus.text is not None and corpus.is_edited)

@@ -64,7 +64,7 @@ class JournalWriter:
         self._file.write(data)
         self._file.flush()
         os.fsync(self._file.fileno())
-        os.stat(self._path)  # what is written to a file that somebody has deleted is kept nowhere
+        os.stat(self._path)  # what is written to a file that someone has deleted is kept nowhere
         self.size += len(data)
 
 

@@ -1,6 +1,6 @@
 """What a Studio that ended without a word has left: finding it, reading it, putting it away.
 
-Nothing is removed here but what `remove` is told to, and folders in which nothing was ever kept.
+Nothing is removed here but what `remove` is asked to, and folders in which nothing was ever kept.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Recovered:
     lost_edits
         Why the latest changes could not be read, if they could not.
     is_project_another
-        Whether the project file is another than the one that the work began with: somebody has saved it since.
+        Whether the project file is another than the one that the work began with: someone has saved it since.
     """
 
     project: Project

@@ -83,7 +83,7 @@ class _Wipe:
 
 
 class RecoveryKeeper(QObject):
-    """Keeps what `state` holds in `store`, from the first thing on that somebody has made.
+    """Keeps what `state` holds in `store`, from the first thing on that someone has made.
 
     Signals
     -------
@@ -187,7 +187,7 @@ class RecoveryKeeper(QObject):
             self._keep_the_last()
         self._store.close(keeps=self._is_kept)
 
-    # What is told.
+    # What is reported.
 
     def _on_document_edited(self, edit: Edit) -> None:
         self._text = self._document.text

@@ -299,7 +299,7 @@ class RecoveryStore:
     def _folder(self) -> Path:
         """Return the folder of this Studio, which is made and locked if there is none."""
         with self._making:  # two threads may be the first
-            if self._own is not None and not self._own.is_dir():  # somebody has cleaned up
+            if self._own is not None and not self._own.is_dir():  # someone has cleaned up
                 if self._lock is not None:
                     self._lock.give_back()
                 self._own = self._lock = None

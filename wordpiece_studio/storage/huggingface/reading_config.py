@@ -61,7 +61,7 @@ class Configuration:
         self.special_tokens = [token for token in texts.values() if token]
 
     def bert_normalizer(self) -> BertNormalizer:
-        """Return BERT's normalizer as it is told here; what is not told is as `transformers` has it."""
+        """Return BERT's normalizer as described here; what is not described is as `transformers` has it."""
         fields = self._fields
         return BertNormalizer(
             clean_text=True,

@@ -1,6 +1,6 @@
 """Trains again what was exported, writes its files once more, and says of every file whether its bytes agree.
 
-Not here: where the words come from (`corpus_again`), and how the result is told (`cli.verify`).
+Not here: where the words come from (`corpus_again`), and how the result is reported (`cli.verify`).
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def verify(
     sources, is_counts, processes
         See `words_again`.
     counting, training
-        Are told how far it is.
+        Receive the progress.
 
     Raises
     ------
@@ -241,7 +241,7 @@ def _corpus_checks(manifest: Manifest, words: WordsAgain) -> list[Check]:
 
 
 def _other_files(then: Sequence[object], now: Sequence[object]) -> str:
-    """Return which files are others, if they can be told apart."""
+    """Return which files have changed, if that can be determined."""
     pairs = zip(then, now, strict=False)
     others = [getattr(new, "path", "") for old, new in pairs if getattr(old, "sha256", 0) != getattr(new, "sha256", 0)]
     return ", ".join(others[:3]) + (", …" if len(others) > 3 else "")

@@ -167,7 +167,7 @@ class RecoveryController(QObject):
 
 
 def _losses(recovered: recoverable_work.Recovered) -> list[StudioError]:
-    """Return what has to be told of what could not be read."""
+    """Return what has to be said of what could not be read."""
     losses = []
     if recovered.lost_edits is not None:
         losses.append(

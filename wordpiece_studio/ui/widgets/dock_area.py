@@ -201,7 +201,7 @@ class DockArea(QWidget):
         self._room.released.connect(self._on_room_released)
         self._whole.addWidget(self._room)
         self._room.show()
-        self._whole.activate()  # the sizes of panels can be told to a room that has its own
+        self._whole.activate()  # the sizes of panels can be given to an area that has its own
 
     def _name_tab_bars(self) -> None:
         for bar in self._room.tab_bars() if self._room is not None else ():

@@ -1,4 +1,4 @@
-"""A project that somebody else has open, or that cannot be written where it is."""
+"""A project that someone else has open, or that cannot be written where it is."""
 
 from __future__ import annotations
 

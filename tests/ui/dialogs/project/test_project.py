@@ -214,12 +214,12 @@ def test_a_file_that_another_program_has_written_is_not_replaced_unasked(project
     window = projects.window
     path = projects.save()
     mine = path.read_bytes()
-    path.write_bytes(b"somebody else's")
+    path.write_bytes(b"someone else's")
     window.model.seek(3)
     window.actions_.save_project.trigger()
     assert "was changed meanwhile" in projects.studio.box().text()
     projects.studio.answer(_CANCEL)
-    assert path.read_bytes() == b"somebody else's"
+    assert path.read_bytes() == b"someone else's"
     window.actions_.save_project.trigger()
     projects.studio.answer(_SAVE)
     projects.choose(projects.path("mine"))

@@ -93,7 +93,7 @@ def _folder_for(chosen: Path, name: str) -> Path:
     try:
         names = {path.name for path in chosen.iterdir()}
     except OSError:
-        return chosen  # not there yet, or it will be told when it is written to
+        return chosen  # not there yet, or it will be reported when it is written to
     return chosen if not names or MANIFEST_FILE in names else chosen / name
 
 

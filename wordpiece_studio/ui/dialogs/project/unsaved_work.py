@@ -24,7 +24,7 @@ _Button = QMessageBox.StandardButton
 
 
 class Loss(Enum):
-    """What somebody is about to do without: all, corpus and merges, or the corpus alone."""
+    """What someone is about to do without: all, corpus and merges, or the corpus alone."""
 
     ALL = "all"
     RUN = "run"

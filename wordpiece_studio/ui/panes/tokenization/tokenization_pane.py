@@ -108,7 +108,7 @@ class TokenizationPane(Pane):
         self._on_options_changed()
         self.set_text(self.tr("This is the Hugging Face course!"))
 
-    # -- what it is told and asked
+    # -- what it is given and asked
 
     @property
     def text(self) -> str:

@@ -1,7 +1,7 @@
 """Training as one types: a small corpus is trained again at every edit, and the new run takes the place of the old.
 
 What the user asked for is not lost by it: the same text with the same settings gives the same merges, so undoing the
-edit brings them back; and the first time that such merges make room the user is told. Merges that could not be had
+edit brings them back; and the first time that such merges make room the user is informed. Merges that could not be had
 again so, those of another corpus and those of a training that was stopped half-way, stay.
 """
 
