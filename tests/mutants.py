@@ -259,7 +259,7 @@ def tried(mutant: Mutant, tree: Path, known: dict[str, Any]) -> str:
 
 
 def _write(path: Path, source: str) -> None:
-    """Write a source so that what was compiled of it before is out of date, which is told by the second and the size."""
+    """Write a source so that what was compiled of it before is out of date: that goes by the second and the size."""
     time_before = path.stat().st_mtime
     path.write_text(source, "utf-8")
     os.utime(path, (time_before + 2, time_before + 2))
