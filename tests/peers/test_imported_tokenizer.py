@@ -257,9 +257,8 @@ def test_the_parent_never_loads_a_library(gpt: ImportedTokenizer) -> None:
     code = f"""
 import sys
 from wordpiece_studio import cli
-if __name__ == "__main__":
-    cli.run(["tokenize", "--vocab", {str(gpt.path)!r}, "a b"])
-    print(*sys.modules)
+cli.run(["tokenize", "--vocab", {str(gpt.path)!r}, "a b"])
+print(*sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     tokens, modules = done.stdout.splitlines()
@@ -271,11 +270,10 @@ if __name__ == "__main__":
 def test_the_child_ends_with_its_parent(gpt: ImportedTokenizer) -> None:
     code = f"""
 from wordpiece_studio.peers import imported_tokenizer
-if __name__ == "__main__":
-    tokenizer = imported_tokenizer.ImportedTokenizer({str(gpt.path)!r})
-    print(imported_tokenizer._libraries()._child.pid, flush=True)
-    while True:
-        tokenizer.encode("the quick brown fox " * 20_000)
+tokenizer = imported_tokenizer.ImportedTokenizer({str(gpt.path)!r})
+print(imported_tokenizer._libraries()._child.pid, flush=True)
+while True:
+    tokenizer.encode("the quick brown fox " * 20_000)
 """
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None

@@ -26,7 +26,8 @@ from wordpiece_studio.system.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from multiprocessing.connection import Connection
+
+    from wordpiece_studio.system.child_process import ParentConnection
 
     Encoded = tuple[list[str], list[int], list[tuple[int, int]], list[int]]
     """Tokens, ids, offsets and words of a text, as an `Encoding` has them."""
@@ -61,17 +62,13 @@ class _Loaded(Protocol):
         """Return the text that ids stand for."""
 
 
-def serve(connection: Connection) -> None:
+def serve(connection: ParentConnection) -> None:
     """Answer requests until the parent is gone, or a library has broken down."""
     _silence()
     limit_memory(_MOST_MEMORY)
     shelf = _Shelf()
     while True:
-        try:
-            request = connection.recv_bytes()
-        except (EOFError, OSError):
-            return
-        answer = _answer(shelf, request)
+        answer = _answer(shelf, connection.recv_bytes())
         connection.send_bytes(answer)
         if answer[:1] == b"p":
             return
