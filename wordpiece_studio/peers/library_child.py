@@ -162,6 +162,9 @@ def _done(loaded: _Loaded, digest: str, job: str, arguments: list[Any]) -> objec
 
 def _refusal(job: str, library: str, error: BaseException) -> StudioError:
     reason = printable(" ".join(str(error).split())[:_LONGEST_REASON]) or type(error).__name__
+    if not isinstance(error, Exception):
+        what = "{path}: the {library} library broke down over it: {reason}"
+        return StudioError(what, "Use another tokenizer.", library=library, reason=reason)
     if job == "encode":
         what = "{path}: the {library} library cannot tokenize the text: {reason}"
         return StudioError(what, "Leave it out, or use another tokenizer.", library=library, reason=reason)
