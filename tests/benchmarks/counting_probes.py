@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 _NORMALIZER, _PRE_TOKENIZER = "bert-uncased", "bert"
 
 
-def ours(processes: str, *files: str) -> dict[str, Any]:
-    """Count with this many processes, the kernels loaded; other processes are started within the time."""
+def ours(threads: str, *files: str) -> dict[str, Any]:
+    """Count with this many threads, the kernels loaded."""
     from wordpiece_studio import count_words
     from wordpiece_studio.compiled.kernel_cache import load_kernels
 
     load_kernels("text")
     started = time.perf_counter()
-    counts = count_words(list(files), _NORMALIZER, _PRE_TOKENIZER, processes=int(processes))
+    counts = count_words(list(files), _NORMALIZER, _PRE_TOKENIZER, processes=int(threads))
     seconds = time.perf_counter() - started
     return {"seconds": seconds, "words": counts.total, "distinct_words": len(counts), "digest": counts.digest()}
 
@@ -66,7 +66,7 @@ def parity(*files: str) -> dict[str, Any]:
     }
 
 
-def large(processes: str, file: str) -> dict[str, Any]:
+def large(threads: str, file: str) -> dict[str, Any]:
     """Count a large file, the kernels not yet loaded."""
     from wordpiece_studio import count_words
 
@@ -77,7 +77,7 @@ def large(processes: str, file: str) -> dict[str, Any]:
         most = max(most, progress.memory_bytes or 0)
 
     started = time.perf_counter()
-    counts = count_words(file, _NORMALIZER, _PRE_TOKENIZER, processes=int(processes), progress=note)
+    counts = count_words(file, _NORMALIZER, _PRE_TOKENIZER, processes=int(threads), progress=note)
     seconds = time.perf_counter() - started
     return {"seconds": seconds, "words": counts.total, "distinct_words": len(counts), "most_told": most}
 

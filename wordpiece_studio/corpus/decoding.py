@@ -139,7 +139,6 @@ def decoded_pieces(
     errors: ErrorHandling = "strict",
     splits_at_blanks: bool = False,
     piece_bytes: int = PIECE_BYTES,
-    line: int = 1,
     byte: int = 0,
     around: Callable[[int], bytes] | None = None,
 ) -> Iterator[TextPiece]:
@@ -162,8 +161,8 @@ def decoded_pieces(
         Whether a piece may end at a blank too, when there is no line end in it.
     piece_bytes
         About how long a piece is.
-    line, byte
-        The line, from 1, and the byte of the file, from 0, that reading begins at.
+    byte
+        The byte of the file, from 0, that reading begins at; lines are numbered from 1 there.
     around
         Returns what stands around a byte of the file, to guess the encoding from when something cannot be decoded; it
         then does not depend on how the file is divided.
@@ -177,7 +176,7 @@ def decoded_pieces(
     decoder = _Decoder(name, known, errors, around)
     # Only whole lines can be left out.
     splits_at_blanks = splits_at_blanks and errors != "skip-line"
-    byte += mark_length
+    line, byte = 1, byte + mark_length
     for data in _blocks_of(read, head[mark_length:], known, splits_at_blanks, piece_bytes):
         if data is None:
             raise StudioError(

@@ -11,26 +11,31 @@ import signal
 import threading
 from collections import deque
 from pathlib import Path
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from wordpiece_studio.corpus.corpus_file import CorpusFile
 from wordpiece_studio.corpus.counting import counting_run, segments, word_counters, workers
 from wordpiece_studio.corpus.counting.counting import CountingProgress, CountingStopped, count_words
 from wordpiece_studio.corpus.counting.part_counts import PartCounts, Renumbering
-from wordpiece_studio.corpus.counting.segment_counter import counter_for
+from wordpiece_studio.corpus.counting.segment_counter import counter_for, written_order
+from wordpiece_studio.corpus.counting.segments import Segment
 from wordpiece_studio.corpus.counting.workers import Answer
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system import child_process
 from wordpiece_studio.system.child_process import read_error, written_error
-from wordpiece_studio.text.pipeline import AlignedText, Normalizer
+from wordpiece_studio.text.normalizers import resolve_normalizer
+from wordpiece_studio.text.pipeline import AlignedText, Normalizer, Pipeline
+from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
+from wordpiece_studio.text.word_numbers import PlainWordNumbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from wordpiece_studio.corpus.counting.segments import Segment
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.text.word_numbers import WordNumbers
 
@@ -323,6 +328,26 @@ def test_while_should_stop_does_not_return_all_rest(corpus: list[Path], monkeypa
     counts = count_words(corpus, "bert-uncased", processes=2, should_stop=should_stop)
     assert rests[0] < len(given)
     assert counts == count_words(corpus, "bert-uncased")
+
+
+@pytest.mark.parametrize("is_child", [False, True])
+def test_a_worker_whose_parts_no_one_takes_rests(corpus: list[Path], is_child: bool) -> None:
+    pipeline = Pipeline(resolve_normalizer("bert-cased"), resolve_pre_tokenizer("bert"))
+    order = written_order([CorpusFile(str(corpus[0]))], pipeline, 100, is_compiled=False, part_bytes=100_000)
+    said: SimpleQueue[Any] = SimpleQueue()
+    stop = threading.Event()
+    worker = workers.Worker(order, said, stop, Renumbering(PlainWordNumbers()), is_child=is_child)
+    worker.start()
+    for number in range(4):
+        worker.give(number, Segment(0, 1000 * number, 1000 * number + 1000))
+    kinds = [type(said.get(timeout=60)[1]) for _ in range(5)]
+    assert kinds == [bytes, PartCounts, bytes, PartCounts, bytes]  # it is ready, and twice a part of a segment
+    assert said.empty()
+    worker.waiting_parts.release()
+    assert type(said.get(timeout=60)[1]) is PartCounts
+    stop.set()
+    worker.end()
+    assert not worker.is_alive()
 
 
 def test_a_pipeline_of_ones_own_is_counted_here(corpus: list[Path]) -> None:

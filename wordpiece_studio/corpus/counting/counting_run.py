@@ -200,7 +200,7 @@ class CountingRun:
                 self._pipeline,
                 self._longest,
                 is_compiled=self._is_compiled,
-                part_bytes=largest,
+                part_bytes=2 * largest,  # so that a segment is one part, but for files that cannot be divided
                 bytes_to_come=each,
             )
         except StudioError:  # a custom pipeline
@@ -265,12 +265,12 @@ class CountingRun:
         assert self._workers is not None
         while self._head < len(self._segments):
             self._check_stop()
+            self._tell()
             while (worker := self._workers.free) and (number := self._segment_to_give()) is not None:
                 worker.give(number, self._segments[number])
             if (answer := self._workers.heard(_WAIT_SECONDS)) is not None:
                 self._take_in(answer)
                 self._add_parts()
-            self._tell()
 
     def _segment_to_give(self) -> int | None:
         """Return the first segment that no one has, which is then taken; none behind one with a fault."""

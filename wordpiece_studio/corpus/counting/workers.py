@@ -21,7 +21,7 @@ from wordpiece_studio.corpus.counting.segment_counter import SegmentCounter, cou
 from wordpiece_studio.corpus.counting.segments import Segment
 from wordpiece_studio.corpus.counts import CountingStopped
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.system.child_process import ChildProcess, read_error, written_error
+from wordpiece_studio.system.child_process import POLL_SECONDS, ChildProcess, read_error, written_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,8 +30,11 @@ if TYPE_CHECKING:
     from wordpiece_studio.text.word_numbers import WordNumbers
 
 _AT_ONCE = 2  # segments that a worker has, one of them in hand
+_PARTS_AT_ONCE = 2  # that wait to be heard, of each worker; then it rests
 _READY, _PART, _FAULT, _OVER = b"r", b"p", b"f", b"o"
 """What a child says: it can begin; a part; that a segment has a fault; that it is over, and how much memory it has."""
+_GO_ON = b"g"
+"""What a child waits for after each part."""
 
 
 class Answer(NamedTuple):
@@ -75,8 +78,10 @@ class Workers:
         self._stop = threading.Event()
         self._all: list[Worker] = []
         self._lost: list[int] = []  # segments that were lost and not told yet
-        for _ in range(count):
-            self._begin(is_child=are_children)
+        self._begin(is_child=are_children)
+        with contextlib.suppress(RuntimeError):  # no room for another thread: then fewer count
+            for _ in range(count - 1):
+                self._begin(is_child=are_children)
 
     @property
     def free(self) -> Worker | None:
@@ -108,6 +113,7 @@ class Workers:
         elif said is _OVER:
             return Answer(worker.segments.pop(0))
         elif isinstance(said, PartCounts):
+            worker.waiting_parts.release()
             return Answer(worker.segments[0], part=worker.renumbering.renumbered(said))
         elif isinstance(said, StudioError):
             return Answer(worker.segments.pop(0), fault=said)
@@ -125,8 +131,8 @@ class Workers:
 
     def _begin(self, *, is_child: bool) -> None:
         worker = Worker(self._order, self._said, self._stop, Renumbering(self._numbers), is_child=is_child)
-        self._all.append(worker)
         worker.start()
+        self._all.append(worker)
 
     def _lose(self, worker: Worker) -> None:
         """Do without a child; what it had is lost. Where there is none left, a thread of this process counts."""
@@ -150,6 +156,8 @@ class Worker(threading.Thread):
         How many bytes of memory its process holds; 0 if it is this one.
     renumbering
         Its words.
+    waiting_parts
+        To be released when a part was heard: as long as none is, it rests.
     """
 
     def __init__(
@@ -166,6 +174,7 @@ class Worker(threading.Thread):
         self.is_ready = False
         self.memory = 0
         self.renumbering = renumbering
+        self.waiting_parts = threading.Semaphore(_PARTS_AT_ONCE)
         self._order = order
         self._said = said
         self._stop_event = stop
@@ -206,6 +215,8 @@ class Worker(threading.Thread):
     def _count(self, counter: SegmentCounter | ChildCounter, segment: Segment) -> None:
         try:
             for part in counter.parts(segment):
+                while not self.waiting_parts.acquire(timeout=POLL_SECONDS):
+                    self._check_stop()
                 self._say(part)
         except CountingStopped:
             raise
@@ -267,6 +278,7 @@ class ChildCounter:
         for kind, content in self._messages(json.dumps([segment.file, segment.start, segment.end]).encode()):
             if kind == _PART:
                 yield PartCounts.from_bytes(content)
+                self._send(_GO_ON)
             elif kind == _FAULT:
                 raise read_error(content)
             else:
@@ -283,10 +295,16 @@ class ChildCounter:
 
     def _messages(self, order: bytes = b"") -> Iterator[tuple[bytes, memoryview]]:
         """Yield what the child says, to an order if there is one; until counting is stopped."""
+        if order:
+            self._send(order)
         try:
-            if order:
-                self._child.send(order)
             yield from self._child.messages(self._stop)
+        except StudioError as error:
+            raise LostChildError from error
+
+    def _send(self, content: bytes) -> None:
+        try:
+            self._child.send(content)
         except StudioError as error:
             raise LostChildError from error
 
@@ -305,6 +323,7 @@ def count_segments(connection: ParentConnection, order: dict[str, Any]) -> None:
         try:
             for part in counter.parts(segment):
                 connection.send_bytes(_PART + part.to_bytes())
+                connection.recv_bytes()  # `_GO_ON`
         except StudioError as error:
             counter.abandon()
             connection.send_bytes(_FAULT + written_error(error))
