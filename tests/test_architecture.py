@@ -176,14 +176,13 @@ def test_panes_never_import_each_other(pane: str) -> None:
     assert not [one for one in wrong if one.split()[1].startswith(others)]
 
 
-def test_no_class_of_the_window_has_the_name_of_another() -> None:
+def test_no_class_has_the_name_of_another() -> None:
     places: dict[str, list[str]] = {}
     for path in FILES:
         for node in tree_of(path).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places.setdefault(node.name, []).append(name_of(path))
-    twice = {name: found for name, found in places.items() if len(found) > 1}
-    assert not {name: found for name, found in twice.items() if any(place.startswith("ui/") for place in found)}
+    assert not {name: found for name, found in places.items() if len(found) > 1}
 
 
 def test_pyqtgraph_is_imported_in_one_place_when_charts_are_first_shown() -> None:

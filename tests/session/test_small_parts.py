@@ -12,7 +12,7 @@ from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.session import kernel_child, kernel_warmup
 from wordpiece_studio.session.kernel_warmup import KernelWarmup
 from wordpiece_studio.session.pacing import MAX_BATCH, SLICE_SECONDS, Pacer
-from wordpiece_studio.session.shown_run import ProgressMeter
+from wordpiece_studio.session.shown_run import TrainingPace
 from wordpiece_studio.session.training_job import sure_size
 from wordpiece_studio.training.config import TrainingConfig
 
@@ -41,7 +41,7 @@ def test_slices_shrink_when_it_gets_slow_and_have_bounds() -> None:
 
 
 def test_time_left_is_that_of_the_nearest_limit() -> None:
-    meter = ProgressMeter(0.05)
+    meter = TrainingPace(0.05)
     meter.note(100, 1.0)
     meter.note(200, 2.0)
     assert meter.progress(200, 300, 5, TrainingConfig(vocab_size=500, max_merges=250)).seconds_left == pytest.approx(
@@ -53,7 +53,7 @@ def test_time_left_is_that_of_the_nearest_limit() -> None:
 
 
 def test_time_left_goes_by_the_recent_pace() -> None:
-    meter = ProgressMeter(0.05)
+    meter = TrainingPace(0.05)
     for second in range(1, 20):
         meter.note(min(second, 10) + max(0, second - 10) * 100, float(second))
     left = meter.progress(910, 910, 0, TrainingConfig(vocab_size=1010)).seconds_left
@@ -221,7 +221,7 @@ def wait_in_child(connection: object, package: str) -> None:
 
 
 def test_no_time_is_promised_towards_a_size_out_of_reach() -> None:
-    meter = ProgressMeter(1.0)
+    meter = TrainingPace(1.0)
     meter.note(100, 1.0)
     config = TrainingConfig(vocab_size=500)
     assert meter.progress(100, 200, 5, config, sure_size=500).is_target_sure

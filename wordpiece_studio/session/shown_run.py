@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _WINDOW_SECONDS = 5.0
 
 
-class ProgressMeter:
+class TrainingPace:
     """Keeps the time of a run and its recent speed, and says when a report is due.
 
     Parameters
@@ -68,7 +68,7 @@ class ProgressMeter:
     ) -> Progress:  # fmt: skip
         """Return the report for a run that stands at `merges` merges.
 
-        `sure_size` is the size that it reaches for certain (`reach.sure_size`); None if it reaches any.
+        `sure_size` is the size that it reaches for certain (`training_job.sure_size`); None if it reaches any.
         """
         seconds = self._samples[-1][1] if self._samples else 0.0
         target = config.vocab_size if config is not None else None
@@ -177,7 +177,7 @@ class ShownRun(QObject):
         self._selection: Selection | None = None
         self._is_closed = False
         self._merged_method = QMetaMethod.fromSignal(self.merged)
-        self._meter = ProgressMeter(PROGRESS_INTERVAL_SECONDS)
+        self._pace = TrainingPace(PROGRESS_INTERVAL_SECONDS)
         self._tokenizers = TokenizerCache()
 
     # What is so.
@@ -236,7 +236,7 @@ class ShownRun(QObject):
     def progress(self) -> Progress:
         """How far the training is."""
         history = self.history
-        return self._meter.progress(
+        return self._pace.progress(
             merges=self._published,
             vocabulary_size=history.vocabulary_size(self._published) if history is not None else 0,
             symbols=history.symbols_after(self._published) if history is not None else 0,
@@ -311,7 +311,7 @@ class ShownRun(QObject):
         self._started = started
         self._config = started.config if started is not None else None
         self._published = self._learned = self._step = 0
-        self._meter.begin_run()
+        self._pace.begin_run()
         self._tokenizers.clear()
 
     def _publish(self, *, follows: bool = True) -> None:

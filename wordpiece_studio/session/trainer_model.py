@@ -306,7 +306,7 @@ class TrainerModel(ShownRun):
         self._drop_candidates()
         self._set_run(started)
         self._learned = len(started.history)
-        self._meter.note(self._learned, replaced.seconds)
+        self._pace.note(self._learned, replaced.seconds)
         self.run_reset.emit()
         if self._run != started.run:
             return  # a listener has begun another run
@@ -331,7 +331,7 @@ class TrainerModel(ShownRun):
             return  # of a run that was given up
         self._learned = batch.merges
         self._unreleased += 1
-        self._meter.note(batch.merges, batch.seconds)
+        self._pace.note(batch.merges, batch.seconds)
         # Not published here: Qt delivers queued signals until none are left, so a fast worker could keep the window
         # from ever painting. The timer gives it a turn, and the gate keeps the worker from running ahead.
         if not self._publish_timer.isActive():
@@ -340,7 +340,7 @@ class TrainerModel(ShownRun):
     def _on_publish_timer_timeout(self) -> None:
         control = self._control
         self._publish()
-        if self._meter.take_turn():
+        if self._pace.take_turn():
             self.progress_changed.emit(self.progress)
         if control is self._control:
             for _ in range(self._unreleased):
@@ -352,7 +352,7 @@ class TrainerModel(ShownRun):
             return
         self._learned = halted.merges
         self._config = halted.config
-        self._meter.note(halted.merges, halted.seconds)
+        self._pace.note(halted.merges, halted.seconds)
         self._publish_timer.stop()
         self._publish()
         if halted.run == self._run:  # else a listener has begun another run
