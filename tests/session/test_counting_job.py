@@ -55,7 +55,7 @@ def always_in_a_child(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def children() -> list[int]:
-    """Return the processes whose parent is this one."""
+    """Return the processes in which this one has words counted."""
     found = []
     for name in os.listdir("/proc"):
         if name.isdigit():
@@ -66,7 +66,7 @@ def children() -> list[int]:
                     command = file.read()
             except OSError:
                 continue
-            if parent == os.getpid() and "child_process" in command:
+            if parent == os.getpid() and "counting_child" in command:
                 found.append(int(name))
     return found
 

@@ -15,7 +15,8 @@ note, mark = {"step": 1, "text": "a", "token": "b"}, {"kind": "token", "text": "
 focus = {"kind": "pair", "left": "a", "right": "b"}
 view = {"moment": 1, "focus": focus, "markers": {"A": 1}, "notes": [note, note], "breakpoints": [mark, mark]}
 settings = {"training": {"a": 1}, "normalizer": {}, "pre_tokenizer": {}, "max_word_length": 100}
-for name, values in {"View": view, "Settings": settings, "Focus": focus, "Bookmark": note, "Breakpoint": mark}.items():
+parts = {"View": view, "Settings": settings, "Selection": focus, "Bookmark": note, "Breakpoint": mark}
+for name, values in parts.items():
     kind = getattr(contents, "Project" + name)
     barrier = threading.Barrier(8)
 
