@@ -64,3 +64,14 @@ def test_a_pane_closed_by_hand_stays_closed_until_the_layout_is_reset(start: Cal
     assert "token details" not in seen(again)
     again.click_menu("View", "Reset layout")
     assert seen(again) == _SEEN["Ctrl+1"]
+
+
+def test_the_keyboard_stays_in_the_text_as_panels_move_behind_each_other(driver: Driver) -> None:
+    """As they do when a notice below takes the height that they need side by side."""
+    editor, area = driver.window.corpus_pane.editor, driver.window.docks
+    driver.focus(editor)
+    before = area._columns
+    driver.window.resize(1366, 600)
+    driver.wait(lambda: area._columns != before)
+    driver.settle()
+    assert editor.hasFocus()

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtWidgets import QMainWindow, QTabBar, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QMainWindow, QTabBar, QTabWidget, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.settings import SavedLayout
 from wordpiece_studio.ui.layouts.layout import TEACH, Layout
@@ -170,6 +170,7 @@ class DockArea(QWidget):
         self._is_placing = True
         for panel in self._panels.values():
             panel.blockSignals(True)  # a pane must not be seen on the way
+        held = QApplication.focusWidget()  # Qt takes the keyboard from what moves into another window
         columns = self._wanted_columns()
         if columns != self._columns:
             self._columns = columns
@@ -183,6 +184,8 @@ class DockArea(QWidget):
             if name in self._panels and not self._panels[name].isHidden():
                 self._panels[name].raise_()
         self._name_tab_bars()
+        if held is not None and self.isAncestorOf(held) and held.isVisible():
+            held.setFocus(Qt.FocusReason.OtherFocusReason)
         self._is_placing = False
         self._spread()
         for panel in self._panels.values():
