@@ -17,9 +17,8 @@ from hypothesis import strategies as st
 
 from wordpiece_studio.corpus.corpus_file import CorpusFile
 from wordpiece_studio.corpus.counting.counting import count_texts
-from wordpiece_studio.corpus.counts import CorpusStatistics, SkippedWord, WordCounts
+from wordpiece_studio.corpus.counts import CorpusStatistics, PartsReader, SkippedWord, WordCounts, parts_of
 from wordpiece_studio.session import counting_job
-from wordpiece_studio.session.counting_child import PartsReader, parts_of
 from wordpiece_studio.session.counting_job import CountingJob
 from wordpiece_studio.text.bert_normalizer import BertNormalizer
 from wordpiece_studio.text.normalizers import Lowercase
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
-    from wordpiece_studio.session.counts_with_figures import CountsWithFigures
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
 
@@ -74,7 +72,7 @@ def children() -> list[int]:
 needs_proc = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks for processes in /proc")
 
 
-def travelled(counts: WordCounts) -> CountsWithFigures:
+def travelled(counts: WordCounts) -> WordCounts:
     reader = PartsReader(counts.normalizer, counts.pre_tokenizer)
     for kind, content in parts_of(counts):
         reader.take(kind, content)
@@ -93,8 +91,7 @@ def test_counts_survive_the_journey(pairs: list[tuple[str, int]]) -> None:
     assert (back.statistics, back.skipped) == (statistics, skipped)
     alphabet = len({word[0] for word in words}) + len({part for word in words for part in word[1:]})
     symbols = sum(len(word) * count for word, count in words.items())
-    assert (back.figures.alphabet, back.figures.symbols, back.figures.lines) == (alphabet, symbols, 1)
-    assert back.figures.digest == counts.digest()
+    assert (back.alphabet_size, back.symbols, back.digest()) == (alphabet, symbols, counts.digest())
 
 
 def test_a_small_text_is_counted_at_once(qtbot: QtBot, job: CountingJob) -> None:

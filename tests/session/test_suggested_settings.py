@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from wordpiece_studio.corpus import counts as counts_module
 from wordpiece_studio.corpus.counting.counting import count_texts
-from wordpiece_studio.corpus.counts import WordCounts
-from wordpiece_studio.session import counts_with_figures
-from wordpiece_studio.session.counts_with_figures import with_figures
+from wordpiece_studio.corpus.counts import PartsReader, WordCounts, parts_of
 from wordpiece_studio.session.suggested_settings import SuggestedSettings, propose
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.initial_state import minimum_vocab_size
@@ -39,27 +38,13 @@ def test_it_is_never_below_special_tokens_and_alphabet() -> None:
     assert propose(counts, TrainingConfig()).vocab_size > minimum_vocab_size(counts, TrainingConfig())
 
 
-def test_the_size_of_the_alphabet_is_that_of_a_training() -> None:
-    counts = count_texts([COURSE, "汉字 😀x x😀 ab\U00010400"])
-    specials = len(TrainingConfig().special_tokens)
-    assert counts_with_figures.alphabet_size(counts.words) + specials == minimum_vocab_size(counts, TrainingConfig())
-    assert counts_with_figures.alphabet_size([]) == 0
-
-
-def test_the_alphabet_does_not_depend_on_how_the_words_are_cut_into_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    words = count_texts([COURSE]).words
-    whole = counts_with_figures.alphabet_size(words)
-    monkeypatch.setattr(counts_with_figures, "_BLOCK", 3)
-    assert counts_with_figures.alphabet_size(words) == whole
-
-
 def test_what_was_counted_beside_the_window_is_not_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:
     words = [f"{chr(0x4E00 + number % 20_000)}{number}" for number in range(30_000)]
     plain = WordCounts.from_pairs([(word, 1) for word in words])
-    counts = with_figures(plain)
     expected = propose(plain, TrainingConfig())
     assert expected.vocab_size > 20_000
-    monkeypatch.setattr(
-        counts_with_figures, "alphabet_size", lambda words: pytest.fail("counted in the window's thread")
-    )
-    assert propose(counts, TrainingConfig()) == expected
+    reader = PartsReader(plain.normalizer, plain.pre_tokenizer)
+    for kind, content in parts_of(plain):
+        reader.take(kind, content)
+    monkeypatch.setattr(counts_module, "_alphabet_size", lambda words: pytest.fail("counted in the window's thread"))
+    assert propose(reader.counts(), TrainingConfig()) == expected

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import wordpiece_studio as wps
-from wordpiece_studio.storage.project.stored_run import StoredWordCounts
 from wordpiece_studio.training.stored_history import (
     HistoryPlaces,
     HistoryTable,
@@ -78,14 +77,14 @@ def test_words_are_read_when_they_are_asked_for() -> None:
         calls.append(1)
         return run.counts.words
 
-    counts = StoredWordCounts(load, run.counts.counts, run.counts.normalizer, run.counts.pre_tokenizer)
+    counts = wps.WordCounts(load, run.counts.counts, run.counts.normalizer, run.counts.pre_tokenizer)
     history = restored_history(table_of(run.history), lambda: (counts, places_of(run.history)))
     assert (len(counts), counts.total, history[1].token) == (len(PAIRS), 39, run.history[1].token)
     assert not calls
     assert history.words_touched(0) == run.history.words_touched(0)
     assert counts == run.counts
     assert calls == [1]
-    short = StoredWordCounts(lambda: ["hug"], run.counts.counts, run.counts.normalizer, run.counts.pre_tokenizer)
+    short = wps.WordCounts(lambda: ["hug"], run.counts.counts, run.counts.normalizer, run.counts.pre_tokenizer)
     with pytest.raises(wps.StudioError, match="There are 1 words and 6 counts"):
         len(short.words)
 

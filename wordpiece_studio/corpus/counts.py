@@ -8,24 +8,30 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import itertools
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.system.in_slices import lengths_of
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
 
 LARGEST_COUNT = 2**63 - 1
+_BLOCK = 1 << 16  # words that are looked at together, so that memory stays small
+_SENT_BLOCK = 1 << 15  # words: one very long string, or millions of small objects at once, would stall the window
+_CODE_POINTS = 0x110000
 _SIZES = ("bytes", "lines", "characters", "replaced", "skipped_lines")
 
 
@@ -170,12 +176,18 @@ class CorpusStatistics:
 class WordCounts:
     """The distinct words of a corpus in order of first appearance, each with its count.
 
+    Parameters
+    ----------
+    words
+        The distinct words, in order of first appearance; or a function that returns them, the same ones each time,
+        called when they are first needed, from any thread.
+    counts, normalizer, pre_tokenizer, statistics, skipped
+        See the attributes.
+
     Attributes
     ----------
-    words : list[str]
-        The distinct words, in order of first appearance.
     counts : numpy.ndarray
-        How often each occurs: int64, shape ``(n_words,)``, all at least 1, not to be written to.
+        How often each word occurs: int64, shape ``(n_words,)``, all at least 1, read-only.
     normalizer, pre_tokenizer
         What turned the corpus into these words.
     statistics : CorpusStatistics
@@ -184,18 +196,17 @@ class WordCounts:
         The first thousand words that were left out because they are too long.
     """
 
-    __slots__ = ("counts", "normalizer", "pre_tokenizer", "skipped", "statistics", "words")
-
     def __init__(
         self,
-        words: list[str],
+        words: list[str] | Callable[[], list[str]],
         counts: Sequence[int] | NDArray[np.int64],
         normalizer: Normalizer,
         pre_tokenizer: PreTokenizer,
         statistics: CorpusStatistics | None = None,
         skipped: Sequence[SkippedWord] = (),
     ) -> None:
-        self.words = words
+        self._words = words
+        self._digest = ""
         self.counts = np.array(counts, dtype=np.int64)
         self.counts.flags.writeable = False
         self.normalizer = normalizer
@@ -240,9 +251,40 @@ class WordCounts:
         )
 
     @property
+    def words(self) -> list[str]:
+        """The distinct words, in order of first appearance.
+
+        Raises
+        ------
+        StudioError
+            If they have still to be read and cannot be.
+        """
+        if callable(self._words):
+            words = self._words()
+            if len(words) != len(self.counts):
+                raise StudioError(
+                    "There are {words:,} words and {counts:,} counts of words",
+                    "The file is damaged.",
+                    words=len(words),
+                    counts=len(self.counts),
+                )
+            self._words = words
+        return self._words
+
+    @property
     def total(self) -> int:
         """How many words the corpus has, repetitions counted."""
         return int(self.counts.sum())
+
+    @cached_property
+    def symbols(self) -> int:
+        """How many characters all words have, repetitions counted: what a training begins with."""
+        return int((lengths_of(self.words) * self.counts).sum())
+
+    @cached_property
+    def alphabet_size(self) -> int:
+        """How many characters begin a word plus how many continue one: the smallest vocabulary without its specials."""
+        return _alphabet_size(self.words)
 
     def items(self) -> list[tuple[str, int]]:
         """Return each word with its count, in order of first appearance."""
@@ -268,13 +310,24 @@ class WordCounts:
         return WordCounts(words, counts, self.normalizer, self.pre_tokenizer, statistics, self.skipped)
 
     def digest(self) -> str:
-        """Return a SHA-256 in hexadecimal of the words, their order and their counts."""
-        lengths = np.fromiter(map(len, self.words), dtype="<i8", count=len(self))
-        # With the lengths no two different lists give the same bytes.
-        result = hashlib.sha256(lengths.data)
-        result.update(self.counts.astype("<i8").data)
-        result.update("".join(self.words).encode("utf-8", "surrogatepass"))
-        return result.hexdigest()
+        """Return a SHA-256 in hexadecimal of the words, their order and their counts; worked out once."""
+        if not self._digest:
+            lengths = np.fromiter(map(len, self.words), dtype="<i8", count=len(self))
+            # With the lengths no two different lists give the same bytes.
+            result = hashlib.sha256(lengths.data)
+            result.update(self.counts.astype("<i8").data)
+            result.update("".join(self.words).encode("utf-8", "surrogatepass"))
+            self._digest = result.hexdigest()
+        return self._digest
+
+    def figures(self) -> dict[str, Any]:
+        """Return what takes a look at every word: worked out once, so that `take_figures` need not elsewhere."""
+        return {"symbols": self.symbols, "alphabet_size": self.alphabet_size, "digest": self.digest()}
+
+    def take_figures(self, figures: Mapping[str, Any]) -> None:
+        """Take the figures of equal counts from another process."""
+        self.symbols, self.alphabet_size = figures["symbols"], figures["alphabet_size"]
+        self._digest = figures["digest"]
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -282,6 +335,8 @@ class WordCounts:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, WordCounts):
             return NotImplemented
+        if self._digest and other._digest:
+            return self._digest == other._digest
         return np.array_equal(self.counts, other.counts) and self.words == other.words
 
     __hash__ = None  # type: ignore[assignment]  # compared by a content too large to hash
@@ -311,3 +366,74 @@ def _is_encodable(word: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def _alphabet_size(words: Sequence[str]) -> int:
+    """Return how many characters begin a word plus how many continue one."""
+    begins, continues = np.zeros(_CODE_POINTS, dtype=np.bool_), np.zeros(_CODE_POINTS, dtype=np.bool_)
+    for start in range(0, len(words), _BLOCK):
+        block = words[start : start + _BLOCK]
+        characters = np.frombuffer("".join(block).encode("utf-32-le", "surrogatepass"), dtype="<u4")
+        lengths = np.fromiter(map(len, block), dtype=np.int64, count=len(block))
+        is_first = np.zeros(len(characters), dtype=np.bool_)
+        is_first[np.cumsum(lengths) - lengths] = True
+        begins[characters[is_first]] = True
+        continues[characters[~is_first]] = True
+    return int(np.count_nonzero(begins) + np.count_nonzero(continues))
+
+
+# ---- as bytes --------------------------------------------------------------------------------------------------------
+
+
+def parts_of(counts: WordCounts) -> Iterator[tuple[bytes, bytes]]:
+    """Yield word counts as (kind, content): for each block its words joined, their lengths in characters, their counts.
+
+    The rest, at the end, has what would otherwise be worked out from all words again.
+    """
+    for start in range(0, len(counts), _SENT_BLOCK):
+        block = counts.words[start : start + _SENT_BLOCK]
+        yield b"w", "".join(block).encode("utf-8", "surrogatepass")
+        yield b"l", np.fromiter(map(len, block), dtype="<i4", count=len(block)).tobytes()
+        yield b"c", counts.counts[start : start + _SENT_BLOCK].astype("<i8").tobytes()
+    rest = {
+        "statistics": dataclasses.asdict(counts.statistics),
+        "skipped": [dataclasses.asdict(word) for word in counts.skipped],
+        "figures": counts.figures(),
+    }
+    yield b"s", json.dumps(rest).encode()
+
+
+class PartsReader:
+    """Puts word counts together again, block after block, as `parts_of` took them apart."""
+
+    def __init__(self, normalizer: Normalizer, pre_tokenizer: PreTokenizer) -> None:
+        self._normalizer = normalizer
+        self._pre_tokenizer = pre_tokenizer
+        self._words: list[str] = []
+        self._counts: list[NDArray[np.int64]] = []
+        self._text = ""
+        self._rest: dict[str, Any] = {}
+
+    def take(self, kind: bytes, content: bytes) -> None:
+        """Take the next part."""
+        if kind == b"w":
+            self._text = content.decode("utf-8", "surrogatepass")
+        elif kind == b"l":
+            start = 0
+            # A loop and no single call: it lets other threads have their turn.
+            for length in np.frombuffer(content, dtype="<i4").tolist():
+                self._words.append(self._text[start : start + length])
+                start += length
+        elif kind == b"c":
+            self._counts.append(np.frombuffer(content, dtype="<i8").astype(np.int64))
+        elif kind == b"s":
+            self._rest = json.loads(content)
+
+    def counts(self) -> WordCounts:
+        """Return the counts, when all parts are there."""
+        statistics = CorpusStatistics.from_dict(self._rest["statistics"])
+        skipped = [SkippedWord(**word) for word in self._rest["skipped"]]
+        numbers = np.concatenate(self._counts) if self._counts else np.empty(0, dtype=np.int64)
+        result = WordCounts(self._words, numbers, self._normalizer, self._pre_tokenizer, statistics, skipped)
+        result.take_figures(self._rest["figures"])
+        return result

@@ -10,24 +10,18 @@ import dataclasses
 import json
 import threading
 import time
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from wordpiece_studio.corpus.corpus_file import CorpusFile
 from wordpiece_studio.corpus.counting.counting_progress import CountingProgress
-from wordpiece_studio.corpus.counts import CorpusStatistics, SkippedWord
-from wordpiece_studio.session.counts_with_figures import CorpusFigures, CountsWithFigures, corpus_figures
+from wordpiece_studio.corpus.counts import parts_of
 from wordpiece_studio.session.file_rows import written_file
 from wordpiece_studio.system.child_process import lower_priority
 from wordpiece_studio.text import normalizers, pre_tokenizers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.system.child_process import ParentConnection
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
 
@@ -37,8 +31,6 @@ PAUSE, GO_ON, KEEP = b"p", b"r", b"k"
 """What the window says while a counting runs: hold, go on, and stop but keep what was counted."""
 TEXT = b"t"
 """What a piece of the text begins with; an empty piece ends the text."""
-
-_BLOCK = 1 << 15  # words
 
 
 def count_in_child(connection: ParentConnection, order: str) -> None:
@@ -90,60 +82,6 @@ def written_order(
             "max_word_length": max_word_length,
         }
     )
-
-
-def parts_of(counts: WordCounts) -> Iterator[tuple[bytes, bytes]]:
-    """Yield word counts as (kind, content): for each block its words joined, their lengths in characters, their counts.
-
-    The rest, at the end, has the figures, so that no one need go through the words for them again.
-    """
-    for start in range(0, len(counts), _BLOCK):
-        block = counts.words[start : start + _BLOCK]
-        yield b"w", "".join(block).encode("utf-8", "surrogatepass")
-        yield b"l", np.fromiter(map(len, block), dtype="<i4", count=len(block)).tobytes()
-        yield b"c", counts.counts[start : start + _BLOCK].astype("<i8").tobytes()
-    rest = {
-        "statistics": dataclasses.asdict(counts.statistics),
-        "skipped": [dataclasses.asdict(word) for word in counts.skipped],
-        "figures": dataclasses.asdict(corpus_figures(counts, with_digest=True)),
-    }
-    yield b"s", json.dumps(rest).encode()
-
-
-class PartsReader:
-    """Puts word counts together again, block after block, as `parts_of` took them apart."""
-
-    def __init__(self, normalizer: Normalizer, pre_tokenizer: PreTokenizer) -> None:
-        self._normalizer = normalizer
-        self._pre_tokenizer = pre_tokenizer
-        self._words: list[str] = []
-        self._counts: list[NDArray[np.int64]] = []
-        self._text = ""
-        self._rest: dict[str, Any] = {}
-
-    def take(self, kind: bytes, content: bytes) -> None:
-        """Take the next part."""
-        if kind == b"w":
-            self._text = content.decode("utf-8", "surrogatepass")
-        elif kind == b"l":
-            start = 0
-            # A loop and no single call: it lets other threads have their turn.
-            for length in np.frombuffer(content, dtype="<i4").tolist():
-                self._words.append(self._text[start : start + length])
-                start += length
-        elif kind == b"c":
-            self._counts.append(np.frombuffer(content, dtype="<i8").astype(np.int64))
-        elif kind == b"s":
-            self._rest = json.loads(content)
-
-    def counts(self) -> CountsWithFigures:
-        """Return the counts, when all parts are there."""
-        statistics = CorpusStatistics.from_dict(self._rest["statistics"])
-        skipped = [SkippedWord(**word) for word in self._rest["skipped"]]
-        numbers = np.concatenate(self._counts) if self._counts else np.empty(0, dtype=np.int64)
-        result = CountsWithFigures(self._words, numbers, self._normalizer, self._pre_tokenizer, statistics, skipped)
-        result.figures = CorpusFigures(**self._rest["figures"])
-        return result
 
 
 def read_progress(content: bytes) -> CountingProgress:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
+from wordpiece_studio.corpus.counts import PartsReader
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.background_job import BackgroundJob
 from wordpiece_studio.session.counting_child import (
@@ -20,12 +21,11 @@ from wordpiece_studio.session.counting_child import (
     PAUSE,
     TEXT,
     TEXT_PIECE,
-    PartsReader,
     count_in_child,
     read_progress,
     written_order,
 )
-from wordpiece_studio.session.counts_with_figures import let_go_slowly, with_figures
+from wordpiece_studio.session.garbage import free_words_slowly
 from wordpiece_studio.system.child_process import ChildProcess
 
 if TYPE_CHECKING:
@@ -186,7 +186,8 @@ def count(order: CountOrder, stop: threading.Event, report: Report) -> WordCount
             counts = count_texts([order.text], normalizer, pre_tokenizer, max_word_length=most, should_stop=should_stop)
         else:
             counts = count_words(order.files, normalizer, pre_tokenizer, max_word_length=most, should_stop=should_stop)
-        return with_figures(counts)
+        _ = counts.alphabet_size, counts.symbols  # worked out here, not in the window's thread
+        return counts
     except CountingStopped:
         return None
 
@@ -210,7 +211,7 @@ def _counted_in_child(
     if stop.is_set():
         return None
     counts = reader.counts()
-    let_go_slowly(counts)
+    free_words_slowly(counts)
     return counts
 
 

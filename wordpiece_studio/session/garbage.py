@@ -2,18 +2,26 @@
 
 Python collects reference cycles in whichever thread happens to allocate. If that is a worker and the cycle holds a
 dialog, Qt destroys a widget outside the window's thread and the program crashes (seen with PySide6 6.11: segmentation
-fault). So the automatic collection is switched off, and a timer does the same work where it does no harm.
+fault). So the automatic collection is switched off, and a timer does the same work where it does no harm. Long lists of
+words are freed in slices, in a thread of their own.
 """
 
 from __future__ import annotations
 
 import gc
+import threading
 import time
+import weakref
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QObject, QTimer
 
+if TYPE_CHECKING:
+    from wordpiece_studio.corpus.counts import WordCounts
+
 INTERVAL_MS = 200
 _FULL_COLLECTION_SECONDS = 10.0  # a full one looks at every object, so it must not come often
+_FREED_AT_ONCE, _FREED_SLICE, _FREEING_PAUSE_SECONDS = 300_000, 20_000, 0.002
 
 
 class GarbageCollector(QObject):
@@ -51,3 +59,20 @@ class GarbageCollector(QObject):
             gc.collect(1)
         elif due[0]:
             gc.collect(0)
+
+
+def free_words_slowly(counts: WordCounts) -> None:
+    """Have the words freed little by little once no one needs the counts: all at once would stall the window."""
+    if len(counts) > _FREED_AT_ONCE:
+        weakref.finalize(counts, _start_freeing, counts.words).atexit = False
+
+
+def _start_freeing(words: list[str]) -> None:
+    # A copy, as someone may use the list itself; it costs a hundredth of freeing the words.
+    threading.Thread(target=_free, args=(words.copy(),), daemon=True).start()
+
+
+def _free(words: list[str]) -> None:
+    while words:
+        del words[-_FREED_SLICE:]
+        time.sleep(_FREEING_PAUSE_SECONDS)

@@ -16,7 +16,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from wordpiece_studio.corpus.corpus_file import CorpusFile
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.background_job import BackgroundJob
-from wordpiece_studio.session.counts_with_figures import CountsWithFigures, corpus_figures, let_go_slowly
+from wordpiece_studio.session.garbage import free_words_slowly
 from wordpiece_studio.session.project_fields import ProjectFields, RunOrigin
 from wordpiece_studio.session.records import Selection
 from wordpiece_studio.session.text_file import TextFile
@@ -125,7 +125,10 @@ def read_rest(project: Project, stop: threading.Event, _report: Report) -> ReadR
         counts = run.counts
     known, error = None, None
     try:
-        known = None if counts is None else _with_figures(counts)
+        if counts is not None:
+            _ = counts.alphabet_size, counts.symbols  # worked out here, not in the window's thread
+            free_words_slowly(counts)
+            known = counts
     except StudioError as found:
         error = found
     if stop.is_set():
@@ -136,18 +139,6 @@ def read_rest(project: Project, stop: threading.Event, _report: Report) -> ReadR
     except StudioError as found:
         error = found
     return None if stop.is_set() else ReadRest(known, error)
-
-
-def _with_figures(counts: WordCounts) -> CountsWithFigures:
-    if isinstance(counts, CountsWithFigures):
-        return counts
-    words = counts.words
-    known = CountsWithFigures(
-        words, counts.counts, counts.normalizer, counts.pre_tokenizer, counts.statistics, counts.skipped
-    )
-    known.figures = corpus_figures(counts)
-    let_go_slowly(known)
-    return known
 
 
 class ProjectContent(NamedTuple):

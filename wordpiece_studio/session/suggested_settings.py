@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.session.counts_with_figures import corpus_figures
 from wordpiece_studio.training.initial_state import minimum_vocab_size
 
 if TYPE_CHECKING:
@@ -58,4 +57,4 @@ def _usual_size(size: int) -> int:
 def _least_size(counts: WordCounts, config: TrainingConfig) -> int:
     if len(counts) <= _MOST_WORDS:
         return minimum_vocab_size(counts, config)
-    return len(config.special_tokens) + corpus_figures(counts).alphabet
+    return len(config.special_tokens) + counts.alphabet_size

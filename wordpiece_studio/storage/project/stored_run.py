@@ -29,14 +29,11 @@ from wordpiece_studio.training.history import COLUMNS
 from wordpiece_studio.training.stored_history import HistoryPlaces, HistoryTable, places_of, restored_history, table_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Callable, Iterator
 
     from wordpiece_studio.storage.project.container_reading import Container
     from wordpiece_studio.storage.project.container_writing import PartContent
     from wordpiece_studio.storage.project.contents import ProjectCorpus, ProjectSettings
-    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
 
 
 _RUN_WORDS, CORPUS_WORDS = "words", "corpus/words"
@@ -108,14 +105,33 @@ def read_counts(later: LaterReads, words: str, normalizer: dict[str, Any], pre_t
     skipped = [msgspec.convert(dict(zip(_SKIPPED, word, strict=True)), SkippedWord) for word in values["skipped"]]
     if not _are_possible(statistics, skipped):
         raise damaged(container.path, _STATISTICS.format(words), "they cannot be those of a corpus")
-    return StoredWordCounts(
-        load,
+    return WordCounts(
+        _read_once(load),
         counts,
         normalizers.from_spec(normalizer),
         pre_tokenizers.from_spec(pre_tokenizer),
         statistics,
         skipped,
     )
+
+
+def _read_once(read: Callable[[], list[str]]) -> Callable[[], list[str]]:
+    """Return a function that reads only the first time, whichever threads call it, and raises its error each time."""
+    reading = threading.Lock()
+    results: list[list[str] | StudioError] = []
+
+    def words() -> list[str]:
+        with reading:
+            if not results:
+                try:
+                    results.append(read())
+                except StudioError as error:
+                    results.append(error)
+        if isinstance(results[0], StudioError):
+            raise results[0]
+        return results[0]
+
+    return words
 
 
 def _are_possible(statistics: CorpusStatistics, skipped: list[SkippedWord]) -> bool:
@@ -176,71 +192,6 @@ def _is_sum_small(numbers: np.ndarray[Any, Any]) -> bool:
 def _statistics_json(counts: WordCounts) -> str:
     skipped = [dataclasses.astuple(word) for word in counts.skipped]
     return json.dumps({"statistics": dataclasses.asdict(counts.statistics), "skipped": skipped})
-
-
-class StoredWordCounts(WordCounts):
-    """As `WordCounts`; how many words there are, and how often they occur together, is known without the words.
-
-    Parameters
-    ----------
-    load_words
-        Called once, from any thread, when the words are first asked for; it must return as many as there are counts.
-    counts, normalizer, pre_tokenizer, statistics, skipped
-        As for `WordCounts`.
-    """
-
-    __slots__ = ("_error", "_load_words", "_loading", "_words")
-
-    def __init__(
-        self,
-        load_words: Callable[[], list[str]],
-        counts: Sequence[int] | NDArray[np.int64],
-        normalizer: Normalizer,
-        pre_tokenizer: PreTokenizer,
-        statistics: CorpusStatistics | None = None,
-        skipped: Sequence[SkippedWord] = (),
-    ) -> None:
-        self._load_words = load_words
-        self._loading = threading.Lock()
-        self._error: StudioError | None = None
-        super().__init__([], counts, normalizer, pre_tokenizer, statistics, skipped)
-        self._words: list[str] | None = None
-
-    @property
-    def words(self) -> list[str]:
-        """The distinct words, in order of first appearance.
-
-        Raises
-        ------
-        StudioError
-            If they cannot be read.
-        """
-        if self._words is None:
-            with self._loading:
-                if self._words is None:
-                    self._words = self._loaded()
-        return self._words
-
-    @words.setter
-    def words(self, words: list[str]) -> None:
-        self._words = words
-
-    def _loaded(self) -> list[str]:
-        if self._error is not None:
-            raise self._error  # they are read once
-        try:
-            words = self._load_words()
-            if len(words) != len(self.counts):
-                raise StudioError(
-                    "There are {words:,} words and {counts:,} counts of words",
-                    "The file is damaged.",
-                    words=len(words),
-                    counts=len(self.counts),
-                )
-        except StudioError as error:
-            self._error = error
-            raise
-        return words
 
 
 _TOKENS = "tokens"

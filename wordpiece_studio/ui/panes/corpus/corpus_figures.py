@@ -9,7 +9,6 @@ from PySide6.QtWidgets import QComboBox, QGridLayout, QInputDialog, QLabel, QSiz
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.counting_job import LONGEST_WORD
-from wordpiece_studio.session.counts_with_figures import corpus_figures
 from wordpiece_studio.system.printable import printable
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
@@ -264,11 +263,10 @@ class _LengthEdit(QSpinBox):
 
 def figures(counts: WordCounts) -> dict[str, int]:
     """Return the numbers of a corpus by name."""
-    found = corpus_figures(counts)
     return {
-        "lines": found.lines,
-        "words": found.words,
-        "distinct": found.distinct,
-        "symbols": found.symbols,
-        "alphabet": found.alphabet,
+        "lines": counts.statistics.lines,
+        "words": counts.total,
+        "distinct": len(counts),
+        "symbols": counts.symbols,
+        "alphabet": counts.alphabet_size,
     }
