@@ -1,4 +1,4 @@
-"""The document: edits, undo, files to the byte, and words counted."""
+"""The document: edits, undo, and files to the byte."""
 
 from __future__ import annotations
 
@@ -156,13 +156,6 @@ def test_a_text_too_long_is_paged(qtbot: QtBot, document: Document) -> None:
         document.show_page(page)
         pages.append(document.view_text)
     assert "".join(pages) == document.text
-
-
-def test_words_are_counted(qtbot: QtBot, document: Document) -> None:
-    document.set_text("hug pug hug")
-    with qtbot.waitSignal(document.counting_finished) as caught:
-        document.count_words()
-    assert caught.args[0].items() == [("hug", 2), ("pug", 1)]
 
 
 def test_an_edit_of_ten_megabytes_is_quick(document: Document) -> None:

@@ -77,7 +77,7 @@ def test_another_longest_word_counts_anew(studio: Studio) -> None:
     assert figures.value_of("words") == "2"
     figures._longest_edit.setValue(39)
     studio.wait(lambda: figures.value_of("words") == "1")
-    assert studio.window.document.max_word_length == 39
+    assert studio.window.counting.max_word_length == 39
     assert "1 word is too long" in studio.window.corpus_pane._note_label.text()
 
 
@@ -236,9 +236,9 @@ def test_training_waits_for_the_counting_that_runs_and_not_for_one_that_was_stop
     studio.open(tmp_path)
     window = studio.window
     studio.wait(lambda: window.counting.is_running)
-    before = window.document._counting._run
+    before = window.counting._job._run
     window.actions_.train.trigger()
-    assert window.document._counting._run == before
+    assert window.counting._job._run == before
     assert window.actions_.stop.isEnabled()
     window.corpus_pane.counting_bar._stop_button.click()
     assert not window.actions_.stop.isEnabled()

@@ -2,7 +2,7 @@
 
 Of a text, the Python string here is the truth, with every character that the file had; an editor shows `view_text`, a
 copy in Qt's manner, and reports what is typed in its own coordinates. Of files (`corpus_files`) nothing is kept here
-but how they are read. Finding and reading files is `corpus_opening`; counting words is handed to a `CountingJob`.
+but how they are read. Finding and reading files is `corpus_opening`, counting words `corpus_counting`.
 """
 
 from __future__ import annotations
@@ -12,12 +12,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoStack
 
-from wordpiece_studio.corpus.counting.counting_progress import CountingProgress
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.resources import resource_path
 from wordpiece_studio.session.commands import Edit, EditCommand
 from wordpiece_studio.session.corpus_files import CorpusFiles
-from wordpiece_studio.session.counting_job import LONGEST_WORD, CountingJob
 from wordpiece_studio.session.text_file import TextFile, read_text_file, write_text_file
 from wordpiece_studio.session.view_text import (
     LONGEST_TEXT,
@@ -36,19 +34,12 @@ from wordpiece_studio.session.view_text import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from wordpiece_studio.corpus.counts import CorpusStatistics, WordCounts
-    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
 
 UNDO_STEPS = 500
 
 
 class Document(QObject):
     """The text of the corpus, or its files.
-
-    Attributes
-    ----------
-    max_word_length : int
-        How many characters a word may have to be counted, from the next counting on.
 
     Signals
     -------
@@ -64,10 +55,6 @@ class Document(QObject):
         `is_folded`.
     path_changed(Path | None), modified_changed(bool)
         What is so now.
-    counting_finished(WordCounts), counting_failed(StudioError), counting_progress(CountingProgress)
-        Of the latest `count_words`.
-    counting_state_changed()
-        A counting runs now, is held, or runs no more.
     """
 
     text_changed = Signal()
@@ -76,10 +63,6 @@ class Document(QObject):
     reset = Signal()
     path_changed = Signal(object)
     modified_changed = Signal(object)
-    counting_finished = Signal(object)
-    counting_failed = Signal(object)
-    counting_progress = Signal(object)
-    counting_state_changed = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -98,13 +81,6 @@ class Document(QObject):
         self._is_files = False
         self.files = CorpusFiles(self.undo_stack, self)
         self.files.changed.connect(self.text_changed)
-        self.max_word_length = LONGEST_WORD
-        self._counting = CountingJob(self)
-        self._counting.finished.connect(self._on_counting_finished)
-        self._counting.failed.connect(self._on_counting_failed)
-        self._counting.reported.connect(self._on_counting_reported)
-        self._counting.running_changed.connect(self._on_counting_state_changed)
-        self._counting.paused_changed.connect(self._on_counting_state_changed)
 
     # What is so.
 
@@ -296,53 +272,8 @@ class Document(QObject):
         is_cut = start < end and self.view_position(last) < end and last < len(self._text)
         return first, last + is_cut
 
-    # Words.
-
-    @property
-    def is_counting(self) -> bool:
-        """Whether a counting runs."""
-        return self._counting.is_running
-
-    @property
-    def is_counting_paused(self) -> bool:
-        """Whether a counting is held."""
-        return self._counting.is_paused
-
-    def count_words(
-        self, normalizer: str | Normalizer | None = "bert-cased", pre_tokenizer: str | PreTokenizer = "bert"
-    ) -> None:
-        """Count the words of text or files beside the window; an earlier counting is given up."""
-        if self._is_files and self.files.rows:
-            self.files.table.begin_counting()
-            self._counting.count_files(self.files.files, normalizer, pre_tokenizer, self.max_word_length)
-        else:
-            self._counting.count_text(self._text, normalizer, pre_tokenizer, self.max_word_length)
-
-    def pause_counting(self) -> None:
-        """Hold a counting."""
-        self._counting.pause()
-
-    def resume_counting(self) -> None:
-        """Go on with a counting that is held."""
-        self._counting.resume()
-
-    def stop_counting(self) -> None:
-        """Give up a counting; nothing more is heard of it."""
-        self._counting.stop()
-        self.files.table.take_end()
-
-    def keep_counting(self) -> None:
-        """End a counting of files; what was counted so far comes as its result."""
-        self._counting.stop_and_keep()
-
-    def take_statistics(self, statistics: CorpusStatistics) -> None:
-        """Show of each file what a counting found that was made before."""
-        if self._is_files:
-            self.files.table.take_statistics(statistics)
-
     def close(self) -> None:
-        """Give up what runs and wait for it to end."""
-        self._counting.close()
+        """Forget the edits; nothing may be undone afterwards."""
         # Left to Python's garbage collection, the commands may be gone before the stack that deletes them: a crash.
         self.undo_stack.clear()
 
@@ -426,19 +357,3 @@ class Document(QObject):
 
     def _on_undo_stack_clean_changed(self, is_clean: bool) -> None:
         self.modified_changed.emit(not is_clean and not self._is_files)
-
-    def _on_counting_finished(self, counts: WordCounts) -> None:
-        self.take_statistics(counts.statistics)
-        self.counting_finished.emit(counts)
-
-    def _on_counting_failed(self, error: StudioError) -> None:
-        self.files.table.take_error(error)
-        self.counting_failed.emit(error)
-
-    def _on_counting_reported(self, progress: object) -> None:
-        if self._is_files and isinstance(progress, CountingProgress):
-            self.files.table.take_progress(progress)
-        self.counting_progress.emit(progress)
-
-    def _on_counting_state_changed(self, _state: object) -> None:
-        self.counting_state_changed.emit()

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 
+from wordpiece_studio.session.corpus_counting import CorpusCounting
 from wordpiece_studio.session.document import Document
 from wordpiece_studio.session.kernel_warmup import KernelWarmup
 from wordpiece_studio.session.live_changes import LiveChanges
@@ -23,7 +24,6 @@ from wordpiece_studio.session.token_usage import TokenUsage
 from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.ui.actions import Actions
 from wordpiece_studio.ui.controllers.chart_controller import ChartController
-from wordpiece_studio.ui.controllers.counting_controller import CountingController
 from wordpiece_studio.ui.controllers.edit_controller import EditController
 from wordpiece_studio.ui.controllers.export_controller import ExportController
 from wordpiece_studio.ui.controllers.file_controller import FileController
@@ -95,7 +95,7 @@ class MainWindow(QMainWindow):
         self.marks = StepMarks(self.model, self)
         self.player = Player(self.model, self, watch=self.marks.watch)
         self.document = Document(self)
-        self.counting = CountingController(self.document, self)
+        self.counting = CorpusCounting(self.document, self)
         self.messages = Messages(self)
         self.actions_ = Actions(theme, self)
         self.bar = TrainingBar(self.actions_, self)
@@ -173,7 +173,7 @@ class MainWindow(QMainWindow):
         self.recovery.close()  # first: it takes down what is unsaved, should no one have been asked
         self.player.stop()
         self.warm_up.close()
-        self.counting.stop()
+        self.counting.close()
         self.usage.close()
         self.vocabulary_pane.close_jobs()
         self.history_controller.close()

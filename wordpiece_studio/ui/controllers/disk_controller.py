@@ -20,11 +20,11 @@ from wordpiece_studio.ui.messages import add_button, plain_box
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from wordpiece_studio.session.corpus_counting import CorpusCounting
     from wordpiece_studio.session.corpus_references import ChangedFiles, CorpusReferences, MovedFiles
     from wordpiece_studio.session.document import Document
     from wordpiece_studio.session.file_watch import FileWatch
     from wordpiece_studio.ui.actions import Actions
-    from wordpiece_studio.ui.controllers.counting_controller import CountingController
     from wordpiece_studio.ui.messages import Messages
     from wordpiece_studio.ui.widgets.banner import Banner
 
@@ -36,7 +36,7 @@ class DiskController(QObject):
     """Says it in a banner of its own; nothing is read anew and nothing is counted again before the user wants it."""
 
     def __init__(
-        self, window: QWidget, document: Document, counting: CountingController, references: CorpusReferences,
+        self, window: QWidget, document: Document, counting: CorpusCounting, references: CorpusReferences,
         watch: FileWatch, actions: Actions, banner: Banner, messages: Messages,
     ) -> None:  # fmt: skip
         super().__init__(window)
@@ -58,7 +58,7 @@ class DiskController(QObject):
         references.found.connect(self._on_references_found)
         document.reset.connect(self._on_document_reset)
         document.path_changed.connect(self._on_document_path_changed)
-        document.counting_state_changed.connect(self._on_counting_state_changed)
+        counting.state_changed.connect(self._on_counting_state_changed)
         document.files.changed.connect(self._watch_files)
         counting.counts_changed.connect(self._on_counting_counts_changed)
         watch.changed.connect(self._on_watch_changed)
@@ -98,7 +98,7 @@ class DiskController(QObject):
         self._watch_files()
 
     def _on_counting_state_changed(self) -> None:
-        if self._document.is_counting and self._document.is_files:
+        if self._counting.is_running and self._document.is_files:
             self._forget()
             self._note_read()
             for path in self._watch.paths:

@@ -20,10 +20,10 @@ from wordpiece_studio.ui.panes.corpus.samples import sample
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from wordpiece_studio.session.corpus_counting import CorpusCounting
     from wordpiece_studio.session.document import Document
     from wordpiece_studio.session.settings import SettingsStore
     from wordpiece_studio.ui.actions import Actions
-    from wordpiece_studio.ui.controllers.counting_controller import CountingController
     from wordpiece_studio.ui.messages import Messages
 
     WhenSafe = Callable[[Callable[[], None], Loss], None]
@@ -48,7 +48,7 @@ class FileController(QObject):
     """The project in this file is to be opened, a Path; what is lost by it was asked."""
 
     def __init__(
-        self, window: QWidget, document: Document, counting: CountingController, settings: SettingsStore, actions:
+        self, window: QWidget, document: Document, counting: CorpusCounting, settings: SettingsStore, actions:
         Actions, messages: Messages,
     ) -> None:  # fmt: skip
         super().__init__(window)

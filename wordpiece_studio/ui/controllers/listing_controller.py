@@ -16,10 +16,10 @@ from wordpiece_studio.ui.panes.corpus.encodings import EncodingDialog, is_about_
 
 if TYPE_CHECKING:
     from wordpiece_studio.errors import StudioError
+    from wordpiece_studio.session.corpus_counting import CorpusCounting
     from wordpiece_studio.session.document import Document
     from wordpiece_studio.session.file_rows import FileRow
     from wordpiece_studio.ui.actions import Actions
-    from wordpiece_studio.ui.controllers.counting_controller import CountingController
 
 _log = logging.getLogger(__name__)
 
@@ -42,7 +42,7 @@ class ListingController(QObject):
         self,
         window: QWidget,
         document: Document,
-        counting: CountingController,
+        counting: CorpusCounting,
         opening: CorpusOpening,
         actions: Actions,
     ) -> None:

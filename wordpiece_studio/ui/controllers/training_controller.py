@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QColor
 
     from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.session.corpus_counting import CorpusCounting
     from wordpiece_studio.session.settings import SettingsStore
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.ui.actions import Actions
-    from wordpiece_studio.ui.controllers.counting_controller import CountingController
     from wordpiece_studio.ui.panes.training_bar.training_bar import TrainingBar
     from wordpiece_studio.ui.widgets.banner import Banner
     from wordpiece_studio.ui.widgets.theme import Theme
@@ -152,7 +152,7 @@ class TrainingController(QObject):
     """
 
     def __init__(
-        self, window: QWidget, model: TrainerModel, counting: CountingController, bar: TrainingBar, banner: Banner,
+        self, window: QWidget, model: TrainerModel, counting: CorpusCounting, bar: TrainingBar, banner: Banner,
         actions: Actions, theme: Theme, settings: SettingsStore,
     ) -> None:  # fmt: skip
         super().__init__(window)

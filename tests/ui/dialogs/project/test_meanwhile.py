@@ -228,7 +228,7 @@ def test_training_waits_for_counts_that_are_being_read(projects: Projects, monke
 
     monkeypatch.setattr(StoredHistory, "_read_places", slowly)
     begun: list[bool] = []
-    window.document.counting_state_changed.connect(lambda: begun.append(window.document.is_counting))
+    window.counting.state_changed.connect(lambda: begun.append(window.counting.is_running))
     window.file_controller.open_paths([path])
     projects.studio.wait(lambda: window.project_state.path == path)
     window.actions_.train.trigger()
@@ -278,7 +278,7 @@ def test_files_that_were_counted_and_not_trained_are_not_counted_again(projects:
     window.actions_.new_corpus.trigger()
     projects.studio.wait(lambda: window.counting.counts is not None)
     begun: list[bool] = []
-    window.document.counting_state_changed.connect(lambda: begun.append(window.document.is_counting))
+    window.counting.state_changed.connect(lambda: begun.append(window.counting.is_running))
     projects.open(path)
     assert window.counting.counts.total == 6
     assert not any(begun)

@@ -69,7 +69,7 @@ def test_the_counts_are_taken_over_and_nothing_is_counted(projects: Projects) ->
     projects.window.actions_.new_corpus.trigger()
     projects.studio.wait(lambda: projects.window.counting.counts is not None)  # of the empty text
     begun: list[bool] = []
-    projects.window.document.counting_state_changed.connect(lambda: begun.append(projects.window.document.is_counting))
+    projects.window.counting.state_changed.connect(lambda: begun.append(projects.window.counting.is_running))
     projects.open(path)
     projects.studio.qtbot.wait(50)
     assert projects.window.counting.counts is not None

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
     from PySide6.QtWidgets import QMainWindow
 
+    from wordpiece_studio.session.corpus_counting import CorpusCounting
     from wordpiece_studio.session.document import Document
     from wordpiece_studio.session.project_fields import ProjectFields
     from wordpiece_studio.session.settings import SettingsStore
     from wordpiece_studio.session.step_marks import StepMarks
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.ui.actions import Actions
-    from wordpiece_studio.ui.controllers.counting_controller import CountingController
     from wordpiece_studio.ui.controllers.file_controller import FileController
     from wordpiece_studio.ui.messages import Messages
     from wordpiece_studio.ui.panes.training_bar.run_record import RunRecord
@@ -48,7 +48,7 @@ class ProjectParts(QObject):
 
     def __init__(
         self, window: QMainWindow, document: Document, model: TrainerModel, marks: StepMarks, fields: ProjectFields,
-        counting: CountingController, files: FileController, record: RunRecord, settings: SettingsStore, actions:
+        counting: CorpusCounting, files: FileController, record: RunRecord, settings: SettingsStore, actions:
         Actions, messages: Messages, banners: tuple[Banner, Banner],
     ) -> None:  # fmt: skip
         super().__init__(window)

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from PySide6.QtCore import QObject
 
     from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.session.corpus_counting import CorpusCounting
     from wordpiece_studio.session.document import Document
-    from wordpiece_studio.ui.controllers.counting_controller import CountingController
     from wordpiece_studio.ui.controllers.file_controller import FileController
     from wordpiece_studio.ui.controllers.training_controller import TrainingController
     from wordpiece_studio.ui.panes.corpus.corpus_figures import CorpusFiguresView
@@ -26,7 +26,7 @@ class WindowFields(ProjectFields):
     """Reads and writes them."""
 
     def __init__(
-        self, document: Document, counting: CountingController, figures: CorpusFiguresView, settings: TrainingSettings,
+        self, document: Document, counting: CorpusCounting, figures: CorpusFiguresView, settings: TrainingSettings,
         files: FileController, training: TrainingController, tokenization: TokenizationPane, parent: QObject,
     ) -> None:  # fmt: skip
         super().__init__(parent)
@@ -60,7 +60,7 @@ class WindowFields(ProjectFields):
             training=self._settings.shown_config().to_dict(),
             normalizer=normalizers.to_spec(pipeline.normalizer),
             pre_tokenizer=pre_tokenizers.to_spec(pipeline.pre_tokenizer),
-            max_word_length=self._document.max_word_length,
+            max_word_length=self._counting.max_word_length,
         )
 
     def origin(self) -> RunOrigin:
@@ -84,7 +84,7 @@ class WindowFields(ProjectFields):
         self._settings.set_config(config)
         self._figures.set_names(normalizer.name, pre_tokenizer.name)
         self._counting.take_pipeline(normalizer, pre_tokenizer)
-        self._document.max_word_length = settings.max_word_length
+        self._counting.max_word_length = settings.max_word_length
         self._figures.show_longest_word(settings.max_word_length)
 
     def take_corpus(self, name: str) -> None:

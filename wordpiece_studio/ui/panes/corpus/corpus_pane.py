@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
 
     from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.session.corpus_counting import CorpusCounting
     from wordpiece_studio.session.document import Document
     from wordpiece_studio.ui.actions import Actions
-    from wordpiece_studio.ui.controllers.counting_controller import CountingController
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _LEAST_LINES = 7
@@ -101,7 +101,7 @@ class CorpusPane(QWidget):
     def __init__(
         self,
         document: Document,
-        counting: CountingController,
+        counting: CorpusCounting,
         actions: Actions,
         theme: Theme,
         parent: QWidget | None = None,
@@ -266,8 +266,8 @@ class CorpusPane(QWidget):
         self._line_timer.start()
 
     def _on_figures_longest_word_chosen(self, length: int) -> None:
-        if length != self._document.max_word_length:
-            self._document.max_word_length = length
+        if length != self._counting.max_word_length:
+            self._counting.max_word_length = length
             self.figures.show_longest_word(length)
             self._counting.count_again()
 

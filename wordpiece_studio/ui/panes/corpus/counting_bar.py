@@ -15,8 +15,8 @@ from wordpiece_studio.ui.widgets.plain import set_plain_tooltip
 
 if TYPE_CHECKING:
     from wordpiece_studio.corpus.counting.counting_progress import CountingProgress
+    from wordpiece_studio.session.corpus_counting import CorpusCounting
     from wordpiece_studio.session.document import Document
-    from wordpiece_studio.ui.controllers.counting_controller import CountingController
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _PATIENCE_MS = 300
@@ -28,7 +28,7 @@ class CountingBar(QWidget):
     """Seen while something long runs, and after it was stopped, failed, or counted only a part."""
 
     def __init__(
-        self, document: Document, counting: CountingController, theme: Theme, parent: QWidget | None = None
+        self, document: Document, counting: CorpusCounting, theme: Theme, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
         self._document = document

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.corpus.linter.finding import Example, Finding
     from wordpiece_studio.errors import StudioError
+    from wordpiece_studio.session.corpus_counting import CorpusCounting
     from wordpiece_studio.session.document import Document
     from wordpiece_studio.session.lint_job import RepairedText
-    from wordpiece_studio.ui.controllers.counting_controller import CountingController
     from wordpiece_studio.ui.panes.corpus.corpus_figures import CorpusFiguresView
     from wordpiece_studio.ui.widgets.theme import Theme
 
@@ -301,7 +301,7 @@ class LintController(QObject):
     def __init__(
         self,
         document: Document,
-        counting: CountingController,
+        counting: CorpusCounting,
         figures: CorpusFiguresView,
         view: LintView,
         parent: QObject,

@@ -16,12 +16,12 @@ from wordpiece_studio.session.records import TrainerState
 
 if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.session.corpus_counting import CorpusCounting
     from wordpiece_studio.session.settings import SettingsStore
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.ui.actions import Actions
-    from wordpiece_studio.ui.controllers.counting_controller import CountingController
     from wordpiece_studio.ui.panes.training_bar.run_record import RunRecord
 
 MOST_BYTES = 120_000
@@ -37,7 +37,7 @@ class LiveTraining(QObject):
     """Whether it is wanted cannot be kept for the next start, a StudioError."""
 
     def __init__(
-        self, model: TrainerModel, counting: CountingController, record: RunRecord, actions: Actions,
+        self, model: TrainerModel, counting: CorpusCounting, record: RunRecord, actions: Actions,
         settings: SettingsStore, parent: QObject,
     ) -> None:  # fmt: skip
         super().__init__(parent)

@@ -11,9 +11,9 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.records import TrainerState
 
 if TYPE_CHECKING:
+    from wordpiece_studio.session.corpus_counting import CorpusCounting
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.training.config import TrainingConfig
-    from wordpiece_studio.ui.controllers.counting_controller import CountingController
     from wordpiece_studio.ui.panes.training_bar.training_settings import TrainingSettings
 
 
@@ -48,7 +48,7 @@ class RunRecord(QObject):
     """Follows the model; a run that cannot begin leaves the record of the old one as it was."""
 
     def __init__(
-        self, model: TrainerModel, counting: CountingController, settings: TrainingSettings, parent: QObject
+        self, model: TrainerModel, counting: CorpusCounting, settings: TrainingSettings, parent: QObject
     ) -> None:
         super().__init__(parent)
         self._model = model

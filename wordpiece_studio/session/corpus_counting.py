@@ -1,4 +1,7 @@
-"""Keeps the word counts of the corpus up to date while it is edited, with the normalizer and pre-tokenizer chosen."""
+"""The word counts of the corpus, kept up to date while it is edited, with the normalizer and pre-tokenizer chosen.
+
+The counting itself is a `CountingJob`, beside the window.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from wordpiece_studio.corpus.counting.counting_progress import CountingProgress
+from wordpiece_studio.session.counting_job import LONGEST_WORD, CountingJob
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Normalizer, Pipeline, PreTokenizer
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
@@ -24,23 +29,38 @@ _PATIENCE_MS = 250
 """So long the counts before the last key may stay to be seen: shorter than this no one sees that they are gone."""
 
 
-class CountingController(QObject):
-    """Counts a little after the last edit; the counts of an older text are never handed out."""
+class CorpusCounting(QObject):
+    """Counts a little after the last edit; the counts of an older text are never handed out.
+
+    Attributes
+    ----------
+    max_word_length : int
+        How many characters a word may have to be counted, from the next counting on.
+
+    Signals
+    -------
+    counts_changed(WordCounts | None)
+        There are counts of the present text, or None: it is being counted or could not be.
+    failed(StudioError)
+        Text or files could not be counted.
+    partial_changed(bool)
+        Whether only a first part of the corpus was counted; comes before the counts.
+    progress_changed(CountingProgress)
+        How far a long counting is.
+    state_changed()
+        A counting runs now, is held, was stopped, failed or is over.
+    """
 
     counts_changed = Signal(object)
-    """There are counts of the present text, or None: it is being counted or could not be."""
     failed = Signal(object)
-    """Text or files could not be counted, a StudioError."""
     partial_changed = Signal(object)
-    """Whether only a first part of the corpus was counted, a bool; comes before the counts."""
     progress_changed = Signal(object)
-    """How far a long counting is, a CountingProgress."""
     state_changed = Signal()
-    """A counting runs now, is held, was stopped, failed or is over."""
 
-    def __init__(self, document: Document, parent: QObject) -> None:
+    def __init__(self, document: Document, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._document = document
+        self.max_word_length = LONGEST_WORD
         self._pipeline = Pipeline(resolve_normalizer("bert-cased"), resolve_pre_tokenizer("bert"))
         self._counts: WordCounts | None = None
         self._is_to_say = False  # that there are no counts any more
@@ -58,10 +78,12 @@ class CountingController(QObject):
         self._patience.setInterval(_PATIENCE_MS)
         self._patience.timeout.connect(self._say_unknown)
         document.text_changed.connect(self._on_document_text_changed)
-        document.counting_finished.connect(self._on_document_counting_finished)
-        document.counting_failed.connect(self._on_document_counting_failed)
-        document.counting_progress.connect(self.progress_changed)
-        document.counting_state_changed.connect(self.state_changed)
+        self._job = CountingJob(self)
+        self._job.finished.connect(self._on_job_finished)
+        self._job.failed.connect(self._on_job_failed)
+        self._job.reported.connect(self._on_job_reported)
+        self._job.running_changed.connect(self._on_job_state_changed)
+        self._job.paused_changed.connect(self._on_job_state_changed)
 
     @property
     def counts(self) -> WordCounts | None:
@@ -81,9 +103,7 @@ class CountingController(QObject):
     @property
     def is_under_way(self) -> bool:
         """Whether counts will come without anybody asking."""
-        return (
-            self.is_expecting or self._timer.isActive() or self._document.is_counting or self._document.files.is_listing
-        )
+        return self.is_expecting or self._timer.isActive() or self._job.is_running or self._document.files.is_listing
 
     @property
     def is_expecting(self) -> bool:
@@ -93,12 +113,12 @@ class CountingController(QObject):
     @property
     def is_running(self) -> bool:
         """Whether a counting runs, or is held."""
-        return self._document.is_counting
+        return self._job.is_running
 
     @property
     def is_paused(self) -> bool:
         """Whether a counting is held."""
-        return self._document.is_counting_paused
+        return self._job.is_paused
 
     @property
     def is_ending(self) -> bool:
@@ -141,7 +161,7 @@ class CountingController(QObject):
         """Do not count: the counts of the present corpus are known, and come with `take_counts`."""
         self._timer.stop()
         self._patience.stop()
-        self._document.stop_counting()
+        self._stop_job()
         self._expected_for = self._text_serial
 
     def take_counts(self, counts: WordCounts | None) -> None:
@@ -152,8 +172,7 @@ class CountingController(QObject):
         if counts is None:
             self.count_now()
             return
-        self._document.take_statistics(counts.statistics)
-        self._on_document_counting_finished(counts)
+        self._on_job_finished(counts)
         self.state_changed.emit()
 
     def count_now(self) -> None:
@@ -164,7 +183,12 @@ class CountingController(QObject):
         self._was_stopped, self._error = False, None
         if self._document.files.is_listing:
             return
-        self._document.count_words(self._pipeline.normalizer, self._pipeline.pre_tokenizer)
+        document, pipeline = self._document, (self._pipeline.normalizer, self._pipeline.pre_tokenizer)
+        if document.is_files and document.files.rows:
+            document.files.table.begin_counting()
+            self._job.count_files(document.files.files, *pipeline, self.max_word_length)
+        else:
+            self._job.count_text(document.text, *pipeline, self.max_word_length)
 
     def count_again(self) -> None:
         """Count anew and to the end, whatever is known."""
@@ -176,23 +200,34 @@ class CountingController(QObject):
         """Give up counting until the next edit."""
         self._timer.stop()
         self._was_stopped = self._counts is None and not self.is_expecting
-        self._document.stop_counting()
+        self._stop_job()
         self._say_unknown()
         self.state_changed.emit()
 
     def pause(self) -> None:
         """Hold a counting."""
-        self._document.pause_counting()
+        self._job.pause()
 
     def resume(self) -> None:
         """Go on with a counting that is held."""
-        self._document.resume_counting()
+        self._job.resume()
 
     def keep(self) -> None:
         """End a counting of files; the counts of what was read so far come as if that were all."""
         self._is_ending = True
-        self._document.keep_counting()
+        self._job.stop_and_keep()
         self.state_changed.emit()
+
+    def close(self) -> None:
+        """Give up what runs and wait for it to end."""
+        self._timer.stop()
+        self._patience.stop()
+        self._job.close()
+
+    def _stop_job(self) -> None:
+        """Give a counting up; nothing more is heard of it."""
+        self._job.stop()
+        self._document.files.table.take_end()
 
     def _forget(self) -> None:
         if self._counts is not None:
@@ -223,7 +258,7 @@ class CountingController(QObject):
     def _on_document_text_changed(self) -> None:
         self._text_serial += 1
         self._was_stopped, self._error = False, None
-        self._document.stop_counting()
+        self._stop_job()
         self._forget()
         if self._document.files.is_listing:
             self._timer.stop()
@@ -237,7 +272,9 @@ class CountingController(QObject):
         self._timer.start(_LONG_DELAY_MS if is_long else _DELAY_MS)
         self._say_unknown()
 
-    def _on_document_counting_finished(self, counts: WordCounts) -> None:
+    def _on_job_finished(self, counts: WordCounts) -> None:
+        if self._document.is_files:
+            self._document.files.table.take_statistics(counts.statistics)
         if not self._timer.isActive():  # else the text is a newer one already
             self._patience.stop()
             self._is_to_say = False
@@ -245,9 +282,18 @@ class CountingController(QObject):
             self._set_partial(counts.statistics.is_partial)
             self.counts_changed.emit(counts)
 
-    def _on_document_counting_failed(self, error: StudioError) -> None:
+    def _on_job_failed(self, error: StudioError) -> None:
+        self._document.files.table.take_error(error)
         if not self._timer.isActive():
             self._say_unknown()
             self._error = error
             self.failed.emit(error)
             self.state_changed.emit()
+
+    def _on_job_reported(self, progress: object) -> None:
+        if self._document.is_files and isinstance(progress, CountingProgress):
+            self._document.files.table.take_progress(progress)
+        self.progress_changed.emit(progress)
+
+    def _on_job_state_changed(self, _state: object) -> None:
+        self.state_changed.emit()

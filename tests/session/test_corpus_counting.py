@@ -1,0 +1,117 @@
+"""The word counts of a corpus that is edited: those of an older text are never handed out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from wordpiece_studio.corpus.corpus_file import CorpusFile
+from wordpiece_studio.session.corpus_counting import CorpusCounting
+from wordpiece_studio.session.document import Document
+from wordpiece_studio.session.file_rows import FileRow
+from wordpiece_studio.text.normalizers import resolve_normalizer
+from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+
+@pytest.fixture
+def document(qapp: object) -> Iterator[Document]:
+    document = Document()
+    yield document
+    document.close()
+
+
+@pytest.fixture
+def counting(document: Document) -> Iterator[CorpusCounting]:
+    counting = CorpusCounting(document)
+    yield counting
+    counting.close()
+
+
+def counted(qtbot: QtBot, counting: CorpusCounting) -> list[tuple[str, int]]:
+    qtbot.waitUntil(lambda: counting.counts is not None)
+    return counting.counts.items()
+
+
+def test_words_are_counted_after_an_edit(qtbot: QtBot, document: Document, counting: CorpusCounting) -> None:
+    document.set_text("hug pug hug")
+    assert counting.counts is None
+    assert counting.is_under_way
+    assert counted(qtbot, counting) == [("hug", 2), ("pug", 1)]
+    assert not counting.is_under_way
+    serial = counting.text_serial
+    document.edit(0, 3, "bun")
+    assert counting.counts is None
+    assert counting.text_serial != serial
+    assert counted(qtbot, counting) == [("bun", 1), ("pug", 1), ("hug", 1)]
+
+
+def test_another_pipeline_counts_anew(qtbot: QtBot, document: Document, counting: CorpusCounting) -> None:
+    document.set_text("Hug, hug")
+    assert counted(qtbot, counting) == [("Hug", 1), (",", 1), ("hug", 1)]
+    counting.set_pipeline(resolve_normalizer("bert-uncased"), resolve_pre_tokenizer("whitespace-split"))
+    assert counting.counts is None
+    assert counted(qtbot, counting) == [("hug,", 1), ("hug", 1)]
+
+
+def test_longer_words_are_left_out(qtbot: QtBot, document: Document, counting: CorpusCounting) -> None:
+    counting.max_word_length = 3
+    document.set_text("hug hugs")
+    assert counted(qtbot, counting) == [("hug", 1)]
+    assert counting.counts.statistics.skipped_words == 1
+
+
+def test_expected_counts_are_taken_and_nothing_is_counted(
+    qtbot: QtBot, document: Document, counting: CorpusCounting
+) -> None:
+    document.set_text("hug")
+    counted(qtbot, counting)
+    counts = counting.counts
+    document.set_text("pug")
+    counting.expect_counts()
+    assert counting.is_expecting
+    counting.take_counts(counts)
+    assert counting.counts is counts
+    assert not counting.is_running
+    assert not counting.is_expecting
+
+
+def test_counts_that_were_expected_for_an_older_text_are_not_taken(
+    qtbot: QtBot, document: Document, counting: CorpusCounting
+) -> None:
+    document.set_text("hug")
+    counted(qtbot, counting)
+    counts = counting.counts
+    counting.expect_counts()
+    document.set_text("pug")
+    counting.take_counts(counts)
+    assert counted(qtbot, counting) == [("pug", 1)]
+
+
+def test_what_was_stopped_comes_only_when_it_is_asked_for(
+    qtbot: QtBot, document: Document, counting: CorpusCounting
+) -> None:
+    document.set_text("hug")
+    counting.stop()
+    assert counting.was_stopped
+    assert not counting.is_under_way
+    counting.count_again()
+    assert counted(qtbot, counting) == [("hug", 1)]
+    assert not counting.was_stopped
+
+
+def test_a_file_that_cannot_be_read_is_reported(
+    qtbot: QtBot, document: Document, counting: CorpusCounting, tmp_path: Path
+) -> None:
+    document.take_files()
+    with qtbot.waitSignal(counting.failed, timeout=20_000) as caught:
+        document.files.add([FileRow(CorpusFile(str(tmp_path / "none.txt")))])
+    assert "none.txt" in str(caught.args[0])
+    assert counting.error is caught.args[0]
+    assert counting.counts is None
