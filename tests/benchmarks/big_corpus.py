@@ -100,7 +100,7 @@ class Watch:
         self.probe = GapProbe()
         self.progress: list[CountingProgress] = []
         self._next_sample = 0.0
-        window.counting.progress_changed.connect(self._on_progress)
+        window.session.counting.progress_changed.connect(self._on_progress)
 
     def until(self, condition: object) -> float:
         """Run until something holds; return the milliseconds that it took."""
@@ -141,8 +141,8 @@ class Watch:
         self.progress.append(progress)
 
     def _sample(self) -> None:
-        if self.window.counting.error is not None:
-            raise SystemExit(str(self.window.counting.error))
+        if self.window.session.counting.error is not None:
+            raise SystemExit(str(self.window.session.counting.error))
         now = time.monotonic()
         if now >= self._next_sample:
             self._next_sample = now + 10 * _SAMPLE_SECONDS
@@ -180,13 +180,13 @@ def _window() -> Iterator[MainWindow]:
 
 def _count_with_interruptions(watch: Watch, path: Path) -> None:
     window, figures = watch.window, watch.figures
-    bar, counting = window.corpus_pane.counting_bar, window.counting
+    bar, counting = window.corpus_pane.counting_bar, window.session.counting
     watch.run(0.3)
     watch.probe.restart()
     window.file_controller.open_paths([path])
     figures.listing_seconds = watch.until(lambda: counting.is_running) / 1000
-    figures.files = len(window.document.files.rows)
-    figures.megabytes = window.document.files.table.size / 1e6
+    figures.files = len(window.session.document.files.rows)
+    figures.megabytes = window.session.document.files.table.size / 1e6
 
     def part(share: float) -> bool:
         return bool(watch.progress) and watch.progress[-1].bytes_done >= share * watch.progress[-1].bytes_total

@@ -63,10 +63,10 @@ def measure(path: Path, size: int, drags: bool) -> tuple[float, list[float], int
         window.open_first([path])
         window.resize(1440, 900)
         window.show()
-        wait(lambda: window.counting.counts is not None)
-        window.warm_up.start()
-        wait(lambda: window.warm_up.status == "ready")
-        window.bar.settings.set_target_size(size)
+        wait(lambda: window.session.counting.counts is not None)
+        window.session.warm_up.start()
+        wait(lambda: window.session.warm_up.status == "ready")
+        window.session.settings.set_target_size(size)
         probe = GapProbe()
         next_drag = 0.0
 

@@ -126,7 +126,7 @@ class Typist(QObject):
         return [(self._watch.last - since) * 1000]
 
     def _is_current(self) -> bool:
-        model, counting = self._window.model, self._window.counting
+        model, counting = self._window.model, self._window.session.counting
         if counting.counts is None or model.is_replacing or model.counts != counting.counts:
             return False
         return self._candidates_of is model.history and not any(pane._is_stale for pane in self._panes)
@@ -144,11 +144,11 @@ def pause(milliseconds: float) -> None:
 def measure(window: MainWindow, language: Language, kilobytes: int, keys: int, size: int | None) -> list[Row]:
     """Type into one corpus; return a row each for keys one by one, bursts, and the gaps while all that went on."""
     name = f"{language.name}, {kilobytes} KB"
-    window.document.clear()
-    window.document.set_text(corpus(language, kilobytes))
-    wait(lambda: window.counting.counts is not None)
+    window.session.document.clear()
+    window.session.document.set_text(corpus(language, kilobytes))
+    wait(lambda: window.session.counting.counts is not None)
     if size is not None:
-        window.bar.settings.set_target_size(size)
+        window.session.settings.set_target_size(size)
         window.actions_.train.trigger()
     typist = Typist(window)
     editor = window.corpus_pane.editor
@@ -200,8 +200,8 @@ def main() -> None:
         window.open_first()
         window.resize(1440, 900)
         window.show()
-        window.warm_up.start()
-        wait(lambda: window.warm_up.status == "ready")
+        window.session.warm_up.start()
+        wait(lambda: window.session.warm_up.status == "ready")
         for language in LANGUAGES:
             for kilobytes in arguments.kilobytes:
                 report.rows += measure(window, language, kilobytes, arguments.keys, arguments.size)

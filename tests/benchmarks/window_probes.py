@@ -55,8 +55,8 @@ def training(corpus: str, size: str, layout: str) -> dict[str, Any]:
     from wordpiece_studio.session.records import TrainerState
 
     with studio(layout, corpus) as (window, probe):
-        wait_for(lambda: window.counting.counts is not None)
-        window.bar.settings.set_target_size(int(size))
+        wait_for(lambda: window.session.counting.counts is not None)
+        window.session.settings.set_target_size(int(size))
         rest(1.0)
         probe.restart()
         started = time.perf_counter()

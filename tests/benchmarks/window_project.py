@@ -23,8 +23,8 @@ def opened_and_saved(path: str, folder: str) -> dict[str, Any]:
         model, pane, controller, state = (
             window.model,
             window.history_pane,
-            window.project.controller,
-            window.project_state,
+            window.project_controller,
+            window.project,
         )
         rest(1.0)
         notes, old = PaintNotes(history=pane.view), model.history

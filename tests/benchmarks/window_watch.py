@@ -76,8 +76,8 @@ def studio(layout: str = "", *paths: str) -> Iterator[tuple[WatchedWindow, GapPr
         window.show()
         probe = GapProbe()  # its ticks also end the waiting for events
         wait_for(lambda: bool(paths) or window.model.state is TrainerState.FINISHED)
-        window.warm_up.start()
-        wait_for(lambda: window.warm_up.status == "ready")
+        window.session.warm_up.start()
+        wait_for(lambda: window.session.warm_up.status == "ready")
         if layout:
             getattr(window.actions_, f"layout_{layout}").trigger()
         rest(_SETTLED_SECONDS)

@@ -35,7 +35,7 @@ def test_one_line_of_5_mb_is_opened_at_once_and_folded(studio: Studio, tmp_path:
     path.write_text(LINE, encoding="utf-8")
     started = time.thread_time()  # of the processor: others may be at work beside
     studio.open(path)
-    studio.wait(lambda: len(studio.window.document.text) == len(LINE))
+    studio.wait(lambda: len(studio.window.session.document.text) == len(LINE))
     seconds = time.thread_time() - started
     editor = studio.window.corpus_pane.editor
     assert editor.isReadOnly()
@@ -50,7 +50,7 @@ def test_a_text_is_the_same_after_it_was_opened_and_saved(studio: Studio, tmp_pa
     path = tmp_path / "unusual.txt"
     path.write_bytes(content)
     studio.open(path)
-    document = studio.window.document
+    document = studio.window.session.document
     studio.wait(lambda: document.path == path)
     studio.qtbot.wait(50)
     assert not document.is_modified
@@ -87,21 +87,21 @@ def paste(studio: Studio, text: str) -> float:
 
 @pytest.mark.case(71)
 def test_a_pasted_line_of_5_mb_is_folded(studio: Studio, told: Told) -> None:
-    before = studio.window.document.text
+    before = studio.window.session.document.text
     assert paste(studio, LINE) < 2
-    assert studio.window.document.text == LINE
+    assert studio.window.session.document.text == LINE
     assert studio.window.corpus_pane.editor.isReadOnly()
     told("nothing: the line is folded, and can be undone")
     studio.window.actions_.undo.trigger()
-    assert studio.window.document.text == before
+    assert studio.window.session.document.text == before
 
 
 @pytest.mark.slow
 @pytest.mark.case(71)
 def test_100_mb_pasted(studio: Studio, told: Told) -> None:
-    before = studio.window.document.text
+    before = studio.window.session.document.text
     seconds = paste(studio, "some words and more\n" * 5_000_000)
-    text = studio.window.document.text
+    text = studio.window.session.document.text
     assert text == before or len(text) == 100_000_000
     if studio.has_box():
         told(f"{studio.box().text()} {studio.box().informativeText()}")
@@ -109,5 +109,5 @@ def test_100_mb_pasted(studio: Studio, told: Told) -> None:
     assert seconds < 20
     if text != before:
         studio.window.actions_.undo.trigger()
-        assert studio.window.document.text == before
-    studio.window.document.undo_stack.setClean()
+        assert studio.window.session.document.text == before
+    studio.window.session.document.undo_stack.setClean()

@@ -44,9 +44,9 @@ def with_files(made: Projects, folder: Path) -> Path:
         (texts / name).write_text("hug pug bun hugs\n" * 3, encoding="utf-8")
     made.window.file_controller.add_paths([texts])
     made.studio.wait_opened()
-    made.studio.wait(lambda: made.window.counting.counts is not None, 20_000)
+    made.studio.wait(lambda: made.window.session.counting.counts is not None, 20_000)
     made.train()
-    made.window.project.controller._save_to(folder / "p.wpstudio", None)
+    made.window.project_controller._save_to(folder / "p.wpstudio", None)
     made.wait_saved()
     made.window.actions_.new_corpus.trigger()
     return folder / "p.wpstudio"
@@ -62,9 +62,9 @@ def test_a_file_gone_before_the_project_is_opened_is_kept_as_a_reference(project
         f"A file of the corpus is not there any more: {gone}. What was counted and learned is kept."
     )
     assert projects.window.disk_banner._button.text() == "Locate missing files…"
-    assert [row.state for row in projects.window.document.files.rows] == [FileState.FAULT, FileState.DONE]
+    assert [row.state for row in projects.window.session.document.files.rows] == [FileState.FAULT, FileState.DONE]
     assert projects.window.model.merge_count
-    assert projects.window.counting.counts is not None
+    assert projects.window.session.counting.counts is not None
 
 
 @pytest.mark.case(52)
@@ -77,7 +77,7 @@ def test_a_project_opened_twice_names_who_has_it(projects: Projects, told: Told)
     words = told(projects.window.project_banner.text)
     assert words.startswith(f"The project {path} is open in another window: process {os.getpid()} on ")
     assert words.endswith(". This is a copy for reading; save it under another name to keep your changes.")
-    assert projects.window.project.controller.is_read_only
+    assert projects.window.project_controller.is_read_only
     first.release()
 
 
@@ -90,7 +90,7 @@ def test_a_project_in_a_read_only_place_is_saved_elsewhere(
     path = projects.save()
     before = path.read_bytes()
     monkeypatch.setattr(os, "access", lambda place, mode: str(path.parent) not in str(place) or mode == os.R_OK)
-    projects.window.document.edit(0, 0, "x")
+    projects.window.session.document.edit(0, 0, "x")
     projects.window.actions_.save_project.trigger()
     words = told(words_of(projects.studio.box()))
     assert "hugs.wpstudio" in words
@@ -126,8 +126,11 @@ def test_a_project_moved_with_its_texts_finds_them(projects: Projects, told: Tol
     shutil.move(projects.folder / "old", projects.folder / "new")
     projects.open(projects.folder / "new" / path.name)
     new = projects.folder / "new" / "texts"
-    assert [row.file.path for row in projects.window.document.files.rows] == [str(new / "a.txt"), str(new / "b.txt")]
-    assert [row.state for row in projects.window.document.files.rows] == [FileState.DONE, FileState.DONE]
+    assert [row.file.path for row in projects.window.session.document.files.rows] == [
+        str(new / "a.txt"),
+        str(new / "b.txt"),
+    ]
+    assert [row.state for row in projects.window.session.document.files.rows] == [FileState.DONE, FileState.DONE]
     assert told(projects.window.disk_banner.text) == ""
 
 
@@ -148,7 +151,7 @@ def test_a_refused_renaming_is_tried_again_and_then_another_place_is_offered(
     monkeypatch.setattr("wordpiece_studio.system.atomic_write._is_in_use", lambda _error: True)
     monkeypatch.setattr("wordpiece_studio.system.atomic_write._RETRY_SECONDS", (0.001,) * 7)
     monkeypatch.setattr(os, "replace", refuse)
-    projects.window.document.edit(0, 0, "x")
+    projects.window.session.document.edit(0, 0, "x")
     projects.window.actions_.save_project.trigger()
     words = told(words_of(projects.studio.box()))
     assert "hugs.wpstudio" in words
@@ -168,7 +171,7 @@ def test_a_refused_renaming_is_tried_again_and_then_another_place_is_offered(
 def test_closing_in_training_asks_once_and_saves_what_was_learned(projects: Projects, told: Told) -> None:  # noqa: F811
     window = projects.window
     projects.studio.set_text(" ".join(f"{number:x}{number:o}" for number in range(3000)))
-    window.bar.settings.set_target_size(0)
+    window.session.settings.set_target_size(0)
     with projects.studio.qtbot.waitSignal(window.model.merges_appended, timeout=20_000):
         window.actions_.train.trigger()
     window.close()
@@ -203,8 +206,8 @@ def test_closing_in_saving_waits_for_its_end(
     window = projects.window
     monkeypatch.setattr("wordpiece_studio.storage.project.project_file.save_project", slow)
     monkeypatch.setattr("wordpiece_studio.ui.controllers.project_controller._PATIENCE_SECONDS", 0.0)
-    window.document.edit(0, 0, "x")
-    window.project.controller._save_to(projects.path(), None)
+    window.session.document.edit(0, 0, "x")
+    window.project_controller._save_to(projects.path(), None)
     projects.studio.wait(lambda: bool(window.project_banner.text))
     assert told(window.project_banner.text) == "Saving the project… 50 %"
     window.close()

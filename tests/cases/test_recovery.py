@@ -97,16 +97,16 @@ def test_a_file_of_the_list_that_changes_after_it_was_counted(
         path.write_text("hugs and pugs\n" * 20, encoding="utf-8")
     window = studio.window
     studio.open(*paths)
-    studio.wait(lambda: window.counting.counts is not None, 20_000)
-    watch = window.project.watch
+    studio.wait(lambda: window.session.counting.counts is not None, 20_000)
+    watch = window.session.watch
     studio.wait(lambda: len(watch.paths) == 2 and None not in watch._stamps.values())
-    counts = window.counting.counts
+    counts = window.session.counting.counts
     paths[1].write_text("something else\n", encoding="utf-8")
     studio.wait(lambda: "Changed on the disk" in window.disk_banner.text)
     message = told(window.disk_banner.text)
     assert "two.txt" in message
     assert "one.txt" not in message
-    assert window.counting.counts is counts
+    assert window.session.counting.counts is counts
 
 
 # -- 39: what was learned before stays when something else is stopped
@@ -158,7 +158,7 @@ def test_a_clock_that_jumps_in_training(studio: Studio, told: Told, monkeypatch:
     assert seconds is None or 0 <= seconds < 3600
     message = told(outcome_words(model))
     assert "2,500 tokens" in message
-    studio.window.document.edit(0, 0, "typed after the sleep ")
+    studio.window.session.document.edit(0, 0, "typed after the sleep ")
     assert (left_text(studio) or "").startswith("typed after the sleep ")
 
 
@@ -182,14 +182,14 @@ def test_no_room_for_unsaved_work(
     with monkeypatch.context() as patch:
         patch.setattr(store, "JournalWriter", no_room)
         for letter in "still typing":
-            window.document.edit(0, 0, letter)
+            window.session.document.edit(0, 0, letter)
             studio.qtbot.wait(10)
         studio.wait(lambda: len(tries) > 1)
     message = told(window.banner.text)
     assert os.strerror(code) in message
     assert str(recovery_folder()) in message
     assert len(warnings) == 1
-    assert window.document.text.startswith("gnipyt llits")
+    assert window.session.document.text.startswith("gnipyt llits")
     assert (left_text(studio) or "").startswith("gnipyt llits")
 
 
@@ -199,7 +199,7 @@ def test_the_disk_is_full_in_the_middle_of_the_journal(
 ) -> None:
     """What was kept before stays whole, and the rest follows when there is room."""
     window = studio.window
-    window.document.edit(0, 0, "first ")
+    window.session.document.edit(0, 0, "first ")
     studio.wait(lambda: window.recovery.keeper.is_kept and window.recovery.keeper.is_idle, 10_000)
     real, is_full = os.fsync, threading.Event()
 
@@ -210,10 +210,10 @@ def test_the_disk_is_full_in_the_middle_of_the_journal(
 
     monkeypatch.setattr(journal.os, "fsync", fsync)
     is_full.set()
-    window.document.edit(0, 0, "second ")
+    window.session.document.edit(0, 0, "second ")
     studio.wait(lambda: "cannot be kept" in window.banner.text)
     told(window.banner.text)
-    window.document.edit(0, 0, "third ")
+    window.session.document.edit(0, 0, "third ")
     studio.qtbot.wait(100)
     is_full.clear()
     assert (left_text(studio) or "").startswith("third second first ")
@@ -224,10 +224,10 @@ def test_the_recovery_folder_cannot_be_made(studio: Studio, told: Told) -> None:
     """A file lies in its way."""
     recovery_folder().parent.mkdir(parents=True, exist_ok=True)
     recovery_folder().touch()
-    studio.window.document.edit(0, 0, "typed ")
+    studio.window.session.document.edit(0, 0, "typed ")
     studio.wait(lambda: bool(studio.window.banner.text))
     assert str(recovery_folder()) in told(studio.window.banner.text)
-    assert studio.window.document.text.startswith("typed ")
+    assert studio.window.session.document.text.startswith("typed ")
 
 
 # -- 68: a fault of the program
@@ -311,7 +311,7 @@ def test_a_fault_of_the_program_costs_no_work(
     window = studio.window
     monkeypatch.setattr(sys, "excepthook", sys.excepthook)
     monkeypatch.setattr(threading, "excepthook", threading.excepthook)
-    window.document.edit(0, 0, "before ")
+    window.session.document.edit(0, 0, "before ")
     with studio.qtbot.captureExceptions():
         window.messages.catch_faults()
         fail_in(place, studio)
@@ -321,6 +321,6 @@ def test_a_fault_of_the_program_costs_no_work(
     box.button(QMessageBox.StandardButton.Ok).click()
     studio.qtbot.wait(50)
     assert not studio.has_box()
-    window.document.edit(0, 0, "after ")
+    window.session.document.edit(0, 0, "after ")
     assert window.model.history is not None
     assert (left_text(studio) or "").startswith("after before ")

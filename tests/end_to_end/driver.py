@@ -66,8 +66,8 @@ class Driver:
             return True
         scoreboard = window.scoreboard_pane
         if scoreboard in panes and (candidates := scoreboard._candidates) is not None:
-            return candidates.step == scoreboard.shown_step - 1 and window.changes.is_known
-        return scoreboard not in panes and window.changes.is_known
+            return candidates.step == scoreboard.shown_step - 1 and window.session.changes.is_known
+        return scoreboard not in panes and window.session.changes.is_known
 
     def panes(self) -> list[Pane]:
         """Return the panes that are seen."""

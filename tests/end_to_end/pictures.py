@@ -60,10 +60,10 @@ def studio() -> Iterator[tuple[MainWindow, Theme]]:
 
 def train(window: MainWindow, path: Path) -> None:
     """Open a file, learn as much as is proposed for it, and go to the middle of that."""
-    before = window.counting.counts
+    before = window.session.counting.counts
     window.file_controller.open_paths([path])
     wait(lambda: not window.file_controller.opening.is_running)
-    wait(lambda: window.counting.counts is not None and window.counting.counts is not before)
+    wait(lambda: window.session.counting.counts is not None and window.session.counting.counts is not before)
     settle()
     if window.model.state is not TrainerState.TRAINING:
         window.actions_.train.trigger()
@@ -113,8 +113,8 @@ def take_for_the_readme() -> None:
         take(window, README_FOLDER / "window-light.png")
     with studio() as (window, theme):
         theme.set_choice("dark")
-        window.sample_controller.open_sample("korean.txt")
-        wait(lambda: window.model.state is TrainerState.FINISHED and window.counting.counts is not None)
+        window.file_controller.open_sample("korean.txt")
+        wait(lambda: window.model.state is TrainerState.FINISHED and window.session.counting.counts is not None)
         window.actions_.layout_engineer.trigger()
         window.model.seek(20)
         look_at_the_merge(window)

@@ -23,7 +23,11 @@ def is_settled(window: MainWindow) -> bool:
     model = window.model
     if model.state is TrainerState.TRAINING or model.is_busy or model.is_replacing:
         return False
-    if window.counting.is_under_way or window.file_controller.opening.is_running or window.usage.is_counting:
+    if (
+        window.session.counting.is_under_way
+        or window.file_controller.opening.is_running
+        or window.session.usage.is_counting
+    ):
         return False
     if window.history_pane.rows.is_busy or window.player.is_playing:
         return False
@@ -39,7 +43,7 @@ def disagreements(window: MainWindow) -> Iterator[str]:
 
 
 def _texts(window: MainWindow) -> Iterator[str]:
-    document, editor = window.document, window.corpus_pane.editor
+    document, editor = window.session.document, window.corpus_pane.editor
     if not document.is_files and not (editor.isReadOnly() and not document.is_folded):
         shown = editor.view_part(0, editor.document().characterCount() - 1)
         if shown != document.view_text:
@@ -93,7 +97,7 @@ def _tokens(window: MainWindow) -> Iterator[str]:
 
 
 def _counts(window: MainWindow) -> Iterator[str]:
-    counts = window.counting.counts
+    counts = window.session.counting.counts
     if counts is not None and window.corpus_pane.isVisible():
         shown = window.corpus_pane.figures.value_of("distinct")
         if shown != number_text(len(counts)):

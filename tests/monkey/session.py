@@ -238,7 +238,7 @@ class Session:
         if isinstance(question, QMessageBox):
             question.button(QMessageBox.StandardButton.Discard).click()
             self._run_loop(0.01)
-        window.document.set_text(self._sandbox.middle_text)
+        window.session.document.set_text(self._sandbox.middle_text)
         self._wait_settled(_END_SECONDS)
         window.training_controller.train_unasked()
         self._wait_settled(_END_SECONDS)

@@ -93,7 +93,7 @@ class Looker:
         self.window.show()
         self.window.layout_controller.choose("engineer")
         self._is_restored = False
-        self.window.project_state.restored.connect(self._on_restored)
+        self.window.project.restored.connect(self._on_restored)
 
     def look(self, path: Path) -> dict[str, Any]:
         """Open a project and return what came of it."""
@@ -101,10 +101,8 @@ class Looker:
         self._watch.stalls.longest = (0.0, "")
         _reset_memory()
         window, model = self.window, self.window.model
-        window.project.controller.open(path)
-        self._wait(
-            lambda: not window.project.controller.is_opening and not window.project_state.is_reading, _OPEN_SECONDS
-        )
+        window.project_controller.open(path)
+        self._wait(lambda: not window.project_controller.is_opening and not window.project.is_reading, _OPEN_SECONDS)
         if len(self._told) > 1:
             self._faults.append(f"{len(self._told)} messages: {self._told}")
         if self._is_restored:

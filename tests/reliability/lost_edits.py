@@ -53,8 +53,8 @@ def run_window(first_megabytes: float) -> None:
     window.show()
     is_restored = _restored(window)
     if not is_restored and first_megabytes:
-        window.document.set_text("one of the many lines of a long corpus\n" * int(first_megabytes * 1e6 / 39))
-    found = [int(number) for number in _WORD.findall(window.document.text)]
+        window.session.document.set_text("one of the many lines of a long corpus\n" * int(first_megabytes * 1e6 / 39))
+    found = [int(number) for number in _WORD.findall(window.session.document.text)]
     _say("has", max(found, default=0), len(found))
     _type(window, max(found, default=0))
     del application
@@ -97,8 +97,8 @@ def _type(window: MainWindow, number: int) -> None:
         number += 1
         QTest.keyClicks(editor, f" word{number}")
         QTest.keyClick(editor, Qt.Key.Key_Space)
-        if not window.document.text.endswith(f" word{number} "):
-            raise SystemExit(f"word{number} is not at the end of the text: {window.document.text[-60:]!r}")
+        if not window.session.document.text.endswith(f" word{number} "):
+            raise SystemExit(f"word{number} is not at the end of the text: {window.session.document.text[-60:]!r}")
         _say("typed", number, time.monotonic())
         QTest.qWait(random.choice(_PAUSES_MS))
 

@@ -95,7 +95,7 @@ class StudioHand(QObject):
         yield lambda: self._window.isVisible() and self._window.model.state is TrainerState.FINISHED
 
     def _compiling(self) -> Until:
-        yield lambda: self._window.warm_up.status == "compiling"
+        yield lambda: self._window.session.warm_up.status == "compiling"
 
     def _recovery(self) -> Until:
         yield lambda: self._shown_dialog(RecoveryDialog)
@@ -119,16 +119,16 @@ class StudioHand(QObject):
     def _counting(self) -> Until:
         yield from self._shown()
         self._window.file_controller.open_paths([self._folder / "large.txt"])
-        yield lambda: self._window.document.is_files
-        yield lambda: self._window.counting.is_running
+        yield lambda: self._window.session.document.is_files
+        yield lambda: self._window.session.counting.is_running
 
     def _counted(self, name: str) -> Until:
         yield from self._shown()
         self._window.file_controller.open_paths([self._folder / name])
-        yield lambda: self._window.document.path is not None or self._window.document.is_files
+        yield lambda: self._window.session.document.path is not None or self._window.session.document.is_files
         yield lambda: not self._window.file_controller.opening.is_running
-        yield lambda: not self._window.counting.is_running and self._window.counting.counts is not None
-        self._window.bar.settings.set_target_size(0)  # no limit: a training that takes a while
+        yield lambda: not self._window.session.counting.is_running and self._window.session.counting.counts is not None
+        self._window.session.settings.set_target_size(0)  # no limit: a training that takes a while
 
     # -- the training
 
@@ -190,7 +190,7 @@ class StudioHand(QObject):
         place = self._folder / "work.wpstudio"
         dialog.selectFile(str(place))
         dialog.accept()
-        yield lambda: self._window.project.controller.is_saving or place.exists()
+        yield lambda: self._window.project_controller.is_saving or place.exists()
 
     # -- questions
 
@@ -206,5 +206,5 @@ class StudioHand(QObject):
 
     def _edited(self) -> Until:
         yield from self._shown()
-        self._window.document.set_text("hug pug hugs " * 200)
+        self._window.session.document.set_text("hug pug hugs " * 200)
         yield lambda: True

@@ -44,8 +44,8 @@ class Studio:
 
     def set_text(self, text: str) -> None:
         """Replace the corpus as one edit and wait for its counts."""
-        self.window.document.set_text(text)
-        self.wait(lambda: self.window.counting.counts is not None)
+        self.window.session.document.set_text(text)
+        self.wait(lambda: self.window.session.counting.counts is not None)
 
     def box(self) -> QMessageBox:
         """Wait for a message or question and return it."""

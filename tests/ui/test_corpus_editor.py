@@ -384,7 +384,7 @@ def expected(studio: Studio, tokens: tuple[str, ...]) -> list[str]:
     """The words of the text in which these tokens follow one another."""
     tokenizer = studio.window.model.tokenizer_at(studio.window.model.step)
     found = []
-    for word in tokenizer.tokenize_words(studio.window.document.text):
+    for word in tokenizer.tokenize_words(studio.window.session.document.text):
         spelled = [piece.token for piece in word.pieces]
         if any(tuple(spelled[at : at + len(tokens)]) == tokens for at in range(len(spelled))):
             found.append(word.word.text)

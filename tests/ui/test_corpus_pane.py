@@ -46,25 +46,25 @@ def shown(studio: Studio) -> str:
 
 
 def test_typing_reaches_the_document_and_can_be_undone(studio: Studio) -> None:
-    before = studio.window.document.text
+    before = studio.window.session.document.text
     place_cursor(studio, 0)
     type_into_editor(studio, "hug")
-    assert studio.window.document.text == "hug" + before
+    assert studio.window.session.document.text == "hug" + before
     studio.qtbot.keyClick(studio.window.corpus_pane.editor, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
-    assert studio.window.document.text == before
+    assert studio.window.session.document.text == before
     assert shown(studio) == before
     studio.qtbot.keyClick(
         studio.window.corpus_pane.editor, Qt.Key.Key_Z,
         Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier,
     )  # fmt: skip
-    assert studio.window.document.text == "hug" + before
+    assert studio.window.session.document.text == "hug" + before
 
 
 def test_the_menu_undoes_too(studio: Studio) -> None:
     studio.set_text("hug")
     assert studio.window.actions_.undo.isEnabled()
     studio.window.actions_.undo.trigger()
-    assert studio.window.document.text.startswith("This is")
+    assert studio.window.session.document.text.startswith("This is")
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_the_menu_undoes_too(studio: Studio) -> None:
 )
 def test_editor_and_document_stay_the_same_through_edits(studio: Studio, text: str) -> None:
     studio.set_text(text)
-    editor, document = studio.window.corpus_pane.editor, studio.window.document
+    editor, document = studio.window.corpus_pane.editor, studio.window.session.document
     editor.moveCursor(QTextCursor.MoveOperation.End)
     type_into_editor(studio, "xy")
     studio.qtbot.keyClick(editor, Qt.Key.Key_Return)
@@ -92,22 +92,22 @@ def test_windows_line_ends_survive_an_edit(studio: Studio, tmp_path: Path) -> No
     place_cursor(studio, 3)
     type_into_editor(studio, "!")
     studio.qtbot.keyClick(studio.window.corpus_pane.editor, Qt.Key.Key_Return)
-    assert studio.window.document.text == "one!\r\n\r\ntwo\r\n"
-    studio.window.document.undo_stack.setClean()
+    assert studio.window.session.document.text == "one!\r\n\r\ntwo\r\n"
+    studio.window.session.document.undo_stack.setClean()
 
 
 @pytest.mark.slow
 def test_a_pasted_line_of_5_mb_is_folded_and_can_be_undone(studio: Studio) -> None:
-    before = studio.window.document.text
+    before = studio.window.session.document.text
     data = QMimeData()
     data.setText("y" * 5_000_000)
     editor = studio.window.corpus_pane.editor
     editor.selectAll()
     editor.insertFromMimeData(data)
     assert editor.isReadOnly()
-    assert len(studio.window.document.text) == 5_000_000
+    assert len(studio.window.session.document.text) == 5_000_000
     studio.window.actions_.undo.trigger()
-    assert studio.window.document.text == shown(studio) == before
+    assert studio.window.session.document.text == shown(studio) == before
     assert not editor.isReadOnly()
 
 
@@ -116,7 +116,7 @@ def test_typing_on_in_a_line_that_gets_too_long_loses_nothing(studio: Studio) ->
     studio.window.corpus_pane.editor.moveCursor(QTextCursor.MoveOperation.End)
     type_into_editor(studio, "ab")
     studio.qtbot.wait(20)
-    assert studio.window.document.text == "z" * 9_999 + "ab"
+    assert studio.window.session.document.text == "z" * 9_999 + "ab"
     assert studio.window.corpus_pane.editor.isReadOnly()
 
 
@@ -125,14 +125,14 @@ def test_a_dropped_file_is_opened(studio: Studio, tmp_path: Path) -> None:
     path.write_text("dropped", encoding="utf-8")
     drop(studio.window.corpus_pane.editor.viewport(), path)
     studio.wait_opened()
-    assert studio.window.document.text == "dropped"
+    assert studio.window.session.document.text == "dropped"
 
 
 # -- the line as the trainer reads it
 
 
 def test_the_line_at_the_cursor_is_shown_in_all_stages(studio: Studio) -> None:
-    place_cursor(studio, studio.window.document.text.index("chapter") + 3)
+    place_cursor(studio, studio.window.session.document.text.index("chapter") + 3)
     view = studio.window.corpus_pane.line_view
     studio.wait(lambda: view.text_of("raw") == "This chapter is about tokenization.")
     assert view.text_of("words") == "This · chapter · is · about · tokenization · ."
@@ -159,9 +159,9 @@ def test_a_very_long_line_is_read_round_the_cursor(qtbot: QtBot, theme: Theme) -
 def test_another_normalizer_counts_anew(studio: Studio) -> None:
     figures = studio.window.corpus_pane.figures
     figures.choose("bert-uncased", "bert")
-    studio.wait(lambda: studio.window.counting.counts is not None)
-    assert studio.window.counting.counts.normalizer.name == "bert-uncased"
-    assert "this" in studio.window.counting.counts.words
+    studio.wait(lambda: studio.window.session.counting.counts is not None)
+    assert studio.window.session.counting.counts.normalizer.name == "bert-uncased"
+    assert "this" in studio.window.session.counting.counts.words
     assert "settings changed" in studio.window.bar.progress_text
 
 
@@ -210,12 +210,12 @@ def test_find_next_goes_by_the_text_as_it_is_now(studio: Studio, text: str) -> N
     pane.find_bar._field.setText("hug")
     studio.window.actions_.find_previous.trigger()
     assert selected(studio) == (196, "hug")
-    studio.window.document.set_text(text)
+    studio.window.session.document.set_text(text)
     place_cursor(studio, 0)
     for find in (studio.window.actions_.find_next, studio.window.actions_.find_previous):
         find.trigger()
         assert selected(studio)[1] == "hug"
-    studio.window.document.set_text("none")
+    studio.window.session.document.set_text("none")
     studio.window.actions_.find_next.trigger()
     assert pane.find_bar._count_label.text() == "nothing found"
 
@@ -223,11 +223,11 @@ def test_find_next_goes_by_the_text_as_it_is_now(studio: Studio, text: str) -> N
 def test_find_next_on_another_page(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(document_module, "LONGEST_TEXT", 30)
     monkeypatch.setattr(view_text, "PAGE_LENGTH", 20)
-    studio.window.document.take_text(TextFile("a hug\n" * 3 + "of hugs\n" * 3), None)
+    studio.window.session.document.take_text(TextFile("a hug\n" * 3 + "of hugs\n" * 3), None)
     pane = studio.window.corpus_pane
     pane.open_find_bar()
     pane.find_bar._field.setText("hug")
-    studio.window.document.show_page(1)
+    studio.window.session.document.show_page(1)
     place_cursor(studio, 0)
     studio.window.actions_.find_next.trigger()
     assert selected(studio) == (pane.editor.toPlainText().index("hug"), "hug")
@@ -241,7 +241,7 @@ def test_what_is_found_in_a_long_text_is_marked_when_it_is_loaded(
     pane.find_bar._field.setText("hug")
     monkeypatch.setattr(corpus_editor, "_LOADED_AT_ONCE", 12)
     monkeypatch.setattr(corpus_editor, "_LOADED_PIECE", 5)
-    studio.window.document.take_text(TextFile("0123456789 a hug\n" * 3), None)
+    studio.window.session.document.take_text(TextFile("0123456789 a hug\n" * 3), None)
     studio.window.actions_.find_next.trigger()
     studio.window.actions_.find_next.trigger()
     studio.wait(lambda: selected(studio) == (13, "hug"))
@@ -250,7 +250,7 @@ def test_what_is_found_in_a_long_text_is_marked_when_it_is_loaded(
 
 
 def test_what_is_selected_is_sought_if_it_is_one_line(studio: Studio) -> None:
-    studio.window.document.take_text(TextFile("\ufeffhug\r\n\ufeffhug"), None)
+    studio.window.session.document.take_text(TextFile("\ufeffhug\r\n\ufeffhug"), None)
     pane = studio.window.corpus_pane
     pane.editor.select(0, 4)
     pane.open_find_bar()
@@ -281,9 +281,9 @@ def test_nothing_found_does_not_widen_the_pane(studio: Studio) -> None:
 
 def test_an_empty_corpus_shows_its_placeholder_without_a_line_over_it(studio: Studio) -> None:
     editor = studio.window.corpus_pane.editor
-    studio.window.document.set_text("")
+    studio.window.session.document.set_text("")
     assert not editor.extraSelections()
-    studio.window.document.set_text("a")
+    studio.window.session.document.set_text("a")
     assert editor.extraSelections()
 
 

@@ -34,7 +34,7 @@ def type_name(figures: CorpusFiguresView, name: str) -> None:
 
 def wait_counted(studio: Studio) -> None:
     studio.wait_opened()
-    studio.wait(lambda: studio.window.counting.counts is not None, 30_000)
+    studio.wait(lambda: studio.window.session.counting.counts is not None, 30_000)
 
 
 # -- names
@@ -54,17 +54,17 @@ def test_a_pre_tokenizer_that_is_not_in_the_list_is_put_there(qtbot: QtBot, name
 def test_another_pre_tokenizer_is_typed(studio: Studio) -> None:
     figures = studio.window.corpus_pane.figures
     type_name(figures, "pattern:[a-z]")
-    assert to_spec(studio.window.counting.pipeline.pre_tokenizer) == {"type": "pattern", "pattern": "[a-z]"}
+    assert to_spec(studio.window.session.counting.pipeline.pre_tokenizer) == {"type": "pattern", "pattern": "[a-z]"}
     wait_counted(studio)
-    assert all(len(word) == 1 for word in studio.window.counting.counts.words)
+    assert all(len(word) == 1 for word in studio.window.session.counting.counts.words)
 
 
 def test_a_pattern_that_is_none_is_told_and_changes_nothing(studio: Studio) -> None:
     figures = studio.window.corpus_pane.figures
-    before = studio.window.counting.pipeline
+    before = studio.window.session.counting.pipeline
     type_name(figures, "pattern:[a-z")
     assert "no valid regular expression" in studio.box().text()
-    assert studio.window.counting.pipeline == before
+    assert studio.window.session.counting.pipeline == before
     assert figures._pre_tokenizer_box.currentData() == "bert"
 
 
@@ -77,7 +77,7 @@ def test_another_longest_word_counts_anew(studio: Studio) -> None:
     assert figures.value_of("words") == "2"
     figures._longest_edit.setValue(39)
     studio.wait(lambda: figures.value_of("words") == "1")
-    assert studio.window.counting.max_word_length == 39
+    assert studio.window.session.counting.max_word_length == 39
     assert "1 word is too long" in studio.window.corpus_pane._note_label.text()
 
 
@@ -107,7 +107,7 @@ def test_what_was_left_out_is_not_told_of_another_corpus(studio: Studio) -> None
     studio.set_text("a" * 2000 + " hug\n")
     studio.wait(lambda: "too long" in studio.window.corpus_pane._note_label.text())
     studio.window.actions_.new_corpus.trigger()
-    studio.window.document.clear()
+    studio.window.session.document.clear()
     assert studio.window.corpus_pane._note_label.isHidden()
 
 
@@ -121,23 +121,23 @@ def test_a_file_is_read_as_another_kind_and_back(studio: Studio, tmp_path: Path)
     studio.open(tmp_path)
     wait_counted(studio)
     window = studio.window
-    assert dict(window.counting.counts.items()) == {"hug": 5, "pug": 3, "bun": 1}
+    assert dict(window.session.counting.counts.items()) == {"hug": 5, "pug": 3, "bun": 1}
     view = window.corpus_pane.files_view
     view.list.select([0])
     box = view.form._kind_box
     assert (box.currentText(), "Two columns" in box.toolTip()) == ("word counts (guess)", True)
-    kind = window.document.files.table.index(0, FileColumn.KIND)
+    kind = window.session.document.files.table.index(0, FileColumn.KIND)
     assert kind.data() == "guess: word counts"
     studio.wait(lambda: "hug\t5" in view.preview.text)
     choose(box, "tsv")
     wait_counted(studio)
-    assert dict(window.counting.counts.items()) == {"pug": 1, "bun": 1}
+    assert dict(window.session.counting.counts.items()) == {"pug": 1, "bun": 1}
     assert (box.currentText(), "Two columns" in box.toolTip()) == ("tsv", False)
     choose(box, "word-counts")
     wait_counted(studio)
     assert kind.data() == box.currentText() == "word counts"
-    window.document.undo_stack.undo()
-    window.document.undo_stack.undo()
+    window.session.document.undo_stack.undo()
+    window.session.document.undo_stack.undo()
     assert kind.data() == "guess: word counts"
 
 
@@ -151,7 +151,7 @@ def test_a_column_that_is_not_offered_is_typed(studio: Studio, tmp_path: Path) -
     edit.setText("meta.text")
     edit.editingFinished.emit()
     wait_counted(studio)
-    assert studio.window.counting.counts.words == ["pug"]
+    assert studio.window.session.counting.counts.words == ["pug"]
 
 
 def test_a_parquet_file_is_never_offered_as_text(studio: Studio) -> None:
@@ -235,10 +235,10 @@ def test_training_waits_for_the_counting_that_runs_and_not_for_one_that_was_stop
     (tmp_path / "1.txt").write_text("hug pug bun\n" * 1_000_000, encoding="utf-8")
     studio.open(tmp_path)
     window = studio.window
-    studio.wait(lambda: window.counting.is_running)
-    before = window.counting._job._run
+    studio.wait(lambda: window.session.counting.is_running)
+    before = window.session.counting._job._run
     window.actions_.train.trigger()
-    assert window.counting._job._run == before
+    assert window.session.counting._job._run == before
     assert window.actions_.stop.isEnabled()
     window.corpus_pane.counting_bar._stop_button.click()
     assert not window.actions_.stop.isEnabled()

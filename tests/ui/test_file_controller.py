@@ -46,10 +46,10 @@ def test_a_text_file_is_opened_counted_and_remembered(studio: Studio, tmp_path: 
 
 
 def test_a_file_that_is_not_there_is_told_and_changes_nothing(studio: Studio, tmp_path: Path) -> None:
-    before = studio.window.document.text
+    before = studio.window.session.document.text
     studio.open(tmp_path / "thing.txt")
     assert "thing.txt does not exist" in studio.box().text()
-    assert studio.window.document.text == before
+    assert studio.window.session.document.text == before
     studio.answer(QMessageBox.StandardButton.Ok)
 
 
@@ -64,12 +64,12 @@ def test_what_cannot_be_decoded_is_told_and_changes_nothing(
 ) -> None:
     path = tmp_path / "thing.txt"
     path.write_bytes(content)
-    before = studio.window.document.text
+    before = studio.window.session.document.text
     dialog = open_undecodable(studio, path)
     assert words.lower() in dialog.message.lower()
     assert "thing.txt" in dialog.message
     dialog.reject()
-    assert studio.window.document.text == before
+    assert studio.window.session.document.text == before
 
 
 @pytest.mark.slow
@@ -90,7 +90,7 @@ def test_an_undecodable_file_is_read_another_way(
     dialog.choose(reading)
     dialog.accept()
     studio.wait_opened()
-    assert studio.window.document.text == text
+    assert studio.window.session.document.text == text
     assert studio.window.corpus_pane.hint == hint
 
 
@@ -105,7 +105,7 @@ def test_an_encoding_that_does_not_fit_is_asked_for_again(studio: Studio, tmp_pa
     again.choose(Reading("latin-1"))
     again.accept()
     studio.wait_opened()
-    assert studio.window.document.text == "caf\xe9 noir\n"
+    assert studio.window.session.document.text == "caf\xe9 noir\n"
 
 
 def test_a_file_read_with_losses_is_not_overwritten_unasked(studio: Studio, tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_a_folder_without_texts_is_told_and_changes_nothing(studio: Studio, tmp_
     studio.open(tmp_path / "empty")
     assert "empty" in studio.box().text()
     studio.answer(QMessageBox.StandardButton.Ok)
-    assert not studio.window.document.is_files
+    assert not studio.window.session.document.is_files
 
 
 def test_a_recent_file_that_vanished_is_told(studio: Studio, tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_a_recent_file_that_vanished_is_told(studio: Studio, tmp_path: Path) -> 
     studio.wait_opened()
     assert "gone.txt" in studio.box().text()
     studio.answer(QMessageBox.StandardButton.Ok)
-    assert studio.window.document.text == "hug"
+    assert studio.window.session.document.text == "hug"
 
 
 @pytest.mark.slow
@@ -155,7 +155,7 @@ def test_a_line_of_5_mb_opens_at_once_and_is_told(studio: Studio, tmp_path: Path
     assert time.process_time() - began < 10
     editor = studio.window.corpus_pane.editor
     assert editor.isReadOnly()
-    assert studio.window.document.text == "x" * 5_000_000 + "\nhug\n"
+    assert studio.window.session.document.text == "x" * 5_000_000 + "\nhug\n"
     studio.wait(lambda: studio.window.corpus_pane.figures.value_of("words") == "1", 20_000)
     assert "5,000,000" in studio.window.corpus_pane._note_label.text()
 
@@ -164,8 +164,8 @@ def test_a_line_of_5_mb_opens_at_once_and_is_told(studio: Studio, tmp_path: Path
 def test_the_samples_open(studio: Studio) -> None:
     for action in studio.window.menus.samples.actions():
         action.trigger()
-        studio.wait(lambda: studio.window.counting.counts is not None)
-        assert studio.window.document.text
+        studio.wait(lambda: studio.window.session.counting.counts is not None)
+        assert studio.window.session.document.text
         assert studio.window.corpus_pane.hint
 
 
@@ -178,11 +178,11 @@ def test_an_edited_text_is_not_replaced_without_a_question(studio: Studio, tmp_p
     studio.set_text("mine")
     studio.open(path)
     studio.answer(_CANCEL)
-    assert studio.window.document.text == "mine"
+    assert studio.window.session.document.text == "mine"
     studio.open(path)
     studio.answer(_DISCARD)
     studio.wait_opened()
-    assert studio.window.document.text == "other"
+    assert studio.window.session.document.text == "other"
 
 
 def test_save_first_and_open_then(studio: Studio, tmp_path: Path) -> None:
@@ -192,9 +192,9 @@ def test_save_first_and_open_then(studio: Studio, tmp_path: Path) -> None:
     studio.open(other)
     studio.answer(_SAVE)
     choose(studio, mine)
-    studio.wait(lambda: studio.window.document.text == "other")
+    studio.wait(lambda: studio.window.session.document.text == "other")
     assert open_project(mine).corpus.text == "mine"
-    assert studio.window.project_state.path is None  # the other text is no part of it
+    assert studio.window.project.path is None  # the other text is no part of it
 
 
 def test_a_text_is_saved_to_the_byte(studio: Studio, tmp_path: Path) -> None:
@@ -213,8 +213,8 @@ def test_a_text_that_cannot_be_saved_is_still_there(studio: Studio, tmp_path: Pa
     choose(studio, tmp_path / "no such folder" / "mine.txt")
     assert "no such folder" in studio.box().text()
     studio.answer(QMessageBox.StandardButton.Ok)
-    assert studio.window.document.is_modified
-    studio.window.document.undo_stack.undo()
+    assert studio.window.session.document.is_modified
+    studio.window.session.document.undo_stack.undo()
 
 
 # -- leaving
@@ -233,8 +233,8 @@ def test_leaving_with_edits_asks_once(studio: Studio) -> None:
 def test_leaving_while_training_asks(studio: Studio) -> None:
     path_text = " ".join(f"{number:x}{number:o}" for number in range(3000))
     studio.set_text(path_text)
-    studio.window.document.undo_stack.setClean()
-    studio.window.bar.settings.set_target_size(0)
+    studio.window.session.document.undo_stack.setClean()
+    studio.window.session.settings.set_target_size(0)
     with studio.qtbot.waitSignal(studio.window.model.merges_appended, timeout=20_000):
         studio.window.actions_.train.trigger()
     studio.window.close()
@@ -265,7 +265,7 @@ def test_leaving_asks_for_merges_that_the_user_asked_for_and_did_not_save(studio
 def test_a_saved_vocabulary_is_not_asked_for_until_it_grows(studio: Studio) -> None:
     train(studio)
     studio.window.export_controller.saved.emit("It was saved.")
-    assert not studio.window.training_controller.record.is_unsaved
+    assert not studio.window.model.is_unsaved
     studio.window.model.train_further(vocab_size=72)
     studio.wait(lambda: studio.window.model.merge_count == 27)
     studio.wait_finished()

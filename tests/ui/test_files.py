@@ -43,7 +43,7 @@ def folder(tmp_path: Path) -> Path:
 
 def wait_counted(studio: Studio) -> None:
     studio.wait_opened()
-    studio.wait(lambda: studio.window.counting.counts is not None, 30_000)
+    studio.wait(lambda: studio.window.session.counting.counts is not None, 30_000)
 
 
 def opened(studio: Studio, *paths: Path) -> None:
@@ -52,7 +52,7 @@ def opened(studio: Studio, *paths: Path) -> None:
 
 
 def names(studio: Studio) -> list[str]:
-    return [os.path.basename(row.file.path) for row in studio.window.document.files.rows]
+    return [os.path.basename(row.file.path) for row in studio.window.session.document.files.rows]
 
 
 def press(studio: Studio, key: Qt.Key, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
@@ -78,8 +78,8 @@ def test_a_folder_is_opened_by_menu_and_counted_file_by_file(studio: Studio, fol
     assert window.corpus_pane.hint == "corpus · 3 files"
     assert window.corpus_pane.figures.value_of("words") == "48"
     assert window.corpus_pane.figures.value_of("alphabet") != "–"
-    assert [row.state for row in window.document.files.rows] == [FileState.DONE] * 3
-    shown = [window.document.files.table.index(number, FileColumn.WORDS).data() for number in range(3)]
+    assert [row.state for row in window.session.document.files.rows] == [FileState.DONE] * 3
+    shown = [window.session.document.files.table.index(number, FileColumn.WORDS).data() for number in range(3)]
     assert shown == ["40", "4", "4"]
     assert window.settings.values.recent_files[0] == (str(folder),)
     assert window.corpus_pane.files_view.isVisible()
@@ -126,7 +126,7 @@ def test_files_are_dropped_on_the_window_and_more_on_the_table(studio: Studio, f
 
 def test_files_are_added_to_a_text_that_has_a_file(studio: Studio, folder: Path) -> None:
     studio.open(folder / "1.txt")
-    assert not studio.window.document.is_files
+    assert not studio.window.session.document.is_files
     studio.window.actions_.add_files.trigger()
     choose(studio, folder / "2.txt.gz")
     assert names(studio) == ["1.txt", "2.txt.gz"]
@@ -136,9 +136,9 @@ def test_files_are_added_to_a_text_that_has_a_file(studio: Studio, folder: Path)
 def test_what_is_trained_is_what_the_files_hold(studio: Studio, folder: Path) -> None:
     opened(studio, folder)
     studio.window.actions_.train.trigger()
-    studio.wait(lambda: studio.window.model.counts is studio.window.counting.counts)
+    studio.wait(lambda: studio.window.model.counts is studio.window.session.counting.counts)
     studio.wait_finished()
-    assert studio.window.training_controller.record.corpus_name == "corpus · 3 files"
+    assert studio.window.model.origin.corpus_name == "corpus · 3 files"
     studio.window.close()
     assert "text" not in studio.box().text()  # only the vocabulary is at stake
     studio.window.leave_at_once()
@@ -149,8 +149,8 @@ def test_an_edited_text_is_asked_about_before_files_replace_it(studio: Studio, f
     studio.window.file_controller.open_paths([folder])
     assert studio.has_box()
     studio.box().reject()
-    assert studio.window.document.text == "mine"
-    studio.window.document.undo_stack.setClean()
+    assert studio.window.session.document.text == "mine"
+    studio.window.session.document.undo_stack.setClean()
 
 
 def test_an_empty_list_says_what_to_do(studio: Studio, folder: Path) -> None:
@@ -160,7 +160,7 @@ def test_an_empty_list_says_what_to_do(studio: Studio, folder: Path) -> None:
     view = studio.window.corpus_pane.files_view
     assert view._empty.isVisible()
     assert not view.list.isVisible()
-    studio.wait(lambda: studio.window.counting.counts is not None)
+    studio.wait(lambda: studio.window.session.counting.counts is not None)
     assert studio.window.corpus_pane.figures.value_of("words") == "0"
     studio.window.actions_.undo.trigger()
     assert view.list.isVisible()
@@ -195,7 +195,7 @@ def test_another_column_is_chosen_for_the_file_selected(studio: Studio, folder: 
     box.setCurrentIndex(box.findData("title"))
     box.activated.emit(box.currentIndex())
     wait_counted(studio)
-    assert dict(studio.window.counting.counts.items())["bun"] == 10 + 1 + 4
+    assert dict(studio.window.session.counting.counts.items())["bun"] == 10 + 1 + 4
 
 
 # -- the preview
@@ -223,14 +223,14 @@ def test_a_file_that_cannot_be_decoded_is_asked_about_and_the_counting_goes_on(s
     assert "0.txt, line 5,001" in dialog.message or "0.txt, line 5001" in dialog.message
     view = window.corpus_pane.files_view
     assert view.list.selected == [0]
-    assert window.document.files.rows[0].state is FileState.FAULT
+    assert window.session.document.files.rows[0].state is FileState.FAULT
     assert "0.txt" in view._detail_label.text()
     assert "0.txt cannot be read" in window.corpus_pane.counting_bar.text
     dialog._skip_button.setChecked(True)
     dialog.accept()
     wait_counted(studio)
-    assert window.document.files.rows[0].file.errors == "skip-line"
-    assert window.counting.counts.statistics.skipped_lines == 1
+    assert window.session.document.files.rows[0].file.errors == "skip-line"
+    assert window.session.counting.counts.statistics.skipped_lines == 1
     assert "1 lines left out" in view._detail_label.text() or "1 line left out" in view._detail_label.text()
 
 
@@ -264,10 +264,10 @@ def test_a_counting_is_held_and_goes_on(studio: Studio, large: Path) -> None:
     bar._pause_button.click()
     assert bar.text.startswith("Paused")
     studio.qtbot.wait(300)
-    studio.window.counting.progress_changed.connect(told.append)
+    studio.window.session.counting.progress_changed.connect(told.append)
     studio.qtbot.wait(300)
     assert not told
-    assert studio.window.counting.counts is None
+    assert studio.window.session.counting.counts is None
     bar._pause_button.click()
     wait_counted(studio)
     assert told[-1].bytes_done == told[-1].bytes_total
@@ -281,9 +281,9 @@ def test_a_counting_is_given_up_and_begun_again(studio: Studio, large: Path) -> 
     bar._stop_button.click()
     assert "stopped" in bar.text
     assert bar._again_button.isVisible()
-    assert studio.window.document.files.rows[0].state is FileState.WAITING
+    assert studio.window.session.document.files.rows[0].state is FileState.WAITING
     bar._again_button.click()
-    assert studio.window.counting.is_running
+    assert studio.window.session.counting.is_running
     assert bar._stop_button.isVisible()
 
 
@@ -293,11 +293,11 @@ def test_stop_and_keep_trains_on_the_first_part_and_says_so(studio: Studio, larg
     bar, window = studio.window.corpus_pane.counting_bar, studio.window
     bar._keep_button.click()
     wait_counted(studio)
-    counts = window.counting.counts
+    counts = window.session.counting.counts
     assert counts.statistics.is_partial
     assert counts.words[:3] == ["word0", "other0", "hug"]
-    assert window.document.files.rows[0].state is FileState.PARTLY
-    assert window.corpus_pane.hint == window.file_controller.corpus_name == "large.csv, in part"
+    assert window.session.document.files.rows[0].state is FileState.PARTLY
+    assert window.corpus_pane.hint == window.session.corpus_name == "large.csv, in part"
     assert "Only the first" in bar.text
     assert bar._again_button.text() == "Count all"
 
@@ -316,7 +316,7 @@ def test_a_killed_counting_is_told_and_offered_again(studio: Studio, large: Path
     bar = studio.window.corpus_pane.counting_bar
     studio.wait(lambda: "SIGKILL" in bar.text, 10_000)
     bar._again_button.click()
-    assert studio.window.counting.is_running
+    assert studio.window.session.counting.is_running
 
 
 def test_progress_is_said_in_true_numbers() -> None:

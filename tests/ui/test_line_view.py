@@ -106,7 +106,7 @@ def test_markup_is_shown_and_not_obeyed(view: LineView) -> None:
 def test_the_word_under_the_cursor_follows_it(studio: Studio) -> None:
     window = studio.window
     view, editor = window.corpus_pane.line_view, window.corpus_pane.editor
-    studio.window.document.edit(0, 0, "über\xa0näive x\n")
+    studio.window.session.document.edit(0, 0, "über\xa0näive x\n")
     editor.select(7)
     studio.wait(lambda: view.text_of("symbols") == "n ##ä ##i ##v ##e")
     assert "⟨nbsp⟩" in view._labels["raw"].text()

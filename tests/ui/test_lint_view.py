@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def settle(studio: Studio) -> None:
     pane = studio.window.corpus_pane
-    studio.wait(lambda: studio.window.counting.counts is not None and not pane.lint_controller.is_under_way)
+    studio.wait(lambda: studio.window.session.counting.counts is not None and not pane.lint_controller.is_under_way)
 
 
 def kinds(studio: Studio) -> list[str]:
@@ -155,7 +155,7 @@ def test_accents_are_kept_at_the_press_of_a_button(studio: Studio) -> None:
     settle(studio)
     assert kinds(studio) == []
     assert pane.figures.normalizer.name == "bert-uncased:keep-accents"
-    counts = studio.window.counting.counts
+    counts = studio.window.session.counting.counts
     assert counts is not None
     assert "niño" in counts.words
 
@@ -185,16 +185,16 @@ def test_a_misread_text_is_mended_by_an_edit_that_can_be_undone(studio: Studio) 
     row(studio, "mojibake").fix_button.click()
     settle(studio)
     studio.wait(lambda: kinds(studio) == [])
-    assert window.document.text == "uno\nEl niño y la niña.\ntres\n"
+    assert window.session.document.text == "uno\nEl niño y la niña.\ntres\n"
     window.actions_.undo.trigger()
-    assert window.document.text == text
+    assert window.session.document.text == text
     settle(studio)
     studio.wait(lambda: kinds(studio) == ["mojibake"])
 
 
 @pytest.mark.slow
 def test_a_text_in_one_line_is_wrapped_and_can_be_edited_then(studio: Studio) -> None:
-    document = studio.window.document
+    document = studio.window.session.document
     text = "Hug a pug. Pun a bun! " * 1000
     studio.set_text(text)
     settle(studio)
@@ -214,10 +214,10 @@ def test_an_edit_in_the_meantime_is_not_lost(studio: Studio) -> None:
     studio.set_text("El niÃ±o\n")
     settle(studio)
     row(studio, "mojibake").fix_button.click()
-    window.document.edit(0, 0, "x")
+    window.session.document.edit(0, 0, "x")
     studio.wait(lambda: not window.corpus_pane.lint_controller.is_under_way)
     settle(studio)
-    assert window.document.text == "xEl niÃ±o\n"
+    assert window.session.document.text == "xEl niÃ±o\n"
     assert row(studio, "mojibake").fix_button.isEnabled()
 
 
@@ -236,10 +236,10 @@ def test_typing_does_not_wait_for_it(studio: Studio) -> None:
     studio.set_text("El niño\n")
     controller = studio.window.corpus_pane.lint_controller
     settle(studio)
-    studio.window.document.edit(0, 0, "a")
-    studio.wait(lambda: studio.window.counting.counts is not None)
+    studio.window.session.document.edit(0, 0, "a")
+    studio.wait(lambda: studio.window.session.counting.counts is not None)
     assert controller.is_under_way
     assert not controller._job.is_running
-    studio.window.document.edit(0, 0, "b")
+    studio.window.session.document.edit(0, 0, "b")
     assert not controller._job.is_running
     settle(studio)

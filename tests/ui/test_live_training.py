@@ -10,11 +10,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton
 
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session import live_training
 from wordpiece_studio.session.records import Selection, TrainerState
 from wordpiece_studio.session.settings import SettingsStore
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 from wordpiece_studio.ui.main_window import MainWindow
-from wordpiece_studio.ui.panes.training_bar import live_training
 from wordpiece_studio.ui.studio import take_down
 from wordpiece_studio.ui.widgets.theme import Theme
 
@@ -30,7 +30,7 @@ FINISHED = TrainerState.FINISHED
 def is_current(studio: Studio) -> bool:
     """Tell whether the run shown is that of the text as it is."""
     window = studio.window
-    counts = window.counting.counts
+    counts = window.session.counting.counts
     return counts is not None and not window.model.is_replacing and window.model.counts == counts
 
 
@@ -45,9 +45,7 @@ def type_text(studio: Studio, text: str) -> None:
 def train(studio: Studio, press: Callable[[], None] | None = None) -> None:
     """Train as the user does, and wait until it is done."""
     (press or studio.window.actions_.train.trigger)()
-    studio.wait(
-        lambda: studio.window.model.state is FINISHED and not studio.window.training_controller.record.is_automatic
-    )
+    studio.wait(lambda: studio.window.model.state is FINISHED and not studio.window.model.origin.is_automatic)
 
 
 def test_a_key_trains_and_the_step_stays(studio: Studio) -> None:
@@ -57,16 +55,16 @@ def test_a_key_trains_and_the_step_stays(studio: Studio) -> None:
     assert model.history is not before
     assert model.step == step > 0
     assert "zebra" in model.counts.words
-    assert model.history.input.config.vocab_size == studio.window.bar.settings.target_size
+    assert model.history.input.config.vocab_size == studio.window.session.settings.target_size
     assert studio.window.banner.text == ""  # no one had asked for the merges before
-    assert not studio.window.training_controller.record.is_unsaved
+    assert not studio.window.model.is_unsaved
 
 
 def test_every_key_between_two_runs_is_taken_and_only_one_run_comes(studio: Studio) -> None:
     resets = []
-    studio.window.model.run_reset.connect(lambda: resets.append(studio.window.counting.text_serial))
+    studio.window.model.run_reset.connect(lambda: resets.append(studio.window.session.counting.text_serial))
     editor = studio.window.corpus_pane.editor
-    serial = studio.window.counting.text_serial
+    serial = studio.window.session.counting.text_serial
     for letter in "abcdefgh":
         QTest.keyClick(editor, letter)
     studio.wait(lambda: is_current(studio))
@@ -75,7 +73,7 @@ def test_every_key_between_two_runs_is_taken_and_only_one_run_comes(studio: Stud
 
 def test_at_the_head_it_stays_at_the_head(studio: Studio) -> None:
     studio.window.actions_.last_merge.trigger()
-    studio.window.bar.settings.set_target_size(0)
+    studio.window.session.settings.set_target_size(0)
     type_text(studio, " zebras zebra")
     assert studio.window.model.is_at_head
     assert studio.window.model.stop_reason == "no_pair"
@@ -87,7 +85,7 @@ def test_panes_change_once_and_the_bar_does_not_blink(studio: Studio) -> None:
     studio.qtbot.wait(50)
     states, texts, figures = [], [], []
     window.model.state_changed.connect(states.append)
-    window.counting.counts_changed.connect(figures.append)
+    window.session.counting.counts_changed.connect(figures.append)
     show_text = window.bar.show_text
     window.bar.show_text = lambda *forms: (texts.append(forms[0]), show_text(*forms))
     type_text(studio, "yz")
@@ -101,11 +99,10 @@ def test_panes_change_once_and_the_bar_does_not_blink(studio: Studio) -> None:
 def test_what_the_user_trained_goes_on_and_he_is_told_once(studio: Studio) -> None:
     window = studio.window
     train(studio)
-    assert window.training_controller.record.is_unsaved
+    assert window.model.is_unsaved
     type_text(studio, " zebra")
     assert "follow what you type" in window.banner.text
-    record = window.training_controller.record
-    assert record.is_unsaved  # leaving asks about them as before
+    assert window.model.is_unsaved  # leaving asks about them as before
     window.banner.clear()
     type_text(studio, " lion")
     assert window.banner.text == ""
@@ -135,8 +132,8 @@ def test_it_can_be_turned_off_and_the_run_then_stays(studio: Studio, way: str) -
         QTest.mouseClick(window.banner.findChild(QPushButton), Qt.MouseButton.LeftButton)
     assert not window.actions_.train_as_you_type.isChecked()
     before = window.model.history
-    window.document.edit(0, 0, "lion ")
-    studio.wait(lambda: window.counting.counts is not None)
+    window.session.document.edit(0, 0, "lion ")
+    studio.wait(lambda: window.session.counting.counts is not None)
     studio.qtbot.wait(100)
     assert window.model.history is before
     assert "changed since" in window.bar.progress_text
@@ -148,8 +145,8 @@ def test_it_can_be_turned_off_and_the_run_then_stays(studio: Studio, way: str) -
 def test_a_large_corpus_is_not_trained_by_a_key(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(live_training, "MOST_BYTES", 100)
     before = studio.window.model.history
-    studio.window.document.edit(0, 0, "zebra ")
-    studio.wait(lambda: studio.window.counting.counts is not None)
+    studio.window.session.document.edit(0, 0, "zebra ")
+    studio.wait(lambda: studio.window.session.counting.counts is not None)
     studio.qtbot.wait(100)
     assert studio.window.model.history is before
 
@@ -158,7 +155,7 @@ def test_a_corpus_that_was_opened_is_trained_when_it_is_edited_not_before(studio
     path = tmp_path / "small.txt"
     path.write_text("cat cats hat hats\n", encoding="utf-8")
     studio.open(path)
-    studio.wait(lambda: studio.window.counting.counts is not None)
+    studio.wait(lambda: studio.window.session.counting.counts is not None)
     studio.qtbot.wait(100)
     assert studio.window.model.history is None
     type_text(studio, "cat")
@@ -171,25 +168,25 @@ def test_merges_of_another_corpus_that_were_asked_for_stay(studio: Studio, tmp_p
     path = tmp_path / "small.txt"
     path.write_text("cat cats hat hats\n", encoding="utf-8")
     studio.open(path)
-    studio.wait(lambda: studio.window.counting.counts is not None)
-    studio.window.document.edit(0, 0, "cat ")
-    studio.wait(lambda: studio.window.counting.counts is not None)
+    studio.wait(lambda: studio.window.session.counting.counts is not None)
+    studio.window.session.document.edit(0, 0, "cat ")
+    studio.wait(lambda: studio.window.session.counting.counts is not None)
     studio.qtbot.wait(100)
     assert studio.window.model.history is before
 
 
 def test_a_size_that_becomes_too_small_is_proposed_anew_unless_it_was_chosen(studio: Studio) -> None:
     window = studio.window
-    size = window.bar.settings.target_size
-    window.document.edit(0, 0, "".join(map(chr, range(0x410, 0x450))) + " ")
+    size = window.session.settings.target_size
+    window.session.document.edit(0, 0, "".join(map(chr, range(0x410, 0x450))) + " ")
     studio.wait(lambda: is_current(studio))
-    assert window.bar.settings.target_size > size
+    assert window.session.settings.target_size > size
     assert window.banner.text == ""
-    window.bar.settings.set_target_size(20)
-    window.document.edit(0, 0, "zebra ")
+    window.session.settings.set_target_size(20)
+    window.session.document.edit(0, 0, "zebra ")
     studio.wait(lambda: "too small" in window.banner.text)
     assert window.model.state is FINISHED
-    window.bar.settings.set_target_size(300)
+    window.session.settings.set_target_size(300)
     type_text(studio, " zebras")
     assert window.banner.text == ""
 
@@ -221,8 +218,8 @@ def test_a_paused_training_stays(studio: Studio) -> None:
     window.actions_.next_merge.trigger()  # begins a training that stands still
     studio.wait(lambda: window.model.merge_count == 1 and not window.model.is_busy)
     before = window.model.history
-    window.document.edit(0, 0, "zebra ")
-    studio.wait(lambda: window.counting.counts is not None)
+    window.session.document.edit(0, 0, "zebra ")
+    studio.wait(lambda: window.session.counting.counts is not None)
     studio.qtbot.wait(100)
     assert window.model.history is before
     assert window.model.state is TrainerState.PAUSED
@@ -250,8 +247,8 @@ def test_a_choice_that_cannot_be_kept_is_told_and_holds_until_the_end(
     studio.window.actions_.train_as_you_type.setChecked(False)
     assert "disk is full" in studio.window.banner.text
     before = studio.window.model.history
-    studio.window.document.edit(0, 0, "zebra ")
-    studio.wait(lambda: studio.window.counting.counts is not None)
+    studio.window.session.document.edit(0, 0, "zebra ")
+    studio.wait(lambda: studio.window.session.counting.counts is not None)
     studio.qtbot.wait(50)
     assert studio.window.model.history is before
     monkeypatch.undo()
@@ -261,8 +258,10 @@ def test_another_pre_tokenizer_trains_too_though_the_words_are_the_same(studio: 
     window = studio.window
     type_text(studio, " zebra")
     before, known = window.model.history, []
-    window.counting.counts_changed.connect(known.append)
-    window.counting.set_pipeline(window.counting.pipeline.normalizer, resolve_pre_tokenizer("whitespace"))
+    window.session.counting.counts_changed.connect(known.append)
+    window.session.counting.set_pipeline(
+        window.session.counting.pipeline.normalizer, resolve_pre_tokenizer("whitespace")
+    )
     studio.wait(lambda: window.model.history is not before)
     assert window.model.counts.pre_tokenizer == resolve_pre_tokenizer("whitespace")
     assert "changed since" not in window.bar.progress_text

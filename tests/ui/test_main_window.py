@@ -105,7 +105,7 @@ def test_next_at_the_end_says_why_there_is_none_and_offers_to_go_on(studio: Stud
 
 
 def test_next_begins_a_training_where_there_is_none(empty_studio: Studio) -> None:
-    empty_studio.window.document.set_text("hug hug pug")
+    empty_studio.window.session.document.set_text("hug hug pug")
     empty_studio.window.actions_.next_merge.trigger()
     empty_studio.wait(lambda: empty_studio.window.model.merge_count == 1)
     assert empty_studio.window.model.state is TrainerState.PAUSED
@@ -157,7 +157,7 @@ def test_train_further_keeps_what_was_learned(studio: Studio) -> None:
     studio.wait_finished()
     assert model.history is history
     assert [merge.token for merge in history][:25] == first
-    assert studio.window.bar.settings.target_size == 90
+    assert studio.window.session.settings.target_size == 90
 
 
 def test_another_objective_trains_another_vocabulary(studio: Studio) -> None:
@@ -170,7 +170,7 @@ def test_another_objective_trains_another_vocabulary(studio: Studio) -> None:
 
 
 def test_a_target_below_the_alphabet_names_the_minimum_beside_the_work(studio: Studio) -> None:
-    studio.window.bar.settings.set_target_size(20)
+    studio.window.session.settings.set_target_size(20)
     studio.window.actions_.train.trigger()
     studio.wait(lambda: bool(studio.window.banner.text))
     assert "45" in studio.window.banner.text
@@ -195,7 +195,7 @@ def test_words_that_are_too_long_are_the_reason_for_no_words(studio: Studio) -> 
 
 def test_what_is_odd_about_a_corpus_is_told_when_the_user_trains(studio: Studio) -> None:
     studio.set_text("[UNK] hug hug ##gs ##gs")
-    studio.window.bar.settings.set_config(TrainingConfig())
+    studio.window.session.settings.set_config(TrainingConfig())
     assert not studio.window.banner.text
     train_anew(studio)
     assert "[UNK] (1×)" in studio.window.banner.text
@@ -209,10 +209,10 @@ def test_odd_little_corpora_train(studio: Studio, text: str) -> None:
 
 
 def test_nothing_learned_is_explained(studio: Studio) -> None:
-    studio.window.bar.settings.set_config(TrainingConfig(vocab_size=70, min_frequency=1000))
+    studio.window.session.settings.set_config(TrainingConfig(vocab_size=70, min_frequency=1000))
     train_anew(studio)
     assert "1,000 times" in studio.window.banner.text
-    studio.window.bar.settings.set_config(TrainingConfig())
+    studio.window.session.settings.set_config(TrainingConfig())
     studio.set_text("春天来了")
     train_anew(studio)
     assert "Chinese kept together" in studio.window.banner.text
@@ -227,7 +227,7 @@ def test_nothing_learned_is_explained(studio: Studio) -> None:
 @pytest.mark.slow
 def test_stop_keeps_what_was_learned(studio: Studio) -> None:
     studio.set_text(" ".join(f"{number:x}{number:o}" for number in range(3000)))
-    studio.window.bar.settings.set_target_size(0)
+    studio.window.session.settings.set_target_size(0)
     with studio.qtbot.waitSignal(studio.window.model.merges_appended, timeout=20_000):
         studio.window.actions_.train.trigger()
     studio.window.actions_.stop.trigger()
@@ -239,7 +239,7 @@ def test_stop_keeps_what_was_learned(studio: Studio) -> None:
 
 def test_pause_and_resume(studio: Studio) -> None:
     studio.set_text(" ".join(f"{number:x}{number:o}" for number in range(2000)))
-    studio.window.bar.settings.set_target_size(0)
+    studio.window.session.settings.set_target_size(0)
     model, actions = studio.window.model, studio.window.actions_
     with studio.qtbot.waitSignal(model.merges_appended, timeout=20_000):
         actions.train.trigger()
@@ -257,7 +257,7 @@ def test_training_as_one_types_follows_the_text_without_asking(studio: Studio) -
     train_anew(studio)
     studio.window.actions_.train_as_you_type.setChecked(True)
     with studio.qtbot.waitSignal(studio.window.model.run_reset):
-        studio.window.document.edit(0, 0, "hug ")
+        studio.window.session.document.edit(0, 0, "hug ")
     studio.wait_finished()
     assert "hug" in studio.window.model.counts.words
     assert not studio.has_box()
@@ -305,7 +305,7 @@ def test_the_window_fits(studio: Studio, size: tuple[int, int]) -> None:
 
 def test_a_sample_is_trained_at_once_with_a_sentence_of_its_own(studio: Studio) -> None:
     with studio.qtbot.waitSignal(studio.window.model.run_reset):
-        studio.window.sample_controller.open_sample("hug.txt")
+        studio.window.file_controller.open_sample("hug.txt")
     studio.wait_finished()
     assert [merge.token for merge in studio.window.model.history][:3] == ["##gs", "hu", "hugs"]
     studio.wait(lambda: studio.window.tokenization_pane.text == "hugs bugs mug")
@@ -315,12 +315,12 @@ def test_a_sample_asks_before_the_users_merges_go_and_keeps_the_users_sentence(s
     train_anew(studio)
     studio.window.tokenization_pane.set_text("my own")
     studio.wait(lambda: studio.window.tokenization_pane.text == "my own")
-    history, text = studio.window.model.history, studio.window.document.text
-    studio.window.sample_controller.open_sample("hug.txt")
+    history, text = studio.window.model.history, studio.window.session.document.text
+    studio.window.file_controller.open_sample("hug.txt")
     assert "25 merges" in studio.box().informativeText()
     studio.answer(_CANCEL)
-    assert (studio.window.model.history, studio.window.document.text) == (history, text)
-    studio.window.sample_controller.open_sample("hug.txt")
+    assert (studio.window.model.history, studio.window.session.document.text) == (history, text)
+    studio.window.file_controller.open_sample("hug.txt")
     with studio.qtbot.waitSignal(studio.window.model.run_reset):
         studio.answer(_DISCARD)
     studio.wait_finished()
@@ -330,14 +330,14 @@ def test_a_sample_asks_before_the_users_merges_go_and_keeps_the_users_sentence(s
 
 def test_the_chinese_sample_learns_merges_and_leaves_no_trace_in_the_next(studio: Studio) -> None:
     with studio.qtbot.waitSignal(studio.window.model.run_reset):
-        studio.window.sample_controller.open_sample("chinese.txt")
+        studio.window.file_controller.open_sample("chinese.txt")
     studio.wait_finished()
     assert studio.window.model.merge_count == 25
     assert studio.window.corpus_pane.figures.normalizer.name == "bert-cased:keep-chinese"
     tokens = studio.window.model.tokenizer_at(25).encode(studio.window.tokenization_pane.text).tokens
     assert "[UNK]" not in tokens
     with studio.qtbot.waitSignal(studio.window.model.run_reset):
-        studio.window.sample_controller.open_sample("hug.txt")
+        studio.window.file_controller.open_sample("hug.txt")
     studio.wait_finished()
     assert studio.window.model.counts.normalizer.name == "bert-cased"
 
@@ -352,7 +352,7 @@ def test_a_run_that_nobody_asked_for_goes_with_its_corpus(studio: Studio) -> Non
     assert not studio.window.actions_.save_vocabulary.isEnabled()
     studio.qtbot.wait(50)  # the panes take their time
     studio.set_text("hug hug pug")
-    studio.window.bar.settings.set_target_size(0)
+    studio.window.session.settings.set_target_size(0)
     train_anew(studio)
     assert studio.window.model.merge_count
     assert not studio.has_box()
@@ -372,7 +372,7 @@ def test_the_users_run_stays_and_says_of_which_corpus_it_is(studio: Studio, tmp_
 
 def test_another_normalizer_is_a_change_of_settings(studio: Studio) -> None:
     studio.window.corpus_pane.figures.choose("lowercase", "bert")
-    studio.wait(lambda: studio.window.counting.counts is not None)
+    studio.wait(lambda: studio.window.session.counting.counts is not None)
     assert studio.window.bar.progress_text == "settings changed since this training"
 
 
@@ -389,12 +389,12 @@ def test_going_further_says_what_it_leaves_out(studio: Studio) -> None:
     assert not dialog.note
     dialog.reject()
     studio.window.corpus_pane.figures.choose("lowercase", "bert")
-    studio.wait(lambda: studio.window.counting.counts is not None)
+    studio.wait(lambda: studio.window.session.counting.counts is not None)
     dialog = open_further(studio)
     assert "normalizer" in dialog.note
     dialog.reject()
     studio.window.corpus_pane.figures.choose("bert-cased", "bert")
-    studio.window.document.set_text("hug hug pug")  # and it is not counted yet
+    studio.window.session.document.set_text("hug hug pug")  # and it is not counted yet
     dialog = open_further(studio)
     assert "as it was when this training began" in dialog.note
     with studio.qtbot.waitSignal(studio.window.model.run_reset):
@@ -408,11 +408,11 @@ def test_with_no_pair_left_there_is_no_further(studio: Studio) -> None:
     usual = further.toolTip()
     assert further.isEnabled()
     studio.set_text("hug hug pug")
-    studio.window.bar.settings.set_target_size(0)
+    studio.window.session.settings.set_target_size(0)
     train_anew(studio)
     assert not further.isEnabled()
     assert "No pair is left" in further.toolTip()
-    studio.window.sample_controller.open_sample("course-en.txt")
+    studio.window.file_controller.open_sample("course-en.txt")
     studio.answer(_DISCARD)  # text and merges
     studio.wait(lambda: studio.window.model.merge_count == 25)
     studio.wait_finished()
@@ -435,11 +435,11 @@ def test_the_edit_menu_acts_on_the_text_with_the_keyboard(studio: Studio) -> Non
     studio.window.menus.edit.aboutToShow.emit()
     assert actions.cut.isEnabled()
     actions.cut.trigger()
-    assert studio.window.document.text == ""
+    assert studio.window.session.document.text == ""
     assert QGuiApplication.clipboard().text().startswith("This is the Hugging Face Course")
     actions.paste.trigger()
-    assert studio.window.document.text.startswith("This is the Hugging Face Course")
+    assert studio.window.session.document.text.startswith("This is the Hugging Face Course")
     controller._set_target(studio.window.bar)
     studio.window.menus.edit.aboutToShow.emit()
     assert not actions.paste.isEnabled()
-    studio.window.document.undo_stack.setClean()
+    studio.window.session.document.undo_stack.setClean()

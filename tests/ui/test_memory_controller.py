@@ -45,13 +45,13 @@ def open_large(studio: Studio, tmp_path: Path) -> None:
     path = tmp_path / "large.txt"
     path.write_text("\n".join(f"hug{number % 20_000} pug" for number in range(120_000)), encoding="utf-8")
     studio.open(path)
-    studio.wait(lambda: studio.window.counting.counts is not None)
+    studio.wait(lambda: studio.window.session.counting.counts is not None)
 
 
 def needed(studio: Studio) -> int:
-    counts = studio.window.counting.counts
+    counts = studio.window.session.counting.counts
     assert counts is not None
-    return Forecaster(counts).memory(studio.window.bar.settings.config()).peak
+    return Forecaster(counts).memory(studio.window.session.settings.config()).peak
 
 
 def test_a_small_text_needs_no_word(studio: Studio, machine: Machine) -> None:
@@ -71,25 +71,25 @@ def test_a_large_text_says_what_it_needs_and_what_there_is(large: Studio, machin
     large.window.resize(large.window.minimumSize())
     assert str(megabytes) in bar._progress_label.text()
     assert "…" not in bar._progress_label.text()
-    bar.settings.set_target_size(0)  # no longer what was proposed
+    large.window.session.settings.set_target_size(0)  # no longer what was proposed
     assert bar.progress_text.startswith("needs about")
     assert round(needed(large) / 1e6) > megabytes
     machine.free = None
-    bar.settings.set_target_size(8000)
+    large.window.session.settings.set_target_size(8000)
     assert bar.progress_text == f"needs about {megabytes} MB · under 1 s"
-    bar.settings.set_target_size(9000)
+    large.window.session.settings.set_target_size(9000)
     large.set_text("hug")
     large.wait(lambda: "needs" not in bar.progress_text)
 
 
 @pytest.mark.slow
 def test_nothing_is_said_any_more_when_it_is_trained(large: Studio) -> None:
-    large.window.bar.settings.set_target_size(100)
+    large.window.session.settings.set_target_size(100)
     large.window.actions_.train.trigger()
     large.wait_finished()
     assert large.window.bar.progress_text.startswith("100 tokens")
     assert "needs" not in large.window.bar.progress_text
-    large.window.bar.settings.set_target_size(200)
+    large.window.session.settings.set_target_size(200)
     text = large.window.bar.progress_text
     assert text.startswith("needs about")
     assert text.endswith("settings changed since this training")
@@ -98,7 +98,7 @@ def test_nothing_is_said_any_more_when_it_is_trained(large: Studio) -> None:
 @pytest.mark.slow
 def test_it_is_said_beside_the_merges_of_another_corpus(studio: Studio, machine: Machine, tmp_path: Path) -> None:
     with studio.qtbot.waitSignal(studio.window.model.run_reset):
-        studio.window.sample_controller.open_sample("korean.txt")
+        studio.window.file_controller.open_sample("korean.txt")
     studio.wait_finished()
     studio.window.actions_.train.trigger()  # the user's own run is kept when another corpus is opened
     studio.wait_finished()
@@ -115,7 +115,7 @@ def test_it_is_said_beside_the_merges_of_another_corpus(studio: Studio, machine:
 
 @pytest.mark.slow
 def test_a_warning_stands_as_long_as_it_is_much(large: Studio, machine: Machine) -> None:
-    settings, banner = large.window.bar.settings, large.window.banner
+    settings, banner = large.window.session.settings, large.window.banner
     machine.free = needed(large) * 10 // 7
     settings.set_target_size(8001)
     assert banner.text == ""
@@ -152,7 +152,7 @@ def test_what_does_not_fit_is_asked_about_and_not_started(large: Studio, machine
     assert large.window.model.state is not TrainerState.TRAINING
     assert large.window.model.history is None
     assert large.window.actions_.train.isEnabled()
-    large.window.bar.settings.set_target_size(50)
+    large.window.session.settings.set_target_size(50)
     machine.free = 1
     large.window.actions_.train.trigger()
     large.answer(Yes)
@@ -163,7 +163,7 @@ def test_what_does_not_fit_is_asked_about_and_not_started(large: Studio, machine
 @pytest.mark.slow
 def test_going_on_asks_for_what_is_still_to_come(large: Studio, machine: Machine) -> None:
     window = large.window
-    window.bar.settings.set_target_size(50)
+    window.session.settings.set_target_size(50)
     window.actions_.train.trigger()
     large.wait_finished()
     machine.free = 1

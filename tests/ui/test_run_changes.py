@@ -30,7 +30,7 @@ _NO_BUTTONS, _NO_KEYS = Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier
 
 def train_again(studio: Studio, size: int) -> None:
     window = studio.window
-    window.bar.settings.set_config(TrainingConfig(vocab_size=size))
+    window.session.settings.set_config(TrainingConfig(vocab_size=size))
     with studio.qtbot.waitSignal(window.model.run_reset):
         window.actions_.train.trigger()
     studio.wait_finished()
@@ -79,7 +79,7 @@ def test_every_pane_is_painted_in_the_middle_of_the_change(engineer: Studio, siz
     window.docks.bring(details)
     QApplication.processEvents()
     signals = (
-        window.model.run_reset, window.usage.changed, window.changes.changed, window.model.step_changed,
+        window.model.run_reset, window.session.usage.changed, window.session.changes.changed, window.model.step_changed,
         window.model.selection_changed, window.model.state_changed, window.model.merges_appended,
     )  # fmt: skip
     touched = []
@@ -113,13 +113,13 @@ def test_the_step_under_the_pointer_is_forgotten_with_its_run(engineer: Studio) 
 def test_a_sorted_vocabulary_takes_another_run(engineer: Studio, column: VocabularyColumn, size: int) -> None:
     window = engineer.window
     window.docks.bring("vocabulary")
-    engineer.wait(lambda: window.usage.is_current)
+    engineer.wait(lambda: window.session.usage.is_current)
     table, view = window.vocabulary_pane.table, window.vocabulary_pane.view
     tester = QAbstractItemModelTester(table, QAbstractItemModelTester.FailureReportingMode.Fatal)
     view.sortByColumn(int(column), Qt.SortOrder.DescendingOrder)
     view.selectRow(table.row_of_id(69))
     train_again(engineer, size)
-    engineer.wait(lambda: window.usage.is_current and window.usage.step == window.model.step)
+    engineer.wait(lambda: window.session.usage.is_current and window.session.usage.step == window.model.step)
     engineer.wait(lambda: not window.vocabulary_pane.is_stale)
     assert table.rowCount() == window.model.history.vocabulary_size(window.model.step)
     tester.deleteLater()

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 def open_text(studio: Studio, path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
     studio.open(path)
-    studio.wait(lambda: studio.window.counting.counts is not None)
+    studio.wait(lambda: studio.window.session.counting.counts is not None)
 
 
 def test_a_file_whose_alphabet_is_larger_than_the_size_gets_another_one(studio: Studio, tmp_path: Path) -> None:
     open_text(studio, tmp_path / "ko.txt", "".join(chr(0xAC00 + n % 900) + " " for n in range(4000)))
-    settings = studio.window.bar.settings
+    settings = studio.window.session.settings
     assert settings.target_size == 2000 or settings.target_size == 1000
     assert "proposed for this corpus" in studio.window.bar.progress_text
     studio.window.actions_.train.trigger()
@@ -30,16 +30,16 @@ def test_a_file_whose_alphabet_is_larger_than_the_size_gets_another_one(studio: 
 
 def test_a_size_that_the_user_changes_is_no_longer_called_proposed(studio: Studio, tmp_path: Path) -> None:
     open_text(studio, tmp_path / "a.txt", "hug hug pug")
-    studio.window.bar.settings.set_target_size(123)
+    studio.window.session.settings.set_target_size(123)
     assert "proposed" not in studio.window.bar.progress_text
     studio.set_text("hug hug pug bun " * 1000)  # pasted, but the size was chosen for this corpus
-    assert studio.window.bar.settings.target_size == 123
+    assert studio.window.session.settings.target_size == 123
 
 
 def test_typing_leaves_the_size_alone_and_a_large_paste_does_not(studio: Studio) -> None:
-    settings = studio.window.bar.settings
-    studio.window.document.edit(0, 0, "hug ")
-    studio.wait(lambda: studio.window.counting.counts is not None)
+    settings = studio.window.session.settings
+    studio.window.session.document.edit(0, 0, "hug ")
+    studio.wait(lambda: studio.window.session.counting.counts is not None)
     assert settings.target_size == 70
     studio.set_text("hug hug pug bun " * 1000)
     assert settings.target_size == 500
@@ -48,16 +48,16 @@ def test_typing_leaves_the_size_alone_and_a_large_paste_does_not(studio: Studio)
 @pytest.mark.slow
 def test_above_a_megabyte_a_smallest_count_is_proposed(studio: Studio, tmp_path: Path) -> None:
     open_text(studio, tmp_path / "big.txt", "hug hug pug bun\n" * 70_000)
-    assert studio.window.bar.settings.limits == (8000, 2)
+    assert studio.window.session.settings.limits == (8000, 2)
     assert "min. pairs 2" in studio.window.bar.progress_text
     open_text(studio, tmp_path / "small.txt", "hug hug pug bun\n")
-    assert studio.window.bar.settings.limits[1] == 0
+    assert studio.window.session.settings.limits[1] == 0
 
 
 def test_a_sample_sets_its_own_size_and_floor(studio: Studio) -> None:
-    studio.window.bar.settings.set_limits(500, 7)
+    studio.window.session.settings.set_limits(500, 7)
     with studio.qtbot.waitSignal(studio.window.model.run_reset):
-        studio.window.sample_controller.open_sample("spanish.txt")
+        studio.window.file_controller.open_sample("spanish.txt")
     studio.wait_finished()
-    assert studio.window.bar.settings.limits == (110, 0)
+    assert studio.window.session.settings.limits == (110, 0)
     assert studio.window.model.progress.vocabulary_size == 110

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtWidgets import QDialogButtonBox
 
+from wordpiece_studio.session.chosen_settings import ChosenSettings
 from wordpiece_studio.session.records import Progress
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.panes.training_bar.training_dialogs import FurtherDialog, next_size
@@ -19,8 +20,13 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def settings(qtbot: QtBot) -> TrainingSettings:
-    widget = TrainingSettings()
+def settings(qapp: object) -> ChosenSettings:
+    return ChosenSettings()
+
+
+@pytest.fixture
+def fields(settings: ChosenSettings, qtbot: QtBot) -> TrainingSettings:
+    widget = TrainingSettings(settings)
     qtbot.addWidget(widget)
     return widget
 
@@ -34,12 +40,30 @@ def settings(qtbot: QtBot) -> TrainingSettings:
         TrainingConfig(special_tokens=("<s>", "[UNK]"), continuing_subword_prefix="", end_of_word_suffix="</w>"),
     ],
 )
-def test_a_config_comes_back_as_it_was(settings: TrainingSettings, config: TrainingConfig) -> None:
+def test_a_config_comes_back_as_it_was(
+    settings: ChosenSettings, fields: TrainingSettings, config: TrainingConfig
+) -> None:
     settings.set_config(config)
     assert settings.config() == config
+    shown = (fields._objective_box.currentData(), fields._size_box.value(), fields._frequency_box.value())
+    assert shown == (config.objective, config.vocab_size or 0, config.min_frequency)
 
 
-def test_showing_a_config_is_no_change_by_the_user(settings: TrainingSettings, qtbot: QtBot) -> None:
+def test_what_is_chosen_in_a_field_is_a_setting(
+    settings: ChosenSettings, fields: TrainingSettings, qtbot: QtBot
+) -> None:
+    for change, expected in (
+        (lambda: fields._objective_box.setCurrentIndex(2), {"objective": "count"}),
+        (lambda: fields._size_box.setValue(90), {"vocab_size": 90}),
+        (lambda: fields._frequency_box.setValue(3), {"min_frequency": 3}),
+        (lambda: fields._on_tokens_box_activated(1), {"special_tokens": ()}),
+    ):
+        with qtbot.waitSignal(settings.changed):
+            change()
+        assert {name: getattr(settings.config(), name) for name in expected} == expected
+
+
+def test_showing_a_config_is_no_change_by_the_user(settings: ChosenSettings, qtbot: QtBot) -> None:
     with qtbot.assertNotEmitted(settings.changed):
         settings.set_config(TrainingConfig(objective="count", vocab_size=5))
     with qtbot.waitSignal(settings.changed):

@@ -14,7 +14,7 @@ PREPARING = "Preparing the fast engine (only at the first start)…"
 
 def test_it_is_said_that_the_engine_is_prepared_and_then_that_it_is_ready(studio: Studio) -> None:
     window = studio.window
-    bar, status = window.bar, window.warm_up.status_changed
+    bar, status = window.bar, window.session.warm_up.status_changed
     usual = bar.progress_text
     status.emit("compiling")
     assert bar.progress_text == f"{PREPARING} · {usual}"
@@ -31,32 +31,32 @@ def test_it_is_said_that_the_engine_is_prepared_and_then_that_it_is_ready(studio
 
 def test_it_is_said_in_a_small_window_too(studio: Studio) -> None:
     studio.window.resize(studio.window.minimumSize())
-    studio.window.warm_up.status_changed.emit("compiling")
+    studio.window.session.warm_up.status_changed.emit("compiling")
     assert "reparing the fast" in studio.window.bar._progress_label.text()
 
 
 def test_nothing_is_said_where_the_engine_was_there_already(studio: Studio) -> None:
     usual = studio.window.bar.progress_text
     for status in ("loading", "ready"):
-        studio.window.warm_up.status_changed.emit(status)
+        studio.window.session.warm_up.status_changed.emit(status)
         assert studio.window.bar.progress_text == usual
 
 
 def test_an_engine_that_cannot_be_had_is_not_prepared_any_more(studio: Studio) -> None:
     usual = studio.window.bar.progress_text
-    studio.window.warm_up.status_changed.emit("compiling")
-    studio.window.warm_up.status_changed.emit("failed")
+    studio.window.session.warm_up.status_changed.emit("compiling")
+    studio.window.session.warm_up.status_changed.emit("failed")
     assert studio.window.bar.progress_text == usual
 
 
 def test_a_training_that_waits_for_it_says_so(studio: Studio) -> None:
     window = studio.window
     window.training_controller.take_corpus("another one", keeps_run=False)
-    window.warm_up.status_changed.emit("compiling")
+    window.session.warm_up.status_changed.emit("compiling")
     window.actions_.train.trigger()
     assert window.model.state is TrainerState.TRAINING
     assert window.bar.progress_text == "Preparing the fast engine…"
-    window.warm_up.status_changed.emit("ready")
+    window.session.warm_up.status_changed.emit("ready")
     studio.wait_finished()
     assert window.bar.progress_text.startswith("The fast engine is ready · ")
 

@@ -41,6 +41,8 @@ class CorpusCounting(QObject):
     -------
     counts_changed(WordCounts | None)
         There are counts of the present text, or None: it is being counted or could not be.
+    pipeline_changed()
+        Text becomes words in another way, or words of another length are left out.
     failed(StudioError)
         Text or files could not be counted.
     partial_changed(bool)
@@ -52,6 +54,7 @@ class CorpusCounting(QObject):
     """
 
     counts_changed = Signal(object)
+    pipeline_changed = Signal()
     failed = Signal(object)
     partial_changed = Signal(object)
     progress_changed = Signal(object)
@@ -146,16 +149,19 @@ class CorpusCounting(QObject):
         if pipeline != self._pipeline:
             self._pipeline = pipeline
             self._forget()
+            self.pipeline_changed.emit()
             if self._is_live:
                 self._say_unknown_soon()
             else:
                 self._say_unknown()
             self.count_now()
 
-    def take_pipeline(self, normalizer: Normalizer, pre_tokenizer: PreTokenizer) -> None:
+    def take_pipeline(self, normalizer: Normalizer, pre_tokenizer: PreTokenizer, max_word_length: int) -> None:
         """Count with these from the next counting on; the corpus is about to be another one."""
         self._pipeline = Pipeline(normalizer, pre_tokenizer)
+        self.max_word_length = max_word_length
         self._forget()
+        self.pipeline_changed.emit()
 
     def expect_counts(self) -> None:
         """Do not count: the counts of the present corpus are known, and come with `take_counts`."""

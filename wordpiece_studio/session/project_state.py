@@ -1,8 +1,7 @@
 """All that a project holds, as the window has it now: taken down for a file, and put back from one.
 
-Models are read and written here directly; what only fields of the window know comes through `ProjectFields`. The rows
-of the history of an opened project are there at once; what is large, its words and the places of its merges, is read
-beside the window before a pane asks for it.
+The rows of the history of an opened project are there at once; what is large, its words and the places of its merges,
+is read beside the window before a pane asks for it.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from wordpiece_studio.corpus.corpus_file import CorpusFile
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.background_job import BackgroundJob
 from wordpiece_studio.session.garbage import free_words_slowly
-from wordpiece_studio.session.project_fields import ProjectFields, RunOrigin
 from wordpiece_studio.session.records import Selection
 from wordpiece_studio.session.text_file import TextFile
 from wordpiece_studio.storage.project.contents import (
@@ -30,17 +28,16 @@ from wordpiece_studio.storage.project.contents import (
     ProjectSettings,
     ProjectView,
 )
+from wordpiece_studio.text import normalizers, pre_tokenizers
+from wordpiece_studio.training.config import TrainingConfig
 
 if TYPE_CHECKING:
     import threading
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.session.background_job import Report
-    from wordpiece_studio.session.corpus_references import CorpusReferences
-    from wordpiece_studio.session.document import Document
     from wordpiece_studio.session.markers import MarkerName
-    from wordpiece_studio.session.step_marks import StepMarks
-    from wordpiece_studio.session.trainer_model import TrainerModel
+    from wordpiece_studio.session.session import Session
     from wordpiece_studio.storage.project.contents import CorpusReference, UnknownContents
 
 
@@ -178,23 +175,21 @@ class ProjectState(QObject):
     restored = Signal(object)
     failed = Signal(object)
 
-    def __init__(
-        self, document: Document, model: TrainerModel, marks: StepMarks, fields: ProjectFields,
-        references: CorpusReferences, parent: QObject | None = None,
-    ) -> None:  # fmt: skip
-        super().__init__(parent)
-        self._document = document
-        self._model = model
-        self._marks = marks
-        self._fields = fields
-        self._references = references
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self._session = session
+        self._document = session.document
+        self._counting = session.counting
+        self._model = session.model
+        self._marks = session.marks
+        self._references = session.references
         self._path: Path | None = None
         self._saved: ProjectContent | None = None
         self._left: ProjectContent | None = None
         self._serial = 0
         self._unknown: UnknownContents | None = None
         self._shown_live_text = ("", "")  # of the project restored: as the field shows it, which has a limit, and whole
-        self._expected: WordCounts | None = None  # of the corpus, on their way to the fields
+        self._expected: WordCounts | None = None  # of the corpus, still being read
         self._reading = ProjectReading(self)
         self._reading.rest_read.connect(self._on_reading_rest_read)
         self._connect()
@@ -262,9 +257,9 @@ class ProjectState(QObject):
         run = self._captured_run()
         counts = None
         if run is None or not run.is_of_corpus:
-            counts = self._expected if self._fields.expects_counts else self._fields.counts()
+            counts = self._expected if self._counting.is_expecting else self._counting.counts
         return Project(
-            settings=self._fields.settings(), corpus=self._corpus(), view=self._view(), run=run, counts=counts,
+            settings=self._settings(), corpus=self._corpus(), view=self._view(), run=run, counts=counts,
             unknown=self._unknown,
         )  # fmt: skip
 
@@ -272,18 +267,27 @@ class ProjectState(QObject):
         """Return what is worth a question now."""
         return content_of(self.capture())
 
+    def _settings(self) -> ProjectSettings:
+        pipeline = self._counting.pipeline
+        return ProjectSettings(
+            training=self._session.settings.valid_config().to_dict(),
+            normalizer=normalizers.to_spec(pipeline.normalizer),
+            pre_tokenizer=pre_tokenizers.to_spec(pipeline.pre_tokenizer),
+            max_word_length=self._counting.max_word_length,
+        )
+
     def _corpus(self) -> ProjectCorpus:
         document, references = self._document, self._references
         if document.is_files:
             files = tuple(map(references.of, document.files.files))
-            return ProjectCorpus(name=self._fields.given_name, text=None, files=files)
+            return ProjectCorpus(name=self._session.given_name, text=None, files=files)
         file, path = document.file, document.path
         origin: CorpusReference | None = None
         # A file that holds more than could be read of it must never be written over: it is forgotten.
         if path is not None and not file.is_lossy:
             origin = references.of(CorpusFile(str(path), encoding=file.encoding))
         return ProjectCorpus(
-            name=self._fields.given_name if path is None else path.name, text=document.text, encoding=file.encoding,
+            name=self._session.given_name if path is None else path.name, text=document.text, encoding=file.encoding,
             mark=file.mark, is_edited=document.is_modified or file.is_lossy, origin=origin,
         )  # fmt: skip
 
@@ -307,7 +311,7 @@ class ProjectState(QObject):
 
     def _live_text(self) -> str:
         """Return the live text; one that was longer than is shown stays whole in its project until it is edited."""
-        (shown, whole), now = self._shown_live_text, self._fields.live_text
+        (shown, whole), now = self._shown_live_text, self._session.live_text
         return whole if now == shown else now
 
     def _captured_run(self) -> ProjectRun | None:
@@ -315,10 +319,11 @@ class ProjectState(QObject):
         history, counts, config = model.history, model.counts, model.config
         if history is None or counts is None or config is None:
             return None
-        origin = self._fields.origin()
+        changes = self._session.changes_since_run()
+        is_of_corpus = not (changes.is_other_corpus or changes.corpus or changes.pipeline)
         return ProjectRun(
             counts=counts, config=config, history=history, stop_reason=model.stop_reason,
-            corpus_name=origin.corpus_name, is_of_corpus=origin.is_of_corpus, is_wanted=origin.is_wanted,
+            corpus_name=model.origin.corpus_name, is_of_corpus=is_of_corpus, is_wanted=model.origin.is_wanted,
             merges=len(history),
         )  # fmt: skip
 
@@ -332,16 +337,16 @@ class ProjectState(QObject):
         self._reading.stop()
         self._serial += 1
         self.set_path(None)
-        self._fields.show_settings(project.settings)
-        self._restore_corpus(project.corpus)
+        config = self._restore_settings(project.settings)
+        self._restore_corpus(project.corpus, config)
         self._restore_run(project)
         self._expected = project.counts
         if project.counts is not None or (project.run is not None and project.run.is_of_corpus):
-            self._fields.expect_counts()
+            self._counting.expect_counts()
         if project.counts is not None or project.run is not None:
             self._reading.begin(project)
         self._restore_view(project.view)
-        self._shown_live_text = (self._fields.live_text, project.view.live_text)
+        self._shown_live_text = (self._session.live_text, project.view.live_text)
         self._unknown = project.unknown
         self.restored.emit(project)
         self.changed.emit()
@@ -351,12 +356,25 @@ class ProjectState(QObject):
         self._reading.stop()
         self._serial += 1
         self.set_path(None)
-        self._fields.begin_run(RunOrigin())
         self._model.forget()
-        self._restore_view(ProjectView(live_text=self._fields.live_text))
+        self._restore_view(ProjectView(live_text=self._session.live_text))
         self.saved.emit()
 
-    def _restore_corpus(self, corpus: ProjectCorpus) -> None:
+    def _restore_settings(self, settings: ProjectSettings) -> TrainingConfig:
+        """Show these settings; nothing is counted for them yet.
+
+        Raises
+        ------
+        StudioError
+            If they describe what there is not.
+        """
+        config = TrainingConfig.from_dict(settings.training)
+        normalizer = normalizers.from_spec(settings.normalizer)
+        pre_tokenizer = pre_tokenizers.from_spec(settings.pre_tokenizer)
+        self._counting.take_pipeline(normalizer, pre_tokenizer, settings.max_word_length)
+        return config
+
+    def _restore_corpus(self, corpus: ProjectCorpus, config: TrainingConfig) -> None:
         document = self._document
         if corpus.text is None:
             document.take_files()
@@ -367,16 +385,18 @@ class ProjectState(QObject):
             file = TextFile(corpus.text, corpus.encoding, corpus.mark)
             document.take_text(file, path, is_modified=corpus.is_edited)
             self._references.take(() if corpus.origin is None else (corpus.origin,))
-        self._fields.take_corpus(corpus.name)
+        self._session.opening.stop()
+        self._session.take_corpus(corpus.name)
+        self._session.settings.suggestion.withdraw()
+        self._session.settings.set_config(config)
 
     def _restore_run(self, project: Project) -> None:
         run = project.run
         if run is None:
-            self._fields.begin_run(RunOrigin())
             self._model.forget()
             return
-        self._fields.begin_run(RunOrigin(run.corpus_name, run.is_of_corpus, run.is_wanted))
-        self._model.open_run(run.counts, run.config, run.history, run.stop_reason, project.view.step)
+        origin = self._session.restored_origin(run.corpus_name, is_of_corpus=run.is_of_corpus, is_wanted=run.is_wanted)
+        self._model.open_run(run.counts, run.config, run.history, run.stop_reason, project.view.step, origin=origin)
 
     def _restore_view(self, view: ProjectView) -> None:
         marks, model, selection = self._marks, self._model, view.selection
@@ -385,11 +405,11 @@ class ProjectState(QObject):
         model.set_selection(
             None if selection is None else Selection(selection.kind, selection.left, selection.right, selection.text)
         )
-        self._fields.watch(view.live_text)
+        self._session.set_live_text(view.live_text)
 
     def _on_reading_rest_read(self, rest: ReadRest) -> None:
         self._expected = None
-        self._fields.take_counts(rest.counts)
+        self._counting.take_counts(rest.counts)
         self._model.look_again()
         if rest.error is not None:
             self.failed.emit(rest.error)
@@ -400,12 +420,12 @@ class ProjectState(QObject):
         document, model, marks = self._document, self._model, self._marks
         for plain in (
             document.text_changed, model.run_reset, marks.breakpoints.changed, marks.markers.changed,
-            marks.bookmarks.changed, self._fields.changed,
+            marks.bookmarks.changed, self._session.settings.changed, self._counting.pipeline_changed,
         ):  # fmt: skip
             plain.connect(self.changed)
         for signal in (
             document.path_changed, document.modified_changed, model.step_changed, model.selection_changed,
-            model.state_changed,
+            model.state_changed, self._session.live_text_changed,
         ):  # fmt: skip
             signal.connect(self._on_changed)
         model.merges_appended.connect(self._on_model_merges_appended)

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict, deque
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QMetaMethod, QObject, Signal
 
 from wordpiece_studio.session.records import Progress, Selection, TrainerState
+from wordpiece_studio.session.run import Run, RunOrigin
 
 if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.session.training_messages import Started
     from wordpiece_studio.tokenizer.tokenizer import Tokenizer
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
     from wordpiece_studio.training.config import TrainingConfig
@@ -167,9 +168,8 @@ class ShownRun(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._state = TrainerState.IDLE
-        self._started: Started | None = None
-        self._config: TrainingConfig | None = None
-        self._stop_reason: str | None = None
+        self._current: Run | None = None
+        self._next_origin = RunOrigin()  # of the run that is beginning
         self._step = 0
         self._is_held = False
         self._published = 0
@@ -190,7 +190,7 @@ class ShownRun(QObject):
     @property
     def history(self) -> MergeHistory | None:
         """The merges; while training it may be longer than `merge_count`, which says how much was announced."""
-        return self._started.history if self._started is not None else None
+        return self._current.history if self._current is not None else None
 
     @property
     def merge_count(self) -> int:
@@ -215,22 +215,34 @@ class ShownRun(QObject):
     @property
     def counts(self) -> WordCounts | None:
         """The word counts that `history` was learned from."""
-        return self._started.counts if self._started is not None else None
+        return self._current.counts if self._current is not None else None
 
     @property
     def config(self) -> TrainingConfig | None:
         """The settings that `history` was learned with, limits raised by `train_further` included."""
-        return self._config
+        return self._current.config if self._current is not None else None
 
     @property
     def stop_reason(self) -> str | None:
         """Why the training ended: a stop rule's name, or "user"; None while it has not."""
-        return self._stop_reason
+        return self._current.stop_reason if self._current is not None else None
+
+    @property
+    def origin(self) -> RunOrigin:
+        """Who asked for the run; for the one that is just beginning."""
+        if self._state is TrainerState.TRAINING or self._current is None:
+            return self._next_origin
+        return self._current.origin
+
+    @property
+    def is_unsaved(self) -> bool:
+        """Whether there are merges that the user asked for and did not save."""
+        return self._current is not None and self.origin.is_wanted and self._published > self._current.saved_merges
 
     @property
     def notices(self) -> tuple[Notice, ...]:
         """What is unusual about the corpus of a run that was begun with `start`."""
-        return self._started.notices if self._started is not None else ()
+        return self._current.notices if self._current is not None else ()
 
     @property
     def progress(self) -> Progress:
@@ -240,8 +252,8 @@ class ShownRun(QObject):
             merges=self._published,
             vocabulary_size=history.vocabulary_size(self._published) if history is not None else 0,
             symbols=history.symbols_after(self._published) if history is not None else 0,
-            config=self._config,
-            sure_size=self._started.sure_size if self._started is not None else None,
+            config=self.config,
+            sure_size=self._current.sure_size if self._current is not None else None,
         )
 
     def vocabulary_at(self, step: int) -> Vocabulary | None:
@@ -292,24 +304,43 @@ class ShownRun(QObject):
             self._selection = selection
             self.selection_changed.emit(selection)
 
+    # What is kept of the run besides its merges.
+
+    def note_saved(self) -> None:
+        """Note that all merges are in a file of the user's now."""
+        if self._current is not None:
+            self._current.saved_merges = self._published
+
+    def claim(self) -> None:
+        """Make the run one that the user asked for."""
+        self._set_origin(replace(self.origin, is_automatic=False, is_wanted=True))
+
+    def rename_corpus(self, name: str) -> None:
+        """Call the corpus of the run by another name."""
+        self._set_origin(replace(self.origin, corpus_name=name))
+
+    def _set_origin(self, origin: RunOrigin) -> None:
+        self._next_origin = origin
+        if self._current is not None:
+            self._current.origin = origin
+
     # For those who make the run.
 
     def _nearest(self, step: int) -> int:
         return max(0, min(int(step), self._published))
 
-    def _take_run(self, started: Started | None) -> None:
+    def _take_run(self, run: Run | None) -> None:
         had_step, had_selection, self._selection = self._step, self._selection, None
-        self._set_run(started)
+        self._set_run(run)
         self.run_reset.emit()
         if had_step:
             self.step_changed.emit(0)
         if had_selection is not None:
             self.selection_changed.emit(None)
 
-    def _set_run(self, started: Started | None) -> None:
-        """Have the run that was started, or none, and nothing of it published."""
-        self._started = started
-        self._config = started.config if started is not None else None
+    def _set_run(self, run: Run | None) -> None:
+        """Show a run, or none, and nothing of it published."""
+        self._current = run
         self._published = self._learned = self._step = 0
         self._pace.begin_run()
         self._tokenizers.clear()

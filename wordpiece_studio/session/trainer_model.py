@@ -15,6 +15,7 @@ from PySide6.QtCore import QCoreApplication, QObject, QTimer
 
 from wordpiece_studio.session.candidates_beside import CandidatesBeside, find_where_there_is_room
 from wordpiece_studio.session.records import Candidates, TrainerState
+from wordpiece_studio.session.run import Run, RunOrigin
 from wordpiece_studio.session.shown_run import ShownRun
 from wordpiece_studio.session.training_job import TrainingThread, default_trainer
 from wordpiece_studio.session.training_messages import (
@@ -133,7 +134,9 @@ class TrainerModel(ShownRun):
 
     # Training.
 
-    def start(self, counts: WordCounts, config: TrainingConfig, *, paused: bool = False) -> None:
+    def start(
+        self, counts: WordCounts, config: TrainingConfig, *, paused: bool = False, origin: RunOrigin | None = None
+    ) -> None:
         """Train afresh; a training that runs is given up. With `paused` it stands at step 0 and learns nothing yet.
 
         `history` stays the old one until `run_reset`, and for good if the new training cannot begin (`failed`).
@@ -141,10 +144,11 @@ class TrainerModel(ShownRun):
         if self._thread.is_closed:
             return
         self._end_run()
+        self._next_origin = origin or RunOrigin()
         self._begin_stretch(paused=paused)
         self._thread.start(StartRequest(self._run, counts, config, self._control))
 
-    def replace(self, counts: WordCounts, config: TrainingConfig) -> None:
+    def replace(self, counts: WordCounts, config: TrainingConfig, *, origin: RunOrigin | None = None) -> None:
         """Train afresh beside the run there is, and put the new one in its place, whole, once it is there.
 
         For a corpus that is trained in no time, as it is typed: nothing else changes until then, and all at once then:
@@ -156,6 +160,7 @@ class TrainerModel(ShownRun):
         if self._thread.is_closed or self.is_busy or self._state is TrainerState.PAUSED:
             return
         self._last_run += 1
+        self._next_origin = origin or RunOrigin()
         self._thread.replace(self._replacement.begin(self._last_run, counts, config))
 
     def open_run(
@@ -165,6 +170,8 @@ class TrainerModel(ShownRun):
         history: MergeHistory,
         stop_reason: str | None,
         step: int = 0,
+        *,
+        origin: RunOrigin | None = None,
     ) -> None:
         """Show a run that was learned before, whole, at a step; a training that runs is given up.
 
@@ -178,9 +185,10 @@ class TrainerModel(ShownRun):
         self._thread.open(OpenRequest(self._run, counts, config, history))
         had_selection, self._selection = self._selection, None
         self._state = TrainerState.PAUSED if stop_reason is None else TrainerState.FINISHED
-        self._stop_reason = stop_reason
         run, last = self._run, len(history)
-        self._set_run(Started(run, counts, config, history, history.vocabulary_size(last)))
+        self._next_origin = origin or RunOrigin()
+        sure_size = history.vocabulary_size(last)
+        self._set_run(Run(counts, config, history, sure_size, stop_reason=stop_reason, origin=self._next_origin))
         self._learned = last
         self.run_reset.emit()
         if self._run != run:
@@ -209,7 +217,7 @@ class TrainerModel(ShownRun):
             return
         self._end_run()
         self._drop_candidates()
-        self._stop_reason = None
+        self._next_origin = RunOrigin()
         self._take_run(None)
         self._set_state(TrainerState.IDLE)
 
@@ -239,7 +247,7 @@ class TrainerModel(ShownRun):
             if self._control.give_up():
                 self._leave_off()
         elif self._state is TrainerState.PAUSED:
-            self._stop_reason = "user"
+            self._end_with("user")
             self._set_state(TrainerState.FINISHED)
 
     def close(self) -> None:
@@ -294,7 +302,7 @@ class TrainerModel(ShownRun):
 
     def _on_worker_started(self, started: Started) -> None:
         if started.run == self._run:
-            self._take_run(started)
+            self._take_run(self._run_of(started))
 
     def _on_worker_replaced(self, replaced: Replaced) -> None:
         started = replaced.started
@@ -302,9 +310,9 @@ class TrainerModel(ShownRun):
             return  # given up, or overtaken
         wanted = self._replacement.wanted_step(self._step, is_head=self.is_at_head)
         self._run = started.run
-        self._state, self._stop_reason = TrainerState.FINISHED, replaced.stop_reason
+        self._state = TrainerState.FINISHED
         self._drop_candidates()
-        self._set_run(started)
+        self._set_run(self._run_of(started, replaced.stop_reason))
         self._learned = len(started.history)
         self._pace.note(self._learned, replaced.seconds)
         self.run_reset.emit()
@@ -323,7 +331,7 @@ class TrainerModel(ShownRun):
     def _leave_off(self) -> None:
         """Be free at once: what was to begin will not, though the worker may take a moment to come away from it."""
         self._publish_rest()
-        self._stop_reason = "user"
+        self._end_with("user")
         self._set_state(TrainerState.IDLE if self.history is None else TrainerState.FINISHED)
 
     def _on_worker_batch_ready(self, batch: Batch) -> None:
@@ -351,7 +359,8 @@ class TrainerModel(ShownRun):
         if halted.run != self._run:
             return
         self._learned = halted.merges
-        self._config = halted.config
+        if self._current is not None:
+            self._current.config = halted.config
         self._pace.note(halted.merges, halted.seconds)
         self._publish_timer.stop()
         self._publish()
@@ -381,9 +390,19 @@ class TrainerModel(ShownRun):
         self._thread.drop_candidates()
         self._beside.drop()
 
-    def _set_run(self, started: Started | None) -> None:
-        super()._set_run(started)
+    def _run_of(self, started: Started, stop_reason: str | None = None) -> Run:
+        return Run(
+            started.counts, started.config, started.history, started.sure_size, started.notices, stop_reason,
+            self._next_origin,
+        )  # fmt: skip
+
+    def _set_run(self, run: Run | None) -> None:
+        super()._set_run(run)
         self._engine_lost = False
+
+    def _end_with(self, stop_reason: str | None) -> None:
+        if self._current is not None:
+            self._current.stop_reason = stop_reason
 
     def _can_go_on(self) -> bool:
         return not self._thread.is_closed and self.history is not None and self._state is not TrainerState.TRAINING
@@ -395,7 +414,7 @@ class TrainerModel(ShownRun):
         if paused:
             self._control.pause.set()
         self._publish_timer.stop()
-        self._stop_reason = None
+        self._end_with(None)
         self._set_state(TrainerState.TRAINING)
 
     def _end_run(self) -> None:
@@ -410,9 +429,10 @@ class TrainerModel(ShownRun):
         self._beside.drop()
 
     def _go_on(self, limits: NewLimits | None = None) -> None:
-        if self.history is None:
+        if self.history is None or self._current is None:
             return
         self._replacement.give_up()
+        self._next_origin = self._current.origin
         self._begin_stretch()
         self._thread.carry_on(ContinueRequest(self._run, self.history, self._control, limits))
 
@@ -432,6 +452,6 @@ class TrainerModel(ShownRun):
             self._go_on()
             return
         stopped = halted.cause == "stopped" or (halted.cause == "paused" and self._intent == "stop")
-        self._stop_reason = "user" if stopped else halted.stop_reason
-        self._set_state(TrainerState.FINISHED if self._stop_reason is not None else TrainerState.PAUSED)
+        self._end_with("user" if stopped else halted.stop_reason)
+        self._set_state(TrainerState.FINISHED if self.stop_reason is not None else TrainerState.PAUSED)
         self.progress_changed.emit(self.progress)

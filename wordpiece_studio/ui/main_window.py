@@ -11,19 +11,14 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QMainWindow, QVBoxLayout, QWidget
 
-from wordpiece_studio.session.corpus_counting import CorpusCounting
-from wordpiece_studio.session.document import Document
-from wordpiece_studio.session.kernel_warmup import KernelWarmup
-from wordpiece_studio.session.live_changes import LiveChanges
-from wordpiece_studio.session.player import Player
+from wordpiece_studio.session.project_state import ProjectState
 from wordpiece_studio.session.records import TrainerState
-from wordpiece_studio.session.step_marks import StepMarks
-from wordpiece_studio.session.token_usage import TokenUsage
-from wordpiece_studio.session.trainer_model import TrainerModel
+from wordpiece_studio.session.session import Session
 from wordpiece_studio.ui.actions import Actions
 from wordpiece_studio.ui.controllers.chart_controller import ChartController
+from wordpiece_studio.ui.controllers.disk_controller import DiskController
 from wordpiece_studio.ui.controllers.edit_controller import EditController
 from wordpiece_studio.ui.controllers.export_controller import ExportController
 from wordpiece_studio.ui.controllers.file_controller import FileController
@@ -32,14 +27,12 @@ from wordpiece_studio.ui.controllers.history_controller import HistoryController
 from wordpiece_studio.ui.controllers.layout_controller import LayoutController
 from wordpiece_studio.ui.controllers.marks_controller import MarksController
 from wordpiece_studio.ui.controllers.palette_controller import PaletteController
+from wordpiece_studio.ui.controllers.project_controller import ProjectController
 from wordpiece_studio.ui.controllers.recovery_controller import RecoveryController, recovery_folder
-from wordpiece_studio.ui.controllers.sample_controller import SampleController
 from wordpiece_studio.ui.controllers.selection_controller import SelectionController
 from wordpiece_studio.ui.controllers.step_controller import StepController
 from wordpiece_studio.ui.controllers.training_controller import TrainingController
 from wordpiece_studio.ui.controllers.view_controller import ViewController
-from wordpiece_studio.ui.dialogs.project.project_parts import ProjectParts
-from wordpiece_studio.ui.dialogs.project.window_fields import WindowFields
 from wordpiece_studio.ui.layouts.pane_zoom import PaneTheme, PaneZoom
 from wordpiece_studio.ui.menus import Menus
 from wordpiece_studio.ui.messages import Messages
@@ -91,31 +84,27 @@ class MainWindow(QMainWindow):
     def __init__(self, settings: SettingsStore, theme: Theme) -> None:
         super().__init__()
         self.settings = settings
-        self.model = TrainerModel(self)
-        self.marks = StepMarks(self.model, self)
-        self.player = Player(self.model, self, watch=self.marks.watch)
-        self.document = Document(self)
-        self.counting = CorpusCounting(self.document, self)
+        self.session = session = Session(settings, self)
+        self.project = ProjectState(session)
+        self.model, self.player = session.model, session.player
         self.messages = Messages(self)
         self.actions_ = Actions(theme, self)
-        self.bar = TrainingBar(self.actions_, self)
+        self.bar = TrainingBar(session.settings, self.actions_, self)
         self.banner = Banner(theme, self)
         self.project_banner, self.disk_banner, self.export_banner = (Banner(theme, self) for _ in range(3))
         themes = self._pane_themes = {name: PaneTheme(theme, self) for name in PANES}
-        self.corpus_pane = CorpusPane(self.document, self.counting, self.actions_, themes["corpus"], self)
-        self.changes = LiveChanges(self)
-        self.usage = TokenUsage(self.model, self)
-        self.tokenization_pane = TokenizationPane(self.model, themes["tokenization"], self, changes=self.changes)
+        self.corpus_pane = CorpusPane(session, self.actions_, themes["corpus"], self)
+        usage, changes = session.usage, session.changes
+        self.tokenization_pane = TokenizationPane(self.model, themes["tokenization"], self, changes=changes)
         self.scoreboard_pane = ScoreboardPane(self.model, themes["scoreboard"], self)
-        self.history_pane = HistoryPane(self.model, themes["history"], self, changes=self.changes)
-        self.vocabulary_pane = VocabularyPane(self.model, self.usage, themes["vocabulary"], self)
-        self.token_details_pane = TokenDetailsPane(self.model, self.usage, themes["token_details"], self)
-        self.charts_pane = ChartsPane(self.model, self.usage, self.changes, themes["charts"], self)
+        self.history_pane = HistoryPane(self.model, themes["history"], self, changes=changes)
+        self.vocabulary_pane = VocabularyPane(self.model, usage, themes["vocabulary"], self)
+        self.token_details_pane = TokenDetailsPane(self.model, usage, themes["token_details"], self)
+        self.charts_pane = ChartsPane(self.model, usage, changes, themes["charts"], self)
         self.timeline_pane = TimelinePane(
-            self.model, self.actions_, self.marks, themes["timeline"], self, player=self.player, changes=self.changes
+            self.model, self.actions_, session.marks, themes["timeline"], self, player=self.player, changes=changes
         )
         self.docks = DockArea(self)
-        self.warm_up = KernelWarmup(self)
         self.drops = FileDrops(self)
         self._is_leaving = False
         self._first_paths: Sequence[str | Path] = ()
@@ -161,7 +150,7 @@ class MainWindow(QMainWindow):
             self.view_controller.keep_on_screen()
             self.bar.focus_first()
             _log.info("the window is open, %s merges", self.model.merge_count)
-            later(self, _WARM_UP_DELAY_MS, self.warm_up.start)
+            later(self, _WARM_UP_DELAY_MS, self.session.warm_up.start)
 
     def leave_at_once(self) -> None:
         """Close without a question."""
@@ -171,24 +160,19 @@ class MainWindow(QMainWindow):
     def shut_down(self) -> None:
         """Stop everything that runs and wait for it."""
         self.recovery.close()  # first: it takes down what is unsaved, should no one have been asked
-        self.player.stop()
-        self.warm_up.close()
-        self.counting.close()
-        self.usage.close()
         self.vocabulary_pane.close_jobs()
         self.history_controller.close()
         self.export_controller.close()
-        self.file_controller.opening.close()
         self.corpus_pane.files_view.preview.close_job()
         self.scoreboard_pane.close_job()
         self.corpus_pane.lint_controller.close()
+        self.project_controller.close()
         self.project.close()
-        self.document.close()
-        self.model.close()
+        self.session.close()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         if not self._is_leaving:
-            if self.project.leave.must_ask():
+            if self.project_controller.must_ask():
                 event.ignore()
                 return
             self.recovery.keeper.forget()
@@ -252,24 +236,19 @@ class MainWindow(QMainWindow):
         self.addActions(actions.all())
         for empty in self.findChildren(EmptyState):
             empty.offer(actions.train)
-        self.training_controller = TrainingController(
-            self, model, self.counting, self.bar, self.banner, actions, theme, self.settings
-        )
-        self.file_controller = FileController(self, self.document, self.counting, self.settings, actions, self.messages)
-        self.sample_controller = SampleController(
-            self, self.file_controller, self.training_controller, self.corpus_pane.figures, self.bar.settings
-        )
+        self.training_controller = TrainingController(self, self.session, self.bar, self.banner, actions, theme)
+        self.file_controller = FileController(self, self.session, actions, self.messages)
         self._make_project()
-        capture = self.project_state.capture
+        capture = self.project.capture
         self.export_controller = ExportController(
-            self, self.document, model, capture, actions, theme, self.messages, self.export_banner
+            self, self.session.document, model, capture, actions, theme, self.messages, self.export_banner
         )
         self.corpus_marks = CorpusMarks(model, self.corpus_pane.editor, self)
         self.edit_controller = EditController(self, actions, self.menus.edit)
         self.selection_controller = SelectionController(self, model, self.vocabulary_pane, actions)
-        self.step_controller = StepController(model, self.player, self.changes, actions, self)
+        self.step_controller = StepController(model, self.player, self.session.changes, actions, self)
         self.marks_controller = MarksController(
-            self, model, self.player, self.marks, self.timeline_pane, actions, theme
+            self, model, self.player, self.session.marks, self.timeline_pane, actions, theme
         )
         self.history_controller = HistoryController(
             self, self.docks, model, self.history_pane, actions, self.settings, self.messages, capture
@@ -286,22 +265,25 @@ class MainWindow(QMainWindow):
         self.help_controller = HelpController(self, self.menus, actions, theme, self.messages, self._described)
 
     def _make_project(self) -> None:
-        document, training, files = self.document, self.training_controller, self.file_controller
-        fields = WindowFields(
-            document, self.counting, self.corpus_pane.figures, self.bar.settings, files, training,
-            self.tokenization_pane, self,
-        )  # fmt: skip
-        self.project = ProjectParts(
-            self, document, self.model, self.marks, fields, self.counting, files, training.record, self.settings,
-            self.actions_, self.messages, (self.project_banner, self.disk_banner),
-        )  # fmt: skip
-        self.project_state = self.project.state
-        self.recovery = RecoveryController(
-            self, self.project_state, document, self.messages, self.banner, recovery_folder()
+        session, files = self.session, self.file_controller
+        self.project_controller = project = ProjectController(
+            self, session, self.project, self.actions_, self.messages, self.project_banner
         )
+        self.disk_controller = DiskController(self, session, self.actions_, self.disk_banner, self.messages)
+        self.recovery = RecoveryController(
+            self, session.document, self.project, self.messages, self.banner, recovery_folder()
+        )
+        files.set_guard(project.when_safe)
+        files.replaced.connect(self.project.detach)
+        files.new_begun.connect(self.project.clear)
+        files.project_wanted.connect(project.open)
+        files.text_saved.connect(self.disk_controller.note_written)
+        application = QApplication.instance()
+        if isinstance(application, QApplication):
+            application.applicationStateChanged.connect(session.watch.check)  # as when one comes back to the window
 
     def _connect(self) -> None:
-        actions, document, pane = self.actions_, self.document, self.corpus_pane
+        actions, document, pane = self.actions_, self.session.document, self.corpus_pane
         actions.quit.triggered.connect(self.close)
         actions.undo.triggered.connect(document.undo_stack.undo)
         actions.redo.triggered.connect(document.undo_stack.redo)
@@ -314,7 +296,7 @@ class MainWindow(QMainWindow):
         actions.find_previous.triggered.connect(pane.find_previous)
         self.menus.set_samples(samples())
         pane.set_samples_menu(self.menus.samples)
-        self.menus.sample_chosen.connect(self.sample_controller.open_sample)
+        self.menus.sample_chosen.connect(self.file_controller.open_sample)
         self.menus.recent_file_chosen.connect(self._on_recent_file_chosen)
         self.menus.recent.aboutToShow.connect(self._on_recent_menu_about_to_show)
         pane.editor.drops.files_dropped.connect(self.file_controller.open_paths)
@@ -322,18 +304,20 @@ class MainWindow(QMainWindow):
         pane.files_view.list.drops.files_dropped.connect(self.file_controller.add_paths)
         pane.files_view.preview.text_shown.connect(self._on_preview_text_shown)
         self.file_controller.listing.progress_changed.connect(pane.counting_bar.show_listing)
-        self.counting.partial_changed.connect(self._on_counting_partial_changed)
         document.reset.connect(self._on_document_reset)
         pane.figures.name_refused.connect(self.messages.show_error)
-        self.file_controller.text_taken.connect(self._on_text_taken)
+        session, tokenization = self.session, self.tokenization_pane
+        session.corpus_taken.connect(self._on_session_corpus_taken)
+        session.live_text_changed.connect(tokenization.set_text)
+        tokenization.text_changed.connect(session.set_live_text)
+        session.set_live_text(tokenization.text)
         self.file_controller.sample_loaded.connect(self._on_sample_loaded)
-        self.file_controller.renamed.connect(self._on_corpus_renamed)
-        self.export_controller.saved.connect(self.training_controller.record.note_saved)
-        self.project.leave.agreed.connect(self.recovery.keeper.forget)
-        self.project.leave.agreed.connect(self.leave_at_once)
-        self.warm_up.status_changed.connect(self.training_controller.engine.take_status)
-        self.warm_up.ready.connect(self._on_warm_up_ready)
-        self.warm_up.failed.connect(self._on_warm_up_failed)
+        self.export_controller.saved.connect(self.model.note_saved)
+        self.project_controller.agreed.connect(self.recovery.keeper.forget)
+        self.project_controller.agreed.connect(self.leave_at_once)
+        session.warm_up.status_changed.connect(self.training_controller.engine.take_status)
+        session.warm_up.ready.connect(self._on_warm_up_ready)
+        session.warm_up.failed.connect(self._on_warm_up_failed)
         self.step_controller.first_run_needed.connect(self.training_controller.learn_first_merge)
         self.step_controller.end_reached.connect(self.training_controller.say_end_reached)
         self.history_controller.told.connect(self.banner.show_message)
@@ -341,31 +325,22 @@ class MainWindow(QMainWindow):
         self.chart_controller.saved.connect(self.banner.show_message)
 
     def _restore(self) -> None:
-        self.training_controller.record.set_corpus_name(self.file_controller.corpus_name)
         self.menus.set_recent_files(self.settings.values.recent_files)
         self.player.set_speed(self.settings.values.play_speed)
         self.view_controller.restore()
 
-    def _on_text_taken(self, name: str) -> None:
-        self.corpus_pane.set_name(name)
-        self._awaits_preview = self.document.is_files
-        # A sample is trained at once: until then its panes show the old run, which is better than a flicker.
-        self.training_controller.take_corpus(self.file_controller.corpus_name, keeps_run=self.file_controller.is_sample)
-        if self.document.path is not None:
-            self._suggest_text(first_sentence(self.document.text))
+    def _on_session_corpus_taken(self) -> None:
+        document = self.session.document
+        self._awaits_preview = document.is_files
+        if document.path is not None:
+            self._suggest_text(first_sentence(document.text))
 
     def _on_document_reset(self) -> None:
-        is_text = not self.document.is_files
+        is_text = not self.session.document.is_files
         actions = self.actions_
         for action in (actions.find, actions.find_next, actions.find_previous, actions.save_corpus):
             action.setEnabled(is_text)
         self.docks.set_wide_left(not is_text)
-
-    def _on_corpus_renamed(self) -> None:
-        self.training_controller.record.rename_corpus(self.file_controller.corpus_name)
-
-    def _on_counting_partial_changed(self, _is_partial: object) -> None:
-        self.training_controller.record.set_corpus_name(self.file_controller.corpus_name)
 
     def _on_preview_text_shown(self, text: str) -> None:
         if self._awaits_preview:  # of the first file of another corpus
@@ -374,6 +349,7 @@ class MainWindow(QMainWindow):
 
     def _on_sample_loaded(self, sample: SampleCorpus) -> None:
         self._suggest_text(sample.sentence)
+        self.training_controller.train_unasked()
 
     def _suggest_text(self, text: str) -> None:
         """Offer a text to tokenize, unless the user has typed one."""
@@ -388,7 +364,7 @@ class MainWindow(QMainWindow):
         self.menus.set_recent_files(self.settings.values.recent_files)
 
     def _on_warm_up_ready(self, _seconds: float) -> None:
-        self.training_controller.memory.set_pace(self.warm_up.pace)
+        self.training_controller.memory.set_pace(self.session.warm_up.pace)
 
     def _on_warm_up_failed(self, error: StudioError) -> None:
         self.banner.show_message(str(error), "warning")

@@ -54,7 +54,7 @@ def test_only_the_steps_that_changed_the_live_text(driver: Driver) -> None:
     rows = [
         row_texts(driver.window.history_pane.view, row) for row in range(driver.window.history_pane.rows.rowCount())
     ]
-    assert [int(row[HistoryColumn.STEP]) for row in rows] == driver.window.changes.steps.tolist()
+    assert [int(row[HistoryColumn.STEP]) for row in rows] == driver.window.session.changes.steps.tolist()
 
 
 def test_a_click_on_a_filtered_row_goes_to_the_step_it_names(driver: Driver) -> None:

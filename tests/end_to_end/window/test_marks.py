@@ -21,7 +21,7 @@ def set_breakpoint(driver: Driver, kind: BreakpointKind, text: str) -> None:
     driver.focus(editor._field)
     driver.type(text)
     driver.click(editor._add)
-    driver.wait(lambda: not driver.window.marks.watch.is_searching)
+    driver.wait(lambda: not driver.window.session.marks.watch.is_searching)
     driver.click(editor._close)
 
 
@@ -62,7 +62,7 @@ def test_markers_are_set_gone_to_and_compared(driver: Driver) -> None:
     driver.press("[")
     driver.press("Shift+Right")
     driver.press("]")
-    assert (driver.window.marks.markers.a, driver.window.marks.markers.b) == (12, 22)
+    assert (driver.window.session.marks.markers.a, driver.window.session.marks.markers.b) == (12, 22)
     driver.press("Alt+Shift+A")
     assert driver.model.step == 12
     assert "10 merges" in driver.window.timeline_pane._marker_line._label.text()
@@ -84,7 +84,7 @@ def test_a_step_is_kept_with_a_line_and_gone_back_to(driver: Driver) -> None:
 @pytest.mark.parametrize("keys", ["F9", "Ctrl+Right"])
 def test_to_the_next_step_that_changes_the_live_text(driver: Driver, keys: str) -> None:
     driver.window.setFocus()
-    steps = driver.window.changes.steps
+    steps = driver.window.session.changes.steps
     driver.press(keys)
     assert driver.model.step == steps[steps > 12][0]
     assert_all_panes_agree(driver)

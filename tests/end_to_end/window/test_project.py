@@ -22,13 +22,13 @@ def test_a_project_is_saved_and_opened_at_the_next_start(start: Callable[[], Dri
     driver.wait_finished()
     driver.model.seek(9)
     driver.model.set_selection(Selection("token", text="Th"))
-    driver.window.marks.bookmarks.keep("the start of a sentence")
+    driver.window.session.marks.bookmarks.keep("the start of a sentence")
     merges = list(driver.model.history)
     driver.press("Ctrl+S")
     dialog = next(each for each in driver.window.findChildren(QFileDialog) if each.isVisible())
     dialog.fileSelected.emit(str(tmp_path / "course"))
     dialog.done(1)
-    driver.wait(lambda: driver.window.project_state.path is not None)
+    driver.wait(lambda: driver.window.project.path is not None)
 
     driver = start()
     assert driver.window.windowTitle().startswith("Untitled")
@@ -36,7 +36,7 @@ def test_a_project_is_saved_and_opened_at_the_next_start(start: Callable[[], Dri
     recent = driver.window.menus.recent.actions()[0]
     assert recent.text() == "course.wpstudio"
     recent.trigger()
-    driver.wait(lambda: driver.window.project_state.path is not None and not driver.window.project_state.is_reading)
+    driver.wait(lambda: driver.window.project.path is not None and not driver.window.project.is_reading)
     assert driver.window.windowTitle().startswith("course[*]")
     assert (driver.model.step, driver.model.selection) == (9, Selection("token", text="Th"))
     assert list(driver.model.history) == merges

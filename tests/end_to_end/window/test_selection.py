@@ -137,7 +137,7 @@ def test_from_a_token_of_the_chart(driver: Driver) -> None:
     driver.press("Ctrl+2")
     pane = driver.window.charts_pane
     driver.click(next(button for button in pane.findChildren(QToolButton) if button.text() == "Zipf"))
-    driver.wait(lambda: driver.window.usage.is_current)
+    driver.wait(lambda: driver.window.session.usage.is_current)
     driver.settle()
     canvas = pane.charts[0].findChild(Canvas)
     driver.click(canvas, canvas.plot_rect().center().toPoint())

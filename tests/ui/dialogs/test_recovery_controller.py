@@ -92,12 +92,12 @@ def edited(start: Callable[..., Studio]) -> str:
     studio = start()
     studio.wait_finished()
     window = studio.window
-    window.document.edit(0, 0, "Unsaved hugs. ")
+    window.session.document.edit(0, 0, "Unsaved hugs. ")
     window.model.seek(7)
     window.tokenization_pane.set_text("watched hugs")
     studio.wait(lambda: window.recovery.keeper.is_kept, 10_000)
     crash(studio)
-    return window.document.text
+    return window.session.document.text
 
 
 @pytest.mark.slow
@@ -118,11 +118,11 @@ def test_what_was_not_saved_is_restored_with_all_that_belongs_to_it(start: Calla
     question = dialog(studio)
     assert question.list.count() == 1
     assert "1 edit" in question.list.item(0).text()
-    assert window.document.text == ""
+    assert window.session.document.text == ""
     press(studio, "Restore")
-    studio.wait(lambda: window.document.text == text)
+    studio.wait(lambda: window.session.document.text == text)
     studio.wait(lambda: window.model.history is not None)
-    assert window.document.is_modified
+    assert window.session.document.is_modified
     assert window.model.step == 7
     assert window.tokenization_pane.text == "watched hugs"
     assert "is restored" in window.banner.text
@@ -172,13 +172,13 @@ def test_of_several_one_is_chosen_and_the_others_wait(start: Callable[..., Studi
     studio = start()
     QTest.keyClick(dialog(studio), Qt.Key.Key_Escape)
     studio.wait_finished()
-    studio.window.document.set_text("the second text")
+    studio.window.session.document.set_text("the second text")
     studio.wait(lambda: studio.window.recovery.keeper.is_kept, 10_000)
     crash(studio)
     again = start()
     assert dialog(again).list.count() == 2
     press(again, "Restore")
-    again.wait(lambda: again.window.document.text == "the second text")
+    again.wait(lambda: again.window.session.document.text == "the second text")
     assert len(_left()) == 1  # the other; this one is held by the living window
 
 
@@ -186,7 +186,7 @@ def test_of_several_one_is_chosen_and_the_others_wait(start: Callable[..., Studi
 def test_a_living_window_is_left_alone(start: Callable[..., Studio]) -> None:
     one = start()
     one.wait_finished()
-    one.window.document.set_text("still being typed")
+    one.window.session.document.set_text("still being typed")
     one.wait(lambda: one.window.recovery.keeper.is_kept, 10_000)
     other = start()
     other.wait_finished()
@@ -198,7 +198,7 @@ def test_closed_after_dont_save_nothing_is_left(start: Callable[..., Studio]) ->
 
     studio = start()
     studio.wait_finished()
-    studio.window.document.set_text("not worth it")
+    studio.window.session.document.set_text("not worth it")
     studio.wait(lambda: studio.window.recovery.keeper.is_kept, 10_000)
     studio.window.close()
     studio.answer(QMessageBox.StandardButton.Discard)
@@ -209,7 +209,7 @@ def test_closed_after_dont_save_nothing_is_left(start: Callable[..., Studio]) ->
 def test_ended_by_a_signal_it_is_left_for_the_next_start(start: Callable[..., Studio]) -> None:
     studio = start()
     studio.wait_finished()
-    studio.window.document.set_text("the machine shuts down now")
+    studio.window.session.document.set_text("the machine shuts down now")
     studio.window.leave_at_once()
     (recoverable,) = _left()
     assert recoverable_work.recover(recoverable).project.corpus.text == "the machine shuts down now"
@@ -229,7 +229,7 @@ def test_damaged_it_is_told_put_aside_and_the_start_goes_on(start: Callable[...,
     assert ".damaged" in box.informativeText()
     box.button(box.standardButtons()).click()
     studio.wait_finished()
-    assert studio.window.document.text
+    assert studio.window.session.document.text
     assert len(list(recovery_folder().glob("*.damaged/base-*"))) == 1
 
 
@@ -238,19 +238,19 @@ def test_a_project_saved_by_another_since_is_not_written_over(start: Callable[..
     path = tmp_path / "mine.wpstudio"
     one = start()
     one.wait_finished()
-    one.window.project.controller._save_to(path, None)
-    one.wait(lambda: one.window.project_state.path == path)
-    one.window.document.edit(0, 0, "Unsaved hugs. ")
+    one.window.project_controller._save_to(path, None)
+    one.wait(lambda: one.window.project.path == path)
+    one.window.session.document.edit(0, 0, "Unsaved hugs. ")
     one.wait(lambda: one.window.recovery.keeper.is_kept, 10_000)
     crash(one)
     content = path.read_bytes()
     path.write_bytes(content + b" saved by another")
     again = start()
     press(again, "Restore")
-    again.wait(lambda: again.window.document.text.startswith("Unsaved hugs. "))
+    again.wait(lambda: again.window.session.document.text.startswith("Unsaved hugs. "))
     again.wait(lambda: "was saved by another since" in again.window.banner.text)
     assert "mine.wpstudio" in again.window.banner.text
-    assert again.window.project_state.path is None
+    assert again.window.project.path is None
 
 
 @pytest.mark.slow
@@ -264,7 +264,7 @@ def test_what_is_missing_of_what_is_restored_is_told(start: Callable[..., Studio
     assert "the latest changes are missing" in box.text()
     assert "damaged from byte" in box.text()
     box.button(box.standardButtons()).click()
-    assert studio.window.document.text.startswith("Unsaved hugs. ")
+    assert studio.window.session.document.text.startswith("Unsaved hugs. ")
 
 
 def _left() -> list[recoverable_work.Recoverable]:

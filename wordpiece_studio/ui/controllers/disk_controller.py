@@ -14,16 +14,14 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.file_rows import FileState
 from wordpiece_studio.session.text_file import read_text_file
 from wordpiece_studio.system.printable import display_name
-from wordpiece_studio.ui.dialogs.project.file_questions import place_dialog
+from wordpiece_studio.ui.dialogs.file_questions import place_dialog
 from wordpiece_studio.ui.messages import add_button, plain_box
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wordpiece_studio.session.corpus_counting import CorpusCounting
-    from wordpiece_studio.session.corpus_references import ChangedFiles, CorpusReferences, MovedFiles
-    from wordpiece_studio.session.document import Document
-    from wordpiece_studio.session.file_watch import FileWatch
+    from wordpiece_studio.session.corpus_references import ChangedFiles, MovedFiles
+    from wordpiece_studio.session.session import Session
     from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.messages import Messages
     from wordpiece_studio.ui.widgets.banner import Banner
@@ -35,16 +33,13 @@ _MOST_NAMED = 3
 class DiskController(QObject):
     """Says it in a banner of its own; nothing is read anew and nothing is counted again before the user wants it."""
 
-    def __init__(
-        self, window: QWidget, document: Document, counting: CorpusCounting, references: CorpusReferences,
-        watch: FileWatch, actions: Actions, banner: Banner, messages: Messages,
-    ) -> None:  # fmt: skip
+    def __init__(self, window: QWidget, session: Session, actions: Actions, banner: Banner, messages: Messages) -> None:
         super().__init__(window)
         self._window = window
-        self._document = document
-        self._counting = counting
-        self._references = references
-        self._watch = watch
+        self._document = document = session.document
+        self._counting = counting = session.counting
+        self._references = references = session.references
+        self._watch = watch = session.watch
         self._action = actions.locate_files
         self._banner = banner
         self._messages = messages

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,19 +12,19 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.corpus_opening import CorpusOpening, OpenedText, OpeningOrder, Reading
+from wordpiece_studio.session.corpus_opening import OpenedText, OpeningOrder, Reading
+from wordpiece_studio.session.unsaved_work import Loss
+from wordpiece_studio.text.normalizers import resolve_normalizer
+from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 from wordpiece_studio.ui.controllers.listing_controller import ListingController
-from wordpiece_studio.ui.dialogs.project.file_questions import names_project, overwrite_box, place_dialog
-from wordpiece_studio.ui.dialogs.project.unsaved_work import Loss
+from wordpiece_studio.ui.dialogs.file_questions import names_project, overwrite_box, place_dialog
 from wordpiece_studio.ui.panes.corpus.encodings import is_about_decoding
 from wordpiece_studio.ui.panes.corpus.samples import sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from wordpiece_studio.session.corpus_counting import CorpusCounting
-    from wordpiece_studio.session.document import Document
-    from wordpiece_studio.session.settings import SettingsStore
+    from wordpiece_studio.session.session import Session
     from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.messages import Messages
 
@@ -34,49 +36,26 @@ class FileController(QObject):
 
     sample_loaded = Signal(object)
     """A sample is the corpus now, a :class:`~wordpiece_studio.ui.panes.corpus.samples.SampleCorpus`."""
-    text_taken = Signal(object)
-    """Another text, or a list of files, is the corpus now: its name where it has no file, a str."""
-    renamed = Signal()
-    """The corpus is called otherwise: the text has a file of its own, the list has other files."""
     text_saved = Signal(object)
     """The text was written to this file, a str."""
     replaced = Signal()
-    """Another corpus was opened, which is no part of the project there was; before `text_taken`."""
+    """Another corpus was opened, which is no part of the project there was; before the session takes it."""
     new_begun = Signal()
-    """Everything is to begin anew, with an empty corpus; after `text_taken`."""
+    """Everything is to begin anew, with an empty corpus, which the session has taken."""
     project_wanted = Signal(object)
     """The project in this file is to be opened, a Path; what is lost by it was asked."""
 
-    def __init__(
-        self, window: QWidget, document: Document, counting: CorpusCounting, settings: SettingsStore, actions:
-        Actions, messages: Messages,
-    ) -> None:  # fmt: skip
+    def __init__(self, window: QWidget, session: Session, actions: Actions, messages: Messages) -> None:
         super().__init__(window)
         self._window = window
-        self._document = document
-        self._counting = counting
-        self._settings = settings
+        self._session = session
+        self._document = session.document
         self._messages = messages
         self._when_safe: WhenSafe | None = None
         self._adds = False  # what is being listed belongs to the corpus there is
-        self._name = self.tr("new")
-        self.is_sample = False
-        self.opening = CorpusOpening(self)
-        self.listing = ListingController(window, document, counting, self.opening, actions)
+        self.opening = session.opening
+        self.listing = ListingController(window, session.document, session.counting, self.opening, actions)
         self._connect(actions)
-
-    @property
-    def corpus_name(self) -> str:
-        """What the corpus is called; where only its first part was counted, with a word about that."""
-        name = self._document.path.name if self._document.path is not None else self._name
-        if self._document.is_files and self._document.files.rows:
-            name = self._document.files.name
-        return self.tr("{name}, in part").format(name=name) if self._counting.is_partial else name
-
-    @property
-    def given_name(self) -> str:
-        """What the corpus is called where it has no file."""
-        return self._name
 
     def set_guard(self, when_safe: WhenSafe) -> None:
         """Have `when_safe` called with what is to be done and what that costs; it asks, and does it or not."""
@@ -140,18 +119,21 @@ class FileController(QObject):
         try:
             self.replaced.emit()
             self._document.load_sample(name)
-            self.is_sample = True
         except StudioError as error:
             self._messages.show_error(error)
-        else:
-            self._tell_text(sample(name).title)
-            self.sample_loaded.emit(sample(name))
+            return
+        chosen, settings = sample(name), self._session.settings
+        self._session.take_corpus(chosen.title, is_sample=True)
+        self._session.counting.set_pipeline(
+            resolve_normalizer(chosen.normalizer), resolve_pre_tokenizer(chosen.pre_tokenizer)
+        )
+        settings.set_config(replace(settings.valid_config(), vocab_size=chosen.size or None, min_frequency=0))
+        settings.suggestion.withdraw()
+        self.sample_loaded.emit(chosen)
 
-    def take_restored(self, name: str) -> None:
-        """Say that the document holds the corpus of a project, which is called `name` where it has no file."""
-        self.opening.stop()
-        self.is_sample = False
-        self._tell_text(name)
+    def open_sample(self, name: str) -> None:
+        """Take a sample as the corpus, when text and merges of the user's are safe."""
+        self.when_safe(partial(self.load_sample, name), Loss.RUN)
 
     def when_safe(self, then: Callable[[], None], loss: Loss = Loss.ALL) -> None:
         """Do `then` at once, or when the user has saved or given up what would be lost by it."""
@@ -165,9 +147,8 @@ class FileController(QObject):
     def _on_opening_text_read(self, opened: OpenedText) -> None:
         self.replaced.emit()
         self._document.take_text(opened.file, opened.path)
-        self.is_sample = False
         self._remember(opened.path)
-        self._tell_text("")
+        self._session.take_corpus("")
 
     def _on_opening_failed(self, order: OpeningOrder, error: StudioError) -> None:
         if is_about_decoding(error) and not order.as_list:
@@ -178,24 +159,19 @@ class FileController(QObject):
     def _on_listing_begun(self, paths: tuple[str, ...]) -> None:
         if not self._adds:
             self.replaced.emit()
-        self.is_sample = False
         self._remember(*(Path(path) for path in paths))
-        self._tell_text(Path(paths[0]).name if len(paths) == 1 else self.tr("several files"))
+        self._session.take_corpus(Path(paths[0]).name if len(paths) == 1 else self.tr("several files"))
 
     def _on_reading_chosen(self, path: str, reading: Reading) -> None:
         self.opening.open(OpeningOrder((path,), reading))
 
-    def _tell_text(self, name: str) -> None:
-        self._name = name
-        self.text_taken.emit(name)
-
     def _on_files_changed(self) -> None:
         if self._document.is_files and not self._document.files.is_listing:
-            self.renamed.emit()
+            self._session.note_renamed()
 
     def _remember(self, *paths: Path) -> None:
         try:
-            self._settings.remember_files([path.absolute() for path in paths])
+            self._session.store.remember_files([path.absolute() for path in paths])
         except StudioError as error:
             self._messages.show_error(error)
 
@@ -205,8 +181,7 @@ class FileController(QObject):
     def _begin_empty(self) -> None:
         self.opening.stop()
         self._document.clear()
-        self.is_sample = False
-        self._tell_text(self.tr("new"))
+        self._session.take_corpus(self.tr("new"))
         self.new_begun.emit()
 
     # -- saving the text
@@ -227,7 +202,7 @@ class FileController(QObject):
 
     def _on_corpus_file_selected(self, path: str) -> None:
         if self._document.is_lossy and self._document.path is not None and _is_same(Path(path), self._document.path):
-            box = overwrite_box(self._window, self.corpus_name)
+            box = overwrite_box(self._window, self._session.corpus_name)
             box.finished.connect(self._on_overwrite_box_finished)
             box.open()
         else:
@@ -244,7 +219,7 @@ class FileController(QObject):
             self._messages.show_error(error)
             return
         self._remember(path)
-        self.renamed.emit()
+        self._session.note_renamed()
         self.text_saved.emit(str(path))
 
     def _connect(self, actions: Actions) -> None:

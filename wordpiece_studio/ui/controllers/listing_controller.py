@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from wordpiece_studio.session.corpus_opening import CorpusOpening, FoundFiles, OpeningOrder, Reading
 from wordpiece_studio.storage.project.layout import SUFFIX
-from wordpiece_studio.ui.dialogs.project.file_questions import place_dialog
+from wordpiece_studio.ui.dialogs.file_questions import place_dialog
 from wordpiece_studio.ui.panes.corpus.encodings import EncodingDialog, is_about_decoding
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.session.chosen_settings import ChosenSettings
     from wordpiece_studio.training.config import TrainingConfig
-    from wordpiece_studio.ui.panes.training_bar.training_settings import TrainingSettings
     from wordpiece_studio.ui.widgets.banner import Banner
 
 _LEAST_BYTES = 1_000_000  # of a corpus that is worth a word
@@ -32,7 +32,7 @@ _MUCH = 0.8  # of what is free
 class MemoryController(QObject):
     """Knows what the corpus that is open would take with the settings as they stand, and warns if that is much."""
 
-    def __init__(self, window: QWidget, settings: TrainingSettings, banner: Banner) -> None:
+    def __init__(self, window: QWidget, settings: ChosenSettings, banner: Banner) -> None:
         super().__init__(window)
         self._window = window
         self._settings = settings

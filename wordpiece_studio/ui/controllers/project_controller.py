@@ -1,4 +1,4 @@
-"""Saving and opening the project, beside the window; its name in the title; who else has it open."""
+"""Saving and opening the project, beside the window; the question before something is lost; the name in the title."""
 
 from __future__ import annotations
 
@@ -15,27 +15,26 @@ from wordpiece_studio.session.background_job import BackgroundJob
 from wordpiece_studio.session.corpus_references import signature_of
 from wordpiece_studio.session.project_jobs import ProjectFile, open_work, save_work
 from wordpiece_studio.session.project_lock import ProjectLock, is_open_elsewhere, is_writable
+from wordpiece_studio.session.unsaved_work import Loss, UnsavedWork, unsaved_work
 from wordpiece_studio.storage.project.layout import SUFFIX
 from wordpiece_studio.system.printable import display_name
-from wordpiece_studio.ui.dialogs.project.file_questions import (
+from wordpiece_studio.ui.dialogs.file_questions import (
     changed_box,
     place_dialog,
     replace_box,
     title_of,
+    unsaved_work_box,
     with_suffix,
 )
-from wordpiece_studio.ui.dialogs.project.unsaved_work import Loss
 from wordpiece_studio.ui.messages import add_button, plain_box, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from wordpiece_studio.session.corpus_references import Signature
-    from wordpiece_studio.session.document import Document
     from wordpiece_studio.session.project_state import ProjectState
-    from wordpiece_studio.session.settings import SettingsStore
+    from wordpiece_studio.session.session import Session
     from wordpiece_studio.ui.actions import Actions
-    from wordpiece_studio.ui.dialogs.project.unsaved_work import UnsavedWorkFinder
     from wordpiece_studio.ui.messages import Messages
     from wordpiece_studio.ui.widgets.banner import Banner
 
@@ -45,7 +44,7 @@ _PATIENCE_SECONDS = 0.5
 
 
 class ProjectController(QObject):
-    """Saves one project at a time; what would be lost was asked about before, see `leave_controller`.
+    """Saves one project at a time, and asks before what the user made is lost: text, merges, notes, other changes.
 
     Signals
     -------
@@ -53,21 +52,28 @@ class ProjectController(QObject):
         The project is in this file now.
     opened(Path)
         The project of this file is shown.
+    agreed()
+        The window may close now.
     """
 
     saved = Signal(object)
     opened = Signal(object)
+    agreed = Signal()
 
     def __init__(
-        self, window: QMainWindow, state: ProjectState, document: Document, finder: UnsavedWorkFinder,
-        settings: SettingsStore, actions: Actions, messages: Messages, banner: Banner,
-    ) -> None:  # fmt: skip
+        self,
+        window: QMainWindow,
+        session: Session,
+        state: ProjectState,
+        actions: Actions,
+        messages: Messages,
+        banner: Banner,
+    ) -> None:
         super().__init__(window)
         self._window = window
+        self._session = session
         self._state = state
-        self._document = document
-        self._finder = finder
-        self._settings = settings
+        self._document = session.document
         self._messages = messages
         self._banner = banner
         self._lock = ProjectLock()
@@ -75,6 +81,9 @@ class ProjectController(QObject):
         self._then: Callable[[], None] | None = None  # to be done when what is being written is
         self._then_asked: Callable[[], None] | None = None  # and of what a place is asked for
         self._serial = -1  # of the project that is being written
+        self._then_safe: Callable[[], None] | None = None  # what the user was asked about
+        self._loss = Loss.ALL
+        self._box: QMessageBox | None = None
         self._waiting: list[Callable[[], None]] = []  # what is to be done when the saving that runs has ended
         self._to_replace: Path | None = None
         self._signature: Signature | None = None  # of the project's file as it was read or written
@@ -116,6 +125,57 @@ class ProjectController(QObject):
         self._saving.close()
         self._opening.close()
         self._lock.release()
+
+    # -- the question before something is lost
+
+    def must_ask(self) -> bool:
+        """Return whether the window may not close at once; `agreed` comes when it may."""
+        if self._box is not None:
+            self._box.raise_()
+            return True
+        if self.is_saving:
+            self.when_saved(self._close_again)
+            return True
+        if not unsaved_work(self._session, self._state, Loss.ALL).is_any:
+            return False
+        self.when_safe(self.agreed.emit)
+        return True
+
+    def when_safe(self, then: Callable[[], None], loss: Loss = Loss.ALL) -> None:
+        """Do `then` at once if it costs nothing that is in no file, else when the user has saved it or given it up."""
+        if self._box is not None:
+            return
+        unsaved = unsaved_work(self._session, self._state, loss)
+        if unsaved.is_any:
+            self._ask(unsaved, then, loss)
+        else:
+            then()
+
+    def _ask(self, unsaved: UnsavedWork, then: Callable[[], None], loss: Loss) -> None:
+        self._then_safe, self._loss = then, loss
+        self._box = unsaved_work_box(self._window, unsaved, self._session.corpus_name, self.path)
+        self._box.finished.connect(self._on_unsaved_box_finished)
+        self._box.open()
+
+    def _on_unsaved_box_finished(self, answer: int) -> None:
+        then, self._then_safe, self._box = self._then_safe, None, None
+        if then is None:
+            return
+        if answer == QMessageBox.StandardButton.Discard.value:
+            then()
+        elif answer == QMessageBox.StandardButton.Save.value:
+            self.save(partial(self._check_again, then, self._loss))
+
+    def _check_again(self, then: Callable[[], None], loss: Loss) -> None:
+        """Do `then`, unless something was typed while the project was written; what a training learned is no reason."""
+        unsaved = unsaved_work(self._session, self._state, loss)
+        if unsaved.is_anything_made and self._box is None:
+            self._ask(unsaved, then, loss)
+        else:
+            then()
+
+    def _close_again(self) -> None:
+        self._window.close()
 
     # -- saving
 
@@ -220,6 +280,7 @@ class ProjectController(QObject):
         if is_new:
             self._banner.show_message(self.tr("Saved the project as {path}").format(path=display_name(file.path)))
         self._remember(file.path)
+        self._session.model.note_saved()
         self.saved.emit(file.path)
         then, self._then = self._then, None
         if then is not None:
@@ -291,6 +352,7 @@ class ProjectController(QObject):
             )
             self._banner.show_message(str(words), "warning", self.tr("Save as…"))
         self._remember(file.path)
+        self._session.model.note_saved()
         self.opened.emit(file.path)
 
     # -- the title
@@ -312,7 +374,7 @@ class ProjectController(QObject):
         self._show_modified()
 
     def _show_modified(self) -> None:
-        self._window.setWindowModified(self._finder.unsaved_work(Loss.ALL).is_any)
+        self._window.setWindowModified(unsaved_work(self._session, self._state, Loss.ALL).is_any)
 
     def _on_state_changed(self) -> None:
         if not self._title_timer.isActive():
@@ -322,7 +384,7 @@ class ProjectController(QObject):
 
     def _remember(self, path: Path) -> None:
         try:
-            self._settings.remember_files([path.absolute()])
+            self._session.store.remember_files([path.absolute()])
         except StudioError as error:
             self._messages.show_error(error)
 

@@ -49,9 +49,8 @@ class RecoveryController(QObject):
     """What was left is in the window now, and still not saved."""
 
     def __init__(
-        self, window: QWidget, state: ProjectState, document: Document, messages: Messages, banner: Banner,
-        folder: Path,
-    ) -> None:  # fmt: skip
+        self, window: QWidget, document: Document, state: ProjectState, messages: Messages, banner: Banner, folder: Path
+    ) -> None:
         super().__init__(window)
         self._window = window
         self._state = state

@@ -10,11 +10,9 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QMessageBox, QWidget
 
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session.live_training import LiveTraining
 from wordpiece_studio.session.records import Progress, TrainerState
 from wordpiece_studio.ui.controllers.memory_controller import MemoryController
-from wordpiece_studio.ui.controllers.suggested_settings_controller import SuggestedSettingsController
-from wordpiece_studio.ui.panes.training_bar.live_training import LiveTraining
-from wordpiece_studio.ui.panes.training_bar.run_record import RunRecord
 from wordpiece_studio.ui.panes.training_bar.training_dialogs import FurtherDialog, discard_question, next_size
 from wordpiece_studio.ui.panes.training_bar.training_words import (
     EngineNotice,
@@ -33,9 +31,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QColor
 
     from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.session.corpus_counting import CorpusCounting
-    from wordpiece_studio.session.settings import SettingsStore
-    from wordpiece_studio.session.trainer_model import TrainerModel
+    from wordpiece_studio.session.session import Session
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.panes.training_bar.training_bar import TrainingBar
@@ -67,7 +63,7 @@ class TrainingState(QObject):
         has_history = model.history is not None
         had_keyboard = self._bar.has_keyboard
         actions.train.setEnabled(not training and not is_waiting)
-        is_users = has_history and not self._controller.record.is_automatic
+        is_users = has_history and not self._controller.model.origin.is_automatic
         actions.train.setText(self.tr("&Train again") if is_users else self.tr("&Train"))
         reason = why_not_further(model)
         actions.train_further.setEnabled(has_history and not training and not is_waiting and not reason)
@@ -82,10 +78,10 @@ class TrainingState(QObject):
 
     def check_size(self, counts: WordCounts | None) -> None:
         """Mark a size that cannot be reached with these counts, as far as that is known without counting anew."""
-        history, settings = self._controller.model.history, self._bar.settings
+        history, settings = self._controller.model.history, self._controller.session.settings
         is_known = counts is not None and counts is self._controller.model.counts
         size = settings.target_size
-        settings.set_size_wrong(is_known and history is not None and 0 < size < history.vocabulary_size(0))
+        self._bar.settings.set_size_wrong(is_known and history is not None and 0 < size < history.vocabulary_size(0))
 
     def _show_pause_icon(self, name: str) -> None:
         wanted = (name, self._theme.text, self._theme.faint)
@@ -102,8 +98,7 @@ class TrainingState(QObject):
         elif training or paused:
             bar.show_progress(controller.model.progress, paused)
         else:
-            suggested = controller.suggested_settings.words
-            words = idle_words(controller.model, controller.record, suggested, controller.memory.words)
+            words = idle_words(controller.session, controller.memory.words)
             bar.show_text(*controller.engine.beside(*words))
 
 
@@ -122,9 +117,9 @@ class FurtherController(QObject):
         actions.train_further.triggered.connect(self._on_further_triggered)
 
     def _on_further_triggered(self) -> None:
-        record = self._controller.record
-        note = further_note(record.changes(), record.corpus_name)
-        dialog = FurtherDialog(self._controller.model.progress.vocabulary_size, self._window, note=note)
+        session = self._controller.session
+        note = further_note(session.changes_since_run(), session.model.origin.corpus_name)
+        dialog = FurtherDialog(session.model.progress.vocabulary_size, self._window, note=note)
         dialog.again_chosen.connect(self._actions.train.trigger)
         dialog.size_chosen.connect(self._on_dialog_size_chosen)
         dialog.open()
@@ -138,8 +133,8 @@ class FurtherController(QObject):
 
     def _train(self, size: int) -> None:
         self._banner.clear()
-        self._controller.record.claim()
-        self._bar.settings.set_target_size(size)
+        self._controller.model.claim()
+        self._controller.session.settings.set_target_size(size)
         self._controller.model.last()
         self._controller.model.train_further(vocab_size=size)
 
@@ -152,13 +147,15 @@ class TrainingController(QObject):
     """
 
     def __init__(
-        self, window: QWidget, model: TrainerModel, counting: CorpusCounting, bar: TrainingBar, banner: Banner,
-        actions: Actions, theme: Theme, settings: SettingsStore,
-    ) -> None:  # fmt: skip
+        self, window: QWidget, session: Session, bar: TrainingBar, banner: Banner, actions: Actions, theme: Theme
+    ) -> None:
         super().__init__(window)
         self._window = window
-        self._model = model
-        self._counting = counting
+        self.session = session
+        self.model = session.model
+        self._counting = session.counting
+        self._settings = session.settings
+        self._live = LiveTraining(session)
         self._bar = bar
         self._banner = banner
         self._actions = actions
@@ -171,37 +168,23 @@ class TrainingController(QObject):
         self._size_offered = 0
         self._refusal = ""  # what was said last of a training that could not begin
         self.engine = EngineNotice(self)
-        self.suggested_settings = SuggestedSettingsController(bar.settings, self)
-        self.memory = MemoryController(window, bar.settings, banner)
-        self.record = RunRecord(model, counting, bar.settings, self)
-        self.live = LiveTraining(model, counting, self.record, actions, settings, self)
+        self.memory = MemoryController(window, session.settings, banner)
         self._state = TrainingState(self, bar, actions, theme)
         self.further = FurtherController(window, self, bar, banner, actions)
         self._connect()
         self._show_state()
 
     @property
-    def model(self) -> TrainerModel:
-        """What it lets train."""
-        return self._model
-
-    @property
     def question(self) -> QMessageBox | None:
         """The question that is open now."""
         return self._question
 
-    def take_corpus(self, name: str, *, keeps_run: bool) -> None:
-        """Another corpus called `name` was opened; without `keeps_run` a run that no one asked for is dropped."""
-        self.record.set_corpus_name(name)
-        self.suggested_settings.expect_text()
-        self.live.take_opened()
-        if not keeps_run:
+    def _on_session_corpus_taken(self) -> None:
+        if not self.session.is_sample:
             self._banner.clear()  # it speaks of the corpus before
-        if not keeps_run and not self.record.is_wanted:
-            self._is_waiting = self._wants_one_merge = False
-            self._step_wanted = None
-            self.record.note_start(automatic=True)
-            self._model.forget()
+            if not self.model.origin.is_wanted:  # its run is dropped
+                self._is_waiting = self._wants_one_merge = False
+                self._step_wanted = None
         self._show_state()
 
     def train_unasked(self, step: int | None = None) -> None:
@@ -218,19 +201,19 @@ class TrainingController(QObject):
 
     def say_end_reached(self) -> None:
         """Say why there is no next merge, and offer to go on."""
-        reason = why_not_further(self._model)
+        reason = why_not_further(self.model)
         if reason:
             self._say(reason, "info")
         else:
-            self._say(outcome_words(self._model), "info", self.tr("Train further…"), "further")
+            self._say(outcome_words(self.model), "info", self.tr("Train further…"), "further")
 
     # -- commands
 
     def _on_train_triggered(self) -> None:
-        if self._model.state is TrainerState.TRAINING or self._is_waiting or self._question is not None:
+        if self.model.state is TrainerState.TRAINING or self._is_waiting or self._question is not None:
             return
-        if self._model.merge_count and not self.record.is_automatic:
-            self._question = discard_question(self._model.merge_count, self.record.corpus_name, self._window)
+        if self.model.merge_count and not self.model.origin.is_automatic:
+            self._question = discard_question(self.model.merge_count, self.model.origin.corpus_name, self._window)
             self._question.finished.connect(self._on_question_finished)
             self._question.open()
         else:
@@ -247,10 +230,10 @@ class TrainingController(QObject):
         self._wait_for_counts()
 
     def _on_pause_triggered(self) -> None:
-        if self._model.state is TrainerState.PAUSED:
-            self._model.resume()
+        if self.model.state is TrainerState.PAUSED:
+            self.model.resume()
         else:
-            self._model.pause()
+            self.model.pause()
 
     def _on_stop_triggered(self) -> None:
         if self._is_waiting:
@@ -258,12 +241,12 @@ class TrainingController(QObject):
             self._counting.stop()
             self._show_state()
         else:
-            self._model.stop()
+            self.model.stop()
 
     def _on_banner_action_requested(self) -> None:
         self._banner.clear()
         if self._banner_action == "size":
-            self._bar.settings.set_target_size(self._size_offered)
+            self._settings.set_target_size(self._size_offered)
             self._actions.train.trigger()
         elif self._banner_action == "typing":
             self._actions.train_as_you_type.setChecked(False)
@@ -291,11 +274,11 @@ class TrainingController(QObject):
 
     def _on_counting_counts_changed(self, counts: WordCounts | None) -> None:
         if counts is not None:
-            self.suggested_settings.take_counts(counts)
+            self._settings.suggestion.take_counts(counts)
         self.memory.take_counts(counts)
         if counts is not None and self._is_waiting:
             self._begin(counts)
-        elif counts is not None and self.live.can_train(counts):
+        elif counts is not None and self._live.can_train(counts):
             self._train_live(counts)
         else:
             self._state.check_size(self._counting.counts)
@@ -304,15 +287,15 @@ class TrainingController(QObject):
     def _catch_up(self) -> None:
         """Train what was typed while it could not be trained."""
         counts = self._counting.counts
-        if counts is not None and counts is not self._model.counts and self.live.can_train(counts):
+        if counts is not None and counts is not self.model.counts and self._live.can_train(counts):
             self._train_live(counts)
 
     def _train_live(self, counts: WordCounts) -> None:
         try:
-            self.live.train(counts, self._bar.settings.config())
+            self._live.train(counts, self._settings.config())
         except StudioError as error:
             self._refuse(error)
-        if not self._model.is_replacing:
+        if not self.model.is_replacing:
             self._show_state()
 
     def _on_counting_failed(self, error: StudioError) -> None:
@@ -330,7 +313,7 @@ class TrainingController(QObject):
             self._show_state()
             return
         try:
-            config = self._bar.settings.config()
+            config = self._settings.config()
         except StudioError as error:
             self._refuse(error)
             return
@@ -339,10 +322,16 @@ class TrainingController(QObject):
 
     def _start(self, counts: WordCounts, config: TrainingConfig, one_merge: bool) -> None:
         self._banner.clear()
-        self.record.note_start(automatic=self._next_is_automatic)
-        self._model.start(counts, config, paused=one_merge)
+        origin = self.session.origin(is_automatic=self._next_is_automatic)
+        self.model.start(counts, config, paused=one_merge, origin=origin)
         if one_merge:
             self._step_wanted = -1
+
+    def _on_train_as_you_type_toggled(self, is_on: bool) -> None:
+        try:
+            self._live.set_on(is_on)
+        except StudioError as error:
+            self._refuse(error)
 
     # -- what the model says
 
@@ -353,34 +342,34 @@ class TrainingController(QObject):
     def _on_model_run_reset(self) -> None:
         if self._banner.text == self._refusal != "":
             self._banner.clear()  # of a text that was trained as it was typed: now it can be
-        self.suggested_settings.trained()
+        self._settings.suggestion.note_training()
         self._bar.settings.set_size_wrong(False)
-        if not self.record.is_automatic and (words := notice_words(self._model.notices)):
+        if not self.model.origin.is_automatic and (words := notice_words(self.model.notices)):
             self._say(words, "info")
 
     def _on_model_state_changed(self, state: TrainerState) -> None:
         if state is TrainerState.PAUSED and self._step_wanted == -1:
             self._step_wanted = None
-            self._model.next_merge()
+            self.model.next_merge()
         if state is TrainerState.FINISHED:
             if self._step_wanted is not None:
-                self._model.seek(self._step_wanted)
+                self.model.seek(self._step_wanted)
                 self._step_wanted = None
-            if not self.record.is_automatic and (words := why_nothing_was_learned(self._model)):
+            if not self.model.origin.is_automatic and (words := why_nothing_was_learned(self.model)):
                 self._say(words, "info")
             self._catch_up()
         self._show_state()
 
     def _on_model_progress_changed(self, progress: Progress) -> None:
-        if self._model.state is not TrainerState.TRAINING:
+        if self.model.state is not TrainerState.TRAINING:
             self._show_state()
-        elif self._model.history is not None:
+        elif self.model.history is not None:
             self._bar.show_progress(progress, paused=False)
 
     def _on_model_failed(self, error: StudioError) -> None:
         counts = self._counting.counts
-        is_small = "minimum" in error.values and counts is not None and self.live.can_train(counts)
-        if is_small and counts is not None and self.suggested_settings.take_refusal(counts):
+        is_small = "minimum" in error.values and counts is not None and self._live.can_train(counts)
+        if is_small and counts is not None and self._settings.suggestion.take_refusal(counts):
             self._train_live(counts)  # with the new size
             return
         self._step_wanted = None
@@ -421,19 +410,21 @@ class TrainingController(QObject):
         self._state.show(is_waiting=self._is_waiting)
 
     def _connect(self) -> None:
-        actions, model = self._actions, self._model
+        actions, model = self._actions, self.model
+        actions.train_as_you_type.setChecked(self._live.is_on)
         actions.train.triggered.connect(self._on_train_triggered)
         actions.pause.triggered.connect(self._on_pause_triggered)
         actions.stop.triggered.connect(self._on_stop_triggered)
         actions.special_tokens.triggered.connect(self._bar.settings.edit_special_tokens)
         self._banner.action_requested.connect(self._on_banner_action_requested)
-        self._bar.settings.changed.connect(self._on_settings_changed)
+        self._settings.changed.connect(self._on_settings_changed)
         self.engine.changed.connect(self._on_engine_changed)
         self._counting.counts_changed.connect(self._on_counting_counts_changed)
         self._counting.failed.connect(self._on_counting_failed)
         self._counting.state_changed.connect(self._on_counting_state_changed)
-        self.live.follows.connect(self._on_live_follows)
-        self.live.forgets.connect(self._refuse)
+        self._live.follows.connect(self._on_live_follows)
+        actions.train_as_you_type.toggled.connect(self._on_train_as_you_type_toggled)
+        self.session.corpus_taken.connect(self._on_session_corpus_taken)
         model.run_reset.connect(self._on_model_run_reset)
         model.state_changed.connect(self._on_model_state_changed)
         model.progress_changed.connect(self._on_model_progress_changed)

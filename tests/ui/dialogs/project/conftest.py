@@ -49,7 +49,7 @@ class Projects:
         return self.path(name)
 
     def wait_saved(self) -> None:
-        self.studio.wait(lambda: not self.window.project.controller.is_saving)
+        self.studio.wait(lambda: not self.window.project_controller.is_saving)
 
     def open(self, path: Path) -> None:
         """Open a project, and wait until all of it is read."""
@@ -57,9 +57,9 @@ class Projects:
         self.wait_opened()
 
     def wait_opened(self) -> None:
-        controller, state = self.window.project.controller, self.window.project_state
+        controller, state = self.window.project_controller, self.window.project
         self.studio.wait(lambda: not controller.is_opening and not state.is_reading, 20_000)
-        self.studio.wait(lambda: not self.window.project.references.is_running)
+        self.studio.wait(lambda: not self.window.session.references.is_running)
 
     def train(self) -> None:
         with self.studio.qtbot.waitSignal(self.window.model.run_reset):

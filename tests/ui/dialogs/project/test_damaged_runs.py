@@ -88,7 +88,7 @@ def test_with_something_selected_it_is_told_once_and_the_rows_stay(
             projects.studio.qtbot.wait(1)
     window.history_pane.rows.sort(HistoryColumn.WORDS, Qt.SortOrder.DescendingOrder)
     projects.studio.wait(lambda: not window.history_pane.rows.is_busy)
-    assert not window.marks.watch.is_searching
+    assert not window.session.marks.watch.is_searching
     assert len(told) == 1
 
 
@@ -99,7 +99,7 @@ def test_damaged_words_of_the_corpus_do_not_harm_its_run(projects: Projects, tol
     assert project.counts is not None
     damage(path, "corpus/words/text")
     projects.open(path)
-    projects.studio.wait(lambda: projects.window.counting.counts is not None)
+    projects.studio.wait(lambda: projects.window.session.counting.counts is not None)
     assert len(told) == 1
     history = projects.window.model.history
     assert history is not None
@@ -110,8 +110,8 @@ def test_damaged_words_of_the_corpus_do_not_harm_its_run(projects: Projects, tol
 def test_a_word_that_is_waited_for_is_found_when_the_words_are_read(projects: Projects) -> None:
     path = saved(projects.path("good"), WORD)
     projects.open(path)
-    projects.studio.wait(lambda: not projects.window.marks.watch.is_searching)
+    projects.studio.wait(lambda: not projects.window.session.marks.watch.is_searching)
     run = open_project(path).run
     assert run is not None
     whole = next(merge.step for merge in run.history if merge.token == "hugs")
-    assert projects.window.marks.watch.steps.tolist() == [whole]
+    assert projects.window.session.marks.watch.steps.tolist() == [whole]

@@ -28,8 +28,8 @@ def opened_files(projects: Projects, *names: str) -> list[Path]:
         path.write_text(f"hug pug bun {number}\n" * 3, encoding="utf-8")
     projects.window.file_controller.add_paths(paths)
     projects.studio.wait_opened()
-    projects.studio.wait(lambda: projects.window.counting.counts is not None, 20_000)
-    projects.studio.wait(lambda: not projects.window.project.references.is_running)
+    projects.studio.wait(lambda: projects.window.session.counting.counts is not None, 20_000)
+    projects.studio.wait(lambda: not projects.window.session.references.is_running)
     projects.train()
     projects.save()
     return paths
@@ -41,7 +41,7 @@ def reopened(projects: Projects) -> None:
 
 
 def states(projects: Projects) -> list[FileState]:
-    return [row.state for row in projects.window.document.files.rows]
+    return [row.state for row in projects.window.session.document.files.rows]
 
 
 @pytest.mark.slow
@@ -49,7 +49,7 @@ def test_files_as_they_were_need_no_counting(projects: Projects) -> None:
     opened_files(projects, "a.txt", "b.txt")
     reopened(projects)
     assert states(projects) == [FileState.DONE, FileState.DONE]
-    assert projects.window.counting.counts is not None
+    assert projects.window.session.counting.counts is not None
     assert not projects.window.disk_banner.text
     assert not projects.window.actions_.locate_files.isEnabled()
 
@@ -71,14 +71,14 @@ def test_missing_files_are_looked_for_in_a_folder(projects: Projects) -> None:
     assert "a.txt" in projects.studio.box().informativeText()
     projects.studio.answer(_OPEN)
     projects.choose(projects.folder / "new")
-    projects.studio.wait(lambda: not projects.window.project.disk.gone)
-    files = [row.file.path for row in projects.window.document.files.rows]
+    projects.studio.wait(lambda: not projects.window.disk_controller.gone)
+    files = [row.file.path for row in projects.window.session.document.files.rows]
     assert files == [str(new / "a.txt"), str(new / "b.txt"), str(paths[2])]
     assert states(projects) == [FileState.DONE] * 3
-    assert projects.window.counting.counts is not None
+    assert projects.window.session.counting.counts is not None
     assert not projects.window.disk_banner.text
     assert list(projects.window.model.history) == merges
-    assert projects.window.project.leave.must_ask()  # the places are new
+    assert projects.window.project_controller.must_ask()  # the places are new
     projects.studio.answer(_CANCEL)
 
 
@@ -90,8 +90,8 @@ def test_one_missing_file_can_be_chosen(projects: Projects) -> None:
     projects.window.actions_.locate_files.trigger()
     projects.studio.answer(_YES)
     projects.choose(projects.folder / "renamed.txt")
-    projects.studio.wait(lambda: not projects.window.project.disk.gone)
-    assert projects.window.document.files.rows[0].file.path == str(projects.folder / "renamed.txt")
+    projects.studio.wait(lambda: not projects.window.disk_controller.gone)
+    assert projects.window.session.document.files.rows[0].file.path == str(projects.folder / "renamed.txt")
 
 
 @pytest.mark.slow
@@ -112,11 +112,11 @@ def test_a_changed_file_is_marked_and_counted_again_when_wanted(projects: Projec
     reopened(projects)
     assert states(projects) == [FileState.DONE, FileState.CHANGED]
     assert "b.txt" in projects.window.disk_banner.text
-    before = projects.window.counting.counts
+    before = projects.window.session.counting.counts
     assert before is not None
     projects.window.disk_banner.action_requested.emit()
-    projects.studio.wait(lambda: projects.window.counting.counts not in (None, before), 20_000)
-    assert "mug" in projects.window.counting.counts.words
+    projects.studio.wait(lambda: projects.window.session.counting.counts not in (None, before), 20_000)
+    assert "mug" in projects.window.session.counting.counts.words
     assert states(projects) == [FileState.DONE, FileState.DONE]
     assert not projects.window.disk_banner.text
 
@@ -125,8 +125,8 @@ def opened_text(projects: Projects) -> Path:
     path = projects.folder / "mine.txt"
     path.write_text("hug pug\n", encoding="utf-8")
     projects.studio.open(path)
-    projects.studio.wait(lambda: projects.window.counting.counts is not None)
-    watch = projects.window.project.watch
+    projects.studio.wait(lambda: projects.window.session.counting.counts is not None)
+    watch = projects.window.session.watch
     projects.studio.wait(lambda: path in watch.paths and not watch._job.is_running)
     return path
 
@@ -134,26 +134,26 @@ def opened_text(projects: Projects) -> Path:
 @pytest.mark.slow
 def test_a_text_changed_on_the_disk_is_reloaded_when_wanted_and_the_edits_come_back(projects: Projects) -> None:
     path, window = opened_text(projects), projects.window
-    window.document.edit(0, 0, "my ")
+    window.session.document.edit(0, 0, "my ")
     path.write_text("bun\n", encoding="utf-8")
     projects.studio.wait(lambda: "changed on the disk" in window.disk_banner.text, 20_000)
-    assert window.document.text == "my hug pug\n"
+    assert window.session.document.text == "my hug pug\n"
     window.disk_banner.action_requested.emit()
-    assert window.document.text == "bun\n"
-    assert not window.document.is_modified
+    assert window.session.document.text == "bun\n"
+    assert not window.session.document.is_modified
     assert not window.disk_banner.text
-    window.document.undo_stack.undo()
-    assert window.document.text == "my hug pug\n"
-    assert window.document.is_modified
+    window.session.document.undo_stack.undo()
+    assert window.session.document.text == "my hug pug\n"
+    assert window.session.document.is_modified
 
 
 def test_saving_the_text_oneself_is_no_change_on_the_disk(projects: Projects) -> None:
     path, window = opened_text(projects), projects.window
-    window.document.edit(0, 0, "my ")
+    window.session.document.edit(0, 0, "my ")
     window.actions_.save_corpus.trigger()
     projects.choose(path)
-    window.project.watch.check()
-    projects.studio.wait(lambda: not window.project.watch._job.is_running)
+    window.session.watch.check()
+    projects.studio.wait(lambda: not window.session.watch._job.is_running)
     projects.studio.qtbot.wait(400)
     assert not window.disk_banner.text
 
@@ -163,7 +163,7 @@ def test_a_text_whose_file_is_gone_is_still_there(projects: Projects) -> None:
     projects.save()
     path.unlink()
     reopened(projects)
-    assert window.document.text == "hug pug\n"
+    assert window.session.document.text == "hug pug\n"
     assert "mine.txt of this text is not there any more" in window.disk_banner.text
 
 

@@ -66,7 +66,7 @@ def test_a_project_opened_twice_is_a_copy_for_reading(projects: Projects) -> Non
     assert window.windowTitle().startswith("hugs (read-only)[*]")
     assert window.model.merge_count == 25
     before = path.read_bytes()
-    window.document.edit(0, 0, "x")
+    window.session.document.edit(0, 0, "x")
     window.actions_.save_project.trigger()
     projects.choose(path)  # where it is not to be had
     assert "open in another window" in projects.studio.box().text()

@@ -16,7 +16,7 @@ from wordpiece_studio.session.project_jobs import open_work
 from wordpiece_studio.storage.project.contents import ProjectBreakpoint, ProjectView
 from wordpiece_studio.storage.project.project_file import open_project, save_project
 from wordpiece_studio.training.stored_history import StoredHistory
-from wordpiece_studio.ui.dialogs.project.file_questions import title_of
+from wordpiece_studio.ui.dialogs.file_questions import title_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,7 +57,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[SlowSaving]:
 
 
 def begin_saving(projects: Projects, slow: SlowSaving, name: str = "slow") -> Path:
-    projects.window.project.controller._save_to(projects.path(name), None)
+    projects.window.project_controller._save_to(projects.path(name), None)
     projects.studio.wait(slow.begun.is_set)
     return projects.path(name)
 
@@ -68,7 +68,7 @@ def test_another_project_is_not_taken_for_the_one_that_was_being_saved(
 ) -> None:
     other = projects.path("other")
     save_project(other, course_project("bun bun"))
-    projects.window.document.edit(0, 0, "x")
+    projects.window.session.document.edit(0, 0, "x")
     path = begin_saving(projects, slow)
     projects.window.file_controller.open_paths([other])
     projects.studio.answer(_DISCARD)
@@ -76,7 +76,7 @@ def test_another_project_is_not_taken_for_the_one_that_was_being_saved(
     slow.error = StudioError("{path} cannot be written", path="slow.wpstudio") if fails else None
     slow.go_on.set()
     projects.wait_saved()
-    assert projects.window.project_state.path == other
+    assert projects.window.project.path == other
     assert projects.window.windowTitle() == title_of("other")
     assert not projects.window.isWindowModified()
     if fails:
@@ -96,7 +96,7 @@ def test_another_corpus_is_not_saved_over_the_project_that_was_being_saved(
     projects.studio.open(tmp_path / "other.txt")
     slow.go_on.set()
     projects.wait_saved()
-    assert projects.window.project_state.path is None
+    assert projects.window.project.path is None
     before = path.read_bytes()
     projects.window.actions_.save_project.trigger()
     assert projects.has_dialog()
@@ -108,12 +108,12 @@ def test_another_corpus_is_not_saved_over_the_project_that_was_being_saved(
 
 def test_what_is_typed_while_the_last_saving_runs_is_asked_about(projects: Projects, slow: SlowSaving) -> None:
     window = projects.window
-    window.document.edit(0, 0, "first ")
+    window.session.document.edit(0, 0, "first ")
     window.close()
     projects.studio.answer(_SAVE)
     projects.choose(projects.path())
     projects.studio.wait(slow.begun.is_set)
-    window.document.edit(0, 0, "second ")
+    window.session.document.edit(0, 0, "second ")
     slow.go_on.set()
     assert "was edited" in projects.studio.box().informativeText()
     assert window.isVisible()
@@ -137,23 +137,23 @@ def test_a_window_that_is_closed_while_it_saves_ends_when_that_is_done(projects:
 @pytest.mark.slow
 def test_saving_twice_at_once_is_saving_once_more(projects: Projects, slow: SlowSaving) -> None:
     path = begin_saving(projects, slow)
-    projects.window.project.controller._save_to(path, None)
-    projects.window.document.edit(0, 0, "x")
+    projects.window.project_controller._save_to(path, None)
+    projects.window.session.document.edit(0, 0, "x")
     slow.go_on.set()
-    projects.studio.wait(lambda: path.exists() and not projects.window.project.controller.is_saving)
+    projects.studio.wait(lambda: path.exists() and not projects.window.project_controller.is_saving)
     projects.studio.wait(lambda: not projects.window.isWindowModified())
     assert open_project(path).corpus.text.startswith("x")
 
 
 def test_notes_of_a_saved_project_are_not_at_stake_under_another_corpus(projects: Projects, tmp_path: Path) -> None:
     window = projects.window
-    window.marks.bookmarks.keep("saved")
+    window.session.marks.bookmarks.keep("saved")
     projects.save()
     (tmp_path / "other.txt").write_text("other", encoding="utf-8")
     projects.studio.open(tmp_path / "other.txt")
-    assert not window.project.leave.must_ask()
-    window.marks.bookmarks.keep("not saved")
-    assert window.project.leave.must_ask()
+    assert not window.project_controller.must_ask()
+    window.session.marks.bookmarks.keep("not saved")
+    assert window.project_controller.must_ask()
     assert "One bookmark" in projects.studio.box().informativeText()
     projects.studio.answer(_CANCEL)
 
@@ -173,14 +173,14 @@ def test_a_name_that_gets_our_suffix_never_replaces_a_project_unasked(projects: 
             assert projects.has_dialog()  # for another name
             projects.choose(projects.path("mine"))
         projects.wait_saved()
-    assert open_project(there).corpus.text == projects.window.document.text
+    assert open_project(there).corpus.text == projects.window.session.document.text
     assert projects.path("mine").exists()
 
 
 @pytest.mark.slow
 def test_save_as_onto_itself_is_a_saving(projects: Projects) -> None:
     path = projects.save()
-    projects.window.document.edit(0, 0, "x")
+    projects.window.session.document.edit(0, 0, "x")
     projects.window.actions_.save_project_as.trigger()
     projects.choose(path)
     projects.wait_saved()
@@ -192,13 +192,13 @@ def test_save_as_onto_itself_is_a_saving(projects: Projects) -> None:
 def test_a_folder_that_is_gone_leaves_the_work_and_offers_another_place(projects: Projects) -> None:
     folder = projects.folder / "gone"
     folder.mkdir()
-    projects.window.project.controller._save_to(folder / "a.wpstudio", None)
+    projects.window.project_controller._save_to(folder / "a.wpstudio", None)
     projects.wait_saved()
     (folder / "a.wpstudio").unlink()
     for each in folder.iterdir():
         each.unlink()
     folder.rmdir()
-    projects.window.document.edit(0, 0, "x")
+    projects.window.session.document.edit(0, 0, "x")
     projects.window.actions_.save_project.trigger()
     box = projects.studio.box()
     assert "a.wpstudio" in box.text()
@@ -219,7 +219,7 @@ def test_training_waits_for_counts_that_are_being_read(projects: Projects, monke
     path = projects.save()
     window = projects.window
     window.actions_.new_corpus.trigger()
-    projects.studio.wait(lambda: window.counting.counts is not None)
+    projects.studio.wait(lambda: window.session.counting.counts is not None)
     go_on, read = threading.Event(), StoredHistory._read_places
 
     def slowly(history: StoredHistory) -> object:
@@ -228,13 +228,13 @@ def test_training_waits_for_counts_that_are_being_read(projects: Projects, monke
 
     monkeypatch.setattr(StoredHistory, "_read_places", slowly)
     begun: list[bool] = []
-    window.counting.state_changed.connect(lambda: begun.append(window.counting.is_running))
+    window.session.counting.state_changed.connect(lambda: begun.append(window.session.counting.is_running))
     window.file_controller.open_paths([path])
-    projects.studio.wait(lambda: window.project_state.path == path)
+    projects.studio.wait(lambda: window.project.path == path)
     window.actions_.train.trigger()
     projects.studio.answer(_YES)  # the merges that are shown may go
     projects.studio.qtbot.wait(100)
-    assert window.counting.counts is None
+    assert window.session.counting.counts is None
     with projects.studio.qtbot.waitSignal(window.model.run_reset, timeout=10_000):
         go_on.set()
     projects.studio.wait_finished()
@@ -248,19 +248,19 @@ def test_saved_before_all_is_read_nothing_is_missing(projects: Projects, monkeyp
     window = projects.window
     projects.train()
     window.actions_.train_as_you_type.setChecked(False)
-    window.document.edit(0, 0, "hug ")
-    projects.studio.wait(lambda: window.counting.counts is not None)
+    window.session.document.edit(0, 0, "hug ")
+    projects.studio.wait(lambda: window.session.counting.counts is not None)
     path = projects.save()
     assert open_project(path).counts is not None
     window.actions_.new_corpus.trigger()
     window.file_controller.open_paths([path])
-    projects.studio.wait(lambda: window.project_state.path == path)
-    assert window.project_state.is_reading
-    window.project.controller._save_to(projects.path("again"), None)
+    projects.studio.wait(lambda: window.project.path == path)
+    assert window.project.is_reading
+    window.project_controller._save_to(projects.path("again"), None)
     projects.wait_saved()
     projects.wait_opened()
     again = open_project(projects.path("again"))
-    assert again.counts == window.counting.counts
+    assert again.counts == window.session.counting.counts
     assert len(again.run.history.positions(0))
 
 
@@ -272,15 +272,15 @@ def test_files_that_were_counted_and_not_trained_are_not_counted_again(projects:
         path.write_text("hug pug bun\n", encoding="utf-8")
     window.file_controller.add_paths(paths)
     projects.studio.wait_opened()
-    projects.studio.wait(lambda: window.counting.counts is not None, 20_000)
-    projects.studio.wait(lambda: not window.project.references.is_running)
+    projects.studio.wait(lambda: window.session.counting.counts is not None, 20_000)
+    projects.studio.wait(lambda: not window.session.references.is_running)
     path = projects.save()
     window.actions_.new_corpus.trigger()
-    projects.studio.wait(lambda: window.counting.counts is not None)
+    projects.studio.wait(lambda: window.session.counting.counts is not None)
     begun: list[bool] = []
-    window.counting.state_changed.connect(lambda: begun.append(window.counting.is_running))
+    window.session.counting.state_changed.connect(lambda: begun.append(window.session.counting.is_running))
     projects.open(path)
-    assert window.counting.counts.total == 6
+    assert window.session.counting.counts.total == 6
     assert not any(begun)
     assert not window.isWindowModified()
     projects.train()
@@ -309,15 +309,15 @@ def test_breakpoints_that_make_no_sense_are_told_before_anything_is_shown(
 def test_a_project_that_cannot_be_shown_changes_nothing(projects: Projects) -> None:
     window = projects.window
     mine = projects.save("mine")
-    window.marks.bookmarks.keep("mine")
-    before = window.project_state.content()
+    window.session.marks.bookmarks.keep("mine")
+    before = window.project.content()
     forge_breakpoint(projects.path("bad"), ProjectBreakpoint("pattern", "((("))
     window.file_controller.open_paths([projects.path("bad")])
     projects.studio.answer(_DISCARD)
     assert "bad.wpstudio is damaged at its breakpoints" in projects.studio.box().text()
     projects.studio.answer(_OK)
-    assert window.project_state.content() == before
-    assert window.project_state.path == mine
+    assert window.project.content() == before
+    assert window.project.path == mine
     projects.studio.wait(window.isWindowModified)
 
 

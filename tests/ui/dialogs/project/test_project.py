@@ -19,7 +19,7 @@ from wordpiece_studio.session.records import Selection, TrainerState
 from wordpiece_studio.storage.project.project_file import open_project, save_project
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.stored_history import StoredHistory
-from wordpiece_studio.ui.dialogs.project.file_questions import title_of, with_suffix
+from wordpiece_studio.ui.dialogs.file_questions import title_of, with_suffix
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,9 +36,11 @@ _OK = QMessageBox.StandardButton.Ok
 
 
 def test_all_that_the_window_shows_comes_back(projects: Projects) -> None:
-    window, model, marks = projects.window, projects.window.model, projects.window.marks
+    window, model, marks = projects.window, projects.window.model, projects.window.session.marks
     projects.train()
-    window.bar.settings.set_config(TrainingConfig(vocab_size=64, objective="count", special_tokens=("[UNK]", "<s>")))
+    window.session.settings.set_config(
+        TrainingConfig(vocab_size=64, objective="count", special_tokens=("[UNK]", "<s>"))
+    )
     marks.markers.set_step("A", 3)
     marks.markers.set_step("B", 9)
     marks.bookmarks.keep("a tie\nhere", 12)
@@ -47,18 +49,23 @@ def test_all_that_the_window_shows_comes_back(projects: Projects) -> None:
     projects.studio.wait(lambda: window.tokenization_pane.text == "hugs\nand more")
     model.seek(7)
     model.set_selection(Selection("token", text="##ing"))
-    merges, before = list(model.history), window.project_state.content()
+    merges, before = list(model.history), window.project.content()
     path = projects.save()
     window.actions_.new_corpus.trigger()
-    assert (model.history, window.document.text, marks.bookmarks.notes, marks.breakpoints.all) == (None, "", (), ())
+    assert (model.history, window.session.document.text, marks.bookmarks.notes, marks.breakpoints.all) == (
+        None,
+        "",
+        (),
+        (),
+    )
     projects.open(path)
-    assert window.project_state.content() == before
+    assert window.project.content() == before
     assert list(model.history) == merges
     assert (model.step, model.selection, model.state) == (7, Selection("token", text="##ing"), TrainerState.FINISHED)
     assert (marks.markers.a, marks.markers.b) == (3, 9)
     assert [note.text for note in marks.bookmarks.notes] == ["a tie here"]
     assert window.tokenization_pane.text == "hugs\nand more"
-    assert window.bar.settings.config().special_tokens == ("[UNK]", "<s>")
+    assert window.session.settings.config().special_tokens == ("[UNK]", "<s>")
     assert window.corpus_pane.hint == "English: the Hugging Face course"
     assert not window.isWindowModified()
 
@@ -67,12 +74,14 @@ def test_the_counts_are_taken_over_and_nothing_is_counted(projects: Projects) ->
     projects.train()
     path = projects.save()
     projects.window.actions_.new_corpus.trigger()
-    projects.studio.wait(lambda: projects.window.counting.counts is not None)  # of the empty text
+    projects.studio.wait(lambda: projects.window.session.counting.counts is not None)  # of the empty text
     begun: list[bool] = []
-    projects.window.counting.state_changed.connect(lambda: begun.append(projects.window.counting.is_running))
+    projects.window.session.counting.state_changed.connect(
+        lambda: begun.append(projects.window.session.counting.is_running)
+    )
     projects.open(path)
     projects.studio.qtbot.wait(50)
-    assert projects.window.counting.counts is not None
+    assert projects.window.session.counting.counts is not None
     assert projects.window.corpus_pane.figures.value_of("distinct") == "30"
     assert not any(begun)
 
@@ -82,14 +91,14 @@ def test_a_text_edited_since_the_training_is_counted_and_not_trained(projects: P
     window = projects.window
     projects.train()
     window.actions_.train_as_you_type.setChecked(False)
-    window.document.edit(0, 0, "hug ")
+    window.session.document.edit(0, 0, "hug ")
     path = projects.save()
     window.actions_.new_corpus.trigger()
     window.actions_.train_as_you_type.setChecked(True)
     projects.open(path)
-    projects.studio.wait(lambda: window.counting.counts is not None)
+    projects.studio.wait(lambda: window.session.counting.counts is not None)
     assert window.corpus_pane.figures.value_of("distinct") == "31"
-    assert window.model.counts.total != window.counting.counts.total
+    assert window.model.counts.total != window.session.counting.counts.total
     assert "corpus changed" in window.bar.progress_text
 
 
@@ -104,14 +113,14 @@ def test_an_opened_run_goes_on(projects: Projects) -> None:
     projects.studio.wait(lambda: projects.window.model.merge_count == 30, 20_000)
     projects.studio.wait_finished()
     assert list(projects.window.model.history)[:25] == merges
-    assert projects.window.project.leave.must_ask()
+    assert projects.window.project_controller.must_ask()
     projects.studio.answer(_CANCEL)
 
 
 def test_a_training_that_runs_is_saved_up_to_its_present_merge(projects: Projects) -> None:
     window = projects.window
     projects.studio.set_text(" ".join(f"{number:x}{number:o}" for number in range(3000)))
-    window.bar.settings.set_target_size(0)
+    window.session.settings.set_target_size(0)
     with projects.studio.qtbot.waitSignal(window.model.merges_appended, timeout=20_000):
         window.actions_.train.trigger()
     path = projects.save()
@@ -127,9 +136,9 @@ def test_a_training_that_runs_is_saved_up_to_its_present_merge(projects: Project
 
 def test_capturing_copies_nothing(projects: Projects) -> None:
     projects.train()
-    project = projects.window.project_state.capture()
+    project = projects.window.project.capture()
     assert project.run.history is projects.window.model.history
-    assert project.corpus.text is projects.window.document.text
+    assert project.corpus.text is projects.window.session.document.text
 
 
 def words_touched(projects: Projects) -> object:
@@ -184,11 +193,11 @@ def test_title_and_mark_follow_what_is_not_saved(projects: Projects) -> None:
     path = projects.save("pug & [*]")
     assert path.exists()
     assert window.windowTitle() == "pug & [*][*][*] — WordPiece Studio"
-    window.document.edit(0, 0, "x")
+    window.session.document.edit(0, 0, "x")
     projects.studio.wait(window.isWindowModified)
-    window.document.undo_stack.undo()
+    window.session.document.undo_stack.undo()
     projects.studio.wait(lambda: not window.isWindowModified())
-    window.marks.bookmarks.keep("one")
+    window.session.marks.bookmarks.keep("one")
     projects.studio.wait(window.isWindowModified)
     projects.save()
     assert not window.isWindowModified()
@@ -199,13 +208,13 @@ def test_title_and_mark_follow_what_is_not_saved(projects: Projects) -> None:
 
 def test_save_as_asks_and_goes_on_in_the_new_file(projects: Projects) -> None:
     first = projects.save("first")
-    projects.window.document.edit(0, 0, "x")
+    projects.window.session.document.edit(0, 0, "x")
     projects.window.actions_.save_project_as.trigger()
     projects.choose(projects.folder / "second")
     projects.wait_saved()
     assert not open_project(first).corpus.text.startswith("x")
     assert open_project(projects.path("second")).corpus.text.startswith("x")
-    assert projects.window.project_state.path == projects.path("second")
+    assert projects.window.project.path == projects.path("second")
     assert projects.window.settings.values.recent_files[0] == (str(projects.path("second")),)
 
 
@@ -231,7 +240,7 @@ def test_a_file_that_another_program_has_written_is_not_replaced_unasked(project
     window.actions_.save_project.trigger()
     projects.studio.answer(QMessageBox.StandardButton.Yes)
     projects.wait_saved()
-    assert open_project(path).corpus.text == window.document.text
+    assert open_project(path).corpus.text == window.session.document.text
 
 
 def test_a_name_gets_the_suffix_once(tmp_path: Path) -> None:
@@ -248,7 +257,7 @@ def test_projects_are_opened_by_dialog_drop_recent_and_command_line(projects: Pr
     path = projects.save()
     for way in ("dialog", "drop", "recent", "command line"):
         window.actions_.new_corpus.trigger()
-        assert window.project_state.path is None
+        assert window.project.path is None
         if way == "dialog":
             window.actions_.open_file.trigger()
             projects.choose(path)
@@ -259,7 +268,7 @@ def test_projects_are_opened_by_dialog_drop_recent_and_command_line(projects: Pr
         else:
             window.open_first([str(path)])
         projects.wait_opened()
-        assert window.project_state.path == path, way
+        assert window.project.path == path, way
         assert window.model.merge_count == 25
 
 
@@ -273,13 +282,13 @@ def test_a_project_is_opened_alone(projects: Projects) -> None:
 @pytest.mark.parametrize("content", [b"", b"no project", b"PK\x03\x04" + b"\0" * 100])
 def test_what_is_no_project_is_told_and_changes_nothing(projects: Projects, content: bytes) -> None:
     projects.path("bad").write_bytes(content)
-    text = projects.window.document.text
+    text = projects.window.session.document.text
     projects.open(projects.path("bad"))
     assert "bad.wpstudio" in projects.studio.box().text()
     projects.studio.answer(_OK)
-    assert projects.window.document.text == text
+    assert projects.window.session.document.text == text
     assert projects.window.model.merge_count == 25
-    assert projects.window.project_state.path is None
+    assert projects.window.project.path is None
 
 
 def test_another_corpus_is_no_part_of_the_project(projects: Projects, tmp_path: Path) -> None:
@@ -304,8 +313,8 @@ def test_new_open_and_samples_ask_once_about_all(projects: Projects) -> None:
     window = projects.window
     path = projects.save()
     projects.train()
-    window.document.edit(0, 0, "x")
-    window.marks.bookmarks.keep("one")
+    window.session.document.edit(0, 0, "x")
+    window.session.marks.bookmarks.keep("one")
     for act in (window.actions_.new_corpus.trigger, window.menus.samples.actions()[0].trigger,
                 lambda: window.file_controller.open_paths([path]), window.close):  # fmt: skip
         act()
@@ -313,7 +322,7 @@ def test_new_open_and_samples_ask_once_about_all(projects: Projects) -> None:
         assert "was edited" in words
         assert "One bookmark" in words
         projects.studio.answer(_CANCEL)
-        assert window.document.text.startswith("x")
+        assert window.session.document.text.startswith("x")
     window.close()
     projects.studio.answer(_SAVE)
     projects.studio.wait(lambda: not window.isVisible())
@@ -323,16 +332,16 @@ def test_new_open_and_samples_ask_once_about_all(projects: Projects) -> None:
 def test_giving_up_opens_without_a_second_question(projects: Projects) -> None:
     path = projects.save()
     projects.train()
-    projects.window.document.edit(0, 0, "x")
+    projects.window.session.document.edit(0, 0, "x")
     projects.window.file_controller.open_paths([path])
     projects.studio.answer(_DISCARD)
     projects.wait_opened()
     assert not projects.studio.has_box()
-    assert not projects.window.document.text.startswith("x")
+    assert not projects.window.session.document.text.startswith("x")
 
 
 def test_closing_twice_asks_once(projects: Projects) -> None:
-    projects.window.document.edit(0, 0, "x")
+    projects.window.session.document.edit(0, 0, "x")
     projects.window.close()
     projects.window.close()
     assert len([box for box in projects.window.findChildren(QMessageBox) if box.isVisible()]) == 1
@@ -356,20 +365,20 @@ def test_the_window_goes_on_while_a_slow_saving_runs(projects: Projects, monkeyp
     window = projects.window
     monkeypatch.setattr("wordpiece_studio.storage.project.project_file.save_project", slow)
     monkeypatch.setattr("wordpiece_studio.ui.controllers.project_controller._PATIENCE_SECONDS", 0.0)
-    window.project.controller._save_to(projects.path(), None)
+    window.project_controller._save_to(projects.path(), None)
     projects.studio.wait(lambda: "40 %" in window.project_banner.text)
-    window.document.edit(0, 0, "x")
+    window.session.document.edit(0, 0, "x")
     window.actions_.save_project.trigger()  # under its name, which it has not yet: it is asked for
     projects.choose(projects.path("second"))
     go_on.set()
-    projects.studio.wait(lambda: window.project_state.path == projects.path("second"))
+    projects.studio.wait(lambda: window.project.path == projects.path("second"))
     assert not open_project(projects.path()).corpus.text.startswith("x")
     assert open_project(projects.path("second")).corpus.text.startswith("x")
     projects.studio.wait(lambda: not window.isWindowModified())
 
 
 def test_the_work_of_the_threads(projects: Projects) -> None:
-    project = projects.window.project_state.capture()
+    project = projects.window.project.capture()
     file = project_jobs.ProjectFile(projects.path(), project)
     reports: list[object] = []
     assert project_jobs.save_work(file, threading.Event(), reports.append) is file
@@ -392,4 +401,4 @@ def test_a_live_text_that_is_too_long_is_shown_in_part_and_kept_whole_until_it_i
     projects.save()
     assert open_project(path).view.live_text == "short"
     window.actions_.new_corpus.trigger()
-    assert window.project_state.content().live_text == "short"
+    assert window.project.content().live_text == "short"

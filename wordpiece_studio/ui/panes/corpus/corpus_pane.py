@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
 
     from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.session.corpus_counting import CorpusCounting
     from wordpiece_studio.session.document import Document
+    from wordpiece_studio.session.session import Session
     from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.widgets.theme import Theme
 
@@ -100,17 +100,16 @@ class CorpusPane(QWidget):
 
     def __init__(
         self,
-        document: Document,
-        counting: CorpusCounting,
+        session: Session,
         actions: Actions,
         theme: Theme,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
-        self._document = document
-        self._counting = counting
+        self._session = session
+        self._document = document = session.document
+        self._counting = counting = session.counting
         self._theme = theme
-        self._name = ""
         self._places: list[tuple[int, int]] | None = None  # None: not searched for since the text changed
         self._counted: WordCounts | None = None  # the latest counts, of the present text or of one before an edit
         self.counting_bar = CountingBar(document, counting, theme, self)
@@ -142,14 +141,10 @@ class CorpusPane(QWidget):
     @property
     def hint(self) -> str:
         """The name of the text, and whether it was edited."""
-        name = self._document.path.name if self._document.path is not None else self._name
-        if self._document.is_files and self._document.files.rows:
-            name = self._document.files.name
-        if self._counting.is_partial:
-            name = self.tr("{name}, in part").format(name=name)
+        name = self._session.corpus_name
         if encoding := reading_words(self._document):
             name = f"{name} · {encoding}"
-        return self.tr("edited · {name}").format(name=name or self.tr("new")) if self._document.is_modified else name
+        return self.tr("edited · {name}").format(name=name) if self._document.is_modified else name
 
     def header_widget(self) -> QWidget:
         """Return the buttons that stand in the title line."""
@@ -158,11 +153,6 @@ class CorpusPane(QWidget):
     def set_samples_menu(self, menu: QMenu) -> None:
         """Offer the sample corpora in the title line too."""
         self._samples_button.setMenu(menu)
-
-    def set_name(self, name: str) -> None:
-        """Call the text `name` where no file gives it one."""
-        self._name = name
-        self.heading_changed.emit()
 
     # -- finding
 
@@ -268,8 +258,13 @@ class CorpusPane(QWidget):
     def _on_figures_longest_word_chosen(self, length: int) -> None:
         if length != self._counting.max_word_length:
             self._counting.max_word_length = length
-            self.figures.show_longest_word(length)
+            self._counting.pipeline_changed.emit()
             self._counting.count_again()
+
+    def _on_counting_pipeline_changed(self) -> None:
+        pipeline = self._counting.pipeline
+        self.figures.set_names(pipeline.normalizer.name, pipeline.pre_tokenizer.name)
+        self.figures.show_longest_word(self._counting.max_word_length)
 
     def _on_theme_changed(self) -> None:
         self._samples_button.setIcon(icon("down", self._theme.muted))
@@ -412,6 +407,8 @@ class CorpusPane(QWidget):
         document.path_changed.connect(self._on_document_state_changed)
         self._counting.counts_changed.connect(self._on_counting_counts_changed)
         self._counting.failed.connect(self._on_counting_failed)
+        self._counting.pipeline_changed.connect(self._on_counting_pipeline_changed)
+        self._session.corpus_taken.connect(self.heading_changed)
         self._theme.changed.connect(self._on_theme_changed)
 
     def _make_timer(self, delay_ms: int, slot: Callable[[], None]) -> QTimer:

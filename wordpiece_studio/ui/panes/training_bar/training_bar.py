@@ -15,6 +15,7 @@ from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_p
 if TYPE_CHECKING:
     from PySide6.QtGui import QAction, QResizeEvent
 
+    from wordpiece_studio.session.chosen_settings import ChosenSettings
     from wordpiece_studio.session.records import Progress
     from wordpiece_studio.ui.actions import Actions
 
@@ -32,11 +33,11 @@ _FORMS = (
 class TrainingBar(QFrame):
     """The controls of the training. It asks for things through the window's actions and decides nothing."""
 
-    def __init__(self, actions: Actions, parent: QWidget | None = None) -> None:
+    def __init__(self, settings: ChosenSettings, actions: Actions, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("training_bar")
         self.setAccessibleName(self.tr("Training"))
-        self.settings = TrainingSettings(self)
+        self.settings = TrainingSettings(settings, self)
         self._wordy_buttons: list[QToolButton] = []
         self._progress_forms: tuple[str, ...] = ("",)
         controls = self._controls = QHBoxLayout()

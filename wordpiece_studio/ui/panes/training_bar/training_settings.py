@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QLocale, Qt, Signal
 from PySide6.QtWidgets import QComboBox, QDialog, QDialogButtonBox, QHBoxLayout, QLabel, QSpinBox, QVBoxLayout, QWidget
@@ -13,6 +13,9 @@ from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.widgets.fields import MOST_CHARACTERS, LimitedEdit
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip, shown, whole
 from wordpiece_studio.ui.widgets.token_text import number_text
+
+if TYPE_CHECKING:
+    from wordpiece_studio.session.chosen_settings import ChosenSettings
 
 _LONGEST_PROBLEM = 300
 NUMBERS = QLocale(QLocale.Language.English, QLocale.Country.UnitedStates)
@@ -81,15 +84,11 @@ class SpecialTokensDialog(QDialog):
 
 
 class TrainingSettings(QWidget):
-    """The fields; :meth:`config` is what they say. Settings without a field stay as :meth:`set_config` gave them."""
+    """The fields of the :class:`~wordpiece_studio.session.chosen_settings.ChosenSettings`."""
 
-    changed = Signal()
-    """The user changed a field."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, chosen: ChosenSettings, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._base = TrainingConfig()
-        self._custom_tokens: tuple[str, ...] = BERT_SPECIAL_TOKENS
+        self._chosen = chosen
         self._token_choice = 0
         self._captions: list[QLabel] = []
         self._layout = QHBoxLayout(self)
@@ -110,72 +109,24 @@ class TrainingSettings(QWidget):
         self._add(self.tr("Min. pairs"), self._frequency_box)
         self._add(self.tr("Special tokens"), self._tokens_box)
         self._layout.addStretch(1)
-        self.set_config(TrainingConfig(vocab_size=70))
+        chosen.replaced.connect(self._show)
+        self._show()
 
-    def config(self) -> TrainingConfig:
-        """Return the settings as they stand.
-
-        Raises
-        ------
-        StudioError
-            If the trainer refuses a value.
-        """
-        return dataclasses.replace(
-            self._base,
-            objective=self._objective_box.currentData(),
-            vocab_size=self._size_box.value() or None,
-            min_frequency=self._frequency_box.value(),
-            special_tokens=self.special_tokens,
-        )
-
-    def shown_config(self) -> TrainingConfig:
-        """Return the settings as they stand; those before a value that the trainer refuses, if there is one."""
-        try:
-            return self.config()
-        except StudioError:
-            return self._base
-
-    def set_config(self, config: TrainingConfig) -> None:
-        """Show `config` in the fields, without saying ``changed``."""
-        self._base = config
+    def _show(self) -> None:
+        chosen = self._chosen
         fields = (self._objective_box, self._size_box, self._frequency_box, self._tokens_box)
         for field in fields:
             field.blockSignals(True)
-        self._objective_box.setCurrentIndex(max(0, self._objective_box.findData(config.objective)))
-        self._size_box.setValue(config.vocab_size or 0)
-        self._frequency_box.setValue(config.min_frequency)
-        self._show_tokens(config.special_tokens)
+        size, min_frequency = chosen.limits
+        self._objective_box.setCurrentIndex(max(0, self._objective_box.findData(chosen.objective)))
+        self._size_box.setValue(size)
+        self._frequency_box.setValue(min_frequency)
+        self._show_tokens(chosen.special_tokens)
         for field in fields:
             field.blockSignals(False)
+        self._show_hint(chosen.suggestion.words)
 
-    @property
-    def special_tokens(self) -> tuple[str, ...]:
-        """The special tokens chosen."""
-        return (BERT_SPECIAL_TOKENS, (), self._custom_tokens)[self._tokens_box.currentIndex()]
-
-    @property
-    def target_size(self) -> int:
-        """The size aimed at; 0 is no limit."""
-        return self._size_box.value()
-
-    def set_target_size(self, size: int) -> None:
-        """Aim at `size` tokens."""
-        self._size_box.setValue(size)
-
-    @property
-    def limits(self) -> tuple[int, int]:
-        """The size aimed at, 0 for no limit, and the smallest count of a pair."""
-        return self._size_box.value(), self._frequency_box.value()
-
-    def set_limits(self, size: int, min_frequency: int) -> None:
-        """Show these limits, without saying ``changed``."""
-        for box, value in ((self._size_box, size), (self._frequency_box, min_frequency)):
-            box.blockSignals(True)
-            box.setValue(value)
-            box.blockSignals(False)
-
-    def set_hint(self, hint: str) -> None:
-        """Say `hint` in the tooltips of the limits before what they mean; empty for nothing."""
+    def _show_hint(self, hint: str) -> None:
         for box in (self._size_box, self._frequency_box):
             tip = str(box.property("tip"))
             set_plain_tooltip(box, f"{hint}\n{tip}" if hint else tip)
@@ -194,7 +145,7 @@ class TrainingSettings(QWidget):
 
     def edit_special_tokens(self) -> None:
         """Open the dialog of the special tokens."""
-        dialog = SpecialTokensDialog(self.special_tokens, self.window())
+        dialog = SpecialTokensDialog(self._chosen.special_tokens, self.window())
         dialog.tokens_chosen.connect(self._on_dialog_tokens_chosen)
         dialog.finished.connect(self._on_dialog_finished)
         dialog.open()
@@ -210,7 +161,7 @@ class TrainingSettings(QWidget):
             box.setItemData(box.count() - 1, tip, Qt.ItemDataRole.ToolTipRole)
         box.setAccessibleName(self.tr("Objective"))
         set_plain_tooltip(box, self.tr("Which pair is the best one to merge"))
-        box.currentIndexChanged.connect(self._on_field_changed)
+        box.currentIndexChanged.connect(self._on_objective_box_changed)
         return box
 
     def _make_spin_box(self, name: str, largest: int, at_zero: str, tip: str) -> QSpinBox:
@@ -225,7 +176,7 @@ class TrainingSettings(QWidget):
         box.setAccessibleName(name)
         box.setProperty("tip", f"{name}: {tip}")
         set_plain_tooltip(box, f"{name}: {tip}")
-        box.valueChanged.connect(self._on_field_changed)
+        box.valueChanged.connect(self._on_limit_changed)
         return box
 
     def _make_tokens_box(self) -> QComboBox:
@@ -243,36 +194,35 @@ class TrainingSettings(QWidget):
         self._layout.addWidget(field)
         self._layout.addSpacing(6)
 
-    def _on_field_changed(self, _value: int) -> None:
-        self.changed.emit()
+    def _on_objective_box_changed(self, _index: int) -> None:
+        self._chosen.choose(objective=self._objective_box.currentData())
+
+    def _on_limit_changed(self, _value: int) -> None:
+        self._chosen.choose(vocab_size=self._size_box.value() or None, min_frequency=self._frequency_box.value())
 
     def _on_tokens_box_activated(self, index: int) -> None:
         if index == 2:
             self._tokens_box.setCurrentIndex(self._token_choice)  # until the dialog is accepted
             self.edit_special_tokens()
             return
-        self._token_choice = index
-        self._name_tokens()
-        self.changed.emit()
+        self._take_tokens((BERT_SPECIAL_TOKENS, ())[index])
 
     def _on_dialog_tokens_chosen(self, tokens: tuple[str, ...]) -> None:
+        self._take_tokens(tokens)
+
+    def _take_tokens(self, tokens: tuple[str, ...]) -> None:
         self._show_tokens(tokens)
-        self.changed.emit()
+        self._chosen.choose(special_tokens=tokens)
 
     def _on_dialog_finished(self, _result: int) -> None:
         self._tokens_box.setFocus()
 
     def _show_tokens(self, tokens: tuple[str, ...]) -> None:
         self._token_choice = 0 if tokens == BERT_SPECIAL_TOKENS else 1 if not tokens else 2
-        if self._token_choice == 2:
-            self._custom_tokens = tokens
         self._tokens_box.setItemText(
             2, self.tr("Custom… ({number})").format(number=len(tokens)) if self._token_choice == 2
             else self.tr("Custom…"),
         )  # fmt: skip
         self._tokens_box.setCurrentIndex(self._token_choice)
-        self._name_tokens()
-
-    def _name_tokens(self) -> None:
-        tokens = " ".join(self.special_tokens) or self.tr("no special tokens")
-        set_plain_tooltip(self._tokens_box, f"{self.tr('Special tokens')}: {tokens}")
+        names = " ".join(tokens) or self.tr("no special tokens")
+        set_plain_tooltip(self._tokens_box, f"{self.tr('Special tokens')}: {names}")

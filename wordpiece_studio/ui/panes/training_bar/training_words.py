@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.session.session import Changes, Session
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.training.notices import Notice
-    from wordpiece_studio.ui.panes.training_bar.run_record import Changes, RunRecord
 
 _READY_MS = 4000
 
@@ -39,16 +39,17 @@ def _outcome_forms(model: TrainerModel) -> tuple[str, ...]:
     return _joined(both, _reason_words(model)), both, size
 
 
-def idle_words(model: TrainerModel, record: RunRecord, proposed: str, needs: tuple[str, ...]) -> tuple[str, ...]:
+def idle_words(session: Session, needs: tuple[str, ...]) -> tuple[str, ...]:
     """Return what there is to say while nothing trains, the whole and then shorter forms of it.
 
-    `proposed` is said of the settings, or empty; `needs`, what the next training needs, and the same shorter; or none.
-    It comes first: without it no one knows whether to begin.
+    `needs` is what the next training needs, and the same shorter; or none. It comes first: without it no one knows
+    whether to begin.
     """
-    changes = record.changes()
+    model, proposed = session.model, session.settings.suggestion.words
+    changes = session.changes_since_run()
     if proposed:  # the user knows of those settings
         changes = dataclasses.replace(changes, settings=False)
-    changed = _changed_words(changes, record.corpus_name)
+    changed = _changed_words(changes, model.origin.corpus_name)
     said = _joined(changed, proposed)
     if not needs or (model.history is not None and not said):
         return (said,) if said else _outcome_forms(model)

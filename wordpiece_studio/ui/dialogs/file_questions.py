@@ -1,9 +1,10 @@
-"""The window's files: how a project is called, the dialog that asks for a place, the questions before a replacement."""
+"""The window's files: how a project is called, the dialog that asks for a place, the questions before a loss."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path  # noqa: TC003  (for the example below)
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
@@ -12,6 +13,9 @@ from wordpiece_studio.storage.project.layout import SUFFIX
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.ui.messages import add_button, plain_box
 from wordpiece_studio.ui.widgets.plain import shown
+
+if TYPE_CHECKING:
+    from wordpiece_studio.session.unsaved_work import UnsavedWork
 
 _LONGEST_NAME = 100
 _Button = QMessageBox.StandardButton
@@ -91,3 +95,37 @@ def _box(parent: QWidget, title: str, text: str) -> QMessageBox:
     add_button(box, _Button.Cancel)
     box.setDefaultButton(_Button.Cancel)
     return box
+
+
+def unsaved_work_box(window: QWidget, unsaved_work: UnsavedWork, corpus_name: str, path: Path | None) -> QMessageBox:
+    """Return the question whether the project is saved first: ``Save``, ``Discard`` or ``Cancel``."""
+    if path is None:
+        title = window.tr("Save your work as a project?")
+    else:
+        title = window.tr("Save the changes of the project “{name}”?").format(name=path.stem)
+    box = plain_box(window, QMessageBox.Icon.Question, title, "\n".join(_lines(window, unsaved_work, corpus_name)))
+    add_button(box, _Button.Save, window.tr("&Save as…") if path is None else window.tr("&Save"))
+    add_button(box, _Button.Discard, window.tr("&Don’t save"))
+    add_button(box, _Button.Cancel)
+    box.setDefaultButton(_Button.Save)
+    return box
+
+
+def _lines(window: QWidget, unsaved_work: UnsavedWork, corpus_name: str) -> list[str]:
+    lines = []
+    if unsaved_work.text:
+        lines.append(window.tr("The corpus “{name}” was edited.").format(name=corpus_name))
+    if unsaved_work.merges == 1:
+        lines.append(window.tr("One merge was learned."))
+    elif unsaved_work.merges:
+        lines.append(window.tr("{merges:,} merges were learned.").format(merges=unsaved_work.merges))
+    if unsaved_work.notes == 1:
+        lines.append(window.tr("One bookmark is new."))
+    elif unsaved_work.notes:
+        lines.append(window.tr("{notes:,} bookmarks are new.").format(notes=unsaved_work.notes))
+    if unsaved_work.others:
+        lines.append(window.tr("Settings, marks or the text to tokenize were changed."))
+    if unsaved_work.trains:
+        lines.append(window.tr("The training still runs and ends here; what it has learned so far can be saved."))
+    lines.append(window.tr("Without saving this is lost."))
+    return lines

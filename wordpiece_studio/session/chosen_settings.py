@@ -1,0 +1,228 @@
+"""The settings of the next training: as the user chose them, or as they were suggested for the corpus."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, Signal
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.training.initial_state import minimum_vocab_size
+
+if TYPE_CHECKING:
+    from wordpiece_studio.corpus.counts import WordCounts
+
+_FIRST_SIZE = 70
+_LARGE_TEXT = 5000
+"""Characters; a text that is longer and has at least doubled was pasted or dropped, not typed."""
+_SIZES = (500, 1000, 2000, 4000, 8000, 16_000, 30_000)
+_TOY_BYTES = 5000
+_TOY_MERGES = 25
+_MANY_BYTES = 1_000_000
+_BOOK_BYTES, _BOOK_SIZE = 900_000, 8000  # about a megabyte
+_LIBRARY_BYTES, _LIBRARY_SIZE = 10_000_000, 30_000
+_MOST_WORDS = 20_000
+"""Up to so many distinct words the smallest size is found as a training would; of more, from their characters."""
+
+
+class ChosenSettings(QObject):
+    """The settings as the fields show them; a value that the trainer refuses is kept until it is corrected.
+
+    Signals
+    -------
+    changed()
+        The user changed a setting.
+    replaced()
+        The program changed settings, or what is suggested: fields must show them afresh.
+    """
+
+    changed = Signal()
+    replaced = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._base = TrainingConfig(vocab_size=_FIRST_SIZE)
+        self._values: dict[str, Any] = {}  # in place of those of the base
+        self.suggestion = Suggestion(self)
+
+    def config(self) -> TrainingConfig:
+        """Return the settings as they stand.
+
+        Raises
+        ------
+        StudioError
+            If the trainer refuses a value.
+        """
+        return dataclasses.replace(self._base, **self._values)
+
+    def valid_config(self) -> TrainingConfig:
+        """Return the settings as they stand; where the trainer refuses a value, those that were set last."""
+        try:
+            return self.config()
+        except StudioError:
+            return self._base
+
+    def set_config(self, config: TrainingConfig) -> None:
+        """Replace all settings."""
+        self._base, self._values = config, {}
+        self.replaced.emit()
+
+    def choose(self, **values: Any) -> None:
+        """Take the values that the user chose, by the names of the fields of `TrainingConfig`."""
+        self._values.update(values)
+        self.suggestion.note_choice()
+        self.changed.emit()
+
+    @property
+    def target_size(self) -> int:
+        """The vocabulary size to reach; 0 is no limit."""
+        return self._value("vocab_size") or 0
+
+    def set_target_size(self, size: int) -> None:
+        """Choose a vocabulary size; 0 is no limit."""
+        if size != self.target_size:
+            self.choose(vocab_size=size or None)
+            self.replaced.emit()
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        """The vocabulary size to reach, 0 for no limit, and the smallest count of a pair."""
+        return self.target_size, self._value("min_frequency")
+
+    def set_limits(self, size: int, min_frequency: int) -> None:
+        """Replace the limits."""
+        self._values.update(vocab_size=size or None, min_frequency=min_frequency)
+        self.replaced.emit()
+
+    @property
+    def special_tokens(self) -> tuple[str, ...]:
+        """The special tokens."""
+        tokens: tuple[str, ...] = self._value("special_tokens")
+        return tokens
+
+    @property
+    def objective(self) -> str:
+        """What makes a pair the best one."""
+        return str(self._value("objective"))
+
+    def _value(self, name: str) -> Any:
+        return self._values.get(name, getattr(self._base, name))
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestedSettings:
+    """A vocabulary size, 0 for no limit, and the smallest count of a pair, 0 for none."""
+
+    vocab_size: int
+    min_frequency: int = 0
+
+
+class Suggestion(QObject):
+    """Suggests limits once for each corpus that is opened, and never in place of a size that was chosen for it."""
+
+    def __init__(self, settings: ChosenSettings) -> None:
+        super().__init__(settings)
+        self._settings = settings
+        self._is_awaited = False
+        self._is_users = False  # the size was chosen since this corpus was opened
+        self._characters = 0
+        self._shown: SuggestedSettings | None = None
+        self._floor = 0  # the smallest count that was suggested, not chosen
+
+    @property
+    def words(self) -> str:
+        """What is suggested, as long as the settings are that and nothing was trained with it; else empty."""
+        if self._shown is None:
+            return ""
+        size = f"{self._shown.vocab_size:,}"
+        if not self._shown.vocab_size:
+            return self.tr("no limit of size: proposed for this corpus")
+        if self._shown.min_frequency:
+            text = self.tr("size {size}, min. pairs {count}: proposed for this corpus")
+            return text.format(size=size, count=self._shown.min_frequency)
+        return self.tr("size {size} proposed for this corpus").format(size=size)
+
+    def expect_text(self) -> None:
+        """Another corpus was opened: make a suggestion when it is counted."""
+        self._is_awaited, self._is_users, self._shown = True, False, None
+
+    def withdraw(self) -> None:
+        """Suggest nothing: the limits are known, or were used."""
+        self._is_awaited = False
+        self._set(None)
+
+    def note_training(self) -> None:
+        """The suggestion was used: there is nothing more to say about it."""
+        self._set(None)
+
+    def take_counts(self, counts: WordCounts) -> None:
+        """Make a suggestion for the corpus that was counted, if it is a new one."""
+        characters, before = counts.statistics.characters, self._characters
+        self._characters = characters
+        is_pasted = characters > _LARGE_TEXT and characters > 2 * before and not self._is_users
+        if self._is_awaited or is_pasted:
+            self._is_awaited = False
+            if len(counts):
+                self._suggest(counts)
+
+    def take_refusal(self, counts: WordCounts) -> bool:
+        """Suggest another size where one turned out too small that the user did not choose; return whether it did."""
+        return not self._is_users and self._suggest(counts)
+
+    def note_choice(self) -> None:
+        """The user changed a setting."""
+        size, floor = self._settings.limits
+        if self._shown is None or size != self._shown.vocab_size:
+            self._is_users = True
+        if self._shown is not None and (size != self._shown.vocab_size or floor != self._floor):
+            self._set(None)
+
+    def _suggest(self, counts: WordCounts) -> bool:
+        try:
+            suggested = suggested_settings(counts, self._settings.config())
+        except StudioError:
+            return False  # training says what is wrong with the settings
+        self._is_awaited = False
+        _, present = self._settings.limits
+        is_ours = present == self._floor
+        floor = suggested.min_frequency if is_ours else present  # a floor that the user chose stays
+        self._floor = floor if is_ours else 0
+        self._shown = SuggestedSettings(suggested.vocab_size, floor if is_ours else 0)
+        self._settings.set_limits(suggested.vocab_size, floor)
+        return True
+
+    def _set(self, shown: SuggestedSettings | None) -> None:
+        if shown != self._shown:
+            self._shown = shown
+            self._settings.replaced.emit()
+
+
+def suggested_settings(counts: WordCounts, config: TrainingConfig) -> SuggestedSettings:
+    """Return limits for a training of this corpus with these settings.
+
+    A toy text gets some merges to look at; a larger one the smallest usual size that leaves the merges half as many
+    tokens as special tokens and alphabet take. Above a megabyte a pair must occur twice: else the score, which divides
+    by the counts of both parts, learns words that occur once first.
+    """
+    size = max(counts.statistics.bytes, counts.statistics.characters)
+    least = _least_size(counts, config)
+    if size <= _TOY_BYTES:
+        return SuggestedSettings(-(-(least + _TOY_MERGES) // 5) * 5)
+    wanted = max(least * 3 // 2, _usual_size(size))
+    fitting = next((usual for usual in _SIZES if usual >= wanted), -(-wanted // 1000) * 1000)
+    return SuggestedSettings(fitting, 2 if size > _MANY_BYTES else 0)
+
+
+def _usual_size(size: int) -> int:
+    if size >= _LIBRARY_BYTES:
+        return _LIBRARY_SIZE
+    return _BOOK_SIZE if size >= _BOOK_BYTES else 0
+
+
+def _least_size(counts: WordCounts, config: TrainingConfig) -> int:
+    if len(counts) <= _MOST_WORDS:
+        return minimum_vocab_size(counts, config)
+    return len(config.special_tokens) + counts.alphabet_size

@@ -1,0 +1,91 @@
+"""What would be lost if the window closed now, or showed something else: what is in no file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from wordpiece_studio.session.records import TrainerState
+
+if TYPE_CHECKING:
+    from wordpiece_studio.session.project_state import ProjectContent, ProjectState
+    from wordpiece_studio.session.session import Session
+
+
+class Loss(Enum):
+    """What someone is about to do without: all, corpus and merges, or the corpus alone."""
+
+    ALL = "all"
+    RUN = "run"
+    CORPUS = "corpus"
+
+
+@dataclass(frozen=True, slots=True)
+class UnsavedWork:
+    """What is in no file.
+
+    Attributes
+    ----------
+    text
+        Whether the text of the corpus, or the list of its files, was changed.
+    merges
+        How many merges were learned that the user asked for.
+    notes
+        How many notes are new in the bookmarks, or gone from it.
+    others
+        Whether settings, markers, breakpoints or the live text of a project are others.
+    trains
+        Whether a training runs that the user asked for.
+    """
+
+    text: bool = False
+    merges: int = 0
+    notes: int = 0
+    others: bool = False
+    trains: bool = False
+
+    @property
+    def is_anything_made(self) -> bool:
+        """Whether something would be lost that no one but the user can make again."""
+        return self.text or self.notes > 0 or self.others
+
+    @property
+    def is_any(self) -> bool:
+        """Whether anything would be lost."""
+        return self.text or self.merges > 0 or self.notes > 0 or self.others or self.trains
+
+
+def unsaved_work(session: Session, project: ProjectState, loss: Loss) -> UnsavedWork:
+    """Return what `loss` would cost."""
+    model = session.model
+    trains = loss is not Loss.CORPUS and model.state is TrainerState.TRAINING and model.origin.is_wanted
+    saved = project.saved_content
+    if saved is not None:
+        return _compared(session, project, saved, trains=trains)
+    return UnsavedWork(
+        text=session.document.is_modified,
+        merges=model.merge_count if loss is not Loss.CORPUS and model.is_unsaved else 0,
+        notes=_new_notes(project) if loss is Loss.ALL else 0,
+        others=project.path is not None,  # it was recovered: its file holds something older
+        trains=trains,
+    )
+
+
+def _new_notes(project: ProjectState) -> int:
+    """Return how many notes are in no file: those of a project that another corpus was opened over are in its."""
+    left = project.left_content
+    notes = project.content().notes
+    return len(notes) if left is None else len(set(notes) - set(left.notes))
+
+
+def _compared(session: Session, project: ProjectState, saved: ProjectContent, *, trains: bool) -> UnsavedWork:
+    now = project.content()
+    new_run = now.run is not None and now.run != saved.run
+    return UnsavedWork(
+        text=now.corpus != saved.corpus,
+        merges=session.model.merge_count if new_run else 0,
+        notes=len(set(now.notes) ^ set(saved.notes)),
+        others=(now.settings, now.marks, now.live_text) != (saved.settings, saved.marks, saved.live_text),
+        trains=trains,
+    )
