@@ -51,7 +51,7 @@ class Window(MainWindow):
     def _show_once(self):
         super()._show_once()
         if step != "start":
-            self.document.set_text("unsaved hugs")
+            self.session.document.set_text("unsaved hugs")
             later(self, 0, send)
 
     def shut_down(self):

@@ -51,7 +51,7 @@ def test_an_engine_that_cannot_be_had_is_not_prepared_any_more(studio: Studio) -
 
 def test_a_training_that_waits_for_it_says_so(studio: Studio) -> None:
     window = studio.window
-    window.training_controller.take_corpus("another one", keeps_run=False)
+    window.session.take_corpus("another one")
     window.session.warm_up.status_changed.emit("compiling")
     window.actions_.train.trigger()
     assert window.model.state is TrainerState.TRAINING
@@ -62,7 +62,7 @@ def test_a_training_that_waits_for_it_says_so(studio: Studio) -> None:
 
 
 def test_a_training_that_does_not_wait_for_it_is_just_getting_ready(studio: Studio) -> None:
-    studio.window.training_controller.take_corpus("another one", keeps_run=False)
+    studio.window.session.take_corpus("another one")
     studio.window.actions_.train.trigger()
     assert studio.window.bar.progress_text == "Getting ready…"
     studio.wait_finished()
