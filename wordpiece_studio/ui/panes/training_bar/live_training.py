@@ -1,8 +1,8 @@
-"""Training as one types: a small corpus is trained again at every edit, and the new run takes the place of the old.
+"""Train as you type: a small corpus is retrained after every edit, and the new run replaces the old one.
 
-What the user asked for is not lost by it: the same text with the same settings gives the same merges, so undoing the
-edit brings them back; and the first time that such merges make room the user is informed. Merges that could not be had
-again so, those of another corpus and those of a training that was stopped half-way, stay.
+Runs that the user asked for are not lost: the same text with the same settings gives the same merges, so undoing the
+edit brings them back; and the first time such merges are replaced, the user is informed. Merges that could not be
+restored in this way (those of another corpus, or of training that was stopped half-way) stay.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.panes.training_bar.run_record import RunRecord
 
 MOST_BYTES = 120_000
-"""A larger corpus is not trained as one types."""
+"""A larger corpus is not trained while typing."""
 
 
 class LiveTraining(QObject):
-    """Decides whether an edit trains, and has the model do it beside the run that is shown."""
+    """Decides whether an edit starts training, and has the model train while the current run stays visible."""
 
     follows = Signal()
-    """Merges that the user asked for make room for those of the text as it is typed, the first time since the start."""
+    """For the first time since the program started, merges that the user asked for give way to live training."""
     forgets = Signal(object)
-    """Whether it is wanted cannot be kept for the next start, a StudioError."""
+    """The setting could not be saved for the next start, a StudioError."""
 
     def __init__(
         self, model: TrainerModel, counting: CountingController, record: RunRecord, actions: Actions,
@@ -48,15 +48,15 @@ class LiveTraining(QObject):
         self._action = actions.train_as_you_type
         self._action.setChecked(settings.values.train_as_you_type)
         self._serial_opened = 0
-        self._is_told = False
+        self._is_user_informed = False
         self._action.toggled.connect(self._on_action_toggled)
 
     def take_opened(self) -> None:
-        """Another corpus was opened: it is not trained before it is edited."""
+        """Note that another corpus was opened: it is not trained until it is edited."""
         self._serial_opened = self._counting.text_serial
 
     def can_train(self, counts: WordCounts) -> bool:
-        """Return whether these counts, which are of an edited text, are to be trained without a word."""
+        """Return whether to train these counts of an edited text without asking."""
         model, record = self._model, self._record
         is_small = 0 < counts.total and counts.statistics.bytes <= MOST_BYTES
         is_edited = self._counting.text_serial != self._serial_opened
@@ -67,19 +67,19 @@ class LiveTraining(QObject):
         return not (record.is_wanted and is_lost)
 
     def train(self, counts: WordCounts, config: TrainingConfig) -> None:
-        """Have a run of these counts take the place of the one there is, unless it would be the same."""
+        """Replace the current run with one of these counts, unless it would be the same."""
         model, record = self._model, self._record
         if counts == model.counts and config == model.config and _pipeline(counts) == _pipeline(model.counts):
             return
-        if record.is_wanted and not self._is_told:
-            self._is_told = True
+        if record.is_wanted and not self._is_user_informed:
+            self._is_user_informed = True
             self.follows.emit()
         record.note_start(automatic=True, wanted=record.is_wanted)
         model.replace(counts, config)
 
     def _on_action_toggled(self, is_on: bool) -> None:
         if not is_on and self._record.is_wanted:
-            self._record.claim()  # it stands still from now on
+            self._record.claim()  # from now on it is not replaced
         try:
             self._settings.change(train_as_you_type=is_on)
         except StudioError as error:

@@ -1,4 +1,4 @@
-"""What is known about the present run besides its merges: who asked for it, what it was learned from, is it saved."""
+"""What is known about the current run besides its merges: who started it, its corpus, and whether it is saved."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RunBeginning:
-    """Where a run comes from: the Studio itself or the user, and the corpus by name and by its state.
+    """Where a run comes from: the Studio itself or the user, and the name and state of the corpus.
 
-    `is_wanted`: the user asked for it, or for one whose place it took while he typed.
+    `is_wanted`: the user asked for it, or for one that it replaced during typing.
     """
 
     is_automatic: bool = True
@@ -32,9 +32,9 @@ class RunBeginning:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What is another now than when the run began.
+    """What has changed since the run began.
 
-    `is_other_corpus`: another text was opened since. `rules`: settings other than the size of the vocabulary.
+    `is_other_corpus`: another text has been opened. `rules`: settings other than the vocabulary size have changed.
     """
 
     is_other_corpus: bool = False
@@ -45,7 +45,7 @@ class Changes:
 
 
 class RunRecord(QObject):
-    """Follows the model; a run that cannot begin leaves the record of the old one as it was."""
+    """Follows the model; a run that cannot start leaves the record of the old one unchanged."""
 
     def __init__(
         self, model: TrainerModel, counting: CountingController, settings: TrainingSettings, parent: QObject
@@ -61,56 +61,56 @@ class RunRecord(QObject):
 
     @property
     def is_automatic(self) -> bool:
-        """Whether the Studio began the run by itself; of a run that is just beginning, that one."""
+        """Whether the Studio started the run by itself; if a run is just starting, that one."""
         is_new = self._model.state is TrainerState.TRAINING
         return (self._next if is_new else self._present).is_automatic
 
     @property
     def is_wanted(self) -> bool:
-        """Whether the user asked for this run, or for one whose place it took while he typed."""
+        """Whether the user asked for this run, or for one that it replaced during typing."""
         is_new = self._model.state is TrainerState.TRAINING
         return (self._next if is_new else self._present).is_wanted
 
     @property
     def is_unsaved(self) -> bool:
-        """Whether there are merges that the user asked for and did not save."""
+        """Whether there are merges that the user asked for and has not saved."""
         return self.is_wanted and self._model.merge_count > self._saved_merges
 
     @property
     def corpus_name(self) -> str:
-        """What the corpus was called that the run was learned from."""
+        """The name of the corpus that the run was learned from."""
         return self._present.corpus_name
 
     def set_corpus_name(self, name: str) -> None:
-        """Say what the corpus in the editor is called now."""
+        """Set the name of the corpus in the editor."""
         self._corpus_name = name
 
     def rename_corpus(self, name: str) -> None:
-        """Say that the corpus has another name now, after it was saved."""
+        """Set the new name of the corpus after it was saved."""
         if self._present.corpus_name == self._corpus_name:
             self._present = replace(self._present, corpus_name=name)
         self._corpus_name = name
 
     def note_start(self, *, automatic: bool, wanted: bool = False) -> None:
-        """Take down what the run that begins now comes from; what the user asked for is wanted anyhow."""
+        """Record where the run starting now comes from; a run that the user started is always wanted."""
         self._next = RunBeginning(automatic, wanted or not automatic, self._corpus_name, self._counting.text_serial)
 
     def note_restored(self, corpus_name: str, *, is_of_corpus: bool, is_wanted: bool) -> None:
-        """Take down what the run comes from that is put back now; `is_of_corpus`: from the corpus as it is."""
+        """Record where the run being restored comes from; `is_of_corpus`: from the current corpus, unchanged."""
         serial = self._counting.text_serial if is_of_corpus else -1
         name = self._corpus_name if is_of_corpus else corpus_name
         self._present = self._next = RunBeginning(not is_wanted, is_wanted, name, serial)
 
     def note_saved(self) -> None:
-        """Take down that what was learned is in a file now."""
+        """Record that all merges have been saved."""
         self._saved_merges = self._model.merge_count
 
     def claim(self) -> None:
-        """Make the present run one that the user asked for."""
+        """Mark the current run as one that the user asked for."""
         self._present = self._next = replace(self._present, is_automatic=False, is_wanted=True)
 
     def changes(self) -> Changes:
-        """Return what was changed since the run began."""
+        """Return what has changed since the run began."""
         model = self._model
         if model.history is None or model.counts is None or model.config is None:
             return Changes()
@@ -136,7 +136,7 @@ class RunRecord(QObject):
         if counts is None or not comparable:
             return True  # as far as is known
         history = self._model.history
-        if history is not None and not history.is_whole:  # its words are being read, or cannot be
+        if history is not None and not history.is_whole:  # its words are being read, or cannot be read
             return history.is_damaged
         return counts is not self._model.counts and counts != self._model.counts
 
