@@ -198,7 +198,7 @@ def _count_with_interruptions(watch: Watch, path: Path) -> None:
     bar._pause_button.click()
     watch.until(lambda: part(0.2))
     bar._keep_button.click()
-    figures.keep_seen_ms = watch.until(lambda: "Taking in" in bar.text)
+    figures.keep_seen_ms = watch.until(lambda: "Finishing the count" in bar.text)
     figures.keep_ms = watch.until(lambda: counting.counts is not None)
     figures.kept = window.corpus_pane.hint
     watch.check_progress()

@@ -77,8 +77,8 @@ def test_another_longest_word_counts_anew(studio: Studio) -> None:
     assert figures.value_of("words") == "2"
     figures._longest_edit.setValue(39)
     studio.wait(lambda: figures.value_of("words") == "1")
-    assert studio.window.session.counting.max_word_length == 39
-    assert "1 word is too long" in studio.window.corpus_pane._note_label.text()
+    assert studio.window.session.document.max_word_length == 39
+    assert "1 word was left out because it is too long" in studio.window.corpus_pane._note_label.text()
 
 
 def test_the_warning_of_long_words_leaves_them_out(studio: Studio) -> None:
@@ -125,14 +125,14 @@ def test_a_file_is_read_as_another_kind_and_back(studio: Studio, tmp_path: Path)
     view = window.corpus_pane.files_view
     view.list.select([0])
     box = view.form._kind_box
-    assert (box.currentText(), "Two columns" in box.toolTip()) == ("word counts (guess)", True)
+    assert (box.currentText(), "two columns" in box.toolTip()) == ("word counts (guess)", True)
     kind = window.session.document.files.table.index(0, FileColumn.KIND)
     assert kind.data() == "guess: word counts"
     studio.wait(lambda: "hug\t5" in view.preview.text)
     choose(box, "tsv")
     wait_counted(studio)
     assert dict(window.session.counting.counts.items()) == {"pug": 1, "bun": 1}
-    assert (box.currentText(), "Two columns" in box.toolTip()) == ("tsv", False)
+    assert (box.currentText(), "two columns" in box.toolTip()) == ("tsv", False)
     choose(box, "word-counts")
     wait_counted(studio)
     assert kind.data() == box.currentText() == "word counts"

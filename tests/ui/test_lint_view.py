@@ -67,7 +67,7 @@ def test_what_is_said(view: LintView) -> None:
         "12,345 words change.",
         f"Line 1,234: 한 → \u1112{thin}\u1161{thin}\u11ab",
     ]
-    assert "Only a part" in detail_words(finding(is_sample=True))
+    assert "Only part" in detail_words(finding(is_sample=True))
     assert "⟨U+200B⟩" in detail_words(finding(examples=(Example("a\u200bb", "ab"),)))
 
 

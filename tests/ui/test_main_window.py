@@ -150,7 +150,9 @@ def test_train_further_keeps_what_was_learned(studio: Studio) -> None:
     model = studio.window.model
     history, first = model.history, [merge.token for merge in model.history]
     studio.window.actions_.train_further.trigger()
-    box = next(each for each in studio.window.findChildren(QSpinBox) if each.accessibleName().startswith("New size"))
+    box = next(
+        each for each in studio.window.findChildren(QSpinBox) if each.accessibleName().startswith("New vocabulary")
+    )
     box.setValue(90)
     box.window().accept()
     studio.wait(lambda: model.progress.vocabulary_size == 90)
@@ -373,7 +375,7 @@ def test_the_users_run_stays_and_says_of_which_corpus_it_is(studio: Studio, tmp_
 def test_another_normalizer_is_a_change_of_settings(studio: Studio) -> None:
     studio.window.corpus_pane.figures.choose("lowercase", "bert")
     studio.wait(lambda: studio.window.session.counting.counts is not None)
-    assert studio.window.bar.progress_text == "settings changed since this training"
+    assert studio.window.bar.progress_text == "settings changed since this run"
 
 
 # -- training further
@@ -396,7 +398,7 @@ def test_going_further_says_what_it_leaves_out(studio: Studio) -> None:
     studio.window.corpus_pane.figures.choose("bert-cased", "bert")
     studio.window.session.document.set_text("hug hug pug")  # and it is not counted yet
     dialog = open_further(studio)
-    assert "as it was when this training began" in dialog.note
+    assert "as it was when the run began" in dialog.note
     with studio.qtbot.waitSignal(studio.window.model.run_reset):
         dialog._on_again_clicked()
     studio.wait_finished()

@@ -92,7 +92,7 @@ def test_nothing_is_said_any_more_when_it_is_trained(large: Studio) -> None:
     large.window.session.settings.set_target_size(200)
     text = large.window.bar.progress_text
     assert text.startswith("needs about")
-    assert text.endswith("settings changed since this training")
+    assert text.endswith("settings changed since this run")
 
 
 @pytest.mark.slow
@@ -105,12 +105,12 @@ def test_it_is_said_beside_the_merges_of_another_corpus(studio: Studio, machine:
     open_large(studio, tmp_path)
     bar = studio.window.bar
     assert bar.progress_text.startswith("needs about")
-    assert "the merges are those of “" in bar.progress_text
+    assert "the merges are from “" in bar.progress_text
     for width in (2400, 1440, studio.window.minimumWidth()):
         studio.window.resize(width, 900)
         assert bar._progress_label.text().startswith(("needs about", f"{round(needed(studio) / 1e6)} MB, under 1 s"))
     studio.window.resize(2400, 900)
-    assert "18 GB free · under 1 s · the merges are those of “" in bar._progress_label.text()
+    assert "18 GB free · under 1 s · the merges are from “" in bar._progress_label.text()
 
 
 @pytest.mark.slow

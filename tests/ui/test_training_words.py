@@ -9,7 +9,7 @@ from wordpiece_studio.session.records import TrainerState
 if TYPE_CHECKING:
     from tests.ui.conftest import Studio
 
-PREPARING = "Preparing the fast engine (only at the first start)…"
+PREPARING = "Preparing the fast engine (first start only)…"
 
 
 def test_it_is_said_that_the_engine_is_prepared_and_then_that_it_is_ready(studio: Studio) -> None:

@@ -73,7 +73,7 @@ class Bench:
 
 @pytest.fixture
 def empty_bench(qtbot: QtBot) -> Iterator[Bench]:
-    """Nothing is trained yet."""
+    """A bench without a run."""
     bench = Bench(qtbot)
     yield bench
     bench.close()

@@ -1,4 +1,4 @@
-"""Panes that show how tokens are used, with all that they need."""
+"""Panes that show token usage, with everything they need."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
 
 
 class Looking:
-    """The figures of a bench's model, for its panes."""
+    """The usage figures of a bench's model, for its panes."""
 
     def __init__(self, bench: Bench) -> None:
         self.bench = bench
         self.usage = TokenUsage(bench.model)
 
     def show(self, pane_class: Callable[..., Any], width: int = 560, height: int = 500) -> Any:
-        """Show a pane and wait until the figures are known, if there are any to come."""
+        """Show a pane and wait until the figures are known, if any are expected."""
         pane = self.bench.show(lambda model, theme: pane_class(model, self.usage, theme), width=width, height=height)
         self.settle()
         return pane
 
     def settle(self) -> None:
-        """Let figures and words be found and the panes refresh."""
+        """Wait for figures and words, and let the panes refresh."""
         self.bench.wait(self._is_at_rest)
 
     def _is_at_rest(self) -> bool:
@@ -36,7 +36,7 @@ class Looking:
         return is_known and is_refreshed and not self.usage.details._job.is_running
 
     def close(self) -> None:
-        """Stop what runs."""
+        """Stop running jobs."""
         self.usage.close()
         for pane in self.bench.panes:
             if hasattr(pane, "close_jobs"):

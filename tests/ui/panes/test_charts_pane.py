@@ -1,4 +1,4 @@
-"""The charts: what they show, that they follow step and selection, and that they move them."""
+"""The charts: what they show, and that they follow and move step and selection."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ VALUE, SYMBOLS, FERTILITY, LENGTHS, ZIPF, ALL = range(6)
 
 
 class Usage(QObject):
-    """The tokens' use, told by the test."""
+    """Token usage, set by the test."""
 
     changed = Signal()
 
@@ -58,7 +58,7 @@ class Usage(QObject):
 
 
 class Charts:
-    """A pane and what it is given."""
+    """A pane and its inputs."""
 
     def __init__(self, bench: Bench, width: int = 420, height: int = 300) -> None:
         self.bench, self.model = bench, bench.model
@@ -97,21 +97,21 @@ def charts(bench: Bench) -> Charts:
 def test_nothing_is_trained_yet(empty_bench: Bench) -> None:
     charts = Charts(empty_bench)
     for index in (VALUE, LENGTHS, ZIPF):
-        assert charts.choose(index).sentence == "Nothing is trained yet. Train, and the charts appear here."
+        assert charts.choose(index).sentence == "Nothing has been trained yet. Train to see the charts here."
     with pytest.raises(StudioError, match="no chart to save"):
         charts.pane.picture("png")
 
 
 def test_a_run_without_a_merge_has_no_charts(empty_bench: Bench) -> None:
     empty_bench.train(vocab_size=45)
-    assert Charts(empty_bench).choose(VALUE).sentence == "No merge yet. After the first one the charts appear here."
+    assert Charts(empty_bench).choose(VALUE).sentence == "No merges yet. The charts appear here after the first one."
 
 
-def test_the_value_of_the_step_is_said(charts: Charts) -> None:
+def test_the_readout_gives_the_value_of_the_step(charts: Charts) -> None:
     chart = charts.choose(VALUE)
     assert chart.readout == "merge 12: score 0.1667 · ch + ##a → cha · tie of 2"
     assert chart.accessibleName() == "Value per step"
-    assert chart.accessibleDescription().startswith("Value per step, 25 merges, now step 12: merge 12: score 0.1667")
+    assert chart.accessibleDescription().startswith("Value per step, 25 merges, at step 12: merge 12: score 0.1667")
     assert charts.pane.hint == "after merge 12 of 25"
 
 
@@ -152,10 +152,10 @@ def test_lengths_of_the_vocabulary_at_the_step(charts: Charts) -> None:
     assert chart._learned.tolist() == np.bincount(learned).tolist()
     assert chart._alphabet.tolist()[:2] == [0, 40]
     charts.model.seek(0)
-    charts.bench.wait(lambda: chart.readout == "after merge 0: no token is learned yet")
+    charts.bench.wait(lambda: chart.readout == "after merge 0: no token learned yet")
 
 
-def test_zipf_waits_for_the_counting_and_follows_it(charts: Charts) -> None:
+def test_zipf_waits_for_counting_and_follows_it(charts: Charts) -> None:
     chart = charts.choose(ZIPF)
     assert charts.usage.wanted
     assert chart.sentence == "Counting how often tokens are used…"
@@ -172,7 +172,7 @@ def test_zipf_waits_for_the_counting_and_follows_it(charts: Charts) -> None:
 
 
 def token_frequencies(charts: Charts) -> list[int]:
-    """Count what longest match makes of the corpus, the plain way."""
+    """Count how longest match tokenizes the corpus, in the simplest way."""
     model = charts.model
     tokenizer = model.tokenizer_at(12)
     assert isinstance(tokenizer, Tokenizer)
@@ -215,12 +215,12 @@ def test_the_marks_follow_the_step_in_the_same_frame(charts: Charts) -> None:
     assert chart.readout.startswith("merge 20: ")
 
 
-def test_pointing_says_the_figures_there_and_leaves_the_step(charts: Charts) -> None:
+def test_pointing_shows_the_figures_there_and_leaves_the_step(charts: Charts) -> None:
     chart = charts.choose(VALUE)
     charts.hover(chart, 4)
     assert chart.readout.startswith("merge 4: score 0.5")
     assert charts.model.step == 12
-    assert "now step 12" in chart.accessibleDescription()
+    assert "at step 12" in chart.accessibleDescription()
 
 
 def test_keys_move_the_step(charts: Charts) -> None:
@@ -288,20 +288,20 @@ def test_a_pane_behind_a_tab_makes_no_charts(bench: Bench) -> None:
     bench.wait(lambda: bool(pane.charts) and pane.charts[0].readout.startswith("merge 3: "))
 
 
-def test_a_hidden_pane_wants_no_figures(bench: Bench) -> None:
+def test_a_hidden_pane_requests_no_figures(bench: Bench) -> None:
     charts = Charts(bench, 960, 600)
     assert charts.usage.wanted
     charts.pane.hide()
     assert not charts.usage.wanted
 
 
-def test_another_run_is_drawn_anew(charts: Charts) -> None:
+def test_another_run_is_redrawn(charts: Charts) -> None:
     chart = charts.choose(VALUE)
     charts.bench.train(["unaffable people are affable and unable to be people"], vocab_size=60)
     charts.bench.wait(lambda: len(chart._curve.getData()[0]) == charts.model.merge_count != 25)
 
 
-def test_the_charts_have_the_colours_of_the_theme(charts: Charts) -> None:
+def test_the_charts_have_the_colors_of_the_theme(charts: Charts) -> None:
     chart, theme = charts.choose(VALUE), charts.bench.theme
     for look in ("dark", "contrast", "light"):
         theme.set_choice(look)
@@ -310,7 +310,7 @@ def test_the_charts_have_the_colours_of_the_theme(charts: Charts) -> None:
 
 
 @pytest.mark.parametrize("colors", LOOKS.values(), ids=LOOKS)
-def test_curves_marks_and_their_labels_can_be_told_from_the_ground(colors: Colors) -> None:
+def test_curves_marks_and_labels_stand_out_from_the_background(colors: Colors) -> None:
     for line in (colors.accent, colors.tie_text, colors.text, colors.muted):
         assert contrast(line, colors.surface) >= 3  # WCAG 2.2, 1.4.11
     for label in (colors.accent_ink, colors.tie_text, colors.muted):
@@ -321,7 +321,7 @@ def test_curves_marks_and_their_labels_can_be_told_from_the_ground(colors: Color
 
 
 def cut_labels(chart: Chart) -> list[str]:
-    """The texts on the axes of which a letter lies outside of the plot, where it is cut."""
+    """Return the labels with letters outside the plot, where they are cut off."""
     plot, cut = chart.canvas._box.sceneBoundingRect().adjusted(-1, -1, 1, 1), []
     for item in chart.canvas._view.scene().items():
         if isinstance(item, TextItem) and item.isVisible() and item.textItem.toPlainText():
@@ -332,7 +332,7 @@ def cut_labels(chart: Chart) -> list[str]:
 
 
 @some_pairs(("size", "points"), [(300, 110), (300, 180), (420, 300), (1200, 140)], [16, 10, 7])
-def test_no_label_is_cut_whatever_the_size(bench: Bench, size: tuple[int, int], points: int) -> None:
+def test_no_label_is_cut_off_at_any_size(bench: Bench, size: tuple[int, int], points: int) -> None:
     bench.train(vocab_size=150)
     charts = Charts(bench, *size)
     charts.changes.set_rows([TextChange(3, "x", 9)], start=TextSummary(words=2, tokens=10, unknown=0))
@@ -346,14 +346,14 @@ def test_no_label_is_cut_whatever_the_size(bench: Bench, size: tuple[int, int], 
     assert not cut
 
 
-def test_labels_that_have_room_are_there(bench: Bench) -> None:
+def test_labels_that_fit_are_shown(bench: Bench) -> None:
     bench.train(vocab_size=150)
     chart = Charts(bench).choose(LENGTHS)
     assert all(label.isVisible() for label in chart._labels)
     assert not chart._labels[0].rect.intersects(chart._labels[1].rect)
 
 
-def test_the_line_of_figures_gives_way_as_a_whole(bench: Bench) -> None:
+def test_the_line_of_figures_is_hidden_completely(bench: Bench) -> None:
     charts = Charts(bench, 420, 300)
     chart = charts.choose(VALUE)
     for height in range(300, 60, -7):
@@ -369,7 +369,7 @@ def test_the_line_of_figures_gives_way_as_a_whole(bench: Bench) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("index", [VALUE, ALL])
-def test_pictures_are_white_and_hold_title_and_axes(bench: Bench, index: int) -> None:
+def test_pictures_are_white_and_have_title_and_axes(bench: Bench, index: int) -> None:
     bench.theme.set_choice("dark")
     charts = Charts(bench, 960, 600)
     charts.pane.choose(index)
@@ -399,7 +399,7 @@ def test_the_drawing_of_a_single_merge_has_no_empty_path(empty_bench: Bench, ind
     assert QSvgRenderer(drawing).isValid()
 
 
-def test_a_token_that_looks_like_markup_is_shown_as_it_is(empty_bench: Bench) -> None:
+def test_a_token_that_looks_like_markup_is_shown_literally(empty_bench: Bench) -> None:
     token = "<img src=x>"
     empty_bench.model.start(WordCounts.from_pairs([(token, 5)]), TrainingConfig(objective="count"))
     empty_bench.wait(lambda: empty_bench.model.state is TrainerState.FINISHED)
@@ -416,7 +416,7 @@ def test_a_token_that_looks_like_markup_is_shown_as_it_is(empty_bench: Bench) ->
 # -- what it must leave alone
 
 
-def test_pyqtgraph_takes_no_hook(charts: Charts) -> None:
+def test_pyqtgraph_installs_no_hook(charts: Charts) -> None:
     charts.choose(VALUE)
     assert "pyqtgraph" in sys.modules
     for hook in (sys.excepthook, threading.excepthook):
@@ -449,6 +449,6 @@ model.close()
 
 
 @pytest.mark.slow
-def test_pyqtgraph_is_brought_in_when_the_pane_is_first_seen() -> None:
+def test_pyqtgraph_is_imported_when_the_pane_is_first_shown() -> None:
     done = subprocess.run([sys.executable, "-c", _HIDDEN], capture_output=True, text=True, timeout=60, check=False)
     assert done.stdout.split() == ["False", "True", "True"], done.stderr

@@ -1,4 +1,4 @@
-"""Chips: where they lie, how they are walked through, and that only what is seen is laid out and painted."""
+"""Chips: their layout, moving through them, and that only visible ones are laid out and painted."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Line:
 
 
 class Lines(list[Line]):
-    """Lines as a text gives them."""
+    """The lines of a text."""
 
     @property
     def texts(self) -> list[str]:
@@ -70,7 +70,7 @@ def ten_pixels_a_chip(of: Line) -> list[list[float]]:
     return [[10.0] * len(word.pieces) for word in of.words]
 
 
-def test_words_are_kept_whole() -> None:
+def test_words_stay_in_one_row() -> None:
     placed = lay_out([[10, 10], [10, 10], [10]], 46, SPACING)
     assert [(chip.x, chip.y) for chip in placed.chips] == [(0, 0), (12, 0), (0, 20), (12, 20), (28, 20)]
     assert placed.height == 40
@@ -81,13 +81,13 @@ def test_a_word_wider_than_a_row_is_broken() -> None:
     assert [chip.y for chip in placed.chips] == [0, 0, 20, 20, 40]
 
 
-def test_no_chip_lies_on_another_one() -> None:
+def test_chips_do_not_overlap() -> None:
     placed = lay_out([[7.5] * (index % 5 + 1) for index in range(40)], 83, SPACING).chips
     for before, after in itertools.pairwise(placed):
         assert after.y > before.y or after.x >= before.x + before.width
 
 
-def test_nothing_takes_no_room() -> None:
+def test_an_empty_text_takes_no_room() -> None:
     assert lay_out([], 100, SPACING).height == 0
 
 
@@ -109,7 +109,7 @@ def test_only_lines_in_view_are_laid_out() -> None:
 
 
 def test_a_drag_lays_out_no_more_than_what_is_in_view(qtbot: QtBot, theme: Theme) -> None:
-    """What is below is laid out afterwards: during the drag the next step would throw it away."""
+    """What is below is laid out afterwards: during a drag, the next step would discard it."""
     asked: set[int] = set()
 
     def captions(of: Line, _piece: Piece) -> tuple[str, ...]:
@@ -136,7 +136,7 @@ def test_the_chips_of_unchanged_lines_are_kept() -> None:
     assert again.block(0) is not blocks.block(0)
 
 
-def test_walking_forth_and_back_visits_every_chip_once() -> None:
+def test_moving_forward_and_back_visits_every_chip_once() -> None:
     lines = Lines([line("a b", "c"), line(), line("d e f"), line()])
     places = [first_place(lines)]
     while (place := next_place(lines, places[-1])) is not None:
@@ -201,7 +201,7 @@ def test_a_chip_painted_again_looks_the_same_and_another_one_does_not(qtbot: QtB
     assert all(one != other for one, other in itertools.combinations(images, 2))
 
 
-def test_not_more_pictures_of_chips_are_kept_than_are_of_use(qtbot: QtBot, theme: Theme) -> None:
+def test_only_useful_pictures_of_chips_are_kept(qtbot: QtBot, theme: Theme) -> None:
     style = ChipStyle(theme)
     for number in range(1100):
         painted(style, 30, PLAIN_CHIP, token=str(number))

@@ -1,4 +1,4 @@
-"""The merge history by key and mouse."""
+"""The merge history by keyboard and mouse."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_it_counts_merges_and_ties(bench: Bench) -> None:
     assert (pane.title, pane.hint) == ("Merge history", "25 merges, 9 ties")
 
 
-def test_before_a_training_it_says_what_to_do(empty_bench: Bench) -> None:
+def test_before_training_it_says_what_to_do(empty_bench: Bench) -> None:
     pane = empty_bench.show(HistoryPane)
     assert "Train" in pane._empty.text
     assert not pane.view.isVisible()
@@ -88,7 +88,7 @@ def test_a_filter_that_finds_nothing_says_so(bench: Bench) -> None:
     assert "No merge matches" in pane._empty.text
 
 
-def test_a_step_that_is_typed_is_gone_to(bench: Bench) -> None:
+def test_typing_a_step_goes_there(bench: Bench) -> None:
     pane = bench.show(HistoryPane)
     pane.activateWindow()
     bench.wait(pane.isActiveWindow)
@@ -104,7 +104,7 @@ def test_a_step_that_is_typed_is_gone_to(bench: Bench) -> None:
     ("typed", "wanted"),
     [("1,2", 12), (" 1 2", 12), ("99999999999999999999", 25), ("-5abc", 5), ("0", 0), ("x", 3), ("..", 3)],
 )
-def test_whatever_is_typed_for_a_step(bench: Bench, typed: str, wanted: int) -> None:
+def test_whatever_is_typed_as_a_step(bench: Bench, typed: str, wanted: int) -> None:
     bench.model.seek(3)
     pane = bench.show(HistoryPane)
     pane.ask_for_step()
@@ -127,7 +127,7 @@ def test_selected_rows_are_copied_as_tab_separated_text(bench: Bench) -> None:
     assert len(lines) == 3
 
 
-def test_many_rows_are_copied_beside_the_window(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_rows_are_copied_in_the_background(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     pane = bench.show(HistoryPane)
     pane.view.selectAll()
     pane.copy_rows()
@@ -143,9 +143,7 @@ def test_many_rows_are_copied_beside_the_window(bench: Bench, monkeypatch: pytes
     pane.close_jobs()
 
 
-def test_a_selection_of_very_many_rows_is_given_up_when_they_are_sorted(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_selection_of_very_many_rows_is_dropped_on_sorting(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     pane = bench.show(HistoryPane)
     monkeypatch.setattr(history_view, "_MOST_CARRIED", 3)
     for last, kept in ((2, 3), (3, 0), (24, 25)):
@@ -176,7 +174,7 @@ def test_a_header_click_sorts_and_a_third_one_brings_the_steps_back(bench: Bench
         assert shown == pytest.approx(expected.tolist(), rel=0)
 
 
-def test_tokens_that_hold_tabs_do_not_break_the_lines_that_are_copied(empty_bench: Bench) -> None:
+def test_tokens_with_tabs_do_not_break_the_copied_lines(empty_bench: Bench) -> None:
     empty_bench.train()
     text = history_tsv(empty_bench.model.history, np.array([1, 25]))
     assert [line.count("\t") for line in text.splitlines()] == [len(MERGE_COLUMNS) - 1] * 3
@@ -197,7 +195,7 @@ def test_the_view_follows_new_rows_only_at_the_end(bench: Bench) -> None:
     assert not pane.view.is_at_end
 
 
-def test_getting_the_keyboard_moves_nothing(bench: Bench) -> None:
+def test_getting_the_keyboard_focus_moves_nothing(bench: Bench) -> None:
     bench.model.seek(0)
     pane = bench.show(HistoryPane)
     pane.view.setFocus()
@@ -206,7 +204,7 @@ def test_getting_the_keyboard_moves_nothing(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(("objective", "name"), [("score", "score"), ("likelihood", "gain"), ("count", "count")])
-def test_the_column_of_values_is_called_what_it_is(empty_bench: Bench, objective: str, name: str) -> None:
+def test_the_value_column_is_named_after_the_objective(empty_bench: Bench, objective: str, name: str) -> None:
     pane = empty_bench.show(HistoryPane)
     empty_bench.train(objective=objective)
     assert pane.rows.headerData(HistoryColumn.VALUE, Qt.Orientation.Horizontal) == name
@@ -224,7 +222,7 @@ def test_no_number_is_wider_than_its_column(empty_bench: Bench) -> None:
             assert QFontMetrics(font).horizontalAdvance(text) + 12 <= pane.view.columnWidth(column)
 
 
-def test_where_no_pair_is_left_no_next_merge_is_promised(empty_bench: Bench) -> None:
+def test_no_next_merge_is_promised_when_no_pair_is_left(empty_bench: Bench) -> None:
     empty_bench.train(["a b c"])
     pane = empty_bench.show(HistoryPane)
     assert "no pair is left" in pane._empty.text
@@ -243,7 +241,7 @@ def test_sorting_begins_at_the_top_unless_the_step_is_selected(bench: Bench) -> 
     assert 0 <= pane.view.rowViewportPosition(row) < pane.view.viewport().height()
 
 
-def test_the_row_of_the_step_is_found_even_behind_a_filter(bench: Bench) -> None:
+def test_the_row_of_the_step_is_found_despite_a_filter(bench: Bench) -> None:
     pane = bench.show(HistoryPane)
     pane._filter_row._text.setText("no such token")
     bench.settle()
@@ -251,7 +249,7 @@ def test_the_row_of_the_step_is_found_even_behind_a_filter(bench: Bench) -> None
     assert pane.view.selected_steps().tolist() == [bench.model.step]
 
 
-def test_a_column_of_numbers_cannot_be_drawn_narrower_than_its_numbers(bench: Bench) -> None:
+def test_a_number_column_cannot_be_dragged_narrower_than_its_numbers(bench: Bench) -> None:
     pane = bench.show(HistoryPane)
     before = pane.view.columns._number_widths[HistoryColumn.SYMBOLS]
     pane.view.setColumnWidth(HistoryColumn.SYMBOLS, 5)

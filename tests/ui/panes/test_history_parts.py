@@ -1,4 +1,4 @@
-"""The merge history: what is looked at, its columns, its expressions, and its menu for those without a mouse."""
+"""The merge history: selection, columns, expressions, and the menu for those without a mouse."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def pane(bench: Bench) -> Iterator[HistoryPane]:
     pane.close_jobs()
 
 
-# What is looked at.
+# The selection.
 
 
 @pytest.mark.parametrize("column", ["LEFT", "RIGHT", "TOKEN"])
-def test_a_click_on_a_token_looks_at_it_and_stays_in_time(bench: Bench, pane: HistoryPane, column: str) -> None:
+def test_a_click_on_a_token_selects_it_and_keeps_the_step(bench: Bench, pane: HistoryPane, column: str) -> None:
     bench.seek(3)
     click_row(bench, pane, 7, HistoryColumn[column])
     merge = bench.model.history[7]
@@ -57,7 +57,7 @@ def test_a_click_on_a_token_looks_at_it_and_stays_in_time(bench: Bench, pane: Hi
         (None, 0),
     ],
 )
-def test_the_row_of_what_is_looked_at_is_marked_and_in_view(
+def test_the_row_of_the_selection_is_marked_and_in_view(
     bench: Bench, pane: HistoryPane, selection: Selection | None, step: int
 ) -> None:
     bench.model.set_selection(Selection("token", text="Th"))
@@ -85,7 +85,7 @@ def test_a_token_that_is_clicked_here_does_not_move_the_table(bench: Bench, pane
     assert pane.view.verticalScrollBar().value() == before
 
 
-def test_a_token_born_while_it_is_looked_at_is_marked_then(bench: Bench, pane: HistoryPane) -> None:
+def test_a_token_born_while_selected_is_marked_then(bench: Bench, pane: HistoryPane) -> None:
     bench.model.train_further(vocab_size=71)
     bench.wait(lambda: bench.model.merge_count == 26)
     token = bench.model.history[25].token
@@ -111,7 +111,7 @@ def test_only_the_changes_of_the_live_text(bench: Bench) -> None:
     assert (pane.rows.shown_merges() + 1).tolist() == [4, 9]
 
 
-def test_an_expression_filters_and_a_wrong_one_is_told_below(bench: Bench, pane: HistoryPane) -> None:
+def test_an_expression_filters_and_its_error_is_shown_below(bench: Bench, pane: HistoryPane) -> None:
     pane.open_filter()
     bench.qtbot.mouseClick(pane._filter_row._is_pattern, Qt.MouseButton.LeftButton)
     pane._filter_row._text.setText("^##f.l$")
@@ -191,7 +191,7 @@ def test_the_last_column_cannot_be_hidden(pane: HistoryPane) -> None:
     assert action(menu_of(pane), "step").isEnabled()
 
 
-def test_choice_and_order_are_taken_again(bench: Bench, pane: HistoryPane) -> None:
+def test_choice_and_order_are_restored(bench: Bench, pane: HistoryPane) -> None:
     columns = pane.view.columns
     columns.choose(frozenset({HistoryColumn.STEP, HistoryColumn.WORDS, HistoryColumn.TOKEN}))
     with bench.qtbot.waitSignal(pane.columns_chosen) as caught:
@@ -210,11 +210,11 @@ def test_rows_are_sorted_by_the_menu(bench: Bench, pane: HistoryPane) -> None:
     action(menu_of(pane)._sorting, "Largest first").trigger()
     values = bench.model.history.column("value")[pane.rows.shown_merges()]
     assert values.tolist() == sorted(values, reverse=True)
-    action(menu_of(pane)._sorting, "Nothing: in the order of the steps").trigger()
+    action(menu_of(pane)._sorting, "None (in step order)").trigger()
     assert pane.rows.is_plain
 
 
-def test_every_control_has_a_name_and_takes_the_keyboard(pane: HistoryPane) -> None:
+def test_every_control_has_a_name_and_takes_the_keyboard_focus(pane: HistoryPane) -> None:
     controls = pane._controls
     buttons = [controls._filter, controls._step, controls._step, controls._columns, controls._export]
     row = pane._filter_row

@@ -1,4 +1,4 @@
-"""The live text field: its text is what it shows, whatever is typed, pasted or set."""
+"""The live text field: it shows exactly its text, whatever is typed, pasted or set."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ ways = st.lists(st.tuples(st.sampled_from(_WAYS), texts, st.integers(0, 20), st.
 
 
 def come_in(edit: LimitedEdit, what: str, text: str) -> None:
-    """Let a text, or what else is to be done, reach an editor in one of all ways."""
+    """Perform an action on an editor: a text that arrives in one of several ways, or something else."""
     if what == "paste":
         copy_text(text)
         edit.paste()
@@ -103,7 +103,7 @@ def come_in(edit: LimitedEdit, what: str, text: str) -> None:
 @example([("paste", "ab", 0, 0), ("key", "", 2, 2), ("undo", "", 0, 0), ("redo", "", 0, 0)], 3)
 @example([("commit", "a\U0001f917\U0001f917", 0, 0), ("drop", "abc", 1, 2), ("undo", "", 0, 0)], 2)
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
-def test_whatever_comes_in_it_never_holds_more(qapp: object, done: list[tuple[str, str, int, int]], most: int) -> None:
+def test_it_never_holds_more_whatever_comes_in(qapp: object, done: list[tuple[str, str, int, int]], most: int) -> None:
     edit, told = LiveEdit(2, 4), []
     edit._most = most
     edit.text_changed.connect(told.append)
@@ -125,7 +125,7 @@ def test_whatever_comes_in_it_never_holds_more(qapp: object, done: list[tuple[st
 
 @pytest.fixture
 def full(qapp: object) -> Iterator[LimitedEdit]:
-    """An editor for five characters that is full."""
+    """A full editor with room for five characters."""
     edit = LimitedEdit(most=5)
     edit.set_text("abcde")
     yield edit
@@ -136,7 +136,7 @@ def full(qapp: object) -> Iterator[LimitedEdit]:
 @pytest.mark.parametrize(
     ("what", "left_out"), [("paste", 4), ("drop", 4), ("commit", 4), ("insert", 4), ("append", 5), ("key", 1)]
 )
-def test_what_is_there_stays_and_the_rest_is_counted(full: LimitedEdit, what: str, left_out: int) -> None:
+def test_what_fits_stays_and_the_rest_is_counted(full: LimitedEdit, what: str, left_out: int) -> None:
     come_in(full, what, "wxyz")
     assert (full.text, full.left_out) == ("abcde", left_out)
     full.moveCursor(QTextCursor.MoveOperation.End)
@@ -162,7 +162,7 @@ def test_no_character_is_cut_in_two(text: str, most: int, kept: str) -> None:
     assert beginning(text, most) == kept
 
 
-def test_a_text_too_long_to_tokenize_live_is_cut_and_counted(qapp: object) -> None:
+def test_a_text_too_long_to_tokenize_live_is_truncated_and_counted(qapp: object) -> None:
     edit = LiveEdit(2, 4)
     edit.set_text("\n" * 4_000_000)
     assert (len(edit.text), edit.left_out) == (MOST_CHARACTERS, 4_000_000 - MOST_CHARACTERS)

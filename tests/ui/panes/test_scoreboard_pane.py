@@ -35,7 +35,7 @@ def seek(bench: Bench, pane: ScoreboardPane, step: int) -> None:
     bench.wait(lambda: pane._candidates is not None and pane._candidates.step == max(step, 1) - 1)
 
 
-def test_before_a_training_it_says_what_to_do(empty_bench: Bench) -> None:
+def test_before_training_it_says_what_to_do(empty_bench: Bench) -> None:
     pane = empty_bench.show(ScoreboardPane)
     assert pane.title == "Scoreboard"
     assert "Train" in pane._middle.nothing.text
@@ -159,7 +159,7 @@ def start_long_training(bench: Bench) -> None:
     bench.wait(lambda: bench.model.state is TrainerState.TRAINING and bench.model.merge_count > 20)
 
 
-def test_at_the_head_of_a_training_a_button_pauses_it(empty_bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_at_the_head_of_training_a_button_pauses_it(empty_bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     # A merge at a time, with a rest after each: however busy the machine is, the button comes before the end.
     monkeypatch.setattr(Pacer, "note", lambda *_: time.sleep(0.005))
     pane = empty_bench.show(ScoreboardPane)
@@ -172,7 +172,7 @@ def test_at_the_head_of_a_training_a_button_pauses_it(empty_bench: Bench, monkey
     assert pane.title.startswith("Scoreboard: merge ")
 
 
-def test_behind_the_head_of_a_training_the_candidates_are_there(empty_bench: Bench) -> None:
+def test_behind_the_head_of_training_the_candidates_are_shown(empty_bench: Bench) -> None:
     pane = empty_bench.show(ScoreboardPane)
     start_long_training(empty_bench)
     model = empty_bench.model
@@ -208,7 +208,7 @@ def test_an_untrained_scoreboard_has_no_empty_table_for_the_keyboard(empty_bench
     assert not pane._candidates_view.isVisible()
 
 
-def test_three_words_are_seen_at_once_where_there_is_room(empty_bench: Bench) -> None:
+def test_three_words_are_visible_where_there_is_room(empty_bench: Bench) -> None:
     empty_bench.train(objective="count")
     pane = empty_bench.show(ScoreboardPane, height=420)
     seek(empty_bench, pane, 1)
@@ -217,7 +217,7 @@ def test_three_words_are_seen_at_once_where_there_is_room(empty_bench: Bench) ->
 
 
 @pytest.mark.parametrize("height", [168, 190, 240, 300])
-def test_two_candidates_and_a_word_are_seen_however_low_it_is(bench: Bench, height: int) -> None:
+def test_two_candidates_and_a_word_are_visible_at_any_height(bench: Bench, height: int) -> None:
     pane = bench.show(ScoreboardPane, width=400, height=height)
     seek(bench, pane, 12)
     for table, rows in ((pane._candidates_view, 2), (pane._words.view, 1)):
@@ -227,7 +227,7 @@ def test_two_candidates_and_a_word_are_seen_however_low_it_is(bench: Bench, heig
 
 
 def cut_parts(pane: ScoreboardPane) -> list[str]:
-    """The parts of the formula, and the words' title, of which not all is seen."""
+    """Return the parts of the formula, and the title of the words, that are not completely visible."""
     parts = [pane._top.line, pane._top.ratio, pane._top.tie, pane._words._title]
     cut = [part for part in parts if part.isVisible() and part.height() < part.heightForWidth(part.width())]
     cut += [part for part in parts if part.isVisible() and part.visibleRegion().boundingRect() != part.rect()]
@@ -235,7 +235,7 @@ def cut_parts(pane: ScoreboardPane) -> list[str]:
 
 
 @some_pairs(("width", "points"), [330, 470, 800], [16, 10, 7])
-def test_what_has_no_room_gives_way_as_a_whole(bench: Bench, width: int, points: int) -> None:
+def test_parts_that_do_not_fit_are_hidden_completely(bench: Bench, width: int, points: int) -> None:
     pane = bench.show(ScoreboardPane, width=width, height=600)
     pane.setStyleSheet(f"* {{ font-size: {points}pt; }}")
     bench.theme.set_scale(points / 10)
@@ -249,7 +249,7 @@ def test_what_has_no_room_gives_way_as_a_whole(bench: Bench, width: int, points:
     assert seen == {(True, True), (True, False)}
 
 
-def test_a_larger_type_gives_way_too(bench: Bench) -> None:
+def test_parts_are_hidden_with_a_larger_font_too(bench: Bench) -> None:
     pane = bench.show(ScoreboardPane, width=420, height=330)
     seek(bench, pane, 12)
     for points in range(7, 17):
@@ -259,7 +259,7 @@ def test_a_larger_type_gives_way_too(bench: Bench) -> None:
         assert pane.minimumSizeHint().height() > 330 or cut_parts(pane) == [], points
 
 
-def test_more_candidates_are_asked_for_at_the_end_and_by_the_button(bench: Bench) -> None:
+def test_more_candidates_are_requested_at_the_end_and_by_the_button(bench: Bench) -> None:
     pane = bench.show(ScoreboardPane)
     seek(bench, pane, 12)
     view = pane._candidates_view
@@ -312,7 +312,7 @@ def test_the_tie_is_explained_in_a_sentence(bench: Bench) -> None:
     assert not pane._top.tie.isVisible()
 
 
-def test_the_ratio_says_what_it_is_normalised_by(bench: Bench) -> None:
+def test_the_ratio_says_what_it_is_normalized_by(bench: Bench) -> None:
     pane = bench.show(ScoreboardPane)
     seek(bench, pane, 12)
     merge, history = bench.model.history[11], bench.model.history
@@ -324,16 +324,16 @@ def test_the_ratio_says_what_it_is_normalised_by(bench: Bench) -> None:
     ratio = p_both / (p_left * p_right)
     assert ratio_of(merge, symbols) == ratio
     assert float(ratio) == pytest.approx(merge.value * symbols, rel=1e-15)
-    assert f"= {value_text(float(ratio))}:" in pane._top.ratio.text()
+    assert f"= {value_text(float(ratio))} (times" in pane._top.ratio.text()
     assert f"N = {symbols}" in pane._top.ratio.text()
     neighbours = sum(count * (len(history.segmentation(word, 11)) - 1) for word, count in bench.model.counts.items())
     over_neighbours = Fraction(merge.pair_frequency, neighbours) / (p_left * p_right)
     assert ratio_over_neighbours(merge, symbols, words) == over_neighbours
-    assert f"P = {neighbours} pairs" in pane._top.ratio.toolTip()
+    assert f"P = {neighbours} adjacent pairs" in pane._top.ratio.toolTip()
     assert value_text(float(over_neighbours)) in pane._top.ratio.toolTip()
 
 
-def test_a_token_shows_the_words_that_hold_it_and_the_pair_it_was_born_from(bench: Bench) -> None:
+def test_a_token_shows_the_words_that_contain_it_and_its_pair(bench: Bench) -> None:
     pane = bench.show(ScoreboardPane)
     seek(bench, pane, 12)
     history = bench.model.history
@@ -346,12 +346,12 @@ def test_a_token_shows_the_words_that_hold_it_and_the_pair_it_was_born_from(benc
     assert pane._candidates_view.currentIndex().row() == 0
     assert [row.before == row.after for row in pane._words.view.words.words.words] == [False]
     bench.model.set_selection(Selection("token", text=history[20].token))
-    assert pane._words.title == f"{history[20].token} is not learned yet: step 21 makes it"
+    assert pane._words.title == f"{history[20].token} is not learned until step 21"
     bench.model.set_selection(Selection("token", text="nothing"))
-    assert "no token" in pane._words.title
+    assert "not a token" in pane._words.title
 
 
-def test_a_word_is_shown_before_and_after_or_marked_where_it_stands(bench: Bench) -> None:
+def test_a_word_is_shown_before_and_after_or_marked_in_place(bench: Bench) -> None:
     pane = bench.show(ScoreboardPane)
     seek(bench, pane, 12)
     bench.model.set_selection(Selection("word", text="chapter"))
@@ -360,16 +360,14 @@ def test_a_word_is_shown_before_and_after_or_marked_where_it_stands(bench: Bench
     bench.model.set_selection(Selection("word", text="Hugging"))
     (row,) = pane._words.view.words.words.words
     assert row.before == row.after == tuple(bench.model.history.segmentation("Hugging", 12))
-    assert pane._words.title == "Hugging stays as it is at this merge"
+    assert pane._words.title == "Hugging is unchanged by this merge"
     bench.model.set_selection(Selection("word", text="zebra"))
     assert pane._words.title == "zebra is not a word of this corpus"
     bench.model.set_selection(None)
     assert pane._words.title == "In one word: ch + ##a"
 
 
-def test_in_a_large_corpus_the_words_are_looked_for_beside_the_window(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_in_a_large_corpus_words_are_found_in_the_background(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("wordpiece_studio.ui.panes.scoreboard.words_panel._MOST_CELLS", 0)
     pane = bench.show(ScoreboardPane)
     try:
@@ -397,7 +395,7 @@ def test_a_candidate_can_be_chosen_again_at_another_step(bench: Bench) -> None:
         assert pane._words.title == "In one word: H + ##u"
 
 
-def test_the_reduced_formulas_are_there_where_the_button_gives_up_its_text(bench: Bench) -> None:
+def test_reduced_formulas_are_shown_where_the_button_drops_its_text(bench: Bench) -> None:
     pane = bench.show(ScoreboardPane)
     seek(bench, pane, 12)
     view = pane._candidates_view

@@ -1,4 +1,4 @@
-"""The small table models as Qt wants them, and the timeline's plot with very many merges."""
+"""The small table models against Qt's model tester, and the timeline plot with very many merges."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_the_tables_of_the_tokenization(
         bench.seek(bench.model.step - 5)
 
 
-def test_bars_of_values_without_a_sign_for_length() -> None:
+def test_bars_of_values_that_are_not_positive() -> None:
     model = CandidatesModel()
     model.set_candidates([candidate(-1.0), candidate(-2.0)], "likelihood", 9, "gain")
     assert model.share(1) == 0

@@ -1,4 +1,4 @@
-"""How tokens, numbers, values and formulas are written; the numbers of the timeline's curve; the words of a pair."""
+"""How tokens, numbers, values and formulas are written; the numbers of the timeline curve; the words of a pair."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Pair:
         ("한" * 70, "한" * 59 + "…"),
     ],
 )
-def test_what_cannot_be_seen_is_spelled_out(token: str, text: str) -> None:
+def test_invisible_characters_are_spelled_out(token: str, text: str) -> None:
     assert token_text(token) == text
 
 

@@ -25,7 +25,7 @@ def test_heights_are_logarithmic() -> None:
 
 
 @given(st.lists(st.lists(st.floats(-1, 1e9), max_size=50), max_size=5))
-def test_a_curve_that_grew_is_the_same_as_one_made_at_once(parts: list[list[float]]) -> None:
+def test_a_curve_grown_in_parts_equals_one_made_at_once(parts: list[list[float]]) -> None:
     grown, whole = curve_of(*parts), curve_of([value for part in parts for value in part])
     assert grown.heights().tolist() == whole.heights().tolist()
 
@@ -40,12 +40,12 @@ def test_a_long_curve_keeps_its_peaks_in_few_columns() -> None:
     assert (lows == 0).all()
 
 
-def test_neighbouring_columns_touch() -> None:
+def test_adjacent_columns_touch() -> None:
     _, lows, highs = curve_of(np.geomspace(9, 1, 5000)).columns(100)
     assert (highs[1:] >= lows[:-1]).all()
 
 
-def test_marks_are_one_a_column_at_most() -> None:
+def test_there_is_at_most_one_mark_per_column() -> None:
     assert thinned(np.array([2, 3]), 5, 900).tolist() == [2, 3]
     marks = thinned(np.arange(1, 100_001), 100_000, 400)
     assert len(marks) <= 401

@@ -1,4 +1,4 @@
-"""The marks of the timeline: changes of the text, breakpoints, A and B, the bookmarks, and the selection."""
+"""The marks of the timeline: changes of the text, breakpoints, A and B, bookmarks, and the selection."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_running_on_and_back_by_button(bench: Bench, timeline: Timeline) -> None
     assert timeline.pane.hint == "step 25 of 25 · no further breakpoint is hit"
 
 
-def test_the_editor_adds_refuses_and_takes_away(bench: Bench, timeline: Timeline) -> None:
+def test_the_editor_adds_refuses_and_removes(bench: Bench, timeline: Timeline) -> None:
     click(bench, timeline.pane, "breakpoints")
     editor, table = timeline.controller.editor, timeline.marks.breakpoints
     qtbot, kinds = bench.qtbot, editor._kind
@@ -87,10 +87,10 @@ def test_the_editor_adds_refuses_and_takes_away(bench: Bench, timeline: Timeline
     qtbot.keyClicks(editor._field, "^ch)")
     qtbot.keyClick(editor._field, Qt.Key.Key_Return)
     assert table.all == (Breakpoint("pattern", "(^ch)"),)
-    assert editor._found.text() == "Steps of this run that are hit: 4"
+    bench.wait(lambda: editor._found.text() == "Steps hit in this run: 4")
     kinds.setCurrentIndex(kinds.findData("value"))
     qtbot.keyClicks(editor._field, "much")
-    assert "no number" in editor._problem.text()
+    assert "not a number" in editor._problem.text()
     editor._field.setText("0.2")
     qtbot.mouseClick(editor._add, Qt.MouseButton.LeftButton)
     assert table.all[1] == Breakpoint("value", number=0.2)
@@ -105,7 +105,7 @@ def test_the_editor_adds_refuses_and_takes_away(bench: Bench, timeline: Timeline
 # -- markers
 
 
-def test_markers_by_button_and_by_hand(bench: Bench, timeline: Timeline) -> None:
+def test_markers_by_button_and_by_dragging(bench: Bench, timeline: Timeline) -> None:
     pane, markers = timeline.pane, timeline.marks.markers
     bench.seek(6)
     click(bench, pane, "marker_a")
@@ -132,7 +132,7 @@ def test_markers_by_button_and_by_hand(bench: Bench, timeline: Timeline) -> None
 # -- the bookmarks
 
 
-def test_a_step_is_kept_and_returned_to(bench: Bench, timeline: Timeline) -> None:
+def test_a_step_is_bookmarked_and_returned_to(bench: Bench, timeline: Timeline) -> None:
     bench.seek(12)
     click(bench, timeline.pane, "keep")
     dialog = timeline.window.findChild(KeepDialog)
@@ -154,7 +154,7 @@ def test_a_step_is_kept_and_returned_to(bench: Bench, timeline: Timeline) -> Non
 # -- the selection
 
 
-def test_the_birth_of_what_is_looked_at_is_marked(bench: Bench, timeline: Timeline) -> None:
+def test_the_birth_of_the_selection_is_marked(bench: Bench, timeline: Timeline) -> None:
     for selection, step in (
         (Selection("token", text="cha"), 12),
         (Selection("pair", left="ch", right="##a"), 12),
@@ -166,14 +166,14 @@ def test_the_birth_of_what_is_looked_at_is_marked(bench: Bench, timeline: Timeli
 
 @pytest.fixture
 def bookmarks(bench: Bench, timeline: Timeline) -> BookmarksDialog:
-    """Two notes, of which none is chosen."""
+    """Two bookmarks, neither of them selected."""
     timeline.marks.bookmarks.keep("the first tie", 12)
     timeline.marks.bookmarks.keep("the end", 25)
     click(bench, timeline.pane, "bookmarks")
     return timeline.controller.bookmarks
 
 
-def test_a_line_that_is_being_edited_is_not_edited_again(bench: Bench, bookmarks: BookmarksDialog) -> None:
+def test_a_note_being_edited_is_not_edited_again(bench: Bench, bookmarks: BookmarksDialog) -> None:
     bookmarks.select_row(0)
     for _ in range(2):
         bench.qtbot.mouseClick(bookmarks._edit, Qt.MouseButton.LeftButton)
@@ -192,7 +192,7 @@ def test_a_note_is_deleted_while_its_line_is_edited(bench: Bench, bookmarks: Boo
     assert [note.text for note in bookmarks._bookmarks.notes] == ["the end"]
 
 
-def test_nothing_is_done_to_a_note_that_is_not_seen_to_be_chosen(bench: Bench, bookmarks: BookmarksDialog) -> None:
+def test_nothing_is_done_to_a_note_not_visibly_selected(bench: Bench, bookmarks: BookmarksDialog) -> None:
     assert not bookmarks._edit.isEnabled()
     assert not bookmarks._remove.isEnabled()
     bookmarks.select_row(1)
@@ -204,7 +204,7 @@ def test_nothing_is_done_to_a_note_that_is_not_seen_to_be_chosen(bench: Bench, b
     assert len(bookmarks._bookmarks.notes) == 2
 
 
-def test_nothing_is_done_to_a_breakpoint_that_is_not_seen_to_be_chosen(bench: Bench, timeline: Timeline) -> None:
+def test_nothing_is_done_to_a_breakpoint_not_visibly_selected(bench: Bench, timeline: Timeline) -> None:
     timeline.marks.breakpoints.add(Breakpoint("token", "cha"))
     click(bench, timeline.pane, "breakpoints")
     editor = timeline.controller.editor
@@ -217,7 +217,7 @@ def test_nothing_is_done_to_a_breakpoint_that_is_not_seen_to_be_chosen(bench: Be
 
 
 def unselect(bench: Bench, table: QuietTable) -> None:
-    """Click with Ctrl on the current row."""
+    """Ctrl+click the current row."""
     place = table.visualRect(table.currentIndex()).center()
     held = Qt.KeyboardModifier.ControlModifier
     bench.qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, held, place)

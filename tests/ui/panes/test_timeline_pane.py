@@ -1,4 +1,4 @@
-"""The timeline by button, key, mouse and wheel."""
+"""The timeline by button, keyboard, mouse and wheel."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_the_keys_of_a_slider(bench: Bench, pane: TimelinePane, key: Qt.Key, ste
     assert bench.model.step == step
 
 
-def test_the_wheel_goes_one_step_a_notch(bench: Bench, pane: TimelinePane) -> None:
+def test_the_wheel_goes_one_step_per_notch(bench: Bench, pane: TimelinePane) -> None:
     bench.seek(12)
     for delta in (120, 60, 60, -120):
         place = QPointF(at(pane, 12))
@@ -95,7 +95,7 @@ def test_the_wheel_goes_one_step_a_notch(bench: Bench, pane: TimelinePane) -> No
     assert bench.model.step == 13
 
 
-def test_it_follows_the_step_and_says_where_it_is(bench: Bench, pane: TimelinePane) -> None:
+def test_it_follows_the_step_and_shows_where_it_is(bench: Bench, pane: TimelinePane) -> None:
     bench.seek(12)
     assert pane.plot.value() == 12
     assert pane.hint.startswith("step 12 of 25")
@@ -107,7 +107,7 @@ def test_a_step_says_what_was_merged_there(bench: Bench, pane: TimelinePane) -> 
     assert pane._describe_step(0) == "before the first merge"
 
 
-def test_playing_moves_on_and_the_hand_stops_it(bench: Bench, pane: TimelinePane) -> None:
+def test_playing_moves_on_and_the_user_stops_it(bench: Bench, pane: TimelinePane) -> None:
     bench.seek(0)
     box = pane.findChild(QComboBox)
     box.setCurrentIndex(box.findData(50.0))
@@ -130,12 +130,12 @@ def test_it_grows_when_more_is_trained(bench: Bench, pane: TimelinePane) -> None
 def test_before_a_training_nothing_can_be_moved(empty_bench: Bench) -> None:
     pane = Timeline(empty_bench).pane
     assert not pane.plot.isEnabled()
-    assert pane.hint == "nothing is trained yet"
-    assert pane.plot.callout.startswith("Nothing is trained yet. Train, and")
+    assert pane.hint == "nothing trained yet"
+    assert pane.plot.callout.startswith("Nothing has been trained yet. Train to see")
 
 
-def test_the_legend_says_of_the_alphabet_that_it_was_there(bench: Bench, pane: TimelinePane) -> None:
-    for token, said in (("##s", "##s is there from the beginning"), ("Th", "Th is born")):
+def test_the_legend_says_that_the_alphabet_was_there_from_the_start(bench: Bench, pane: TimelinePane) -> None:
+    for token, said in (("##s", "##s is there from the start"), ("Th", "Th is born")):
         bench.model.set_selection(Selection("token", text=token))
         assert said in pane._legend.accessibleName()
 
@@ -154,7 +154,7 @@ def test_play_is_disabled_where_there_is_no_step(empty_bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("merges", [25, 600, 5000])
-def test_the_ground_lies_under_the_curve_however_many_merges_there_are(
+def test_the_area_under_the_curve_is_filled_for_any_number_of_merges(
     bench: Bench, pane: TimelinePane, merges: int
 ) -> None:
     plot = pane.plot
@@ -172,7 +172,7 @@ def test_the_ground_lies_under_the_curve_however_many_merges_there_are(
 # -- behind a training
 
 
-def test_behind_a_training_the_step_stays_where_it_was_put(bench: Bench, timeline: Timeline) -> None:
+def test_during_training_the_step_stays_where_it_was_set(bench: Bench, timeline: Timeline) -> None:
     model, plot = bench.model, timeline.pane.plot
     model.start(model.counts, TrainingConfig(vocab_size=None), paused=True)
     bench.wait(lambda: model.state is TrainerState.PAUSED)
@@ -190,7 +190,7 @@ def test_behind_a_training_the_step_stays_where_it_was_put(bench: Bench, timelin
     assert model.step == 4
 
 
-def test_the_end_of_the_curve_is_the_head_whatever_was_learned_since(bench: Bench, pane: TimelinePane) -> None:
+def test_the_end_of_the_curve_is_the_head_even_if_more_was_learned(bench: Bench, pane: TimelinePane) -> None:
     bench.seek(3)
     ends: list[int] = []
 

@@ -1,4 +1,4 @@
-"""The token details: what it says of tokens, pairs and words, and that everything on it can be chosen."""
+"""The token details: what they show of tokens, pairs and words, and that everything in them can be chosen."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def choose(looking: Looking, controller: ItemFlow, text: str) -> None:
     looking.settle()
 
 
-def test_nothing_is_looked_at(looking: Looking, pane: TokenDetailsPane) -> None:
+def test_no_selection(looking: Looking, pane: TokenDetailsPane) -> None:
     assert "Click a token anywhere" in pane._empty_text.text()
     looking.bench.model.seek(8)
     looking.bench.qtbot.mouseClick(pane._show_merge, Qt.MouseButton.LeftButton)
@@ -68,7 +68,7 @@ def test_nothing_is_looked_at(looking: Looking, pane: TokenDetailsPane) -> None:
     assert not pane._empty.isVisible()
 
 
-def test_before_a_training_it_says_what_to_do(empty_bench: Bench) -> None:
+def test_before_training_it_says_what_to_do(empty_bench: Bench) -> None:
     looking = Looking(empty_bench)
     pane = looking.show(TokenDetailsPane)
     assert "Train" in pane._empty_text.text()
@@ -95,12 +95,12 @@ def test_a_dead_token_says_why(looking: Looking, pane: TokenDetailsPane) -> None
     assert reason is not None
     assert pane.body.facts.text() == dead_sentence(reason, 1)
     assert texts(pane.body.children_.flow) == ["##fully"]
-    assert pane.body.words._heading.text() == "Stands in no word at this step"
+    assert pane.body.words._heading.text() == "Occurs in no word at this step"
 
 
 def test_the_alphabet_and_special_tokens(looking: Looking, pane: TokenDetailsPane) -> None:
     look_at(looking, Selection("token", text="##h"), 0)
-    assert "of the alphabet" in pane.body.summary.text()
+    assert "in the alphabet" in pane.body.summary.text()
     assert "6 distinct words" in pane.body.facts.text()
     assert texts(pane.body.children_.flow) == ["Th", "ch", "##hm", "sh", "th"]
     assert all(item.faded for item in pane.body.children_.flow.items)
@@ -108,13 +108,13 @@ def test_the_alphabet_and_special_tokens(looking: Looking, pane: TokenDetailsPan
     assert not pane.body.birth.isVisible()
     look_at(looking, Selection("token", text="[UNK]"))
     assert pane.body.summary.text().endswith("special token")
-    assert pane.body.facts.text() == "No word of the corpus is unknown."
+    assert pane.body.facts.text() == "No word in the corpus is unknown."
     assert not pane.body.words.isVisible()  # it would say that the token stands nowhere
 
 
-def test_not_born_yet(looking: Looking, pane: TokenDetailsPane) -> None:
+def test_not_yet_born(looking: Looking, pane: TokenDetailsPane) -> None:
     look_at(looking, FULLY, 5)
-    assert pane.body.summary.text() == "id 52 · not born yet at step 5; born at 8"
+    assert pane.body.summary.text() == "id 52 · not yet born at step 5; born at 8"
     assert pane.hint == "##fully · born at 8"
     assert pane.body.head.items[0].faded
     assert pane.body.facts.text() == ""
@@ -136,15 +136,15 @@ def test_a_word(looking: Looking, pane: TokenDetailsPane) -> None:
     model = looking.bench.model
     look_at(looking, Selection("word", text="Hopefully"), 7)
     assert texts(pane.body.formula) == model.history.segmentation("Hopefully", 7)
-    assert pane.body.summary.text() == "Once in the corpus. Not whole after the last merge."
+    assert pane.body.summary.text() == "Once in the corpus. Still several tokens after the last merge."
     assert texts(pane.body.parts.flow) == ["2", "6", "7", "8"]
     choose(looking, pane.body.parts.flow, "2")
     assert model.step == 2
     assert texts(pane.body.formula) == model.history.segmentation("Hopefully", 2)
     look_at(looking, Selection("word", text="is"), 25)
-    assert pane.body.summary.text() == "2 times in the corpus. Whole since step 21."
+    assert pane.body.summary.text() == "2 times in the corpus. One token since step 21."
     look_at(looking, Selection("word", text="full"), 25)
-    assert "no word of the corpus" in pane.body.summary.text()
+    assert "Not a word of the training corpus." in pane.body.summary.text()
 
 
 def test_a_pair_that_was_merged_shows_its_token(looking: Looking, pane: TokenDetailsPane) -> None:
@@ -164,9 +164,9 @@ def test_a_pair_that_is_not_learned_has_its_numbers_if_they_are_known(looking: L
     assert pane.body.summary.text() == "Not learned yet. A candidate after 25 merges: 3 / (5 × 6) = 0.1000"
 
 
-def test_what_is_no_token(looking: Looking, pane: TokenDetailsPane) -> None:
+def test_what_is_not_a_token(looking: Looking, pane: TokenDetailsPane) -> None:
     look_at(looking, Selection("token", text="<img src=x>"))
-    assert "not in the vocabulary" in pane.body.summary.text()
+    assert "Not in the vocabulary" in pane.body.summary.text()
     assert pane.hint == "<img src=x>"
 
 
@@ -200,7 +200,7 @@ def test_a_low_pane_shows_the_beginning_of_a_long_word(empty_bench: Bench) -> No
     shown = texts(pane.line.chain)
     assert (shown[:3], shown[-1]) == (["a", "##b", "##a"], "…")
     assert pane.line.chain.height_of(pane.line.chain.items, 272) < 80
-    assert pane.line.note.text() == "Once in the corpus. Not whole after the last merge."
+    assert pane.line.note.text() == "Once in the corpus. Still several tokens after the last merge."
     looking.close()
 
 
@@ -209,7 +209,7 @@ def test_the_unknown_token_says_how_many_words_are_unknown(empty_bench: Bench) -
     looking = Looking(empty_bench)
     pane = looking.show(TokenDetailsPane, 400, 600)
     look_at(looking, Selection("token", text="[UNK]"))
-    assert pane.body.facts.text() == "2 distinct words of the corpus are unknown; they occur 3 times."
+    assert pane.body.facts.text() == "2 distinct words in the corpus are unknown; they occur 3 times."
     looking.close()
 
 
@@ -276,7 +276,7 @@ def test_lines_of_chips_by_key(looking: Looking, pane: TokenDetailsPane) -> None
     assert looking.bench.model.step == 0
 
 
-def test_many_children_are_shown_when_they_are_asked_for(empty_bench: Bench) -> None:
+def test_many_children_are_shown_on_request(empty_bench: Bench) -> None:
     words = [f"{chr(0x410 + n)}a" for n in range(40)]
     empty_bench.train([" ".join(words)], vocab_size=None, objective="count")
     looking = Looking(empty_bench)
@@ -289,7 +289,7 @@ def test_many_children_are_shown_when_they_are_asked_for(empty_bench: Bench) -> 
     looking.close()
 
 
-def test_it_stays_right_when_another_run_takes_the_place(looking: Looking, pane: TokenDetailsPane) -> None:
+def test_it_stays_right_when_another_run_replaces_this_one(looking: Looking, pane: TokenDetailsPane) -> None:
     look_at(looking, FULLY)
     looking.bench.train(["hug hugs pug"], vocab_size=20)
     look_at(looking, Selection("token", text="hu"))
@@ -302,7 +302,7 @@ def test_it_stays_right_when_another_run_takes_the_place(looking: Looking, pane:
 @pytest.mark.parametrize(
     "selection", [FULLY, Selection("word", text="Hopefully"), Selection("pair", left="t", right="##o"), None]
 )
-def test_it_paints_in_all_looks(looking: Looking, look: str, selection: Selection | None) -> None:
+def test_it_paints_in_all_themes(looking: Looking, look: str, selection: Selection | None) -> None:
     looking.bench.theme.set_choice(look)  # type: ignore[arg-type]
     pane = looking.show(TokenDetailsPane, 300, 90)
     look_at(looking, selection, 6)

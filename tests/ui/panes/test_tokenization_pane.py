@@ -1,4 +1,4 @@
-"""Live tokenization by key and mouse, against the tokenizer itself."""
+"""Live tokenization by keyboard and mouse, against the tokenizer itself."""
 
 from __future__ import annotations
 
@@ -49,19 +49,19 @@ def test_the_course_sentence_at_merge_12(bench: Bench, pane: TokenizationPane) -
     expected = bench.model.tokenizer_at(12).encode(COURSE_TEXT)
     assert pane.text == COURSE_TEXT
     assert pane.tokens == expected.tokens
-    assert pane._summary.text() == "7 words, 24 tokens · 3.43 tokens a word · 1 unknown"
+    assert pane._summary.text() == "7 words, 24 tokens · 3.43 tokens per word · 1 unknown"
     assert pane.hint == "at merge 12 of 25 · follows the timeline"
 
 
-def test_one_word_and_one_token_are_not_spoken_of_as_many(bench: Bench, pane: TokenizationPane) -> None:
+def test_one_word_and_one_token_are_singular(bench: Bench, pane: TokenizationPane) -> None:
     pane.set_text("i")
     bench.settle()
-    assert pane._summary.text() == "1 word, 1 token · 1.00 tokens a word · 0 unknown"
+    assert pane._summary.text() == "1 word, 1 token · 1.00 tokens per word · 0 unknown"
 
 
 def test_the_reason_of_an_unknown_word_is_exact(pane: TokenizationPane) -> None:
     assert pane._unknown_label.text() == (
-        "“!” is [UNK]: the symbol ! occurs in no word that was trained on.\n"
+        "“!” is [UNK]: the symbol ! occurs in no word of the training corpus.\n"
         "The whole word becomes unknown, not only the missing part."
     )
 
@@ -69,11 +69,14 @@ def test_the_reason_of_an_unknown_word_is_exact(pane: TokenizationPane) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("cqt", "q, at character 1 (from 0), occurs in no word that was trained on"),
+        ("cqt", "q, at character 1 (from 0), occurs in no word of the training corpus"),
         ("xab", "the symbol x occurs in no word"),
-        ("zab", "no word that was trained on begins with z"),
-        ("aH", "##H, at character 1 (from 0), occurs in no word that was trained on; H only begins words there"),
-        ("a" * 101, "it has 101 characters, and a word of more than 100 is not split"),
+        ("zab", "no word of the training corpus begins with z"),
+        (
+            "aH",
+            "##H, at character 1 (from 0), occurs in no word of the training corpus, where H occurs only at the start",
+        ),
+        ("a" * 101, "it has 101 characters, and words of more than 100 are not split"),
     ],
 )
 def test_each_kind_of_unknown_word_has_its_reason(bench: Bench, pane: TokenizationPane, text: str, reason: str) -> None:
@@ -107,7 +110,7 @@ def test_markup_is_text(bench: Bench, pane: TokenizationPane) -> None:
     assert pane._unknown_label.textFormat() is Qt.TextFormat.PlainText
 
 
-def test_what_an_input_method_composes_is_no_text_yet(bench: Bench, pane: TokenizationPane) -> None:
+def test_what_an_input_method_composes_is_not_text_yet(bench: Bench, pane: TokenizationPane) -> None:
     type_text(bench, pane, "the ")
     event = QInputMethodEvent("안녀", [])
     QApplication.sendEvent(pane._edit, event)
@@ -125,7 +128,7 @@ def test_what_an_input_method_composes_is_no_text_yet(bench: Bench, pane: Tokeni
     assert not pane._chips._composed
 
 
-def test_no_break_spaces_and_emoji_stay_what_they_are(bench: Bench, pane: TokenizationPane) -> None:
+def test_no_break_spaces_and_emoji_are_unchanged(bench: Bench, pane: TokenizationPane) -> None:
     text = "the\u00a0🤗 Face"
     pane.set_text(text)
     bench.settle()
@@ -147,17 +150,17 @@ def test_a_click_on_a_chip_shows_its_ladder_and_selects_it(bench: Bench, pane: T
     assert bench.model.selection == Selection("token", text="Th")
 
 
-def test_a_candidate_that_becomes_a_token_later_says_when(bench: Bench, pane: TokenizationPane) -> None:
+def test_a_tried_piece_that_becomes_a_token_later_shows_when(bench: Bench, pane: TokenizationPane) -> None:
     click_chip(bench, pane, ChipPlace(0, 3, 0))
     rows = {row[0]: row[2] for row in pane._why.rows}
     step = next(merge.step for merge in bench.model.history if merge.token == "Hu")
     assert rows["Hu"] == f"not before step {step}"
 
 
-def test_an_unknown_chip_shows_where_nothing_fitted(bench: Bench, pane: TokenizationPane) -> None:
+def test_an_unknown_chip_shows_where_nothing_matched(bench: Bench, pane: TokenizationPane) -> None:
     type_text(bench, pane, "cqt")
     click_chip(bench, pane, ChipPlace(0, 0, 0))
-    assert pane._why.title == "Why here? cqt: nothing fits from character 1 (from 0) on"
+    assert pane._why.title == "Why here? cqt: nothing matches from character 1 (from 0) on"
     assert [row[:2] for row in pane._why.rows] == [("##qt", "✗"), ("##q", "✗")]
 
 
@@ -219,7 +222,7 @@ def test_the_changes_name_the_steps_that_changed_the_text(bench: Bench, pane: To
     assert [row.tokens for row in pane._changes_view.rows] == [counts[step] for step in changed]
 
 
-def test_the_step_stays_in_view_in_a_list_that_gets_lower(bench: Bench, pane: TokenizationPane) -> None:
+def test_the_step_stays_in_view_when_the_list_shrinks(bench: Bench, pane: TokenizationPane) -> None:
     bench.wait(lambda: bool(pane._changes_view.rows))
     bench.model.last()
     bench.settle()
@@ -230,7 +233,7 @@ def test_the_step_stays_in_view_in_a_list_that_gets_lower(bench: Bench, pane: To
         assert table.viewport().rect().contains(row)
 
 
-def test_a_click_on_the_changes_goes_to_its_step(bench: Bench, pane: TokenizationPane) -> None:
+def test_a_click_on_a_change_goes_to_its_step(bench: Bench, pane: TokenizationPane) -> None:
     bench.wait(lambda: bool(pane._changes_view.rows))
     table = pane._changes_view._table
     place = table.visualRect(table.changes.index(1, 1)).center()
@@ -247,7 +250,7 @@ def test_special_tokens_are_found_first(bench: Bench, pane: TokenizationPane) ->
     assert "special token" in pane._why.title
 
 
-def test_before_a_training_it_says_what_to_do(empty_bench: Bench) -> None:
+def test_before_training_it_says_what_to_do(empty_bench: Bench) -> None:
     pane = empty_bench.show(TokenizationPane, 430, 660)
     assert pane.tokens == []
     assert "Train" in pane._summary.text()
@@ -297,7 +300,7 @@ def test_escape_and_a_click_beside_the_chips_end_the_question(bench: Bench, pane
     assert not pane._why.isVisible()
 
 
-def test_an_answer_that_is_open_follows_the_theme(bench: Bench, pane: TokenizationPane) -> None:
+def test_an_open_answer_follows_the_theme(bench: Bench, pane: TokenizationPane) -> None:
     click_chip(bench, pane, ChipPlace(0, 0, 0))
     bench.settle()
     light = pane._why.grab().toImage()
@@ -312,7 +315,7 @@ def test_an_answer_that_is_open_follows_the_theme(bench: Bench, pane: Tokenizati
 
 
 def cut_texts(pane: TokenizationPane) -> list[str]:
-    """The texts of labels and buttons of which not all is seen."""
+    """Return the texts of labels and buttons that are not completely visible."""
     cut = []
     for part in pane.findChildren(QWidget):
         if not part.isVisible() or not isinstance(part, QLabel | QToolButton) or not part.text():
@@ -328,7 +331,7 @@ def cut_texts(pane: TokenizationPane) -> list[str]:
 
 @pytest.mark.parametrize("size", [(300, 460), (330, 560), (390, 430), (560, 900)])
 @pytest.mark.parametrize("is_asked", [False, True])
-def test_no_text_is_cut_at_any_size_of_type(
+def test_no_text_is_cut_off_at_any_font_size(
     bench: Bench, pane: TokenizationPane, size: tuple[int, int], is_asked: bool
 ) -> None:
     type_text(bench, pane, "The Hugging Face course! and zebras")
@@ -426,7 +429,7 @@ def test_the_token_born_at_this_step_is_marked(bench: Bench, pane: TokenizationP
     assert painted(pane, ChipPlace(0, 0, 0)) == at_birth
 
 
-def test_a_double_click_and_shift_enter_selection_the_word(bench: Bench, pane: TokenizationPane) -> None:
+def test_a_double_click_and_shift_enter_select_the_word(bench: Bench, pane: TokenizationPane) -> None:
     place = ChipPlace(0, 3, 1)
     point = pane._chips.rect_of(place).center().toPoint()
     bench.qtbot.mouseDClick(pane._chips.viewport(), Qt.MouseButton.LeftButton, pos=point)
@@ -437,7 +440,7 @@ def test_a_double_click_and_shift_enter_selection_the_word(bench: Bench, pane: T
 
 
 @pytest.mark.parametrize(("caret", "before", "after"), [(0, None, 0), (4, 0, 1), (5, 0, 1), (9, 1, None)])
-def test_what_is_composed_stands_at_the_caret(
+def test_composed_text_stands_at_the_caret(
     bench: Bench, pane: TokenizationPane, caret: int, before: int | None, after: int | None
 ) -> None:
     type_text(bench, pane, "This Face")
@@ -458,7 +461,7 @@ def test_what_is_composed_stands_at_the_caret(
 
 
 @pytest.mark.parametrize(("unit", "offsets"), [("characters", "9–10"), ("utf8", "10–14"), ("utf16", "9–11")])
-def test_offsets_are_told_in_the_unit_chosen(bench: Bench, pane: TokenizationPane, unit: str, offsets: str) -> None:
+def test_offsets_are_in_the_chosen_unit(bench: Bench, pane: TokenizationPane, unit: str, offsets: str) -> None:
     pane.set_text("thé Face 🤗")
     options = pane._options
     bench.qtbot.mouseClick(options._offsets, Qt.MouseButton.LeftButton)
@@ -480,13 +483,13 @@ def test_ids_are_decoded(bench: Bench, pane: TokenizationPane) -> None:
     bench.qtbot.keyClicks(box.field, ", ".join(map(str, ids)))
     assert box.result.text() == tokenizer.decode(ids)
     bench.qtbot.keyClicks(box.field, " x")
-    assert box.result.text() == "“x” is no id: ids are whole numbers."
+    assert box.result.text() == "“x” is not an id: ids are whole numbers."
     box.field.setText("69")
     assert "no token with the id" in box.result.text()
     bench.seek(25)
     assert box.result.text() == bench.model.vocabulary_at(25)[69]
     box.field.setText("²")
-    assert "is no id" in box.result.text()
+    assert "is not an id" in box.result.text()
 
 
 def test_the_token_table_is_a_model_that_grows_as_it_is_read(
@@ -536,7 +539,7 @@ def test_the_changes_grow_while_training_runs(empty_bench: Bench, qtmodeltester:
     assert said == f"step 9: T + ##h → Th, −1 tokens, then {counts[9]} tokens"
 
 
-def test_typing_in_a_long_text_tokenizes_what_is_seen(bench: Bench, pane: TokenizationPane) -> None:
+def test_typing_in_a_long_text_tokenizes_what_is_visible(bench: Bench, pane: TokenizationPane) -> None:
     pane.set_text("This chapter is about tokenization and how tokenizers are trained.\n" * 1400)
     bench.wait(lambda: pane._changes.is_known)
     pane._live._known.clear()
@@ -549,7 +552,7 @@ def test_typing_in_a_long_text_tokenizes_what_is_seen(bench: Bench, pane: Tokeni
     assert pane._changes.summary_at(25).words == 1400 * 11
 
 
-def test_the_field_grows_to_four_lines_and_shows_no_bar_across(bench: Bench, pane: TokenizationPane) -> None:
+def test_the_field_grows_to_four_lines_without_a_horizontal_bar(bench: Bench, pane: TokenizationPane) -> None:
     low = pane._edit.height()
     pane.set_text("강의에 오신 여러분들 환영합니다! " * 12)
     bench.settle()
@@ -560,7 +563,7 @@ def test_the_field_grows_to_four_lines_and_shows_no_bar_across(bench: Bench, pan
     assert not edit.horizontalScrollBar().isVisible()
 
 
-def test_what_is_beyond_the_limit_is_said(bench: Bench, pane: TokenizationPane) -> None:
+def test_what_is_beyond_the_limit_is_reported(bench: Bench, pane: TokenizationPane) -> None:
     pane.set_text("a\n" * 2_000_000)
     assert len(pane.text) == 100_000
     bench.wait(lambda: len("".join(pane.live.line_texts)) == 100_000)

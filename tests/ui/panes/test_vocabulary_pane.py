@@ -1,4 +1,4 @@
-"""The vocabulary by key and mouse."""
+"""The vocabulary by keyboard and mouse."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_the_line_of_numbers(looking: Looking) -> None:
     assert pane.table.rowCount() == 55
 
 
-def test_before_a_training_it_says_what_to_do(empty_bench: Bench) -> None:
+def test_before_training_it_says_what_to_do(empty_bench: Bench) -> None:
     looking = Looking(empty_bench)
     pane = looking.show(VocabularyPane)
     assert "Train" in pane._empty.text
@@ -83,7 +83,7 @@ def test_keys(looking: Looking) -> None:
     assert model.step == 8
 
 
-def test_home_and_end_go_through_the_rows_and_not_through_time(looking: Looking) -> None:
+def test_home_and_end_move_through_the_rows_not_the_steps(looking: Looking) -> None:
     pane, model = looking.show(VocabularyPane, height=260), looking.bench.model
     override = QKeyEvent(QEvent.Type.ShortcutOverride, Qt.Key.Key_Home, Qt.KeyboardModifier.NoModifier)
     override.ignore()
@@ -95,7 +95,7 @@ def test_home_and_end_go_through_the_rows_and_not_through_time(looking: Looking)
     assert pane.view.selected_ids().tolist() == [0]
 
 
-def test_where_the_user_scrolled_to_stays_there_when_the_step_moves(looking: Looking) -> None:
+def test_the_scroll_position_stays_when_the_step_moves(looking: Looking) -> None:
     pane, model = looking.show(VocabularyPane, height=260), looking.bench.model
     model.set_selection(Selection("token", text="[UNK]"))
     bar = pane.view.verticalScrollBar()
@@ -163,7 +163,7 @@ def test_search_with_expressions(looking: Looking) -> None:
     assert "missing )" in pane.controls.error.text()
     assert pane.controls.error.isVisible()
     assert pane.table.rowCount() == 0
-    assert "Mend the expression" in pane._empty.text
+    assert "Correct the regular expression" in pane._empty.text
     search(pane, looking, "(ab)")
     assert not pane.controls.error.isVisible()
     assert tokens(pane) == ["ab"]
@@ -222,7 +222,7 @@ def test_figures_of_another_step_are_not_copied(looking: Looking) -> None:
     assert copied == ["##ful", "50", "6", "", "", "3", ""]
 
 
-def test_the_reason_is_told_in_a_column_and_in_a_tooltip(looking: Looking, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_reason_is_shown_in_a_column_and_a_tooltip(looking: Looking, monkeypatch: pytest.MonkeyPatch) -> None:
     pane = looking.show(VocabularyPane)
     index = pane.table.index(51, VocabularyColumn.REASON)
     assert index.data() == "all became ##fully at 8"
@@ -233,7 +233,7 @@ def test_the_reason_is_told_in_a_column_and_in_a_tooltip(looking: Looking, monke
     assert "All of it became ##fully at step 8, as in “Hopefully”" in shown[0]
 
 
-def test_a_narrow_pane_leaves_columns_out(looking: Looking) -> None:
+def test_a_narrow_pane_hides_columns(looking: Looking) -> None:
     pane = looking.show(VocabularyPane, width=260)
     hidden = {column for column in VocabularyColumn if pane.view.isColumnHidden(column)}
     assert VocabularyColumn.TOKEN not in hidden
@@ -254,7 +254,7 @@ def test_nothing_is_counted_while_it_is_hidden(looking: Looking) -> None:
     assert looking.usage.step == 3
 
 
-def test_it_follows_a_training(looking: Looking) -> None:
+def test_it_follows_training(looking: Looking) -> None:
     pane, model = looking.show(VocabularyPane), looking.bench.model
     search(pane, looking, "##")
     before = pane.table.rowCount()
@@ -269,13 +269,13 @@ def test_it_follows_a_training(looking: Looking) -> None:
 
 
 @pytest.mark.parametrize("look", ["light", "dark", "contrast"])
-def test_it_paints_in_all_looks(looking: Looking, look: str) -> None:
+def test_it_paints_in_all_themes(looking: Looking, look: str) -> None:
     looking.bench.theme.set_choice(look)  # type: ignore[arg-type]
     pane = looking.show(VocabularyPane)
     assert not pane.grab().isNull()
 
 
-def test_no_bar_at_the_bottom_when_the_one_at_the_side_comes_back(looking: Looking) -> None:
+def test_no_horizontal_bar_when_the_vertical_one_comes_back(looking: Looking) -> None:
     pane = looking.show(VocabularyPane, 530, 300)
     assert pane.view.verticalScrollBar().isVisible()
     for text in ("zzzz", ""):

@@ -1,4 +1,4 @@
-"""The timeline pane with all that its buttons need."""
+"""The timeline pane with everything its buttons need."""
 
 from __future__ import annotations
 

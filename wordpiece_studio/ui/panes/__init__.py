@@ -1,1 +1,1 @@
-"""The panes of the window, a folder each."""
+"""The panes of the window, one folder each."""

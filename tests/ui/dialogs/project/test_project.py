@@ -174,7 +174,7 @@ def test_nothing_that_is_large_is_read_in_the_turn_of_the_window(
         projects.studio.qtbot.wait(30)
     assert words_touched(projects) == "…"
     assert not window.scoreboard_pane._are_candidates_current()
-    assert "nothing in the vocabulary fits" in window.tokenization_pane._unknown_label.text()
+    assert "nothing in the vocabulary matches" in window.tokenization_pane._unknown_label.text()
     go_on.set()
     projects.wait_opened()
     assert threading.get_ident() not in readers

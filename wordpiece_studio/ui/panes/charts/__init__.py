@@ -1,1 +1,1 @@
-"""The charts: what the training was like, in pictures."""
+"""The charts of a training run."""

@@ -1,9 +1,9 @@
-"""The paper of a chart: two axes with few marks, a thin grid, and room for curves; the mouse in numbers of the axes.
+"""The canvas of a chart: two axes with a few ticks, a thin grid and room for curves; mouse events in axis coordinates.
 
-It knows no training. Its texts are plain: captions are painted here, marks on the axes by pyqtgraph with the painter,
+It is independent of training. All text is plain: captions are painted here, axis ticks by pyqtgraph with the painter,
 and labels beside curves are made by :meth:`Canvas.add_label`. Nothing here takes HTML.
 
-No other module imports pyqtgraph: it comes with the first chart, as it takes a fifth of a second.
+No other module imports pyqtgraph: importing it takes a fifth of a second, so it is loaded with the first chart.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.colors import Colors
 
 graph: Any = pyqtgraph
-"""The module; it brings no types with it."""
+"""The module; it has no type hints."""
 _GAP = 6
 _RIGHT = 16.0
 _LEAST = 40
@@ -33,36 +33,36 @@ Range = tuple[float, float]
 
 
 class Label(graph.TextItem):  # type: ignore[misc]
-    """A plain text on the axes, all of it inside of the plot: it is moved there, and left out where it has no room.
+    """A plain-text label kept inside the plot: it is moved to fit, and hidden where there is no room.
 
-    It gives way to the labels that were made before it, unless it has a ground of its own to lie on them.
+    It gives way to labels made before it, unless its own background lets it lie on top of them.
     """
 
     def __init__(self, canvas: Canvas) -> None:
         super().__init__()
         self._canvas = canvas
         self._wanted: tuple[float, float, float, float] | None = None
-        self._rect = QRectF()  # in pixels of the canvas; empty while nothing is seen
+        self._rect = QRectF()  # in canvas pixels; empty while hidden
         self.setZValue(30)
         self.hide()
 
     def write(self, text: str, x: float, y: float, across: float, down: float) -> None:
-        """Write `text` at a place of the axes, which is so far across and down the text: 0 to 1."""
+        """Write `text` at a point of the axes; `across` and `down` (0 to 1) say which part of the text lies there."""
         self.setText(text)
         self._wanted = x, y, across, down
         self.fit()
 
     def clear(self) -> None:
-        """Show nothing."""
+        """Hide the label."""
         self._wanted, self._rect = None, QRectF()
         self.hide()
 
     def fit(self) -> None:
-        """Lie inside of the plot as it is now."""
+        """Move into the plot at its current size."""
         if self._wanted is None:
             return
         x, y, across, down = self._wanted
-        edge = self.textItem.document().documentMargin()  # which no letter reaches
+        edge = self.textItem.document().documentMargin()  # no letter reaches into it
         text = self.textItem.boundingRect()
         place = self._canvas.place_of(x, y)
         corner = place - QPointF(across * text.width(), down * text.height())
@@ -73,7 +73,7 @@ class Label(graph.TextItem):  # type: ignore[misc]
         self.setPos(x, y)
 
     def _free_room(self, wanted: QRectF) -> QRectF:
-        """Return the place nearest to the one wanted, or above what is there already; empty if there is none."""
+        """Return the free place nearest to the one wanted, or above labels already there; empty if there is none."""
         plot, taken = self._canvas.plot_rect(), [] if self.has_ground else self._canvas.taken_before(self)
         left = min(max(wanted.left(), plot.left()), plot.right() - wanted.width())
         inside = min(max(wanted.top(), plot.top()), plot.bottom() - wanted.height())
@@ -85,31 +85,31 @@ class Label(graph.TextItem):  # type: ignore[misc]
 
     @property
     def rect(self) -> QRectF:
-        """Where its letters are seen, in pixels of the canvas; empty if they are not."""
+        """Where the letters are, in canvas pixels; empty if hidden."""
         return self._rect
 
     @property
     def has_ground(self) -> bool:
-        """Whether it covers what lies below it."""
+        """Whether it has a background that covers what lies below it."""
         return bool(self.fill.style() != Qt.BrushStyle.NoBrush)
 
 
 class Canvas(QWidget):
-    """A pair of axes to put pyqtgraph's items on.
+    """A pair of axes that holds pyqtgraph items.
 
     Parameters
     ----------
     line_scale
-        How much wider lines are than they say: they do not grow with a picture that is painted larger.
+        Factor for line widths, which do not grow by themselves when a picture is painted larger.
 
     Signals
     -------
     pointed(x, y), pressed(x, y)
-        The pointer is over, or was pressed or dragged to, a place of the axes (float, float).
+        The pointer is over, or was pressed or dragged to, a point of the axes (float, float).
     left()
-        The pointer is gone.
+        The pointer has left.
     resized()
-        There is another number of pixel columns.
+        The number of pixel columns has changed.
     """
 
     pointed = Signal(object, object)
@@ -152,50 +152,50 @@ class Canvas(QWidget):
         self.add(self._grid)
         self._restyle()
 
-    # -- what is on it
+    # -- contents
 
     @property
     def colors(self) -> Colors:
-        """The colours that everything on it has."""
+        """The colors of everything on the canvas."""
         return self._colors
 
     @property
     def columns(self) -> int:
-        """How many pixels wide the room for the curves is."""
+        """The width of the plot in pixels."""
         return max(int(self.plot_rect().width()), _LEAST)
 
     @property
     def rows(self) -> int:
-        """How many pixels high the room for the curves is."""
+        """The height of the plot in pixels."""
         return max(int(self.plot_rect().height()), _LEAST)
 
     def add(self, item: Any) -> None:
-        """Put an item on the axes; it does not change their range."""
+        """Add an item to the axes without changing their range."""
         self._box.addItem(item, ignoreBounds=True)
 
     def pen(self, color: QColor, width: float = 1, style: Qt.PenStyle = Qt.PenStyle.SolidLine) -> Any:
-        """Return a pen for a line on the axes, `width` pixels wide at every scale of them."""
+        """Return a pen for a line on the axes, `width` pixels wide whatever their range."""
         return graph.mkPen(color, width=width * self._line_scale, style=style)
 
     def add_label(self) -> Label:
-        """Return a text for the axes, on which nothing is written yet."""
+        """Return a new, empty label on the axes."""
         label = Label(self)
         self._labels.append(label)
         self.add(label)
         return label
 
     def taken_before(self, label: Label) -> list[QRectF]:
-        """Return where the labels lie that were made before this one."""
+        """Return the rectangles of the labels made before this one."""
         return [each.rect for each in self._labels[: self._labels.index(label)]]
 
     def set_captions(self, y: str, x: str) -> None:
-        """Write what the axes show: above the upright one, and below the other at its right end."""
+        """Set the captions: above the vertical axis, and below the right end of the horizontal one."""
         if (y, x) != self._captions:
             self._captions = (y, x)
             self.update()
 
     def set_axes(self, x_range: Range, y_range: Range, x_ticks: Ticks, y_ticks: Ticks) -> None:
-        """Show this part of the plane, with these marks."""
+        """Show these ranges, with these ticks."""
         self._x_range, self._y_range, self._x_ticks, self._y_ticks = x_range, y_range, x_ticks, y_ticks
         self._box.setRange(xRange=x_range, yRange=y_range, padding=0, disableAutoRange=True)
         self._bottom.setTicks([x_ticks])
@@ -206,20 +206,20 @@ class Canvas(QWidget):
             label.fit()
 
     def restyle(self, colors: Colors) -> None:
-        """Have other colours, and the font as it is now."""
+        """Apply new colors and the current font."""
         self._colors = colors
         self._restyle()
 
     # -- geometry
 
     def plot_rect(self) -> QRectF:
-        """Return the room for the curves, in pixels from the upper left corner."""
+        """Return the plot area, in pixels from the upper left corner."""
         top, bottom = self._strip_heights()
         height = self.height() - top - bottom - self._axis_height()
         return QRectF(self._axis_width, top, max(self.width() - self._axis_width - _RIGHT, 1.0), max(height, 1.0))
 
     def place_of(self, x: float, y: float) -> QPointF:
-        """Return where a place of the axes lies, in pixels from the upper left corner."""
+        """Return a point of the axes in pixels from the upper left corner."""
         rect = self.plot_rect()
         across = (x - self._x_range[0]) / (self._x_range[1] - self._x_range[0])
         up = (y - self._y_range[0]) / (self._y_range[1] - self._y_range[0])
@@ -238,7 +238,7 @@ class Canvas(QWidget):
 
     @property
     def _is_low(self) -> bool:
-        """Whether there is no room for a line of its own below the lower axis: its caption stands above, then."""
+        """Whether there is no room for a caption below the horizontal axis; it then stands above the plot."""
         return self.height() < _LOW_LINES * QFontMetricsF(self.font()).height()
 
     def _axis_height(self) -> float:
@@ -251,7 +251,7 @@ class Canvas(QWidget):
             self._axis_width = float(int(width))
             self._left.setWidth(self._axis_width)
         self._bottom.setHeight(self._axis_height())
-        self._view.centralLayout.activate()  # else it is done after the next painting
+        self._view.centralLayout.activate()  # otherwise it happens only after the next paint
 
     def _draw_grid(self) -> None:
         (left, right), (low, high) = self._x_range, self._y_range
@@ -265,7 +265,7 @@ class Canvas(QWidget):
             self._paint_captions(painter)
 
     def paint_on(self, painter: QPainter, place: QPointF) -> None:
-        """Paint all of it with another painter, its upper left corner at `place`: on a picture."""
+        """Paint everything with another painter (for a picture), with the upper left corner at `place`."""
         with saved(painter):
             painter.translate(place)
             painter.setFont(self.font())
@@ -319,7 +319,7 @@ class Canvas(QWidget):
             self.resized.emit()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Take the mouse away from pyqtgraph, which would pan, zoom and open menus."""
+        """Keep mouse events from pyqtgraph, which would pan, zoom and open menus."""
         kind = event.type()
         if kind == QEvent.Type.Leave:
             self.left.emit()
@@ -331,6 +331,6 @@ class Canvas(QWidget):
                 self.pointed.emit(*place)
             return True
         if kind in (QEvent.Type.Wheel, QEvent.Type.ContextMenu):
-            event.ignore()  # for the area in which the pane is scrolled
+            event.ignore()  # for the scroll area around the pane
             return True
         return False

@@ -1,8 +1,8 @@
-"""What all charts have in common: a canvas, a line of figures below it, a name and a sentence for screen readers.
+"""What all charts have in common: a canvas, a line of figures below it, and a name and description for screen readers.
 
-As pictures for papers and slides they are drawn once more in the size of the picture: PNG with twice the pixels, or
-SVG, always dark on white, with a title. pyqtgraph's own SVG exporter is not used: it fails with Qt 6.12. Texts go
-through the painter and are plain.
+For papers and slides, charts are drawn again at the size of the picture: PNG at twice the pixels, or SVG, always dark
+on white, with a title. pyqtgraph's own SVG exporter is not used: it fails with Qt 6.12. Texts are drawn by the painter
+and are plain.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _SIDE = 6
 _LEAST_LINES, _LOW_LINES = 4, 6
-"""In lines of text: a chart is at least so high, and has its line of figures where it is a little higher."""
+"""In lines of text: the minimum height of a chart, and the height from which it shows its line of figures."""
 _ONE = QSize(960, 600)
 _SEVERAL = QSize(720, 470)
 _MARGIN = 24
@@ -34,19 +34,19 @@ _PIXEL_RATIO = 2
 
 
 class Chart(QWidget):
-    """One chart. Subclasses write what it shows; the pane says when.
+    """One chart. Subclasses define what it shows; the pane decides when.
 
     Signals
     -------
     step_chosen(int), token_chosen(str)
-        The user asks for this step, or to look at this token.
+        The user chose this step or this token.
     """
 
     step_chosen = Signal(object)
     token_chosen = Signal(object)
 
     follows_step = False
-    """Whether the curves themselves, and not only their marks, are those of the step."""
+    """Whether the curves themselves, not only their marks, depend on the current step."""
 
     def __init__(
         self, source: ChartSource, colors: Colors, parent: QWidget | None = None, *, line_scale: float = 1.0
@@ -78,36 +78,36 @@ class Chart(QWidget):
         self.canvas.left.connect(self._on_canvas_left)
         self.canvas.resized.connect(self._on_canvas_resized)
 
-    # -- what subclasses write
+    # -- for subclasses to implement
 
     def title(self) -> str:
         """Return the name of the chart."""
         raise NotImplementedError
 
     def key(self) -> object:
-        """Return what the curves depend on within one run; None if there is nothing to draw: `missing` says why."""
+        """Return what the curves depend on within one run; None if there is nothing to draw (`missing` says why)."""
         raise NotImplementedError
 
     def missing(self) -> str:
-        """Return a sentence that stands where there is nothing to draw."""
+        """Return the sentence shown where there is nothing to draw."""
         if self.source.model.history is not None:
-            return self.tr("No merge yet. After the first one the charts appear here.")
-        return self.tr("Nothing is trained yet. Train, and the charts appear here.")
+            return self.tr("No merges yet. The charts appear here after the first one.")
+        return self.tr("Nothing has been trained yet. Train to see the charts here.")
 
     def draw(self) -> None:
-        """Draw curves and axes."""
+        """Draw the curves and axes."""
         raise NotImplementedError
 
     def draw_marks(self) -> None:
-        """Put the marks of step, selection and pointer where they belong."""
+        """Place the marks of the step, the selection and the pointer."""
         raise NotImplementedError
 
     def figures(self) -> str:
-        """Return the figures at the place pointed at, or at the current step, in one line."""
+        """Return the figures at the pointer, or at the current step, in one line."""
         raise NotImplementedError
 
     def summary(self) -> str:
-        """Return what a screen reader says of the chart, figures at the step included."""
+        """Return the description for screen readers, including the figures at the step."""
         raise NotImplementedError
 
     def _make_items(self) -> None:
@@ -117,12 +117,12 @@ class Chart(QWidget):
         raise NotImplementedError
 
     def _choose(self, x: float) -> None:
-        """Do what a press at this place of the lower axis asks for."""
+        """Respond to a press at this place on the horizontal axis."""
 
-    # -- what the pane asks for
+    # -- for the pane
 
     def refresh(self) -> None:
-        """Draw what is so now; curves only if they are other ones."""
+        """Show the current state; redraw the curves only if they have changed."""
         key = self.key()
         is_there = key is not None
         self.canvas.setVisible(is_there)
@@ -141,17 +141,17 @@ class Chart(QWidget):
         self.mark()
 
     def forget(self) -> None:
-        """Draw everything anew the next time."""
+        """Redraw everything the next time."""
         self._drawn = None
 
     def mark(self) -> None:
-        """Follow step and selection where that needs no other curves."""
+        """Follow the step and the selection without redrawing the curves."""
         if self._drawn is not None:
             self.draw_marks()
             self._say()
 
     def restyle(self, colors: Colors) -> None:
-        """Have other colours."""
+        """Apply new colors."""
         self.canvas.restyle(colors)
         self._restyle_items()
         self._drawn = None
@@ -163,32 +163,32 @@ class Chart(QWidget):
 
     @property
     def is_drawn(self) -> bool:
-        """Whether there is something to see."""
+        """Whether the chart shows anything."""
         return self._drawn is not None
 
     @property
     def x_marks(self) -> int:
-        """How many marks the lower axis has room for."""
+        """How many ticks the horizontal axis has room for."""
         return max(2, int(self.canvas.columns // (3.6 * self.fontMetrics().height())))
 
     @property
     def y_marks(self) -> int:
-        """How many marks the upright axis has room for."""
+        """How many ticks the vertical axis has room for."""
         return max(2, int(self.canvas.rows // (1.7 * self.fontMetrics().height())))
 
     def top_for_text(self, low: float, high: float, place: float) -> float:
-        """Return where an upright axis from `low` must end, at least at `high`, for a text to fit above `place`."""
+        """Return where a vertical axis from `low` must end, at least at `high`, for a text to fit above `place`."""
         rows, line = self.canvas.rows, 1.3 * self.fontMetrics().height()
         return max(high, low + (place - low) * rows / max(rows - line, rows / 3))
 
     @property
     def readout(self) -> str:
-        """The line of figures below the chart, which may be cut where it is shown."""
+        """The full line of figures below the chart, which may be elided on screen."""
         return self._figures
 
     @property
     def sentence(self) -> str:
-        """What stands where there is nothing to draw, or nothing."""
+        """The sentence shown where there is nothing to draw; empty otherwise."""
         return "" if self._sentence.isHidden() else self._sentence.text()
 
     def _say(self) -> None:
@@ -255,7 +255,7 @@ class Chart(QWidget):
 
 
 class ChartPicture:
-    """A picture of some charts, two in a row."""
+    """A picture of one or more charts, two in a row."""
 
     def __init__(self, charts: Sequence[Chart]) -> None:
         self._charts = charts
@@ -307,7 +307,7 @@ class ChartPicture:
         copy.canvas.setFont(chart.font())
         height = self._cell.height() - 2 * _MARGIN - self._head_height(copy)
         copy.canvas.resize(self._cell.width() - 2 * _MARGIN, height)
-        copy.canvas.grab()  # lets it take its size, which a widget that is not shown puts off
+        copy.canvas.grab()  # applies its size, which Qt puts off for a hidden widget
         copy.draw()
         copy.draw_marks()
         return copy

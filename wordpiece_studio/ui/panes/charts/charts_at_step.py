@@ -1,4 +1,4 @@
-"""The two charts of the vocabulary at the current step: how long its tokens are, and how often each is used (Zipf)."""
+"""The two charts of the vocabulary at the current step: token lengths, and how often each token is used (Zipf)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST_POINTS = 400
 
 
 class LengthsChart(Chart):
-    """A histogram: how many tokens of the vocabulary have how many characters, the alphabet's hollow."""
+    """A histogram of token lengths in characters; the bars of the alphabet are hollow."""
 
     follows_step = True
 
@@ -29,7 +29,7 @@ class LengthsChart(Chart):
         return self.tr("Token lengths")
 
     def key(self) -> object:
-        """Return the step, and up to which step lengths are known by then."""
+        """Return the step, and the step up to which lengths are known."""
         if self.source.history is None:
             return None
         return self.source.step, min(self.source.step, self.source.lengths.merges)
@@ -61,7 +61,7 @@ class LengthsChart(Chart):
     # -- the figures
 
     def _count(self) -> None:
-        """Count the lengths at the step; special tokens are no pieces of words and have none."""
+        """Count the lengths at the step; special tokens are not pieces of words and have none."""
         history = self.source.history
         if history is None:
             return
@@ -74,12 +74,12 @@ class LengthsChart(Chart):
         self._alphabet = np.pad(alphabet, (0, width - len(alphabet)))
 
     def draw(self) -> None:
-        """Draw the bars: learned tokens, and the alphabet on top of them."""
+        """Draw the bars: learned tokens, with the alphabet on top of them."""
         self._count()
         learned, alphabet = self._learned, self._alphabet
         lengths = np.arange(len(learned), dtype=np.float64)
         self._learned_bars.setOpts(x=lengths, y0=np.zeros(len(lengths)), height=learned.astype(np.float64))
-        has_any = alphabet > 0  # a bar without height would still be a line
+        has_any = alphabet > 0  # a bar of zero height would still be drawn as a line
         self._alphabet_bars.setOpts(
             x=lengths[has_any], y0=learned[has_any].astype(np.float64), height=alphabet[has_any].astype(np.float64)
         )
@@ -117,26 +117,26 @@ class LengthsChart(Chart):
         self._mark_label.write(token_text(selected.text, 24), length, height, across, 1.4)
 
     def _selected_length(self) -> int | None:
-        """Return the length of the selected token if the vocabulary shown has it."""
+        """Return the length of the selected token if it is in the vocabulary shown."""
         selected, history = self.source.selected, self.source.history
         if selected is None or history is None or selected.id >= history.vocabulary_size(self.source.step):
             return None
         length = self.source.lengths.of(selected.id)
         return length if length is not None and length < len(self._learned) else None
 
-    # -- what is said
+    # -- figures and description
 
     def figures(self) -> str:
-        """Return the numbers of the bar pointed at, or of all of them."""
+        """Return the numbers of the bar under the pointer, or of all bars."""
         if self.hovered is not None and 0 <= round(self.hovered) < len(self._learned):
             length = round(self.hovered)
-            return self.tr("{length} characters: {learned} learned tokens, {alphabet} of the alphabet").format(
+            return self.tr("{length} characters: {learned} learned tokens, {alphabet} in the alphabet").format(
                 length=length, learned=number_text(int(self._learned[length])),
                 alphabet=number_text(int(self._alphabet[length])),
             )  # fmt: skip
         learned = int(self._learned.sum())
         if not learned:
-            return self.tr("after merge {step}: no token is learned yet").format(step=number_text(self.source.step))
+            return self.tr("after merge {step}: no token learned yet").format(step=number_text(self.source.step))
         mean = float((self._learned * np.arange(len(self._learned))).sum()) / learned
         return self.tr("after merge {step}: {learned} learned, {mean} characters on average, {longest} at most").format(
             step=number_text(self.source.step), learned=number_text(learned), mean=value_text(mean),
@@ -152,7 +152,7 @@ class LengthsChart(Chart):
 
 
 class ZipfChart(Chart):
-    """How often each token is used on the corpus against its rank, both axes logarithmic, beside the line of Zipf."""
+    """How often each token is used on the corpus against its rank, on log-log axes, beside the line of Zipf's law."""
 
     follows_step = True
 
@@ -161,19 +161,19 @@ class ZipfChart(Chart):
         return self.tr("Rank and frequency (Zipf)")
 
     def key(self) -> object:
-        """Return the step that the figures are of."""
+        """Return the step to which the figures belong."""
         usage = self.source.usage
         if self.source.history is None or usage.step is None or not usage.frequencies.any():
             return None
         return usage.step
 
     def missing(self) -> str:
-        """Return whether something is being counted."""
+        """Return whether usage is being counted or is not known."""
         if self.source.history is None:
             return super().missing()
         if self.source.usage.is_counting:
             return self.tr("Counting how often tokens are used…")
-        return self.tr("How often tokens are used is not known.")
+        return self.tr("Token usage is not known.")
 
     def _make_items(self) -> None:
         self._law = graph.PlotCurveItem()
@@ -199,7 +199,7 @@ class ZipfChart(Chart):
             label.setFont(self.font())
 
     def draw(self) -> None:
-        """Draw the points, as many as can be told apart, and the line that Zipf's law would give."""
+        """Draw as many points as can be distinguished, and the line that Zipf's law predicts."""
         self._ids, self._frequencies = rank_frequency(self.source.usage.frequencies)
         count, most = len(self._ids), float(self._frequencies[0])
         ranks = spread_ranks(count, min(self.canvas.columns // 2, _MOST_POINTS))
@@ -216,7 +216,7 @@ class ZipfChart(Chart):
         self.canvas.set_axes(x_range, y_range, log_ticks(*x_range, self.x_marks), log_ticks(*y_range, self.y_marks))
 
     def _place_law_label(self, end: float, *, is_above: bool) -> None:
-        """Write beside the line of Zipf's law, on the side where the points are not."""
+        """Label the line of Zipf's law on the side away from the points."""
         width = self.fontMetrics().horizontalAdvance(self.tr("Zipf: most / rank"))
         span = width * 1.1 * end / self.canvas.columns
         place = max(end - span, 0.0) if is_above else end * 0.7
@@ -225,7 +225,7 @@ class ZipfChart(Chart):
         self._law_label.write(self.tr("Zipf: most / rank"), end if is_above else place, height, across, down)
 
     def draw_marks(self) -> None:
-        """Mark the selected token, or the one pointed at."""
+        """Mark the token under the pointer, or else the selected one."""
         rank = self._marked_rank()
         self._mark.setVisible(rank is not None)
         if rank is None:
@@ -251,7 +251,7 @@ class ZipfChart(Chart):
         return int(places[0]) + 1 if len(places) else None
 
     def rank_at(self, x: float) -> int:
-        """Return the rank nearest to a place of the lower axis."""
+        """Return the rank nearest to a place on the horizontal axis."""
         nearest = round(math.pow(10.0, min(x, 12.0)))
         return min(max(nearest, 1), max(len(self._ids), 1))
 
@@ -259,10 +259,10 @@ class ZipfChart(Chart):
         history = self.source.history
         return history.token(int(self._ids[rank - 1])) if history is not None else ""
 
-    # -- what is said
+    # -- figures and description
 
     def figures(self) -> str:
-        """Return rank and frequency of the token marked, else of the most frequent one."""
+        """Return the rank and frequency of the marked token, or else of the most frequent one."""
         rank = self._marked_rank()
         step = self.source.usage.step
         said = self.tr("after merge {step}: {token} is rank {rank} of {count}, used {times} times").format(
@@ -272,17 +272,17 @@ class ZipfChart(Chart):
         return said + self.tr(" · counting…") if step != self.source.step else said
 
     def summary(self) -> str:
-        """Return the name of the chart and the figures of the token marked."""
+        """Return the name of the chart and the figures of the marked token."""
         return f"{self.title()}, {self.figures()}"
 
-    # -- the user's hand
+    # -- user input
 
     def _choose(self, x: float) -> None:
         if len(self._ids):
             self.token_chosen.emit(self._token(self.rank_at(x)))
 
     def event(self, event: QEvent) -> bool:
-        """Keep the arrow keys, which are the window's for the steps: here they go from rank to rank."""
+        """Keep the arrow keys, with which the window changes the step: here they go from rank to rank."""
         if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self._move(event):
             event.accept()
             return True

@@ -1,4 +1,4 @@
-"""The three charts over steps: the value of each merge, vocabulary against symbols, and tokens per word."""
+"""The three charts over steps: value per step, vocabulary against symbols, and tokens per word."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
     Point = tuple[float, float]
 
 _FEW = 60
-"""Up to this many merges each of them has a dot."""
+"""Up to this many merges, each has a dot of its own."""
 _LONG = 200
 _TEN = 10
 _LOW_LINES = 4
-"""A plot of fewer lines of text has no room for texts beside its curves."""
+"""A plot with a height of fewer text lines has no room for labels beside its curves."""
 
 
 class StepChart(Chart):
-    """Curves over steps, the current step, the pointer and the birth of the selected token."""
+    """Curves over steps, with marks for the current step, the pointer and the birth of the selected token."""
 
     def _make_items(self) -> None:
         self._step_line = graph.InfiniteLine(angle=90, movable=False)
@@ -64,28 +64,28 @@ class StepChart(Chart):
         self._birth_label.fill = graph.mkBrush(colors.surface)
         self._birth_label.setFont(self.font())
 
-    # -- what subclasses write
+    # -- for subclasses to implement
 
     def place_of(self, step: int) -> float:
-        """Return where a step lies on the lower axis."""
+        """Return where a step lies on the horizontal axis."""
         return float(step)
 
     def step_at(self, x: float) -> int:
-        """Return the step nearest to a place of the lower axis."""
+        """Return the step nearest to a place on the horizontal axis."""
         return min(max(round(x), 0), self.source.count)
 
     def points_at(self, step: int) -> Sequence[Point]:
-        """Return the places on the curves that belong to a step, as the axes count."""
+        """Return the points on the curves that belong to a step, in axis coordinates."""
         raise NotImplementedError
 
     def figures_at(self, step: int) -> str:
-        """Return what the curves say of a step, in one line."""
+        """Return the figures of a step, in one line."""
         raise NotImplementedError
 
     # -- marks
 
     def draw_marks(self) -> None:
-        """Put the lines and dots where they belong."""
+        """Place the lines and dots."""
         step, selected = self.source.step, self.source.selected
         self._step_line.setPos(self.place_of(step))
         dots = self.points_at(step)
@@ -111,21 +111,21 @@ class StepChart(Chart):
         self._birth_label.write(token_text(token, 24), x, height, 0 if across < 0.5 else 1, down)
 
     def is_label_low(self, across: float) -> bool:
-        """Tell whether the token's text stands below, for a birth at this part of the width; else above."""
+        """Return whether the token's label stands low rather than high, for a birth at this fraction of the width."""
         return False
 
     def x_range(self) -> Range:
-        """Return the part of the lower axis that is shown."""
+        """Return the visible range of the horizontal axis."""
         first, last = self.place_of(0), self.place_of(self.source.count)
         margin = max((last - first) * 0.012, 1e-9)
         return first - margin, last + margin
 
     def y_range(self) -> Range:
-        """Return the part of the upright axis that is shown."""
+        """Return the visible range of the vertical axis."""
         raise NotImplementedError
 
     def x_ticks(self) -> Ticks:
-        """Return the marks of the lower axis, as many as there is room for."""
+        """Return the ticks of the horizontal axis, as many as there is room for."""
         low, high = self.place_of(0), self.place_of(self.source.count)
         return linear_ticks(low, high, self.x_marks, whole=True)
 
@@ -135,26 +135,27 @@ class StepChart(Chart):
         return self.source.count <= _FEW
 
     def draw_curve(self, item: Any, curve: Curve, color: QColor, style: Qt.PenStyle = Qt.PenStyle.SolidLine) -> None:
-        """Give a curve its points; upright lines by the hundred are not smoothed, which would take Qt long.
+        """Give a curve its points; hundreds of vertical lines are not antialiased, which would be slow in Qt.
 
-        A smooth polyline of a thousand points takes it 20 ms, its pieces one by one 3 ms; few points have neat corners.
+        An antialiased polyline of a thousand points takes 20 ms, its segments one by one 3 ms; a polyline of few
+        points has neater corners.
         """
         is_long = len(curve.x) > _LONG and style is Qt.PenStyle.SolidLine
         item.setSegmentedLineMode("on" if is_long else "off")
-        item.setVisible(len(curve.x) > 1)  # a line of one point would be an empty path in a drawing
+        item.setVisible(len(curve.x) > 1)  # a line of one point would be an empty path in an SVG file
         pen = self.canvas.pen(color, 1 if curve.is_columns else 1.8, style)
         connect = "pairs" if curve.is_columns else "all"
         item.setData(curve.x, curve.y, pen=pen, connect=connect, antialias=not curve.is_columns)
 
-    # -- what is said
+    # -- figures and description
 
     def figures(self) -> str:
-        """Return the figures of the step pointed at, or of the current step."""
+        """Return the figures of the step under the pointer, or of the current step."""
         return self.figures_at(self.source.step if self.hovered is None else self.step_at(self.hovered))
 
     def summary(self) -> str:
-        """Return the name of the chart and the figures at the step, and where the selected token was born."""
-        merges = self.tr("{title}, {count} merges, now step {step}: {figures}")
+        """Return the name of the chart, the figures at the step, and the step that made the selected token."""
+        merges = self.tr("{title}, {count} merges, at step {step}: {figures}")
         count, step = self.source.count, self.source.step
         said = merges.format(
             title=self.title(), count=number_text(count), step=number_text(step), figures=self.figures_at(step)
@@ -165,7 +166,7 @@ class StepChart(Chart):
             said += ". " + born.format(token=token_text(selected.text), step=number_text(selected.birth))
         return said
 
-    # -- the user's hand
+    # -- user input
 
     def _choose(self, x: float) -> None:
         self.step_chosen.emit(self.step_at(x))
@@ -191,7 +192,7 @@ class StepChart(Chart):
 
 
 class ValueChart(StepChart):
-    """The value of each merge, score, gain or count, on a logarithmic axis; ties have a triangle below."""
+    """The value of each merge (score, gain or count) on a logarithmic axis; a triangle below marks a tie."""
 
     def title(self) -> str:
         """Return the name of the chart."""
@@ -262,22 +263,22 @@ class ValueChart(StepChart):
         return Curve(curve.x, self._logs(curve.y), curve.is_columns)
 
     def _logs(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return logarithms; values that have none lie at the lower edge of the curve."""
+        """Return logarithms; values without one lie at the lower edge of the curve."""
         logs = np.full(len(values), self._floor)
         has_one = np.isfinite(values) & (values > 0)
         logs[has_one] = np.log10(values[has_one])
         return logs
 
     def y_range(self) -> Range:
-        """Return the part of the upright axis that is shown."""
+        """Return the visible range of the vertical axis."""
         return self._range
 
     def points_at(self, step: int) -> Sequence[Point]:
-        """Return the place of a merge; before the first one there is none."""
+        """Return the point of a merge; there is none before the first merge."""
         return [(float(step), float(self._logs(self._values[step - 1 : step])[0]))] if step else []
 
     def figures_at(self, step: int) -> str:
-        """Return what the merge was, its value, and whether it was a tie."""
+        """Return the merge, its value, and whether it was a tie."""
         history, config = self.source.history, self.source.model.config
         if history is None or config is None or not step:
             return self.tr("before the first merge")
@@ -291,7 +292,7 @@ class ValueChart(StepChart):
 
 
 class SymbolsChart(StepChart):
-    """Vocabulary size from left to right, and how many symbols the corpus is made of."""
+    """The number of symbols that make up the corpus, against vocabulary size."""
 
     def title(self) -> str:
         """Return the name of the chart."""
@@ -321,7 +322,7 @@ class SymbolsChart(StepChart):
         self.canvas.set_axes(self.x_range(), self._range, self.x_ticks(), ticks)
 
     def y_range(self) -> Range:
-        """Return the part of the upright axis that is shown."""
+        """Return the visible range of the vertical axis."""
         return self._range
 
     def place_of(self, step: int) -> float:
@@ -338,7 +339,7 @@ class SymbolsChart(StepChart):
         return min(int(np.searchsorted(sizes, round(x))) + 1, self.source.count)
 
     def points_at(self, step: int) -> Sequence[Point]:
-        """Return the place of a step on the curve."""
+        """Return the point of a step on the curve."""
         history = self.source.history
         return [] if history is None else [(self.place_of(step), float(history.symbols_after(step)))]
 
@@ -354,7 +355,7 @@ class SymbolsChart(StepChart):
 
 
 class FertilityChart(StepChart):
-    """Tokens per word of the training corpus, as it is merged, and of the live text, as longest match cuts it.
+    """Tokens per word of the training corpus, as it is merged, and of the live text, as longest match splits it.
 
     The live text stands for text that the training did not see.
     """
@@ -388,7 +389,7 @@ class FertilityChart(StepChart):
         return changes.summary_at(0).words if changes.is_known else 0
 
     def draw(self) -> None:
-        """Draw both curves, and write beside each what it is."""
+        """Draw both curves, with a label beside each."""
         history, colors = self.source.history, self.canvas.colors
         assert history is not None
         steps = sampled_steps(self.source.count, self.canvas.columns)
@@ -411,7 +412,7 @@ class FertilityChart(StepChart):
         for each, (text, place, is_above) in zip(self._labels, texts, strict=False):
             each.write(text, float(self.source.count), place, 1, 1 if is_above else 0)
         caption = self.tr("tokens per word")
-        if is_low:  # no room for texts beside the curves
+        if is_low:  # no room for labels beside the curves
             names = "— " + self.tr("training corpus"), "- - " + self.tr("live text")
             caption = "   ".join([caption, *names[: 1 + bool(len(live.x))]])
         self.canvas.set_captions(caption, self.tr("merge"))
@@ -426,9 +427,9 @@ class FertilityChart(StepChart):
         return held_curve(steps, tokens, changes.summary_at(0), self.source.count, self.canvas.columns)
 
     def _label_texts(self, corpus: Curve, live: Curve) -> list[tuple[str, float, bool]]:
-        """Return what is written beside each curve: above the higher end and below the lower one, clear of both.
+        """Return the label of each curve: above the higher end and below the lower one, clear of both curves.
 
-        Text, height on the upright axis, and whether it stands above that.
+        Text, position on the vertical axis, and whether the text stands above it.
         """
         curves, last = [each for each in (corpus, live) if len(each.x)], float(self.source.count)
         texts = self.tr("training corpus, under merging"), self.tr("live text, longest match")
@@ -446,15 +447,15 @@ class FertilityChart(StepChart):
         return found
 
     def is_label_low(self, across: float) -> bool:
-        """Tell that the lower left is free: both curves fall."""
+        """Return whether the birth is on the left: both curves fall, so the lower left is free."""
         return across < 0.45
 
     def y_range(self) -> Range:
-        """Return the part of the upright axis that is shown."""
+        """Return the visible range of the vertical axis."""
         return self._range
 
     def points_at(self, step: int) -> Sequence[Point]:
-        """Return the places of a step on both curves: the corpus's first."""
+        """Return the points of a step on both curves, the corpus first."""
         fertility = self._fertility(step)
         return [(float(step), value) for value in fertility if value is not None]
 
@@ -476,6 +477,6 @@ class FertilityChart(StepChart):
 
 
 def _padded(low: float, high: float) -> Range:
-    """Return a range with some room below and above."""
+    """Return a range with a margin below and above."""
     margin = (high - low) * 0.08 or max(abs(high) * 0.05, 0.5)
     return low - margin, high + margin

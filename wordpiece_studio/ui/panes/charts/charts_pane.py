@@ -1,6 +1,6 @@
-"""The charts of a training, one at a time or all at once, linked to the step and the selection both ways.
+"""The charts of a run, one at a time or all at once, linked both ways to the step and the selection.
 
-pyqtgraph is brought in when the pane is first seen: nothing here imports it at the top.
+pyqtgraph is loaded when the pane is first shown: nothing here imports it at the top.
 """
 
 from __future__ import annotations
@@ -41,22 +41,22 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _ALL = 5
-_ROOM_FOR_ALL = QSize(47, 27)  # in heights of a line
+_ROOM_FOR_ALL = QSize(47, 27)  # in line heights
 _FRAME_MS = 100
 _FILE_NAMES = ("value-per-step", "vocabulary-size", "tokens-per-word", "token-lengths", "zipf", "charts")
-# Row, column, columns wide, of each chart where all are shown.
+# Row, column and column span of each chart when all are shown.
 _PLACES = ((0, 0, 3), (0, 3, 3), (1, 0, 2), (1, 2, 2), (1, 4, 2))
 
 
 class _Segment(QToolButton):
-    """A button that keeps the arrow keys, which are the window's elsewhere, for going to its neighbours."""
+    """A button whose arrow keys, which elsewhere belong to the window, go to its neighbors."""
 
     def event(self, event: QEvent) -> bool:
         return keep(event, (Qt.Key.Key_Left, Qt.Key.Key_Right)) or super().event(event)
 
 
 class ChartChoice(QWidget):
-    """Which of several things is shown."""
+    """Buttons, or a combo box where they do not fit, that choose what is shown."""
 
     chosen = Signal(object)
     """The index chosen by the user, an int."""
@@ -92,16 +92,16 @@ class ChartChoice(QWidget):
 
     @property
     def index(self) -> int:
-        """Which one is chosen."""
+        """The index chosen."""
         return self._group.checkedId()
 
     def set_index(self, index: int) -> None:
-        """Choose without saying so."""
+        """Choose without emitting a signal."""
         self._group.button(index).setChecked(True)
         self._combo.setCurrentIndex(index)
 
     def set_available(self, index: int, available: bool) -> None:
-        """Offer one of them, or not."""
+        """Set whether an index can be chosen."""
         self._group.button(index).setVisible(available)
         items = self._combo.model()
         if isinstance(items, QStandardItemModel):
@@ -133,10 +133,10 @@ class ChartChoice(QWidget):
 
 
 class ChartsPane(Pane):
-    """Charts of the training, linked to the step both ways."""
+    """The charts of the run, linked both ways to the step."""
 
     save_requested = Signal()
-    """The button to save the chart was pressed."""
+    """The Save button was pressed."""
 
     def __init__(
         self,
@@ -152,17 +152,17 @@ class ChartsPane(Pane):
         self._source = ChartSource(model, usage, changes)
         self._charts: list[Chart] = []
         self._wants_usage = False
-        self._index: int | None = None  # as chosen; None: as fits
+        self._index: int | None = None  # None: whatever fits
         names = (
             self.tr("Value"), self.tr("Vocabulary"), self.tr("Tokens per word"), self.tr("Lengths"), self.tr("Zipf"),
             self.tr("All"),
         )  # fmt: skip
         tips = (
-            self.tr("The value of each merge, on a logarithmic axis; ties are marked"),
-            self.tr("How many symbols the corpus is made of, for each size of the vocabulary"),
-            self.tr("Of the training corpus, as it is merged, and of the live text, which stands for held-out text"),
-            self.tr("How many tokens have how many characters, at the current step"),
-            self.tr("How often each token is used on the corpus, most frequent first, at the current step"),
+            self.tr("The value of each merge on a logarithmic axis; ties are marked"),
+            self.tr("The number of symbols in the corpus at each vocabulary size"),
+            self.tr("For the training corpus, as it is merged, and for the live text, which stands for held-out text"),
+            self.tr("The distribution of token lengths in characters at the current step"),
+            self.tr("How often each token is used on the corpus at the current step, most frequent first"),
             self.tr("All charts at once"),
         )
         self._choice = ChartChoice(names, tips, self)
@@ -171,8 +171,8 @@ class ChartsPane(Pane):
         self._save.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self._save.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._save.setAccessibleName(self.tr("Save chart"))
-        set_plain_tooltip(self._save, self.tr("Save what is shown as a picture, PNG or SVG"))
-        self._waiting: list[Chart] = []  # to be drawn in the next turns
+        set_plain_tooltip(self._save, self.tr("Save the charts shown as a picture (PNG or SVG)"))
+        self._waiting: list[Chart] = []  # to be drawn in the next turns of the event loop
         self._turn_timer = QTimer(self)
         self._turn_timer.setSingleShot(True)
         self._turn_timer.timeout.connect(self._on_turn_timer_timeout)
@@ -208,11 +208,11 @@ class ChartsPane(Pane):
         changes.changed.connect(self._on_changes_changed)
         self._theme.changed.connect(self._on_theme_changed)
 
-    # -- what is shown
+    # -- contents
 
     @property
     def charts(self) -> list[Chart]:
-        """The charts that are shown; none before the pane was seen."""
+        """The charts shown; none until the pane is first shown."""
         shown = self._shown_index()
         return self._charts if shown == _ALL else self._charts[shown : shown + 1]
 
@@ -223,11 +223,11 @@ class ChartsPane(Pane):
 
     @property
     def file_name(self) -> str:
-        """A name for a file with what is shown, without suffix."""
+        """A file name for the charts shown, without suffix."""
         return _FILE_NAMES[self._shown_index()]
 
     def choose(self, index: int) -> None:
-        """Show one chart, or all of them where there is room (5)."""
+        """Show one chart, or all of them (5) where there is room."""
         self._index = index
         if self.isVisible():
             self.refresh_now()
@@ -240,7 +240,7 @@ class ChartsPane(Pane):
             chart.hovered = None
 
     def refresh(self) -> None:
-        """Draw what is so now."""
+        """Show the current state."""
         self._make_charts()
         self._arrange()
         history = self._source.history
@@ -268,18 +268,18 @@ class ChartsPane(Pane):
             self._waiting.pop(0).refresh()
 
     def _on_turn_timer_timeout(self) -> None:
-        """Draw one chart and let the window do something else before the next one: training goes on beside it."""
+        """Draw one chart, then let the window handle other events before the next: training goes on meanwhile."""
         if self._waiting and self.isVisible():
             self._waiting.pop(0).refresh()
             self._turn_timer.start()
 
     def picture(self, kind: str) -> bytes:
-        """Return what is shown as the content of a file, ``"png"`` or ``"svg"``.
+        """Return the charts shown as the content of a file, ``"png"`` or ``"svg"``.
 
         Raises
         ------
         StudioError
-            If there is nothing to show yet.
+            If there is no chart to save yet.
         """
         from wordpiece_studio.ui.panes.charts.chart import ChartPicture
 
@@ -305,7 +305,7 @@ class ChartsPane(Pane):
     def _make_charts(self) -> None:
         if self._charts:
             return
-        # Imported here, not at the top: pyqtgraph takes a fifth of a second.
+        # Imported here, not at the top: importing pyqtgraph takes a fifth of a second.
         from wordpiece_studio.ui.panes.charts.charts_at_step import LengthsChart, ZipfChart
         from wordpiece_studio.ui.panes.charts.charts_by_step import FertilityChart, SymbolsChart, ValueChart
 
@@ -317,7 +317,7 @@ class ChartsPane(Pane):
             self._charts.append(chart)
 
     def _arrange(self) -> None:
-        """Put the charts that are shown in their places."""
+        """Put the visible charts in their places."""
         self._choice.set_available(_ALL, self._has_room_for_all)
         index = self._shown_index()
         self._choice.set_index(index)
@@ -343,7 +343,7 @@ class ChartsPane(Pane):
         for chart in self._charts:
             chart.restyle(self._theme.colors)
 
-    # -- what happens
+    # -- events
 
     def _on_choice_chosen(self, index: int) -> None:
         self.choose(index)

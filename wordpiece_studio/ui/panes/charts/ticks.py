@@ -1,7 +1,4 @@
-"""Where an axis has its marks and what is written at them: round numbers, few of them, in plain text.
-
-Only numbers and texts; nothing is drawn here.
-"""
+"""The positions and labels of axis ticks: a few round numbers, in plain text. Nothing is drawn here."""
 
 from __future__ import annotations
 
@@ -12,14 +9,14 @@ from PySide6.QtCore import QLocale
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 Ticks = list[tuple[float, str]]
-"""(place on the axis, text) in ascending order."""
+"""(position on the axis, text) in ascending order."""
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
 def linear_ticks(low: float, high: float, most: int, *, whole: bool = False) -> Ticks:
-    """Return at most `most` marks between two numbers, 1, 2 or 5 times a power of ten apart.
+    """Return at most `most` ticks between two numbers, 1, 2 or 5 times a power of ten apart.
 
     `whole`: no fractions.
 
@@ -41,7 +38,7 @@ def linear_ticks(low: float, high: float, most: int, *, whole: bool = False) -> 
 
 
 def log_ticks(low: float, high: float, most: int) -> Ticks:
-    """Return at most about `most` marks between two powers of ten, given as exponents, at round numbers.
+    """Return at most about `most` ticks at round numbers between two powers of ten, given as exponents.
 
     >>> log_ticks(0, 3, 4)
     [(0.0, '1'), (1.0, '10'), (2.0, '100'), (3.0, '1,000')]
@@ -59,13 +56,13 @@ def log_ticks(low: float, high: float, most: int) -> Ticks:
 
 
 def _linear_log_ticks(low: float, high: float, most: int) -> Ticks:
-    """Return marks for a logarithmic axis that is less than some decade long: at evenly spaced round numbers."""
+    """Return ticks for a logarithmic axis shorter than about a decade: evenly spaced round numbers."""
     marks = linear_ticks(10.0**low, 10.0**high, most)
     return [(math.log10(value), _round_text(value)) for value, _ in marks if value > 0]
 
 
 def power_text(exponent: int) -> str:
-    """Return a power of ten as a number, or written as one where it would be long.
+    """Return a power of ten as a plain number, or in exponent form where that would be long.
 
     >>> power_text(2), power_text(-2), power_text(-7)
     ('100', '0.01', '10⁻⁷')
@@ -87,7 +84,7 @@ def _round_text(value: float) -> str:
 
 
 def short_text(value: float, decimals: int = 0) -> str:
-    """Return a number as an axis shows it: large ones in thousands (k), millions (M) or milliards (G).
+    """Return a number as an axis shows it: large ones in thousands (k), millions (M) or billions (G).
 
     >>> short_text(9000), short_text(20000), short_text(2500000), short_text(0.5, 1)
     ('9,000', '20 k', '2.5 M', '0.5')
@@ -101,7 +98,7 @@ def short_text(value: float, decimals: int = 0) -> str:
 
 
 def _unit(value: float) -> tuple[float, str]:
-    """Return the unit in which numbers of this size are written, and its sign."""
+    """Return the unit in which numbers of this size are written, and its symbol."""
     if abs(value) < 10_000:
         return 1.0, ""
     return next((size, f" {sign}") for size, sign in _UNITS if abs(value) >= size)

@@ -1,1 +1,1 @@
-"""The corpus pane, and opening, editing, counting and saving its text."""
+"""The corpus pane."""

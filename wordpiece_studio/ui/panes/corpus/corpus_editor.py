@@ -1,10 +1,9 @@
-"""The editor of the corpus: a view of the document, which has the text. It reports what is typed and shows the rest.
+"""The corpus editor: a view of the document, which owns the text. It reports typing and shows every other change.
 
-Qt's own undo is off, as its text is not the text: the document undoes. After every change the editor compares what it
-holds with the document, and where they differ the document is right.
+Qt's own undo is off, because Qt's copy is not the authoritative text: the document does the undoing. After every
+change the editor compares its content with the document; where they differ, the document is right.
 
-The selection is marked in it: the words in view that hold it, split into tokens as the vocabulary of the step splits
-them.
+The selection is marked in it: the visible words that contain it, as the vocabulary of the step tokenizes them.
 """
 
 from __future__ import annotations
@@ -50,12 +49,12 @@ if TYPE_CHECKING:
 _KEEP = QTextCursor.MoveMode.KeepAnchor
 
 _LOADED_AT_ONCE, _LOADED_PIECE = 1_000_000, 200_000
-"""Characters: a longer text is shown piece by piece, each in some milliseconds, and can be edited when it is there."""
+"""Characters: a longer text is loaded in pieces of a few milliseconds each, and can be edited once it is complete."""
 _LINES_AT_ONCE = 50_000
-"""Lines that take Qt about as long as so many characters."""
+"""The number of lines that takes Qt about as long as that many characters."""
 _SOON_MS, _LATER_MS = 0, 60
 _LONGEST_BLOCK = 2000
-"""Characters of a line that are looked at."""
+"""Characters of a line that are searched for the selection."""
 _MOST_MARKS = 400
 
 
@@ -64,7 +63,7 @@ def _is_long(text: str) -> bool:
 
 
 def _first_piece(text: str) -> tuple[str, str]:
-    """Return what of a long text is shown at once, and the rest."""
+    """Return the part of a long text that is shown at once, and the rest."""
     size = min(len(text), _LOADED_PIECE)
     size = min(size, size * _LINES_AT_ONCE // max(text.count("\n", 0, size), 1))
     return text[:size], text[size:]
@@ -74,23 +73,23 @@ class CorpusEditor(ExactEdit):
     """Shows ``document.view_text`` and hands every edit to the document."""
 
     view_moved = Signal()
-    """Another part of the text is seen, or other text."""
+    """The visible part of the text has changed."""
     loaded = Signal()
-    """All of the text is there: at once, or the last piece of a long one."""
+    """The whole text is loaded: at once, or with the last piece of a long one."""
     word_wanted = Signal(object)
-    """The word at this UTF-16 position (int) is to come into the selection."""
+    """The user asks to select the word at this UTF-16 position (int)."""
 
     def __init__(self, document: Document, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._document = document
         self._theme = theme
-        self._is_own_change = False  # a change that the document knows already
-        self._is_reporting = False  # inside contentsChange, where the text must not be replaced
-        self._is_stale = False  # until the text is shown afresh
-        self._differs = False  # until the difference to the document is mended
-        self._rest = ""  # what is still to be shown
-        self._awaited: tuple[int, int | None] | None = None  # to be selected when it is shown
-        self._marks: list[QTextCursor] = []  # cursors, for edits move them
+        self._is_own_change = False  # a change that the document has already made
+        self._is_reporting = False  # in contentsChange, where the text must not be replaced
+        self._is_stale = False  # until the text is loaded anew
+        self._differs = False  # until the difference from the document is repaired
+        self._rest = ""  # not loaded yet
+        self._awaited: tuple[int, int | None] | None = None  # to be selected once loaded
+        self._marks: list[QTextCursor] = []  # cursors, because edits move them
         self._selection_marks: list[QTextCursor] = []
         self.drops = FileDrops(self)
         self.setAccessibleName(self.tr("Corpus text"))
@@ -116,7 +115,7 @@ class CorpusEditor(ExactEdit):
             self._load()
 
     def _show_afresh(self) -> None:
-        """Load what the document shows, but later: Qt is in the middle of its own change."""
+        """Load the document's text, but later: Qt is in the middle of its own change."""
         self.setReadOnly(True)
         self._is_stale = True
         later(self, 0, self._load)
@@ -140,7 +139,7 @@ class CorpusEditor(ExactEdit):
 
     def _load_more(self) -> None:
         if not self._rest:
-            return  # another text is shown by now
+            return  # another text has been loaded meanwhile
         self._is_own_change = True
         cursor = QTextCursor(self.document())
         cursor.movePosition(QTextCursor.MoveOperation.End)
@@ -156,7 +155,7 @@ class CorpusEditor(ExactEdit):
         self.loaded.emit()
 
     def _on_document_view_edited(self, edit: ViewEdit) -> None:
-        if self._rest or _is_long(edit.inserted):  # the place may not be there yet, or so many lines take Qt seconds
+        if self._rest or _is_long(edit.inserted):  # the place may not be loaded yet, or the lines would take seconds
             self._load()
             self.select(edit.position + utf16_length(edit.inserted))
             return
@@ -169,7 +168,7 @@ class CorpusEditor(ExactEdit):
         self._draw_marks()
 
     def _replace(self, start: int, end: int, inserted: str) -> QTextCursor:
-        """Show `inserted` between these positions, and return a cursor that stands after it."""
+        """Show `inserted` between these positions, and return a cursor placed after it."""
         self._is_own_change = True
         cursor = self._cursor(start, end)
         cursor.insertText(whole(inserted))
@@ -184,7 +183,7 @@ class CorpusEditor(ExactEdit):
         if self.isReadOnly():
             self._show_afresh()
             return
-        # Qt may count the end of the last block, which is no character of the text.
+        # Qt may count the end of the last block, which is not a character of the text.
         beyond = max(0, position + added - self._length)
         end = position + added - beyond
         if self._agrees(position, end):
@@ -194,14 +193,14 @@ class CorpusEditor(ExactEdit):
         self._is_reporting = False
         self._differs = not self._is_stale and not self._agrees(position, end)
         if self.document().characterCount() <= 1:
-            self._draw_marks()  # not every key that empties the text moves the cursor
+            self._draw_marks()  # some keys that empty the text do not move the cursor
 
     def _on_contents_changed(self) -> None:
         if not self._is_own_change:
             self._mend()
 
     def _agrees(self, start: int, end: int) -> bool:
-        """Return whether the document is as long as what is shown, and the same in the lines that hold this stretch."""
+        """Return whether document and editor are equally long, and equal in the lines around this range."""
         if self._length != self._document.view_length:
             return False
         block = self.document().findBlock(end)
@@ -209,7 +208,7 @@ class CorpusEditor(ExactEdit):
         return self.view_part(start, end) == self._document.view_between(start, end)
 
     def _mend(self) -> None:
-        """Show what the document has where it differs: it keeps no half of a character, and sees one break in CR LF."""
+        """Show the document's text where it differs: it drops half characters, and treats CR LF as one line break."""
         if not self._differs:
             return
         self._differs = False
@@ -225,29 +224,29 @@ class CorpusEditor(ExactEdit):
             self._document.edit_view(start, end - start, source.text())
 
     def text_between(self, start: int, end: int) -> str:
-        """Return what the document has there, which is not all shown."""
+        """Return the document's text there, of which the editor may not show everything."""
         return super().text_between(start, end) if self._is_stale else self._document.text_between(start, end)
 
     # -- places
 
     @property
     def _length(self) -> int:
-        """How many UTF-16 units it holds."""
+        """The length in UTF-16 units."""
         return self.document().characterCount() - 1
 
     def _cursor(self, start: int, end: int) -> QTextCursor:
-        """Return a cursor that selects what is there between these positions."""
+        """Return a cursor that selects the text between these positions, as far as it is loaded."""
         cursor = QTextCursor(self.document())
         cursor.setPosition(min(start, self._length))
         cursor.setPosition(min(end, self._length), _KEEP)
         return cursor
 
     def view_part(self, start: int, end: int) -> str:
-        """Return what is shown from UTF-16 position `start` to `end`, line breaks as LF."""
+        """Return the text shown from UTF-16 position `start` to `end`, with LF as line break."""
         return editor_text(self.document(), start, end)
 
     def select(self, start: int, end: int | None = None) -> None:
-        """Put the cursor to `start`, or select up to `end` (UTF-16 positions), and show the place once it is there."""
+        """Move the cursor to `start`, or select up to `end` (UTF-16 positions); scroll there once it is loaded."""
         self._end_composing()
         is_there = not self._is_stale and (not self._rest or max(start, end or 0) <= self._length)
         self._awaited = None if is_there else (start, end)
@@ -255,23 +254,23 @@ class CorpusEditor(ExactEdit):
         self.ensureCursorVisible()
 
     def _end_composing(self) -> None:
-        """Give up what an input method composes: Qt would leave it where the cursor was, and count it as text."""
+        """Discard what an input method is composing: Qt would leave it where the cursor was, and count it as text."""
         if self.textCursor().block().layout().preeditAreaText():
             QGuiApplication.inputMethod().reset()
             QGuiApplication.sendEvent(self, QInputMethodEvent())
 
     def set_marks(self, marks: list[tuple[int, int]]) -> None:
-        """Mark these stretches (UTF-16 positions), the places found."""
+        """Mark these ranges (UTF-16 positions), the places found."""
         self._marks = [self._cursor(start, end) for start, end in marks]
         self._draw_marks()
 
     @property
     def has_selection_marks(self) -> bool:
-        """Whether words are marked that hold the selection."""
+        """Whether any words that contain the selection are marked."""
         return bool(self._selection_marks)
 
     def set_selection_marks(self, marks: list[tuple[int, int]]) -> None:
-        """Mark these stretches (UTF-16 positions), the words that hold the selection."""
+        """Mark these ranges (UTF-16 positions), the words that contain the selection."""
         if marks != [(cursor.selectionStart(), cursor.selectionEnd()) for cursor in self._selection_marks]:
             self._selection_marks = [self._cursor(start, end) for start, end in marks]
             self._draw_marks()
@@ -292,7 +291,7 @@ class CorpusEditor(ExactEdit):
         cursor.clearSelection()
         line = self._selection(cursor, self._theme.accent_soft)
         line.format.setProperty(QTextFormat.Property.FullWidthSelection, True)
-        is_empty = self.document().characterCount() <= 1  # there the ground of the line would hide the placeholder
+        is_empty = self.document().characterCount() <= 1  # the line's background would hide the placeholder
         self.setExtraSelections(selections if is_empty else [line, *selections])
 
     def _selection(self, cursor: QTextCursor, ground: QColor) -> QTextEdit.ExtraSelection:
@@ -314,8 +313,8 @@ class CorpusEditor(ExactEdit):
     # -- keys, menu, drops
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Take text, from here or elsewhere, as one edit of the document: Qt makes its own before it says so."""
-        super().dragLeaveEvent(QDragLeaveEvent())  # the end of the drag to Qt
+        """Take dropped text, from here or elsewhere, as one edit of the document: Qt would edit first, then report."""
+        super().dragLeaveEvent(QDragLeaveEvent())  # tells Qt that the drag is over
         if self.isReadOnly() or not event.mimeData().hasText():
             return
         QGuiApplication.inputMethod().commit()
@@ -365,7 +364,7 @@ class CorpusEditor(ExactEdit):
             (self.tr("&Copy"), self.copy, has_selection),
             (self.tr("&Paste"), self.paste, self.canPaste()),
             (self.tr("Select &all"), self.selectAll, True),
-            (self.tr("&Look at this word (Ctrl+click)"), self._want_word, bool(self.textCursor().block().text())),
+            (self.tr("&Look up this word (Ctrl+click)"), self._want_word, bool(self.textCursor().block().text())),
         )
         for text, slot, is_possible in commands:
             action = menu.addAction(text)
@@ -375,7 +374,7 @@ class CorpusEditor(ExactEdit):
 
 
 class CorpusMarks(QObject):
-    """Keeps the marks of `editor` at the selection and at the step of `model`."""
+    """Keeps the marks in `editor` in line with the selection and the step of `model`."""
 
     def __init__(self, model: TrainerModel, editor: CorpusEditor, parent: QObject) -> None:
         super().__init__(parent)
@@ -414,7 +413,7 @@ class CorpusMarks(QObject):
         if words is None:
             try:
                 words = tokenizer.tokenize_words(text)
-            except StudioError:  # whoever counts the words says so
+            except StudioError:  # counting reports the error
                 words = []
             self._tokenized[text] = words
         return words
@@ -448,7 +447,7 @@ class CorpusMarks(QObject):
 
 
 def _holder_of(selection: Selection, prefix: str) -> Callable[[TokenizedWord], bool]:
-    """Return what tells whether a word holds the selection; a pair is found again in the token that it makes."""
+    """Return a predicate for words that contain the selection; a pair is also found in the token it makes."""
     if selection.kind == "word":
         return lambda word: word.word is not None and word.word.text == selection.text
     if selection.kind == "token":

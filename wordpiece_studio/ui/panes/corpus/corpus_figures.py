@@ -1,4 +1,4 @@
-"""The lower part of the corpus pane: how large the corpus is, and the fields for normalizer and pre-tokenizer."""
+"""The lower part of the corpus pane: the size of the corpus, and the fields for normalizer and pre-tokenizer."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 _MOST_LONGEST_WORD = 100_000
 _LEAST_FIELD = 60  # pixels
 _CHOICE_DELAY_MS = 500
-"""So long after the last step of a number it is taken for chosen."""
+"""How long after its last change a number counts as chosen."""
 
 
 class CorpusFiguresView(QWidget):
-    """Numbers of the present counts, and two choices."""
+    """The numbers of the current counts, and the choices of pipeline and longest word."""
 
     pipeline_changed = Signal()
     """Another normalizer or pre-tokenizer was chosen."""
     longest_word_chosen = Signal(object)
-    """Words of up to so many characters are to be counted, an int."""
+    """The user chose the length (int) up to which words are counted."""
     name_refused = Signal(object)
-    """The name typed for a normalizer or pre-tokenizer is none, a StudioError."""
+    """The name typed for a normalizer or pre-tokenizer is not valid, a StudioError."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -88,7 +88,7 @@ class CorpusFiguresView(QWidget):
         return resolve_pre_tokenizer(self._pre_tokenizer_box.currentData())
 
     def set_names(self, normalizer: str, pre_tokenizer: str) -> None:
-        """Choose by name; where one of them is none, the choice stays as it is."""
+        """Choose by name; if either name is invalid, the choice stays as it is."""
         try:
             resolve_normalizer(normalizer)
             resolve_pre_tokenizer(pre_tokenizer)
@@ -101,17 +101,17 @@ class CorpusFiguresView(QWidget):
             self._chosen[box] = box.currentIndex()
 
     def show_longest_word(self, length: int) -> None:
-        """Show how many characters a word may have to be counted."""
+        """Show the length, in characters, up to which words are counted."""
         self._longest_word = length
         self._longest_edit.setValue(length)
 
     def choose(self, normalizer: str, pre_tokenizer: str) -> None:
-        """Choose by name as the user does."""
+        """Choose by name, as the user would."""
         self.set_names(normalizer, pre_tokenizer)
         self.pipeline_changed.emit()
 
     def show_counts(self, counts: WordCounts | None) -> None:
-        """Show the size of the corpus; a dash for each number while it is not known."""
+        """Show the size of the corpus; a dash stands for each unknown number."""
         numbers = {} if counts is None else figures(counts)
         for name, label in self._values.items():
             number = numbers.get(name)
@@ -120,7 +120,7 @@ class CorpusFiguresView(QWidget):
         self._fit_summary()
 
     def value_of(self, name: str) -> str:
-        """Return what is shown for ``"lines"``, ``"words"``, ``"distinct"``, ``"symbols"`` or ``"alphabet"``."""
+        """Return the text shown for ``"lines"``, ``"words"``, ``"distinct"``, ``"symbols"`` or ``"alphabet"``."""
         return self._values[name].text()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -128,14 +128,14 @@ class CorpusFiguresView(QWidget):
         self._fit_summary()
 
     def _fit_summary(self) -> None:
-        """Keep the paragraph whole: a wrapped label may be made lower than its text otherwise."""
+        """Keep the whole paragraph visible: otherwise a wrapped label may become lower than its text."""
         margins = self._grid.contentsMargins()
         width = self.width() - margins.left() - margins.right()
-        self._summary_label.setMinimumHeight(0)  # which would count as needed
+        self._summary_label.setMinimumHeight(0)  # the old minimum would count as needed
         self._summary_label.setMinimumHeight(max(self._summary_label.heightForWidth(width), 0))
 
     def set_dense(self, dense: bool) -> None:
-        """Say the numbers in one paragraph, which saves height, or one below the other."""
+        """Show the numbers in one paragraph, which saves height, or one below the other."""
         self._summary_label.setVisible(dense)
         for label, value in self._rows[: len(self._values)]:
             label.setVisible(not dense)
@@ -143,7 +143,7 @@ class CorpusFiguresView(QWidget):
 
     def _summary(self) -> str:
         parts = [f"{caption}: {self.value_of(name)}" for name, caption in self._captions()]
-        return " · ".join(part.replace(" ", "\u00a0") for part in parts)  # breaks between the parts only
+        return " · ".join(part.replace(" ", "\u00a0") for part in parts)  # line breaks only between the parts
 
     def _captions(self) -> list[tuple[str, str]]:
         return [
@@ -159,7 +159,7 @@ class CorpusFiguresView(QWidget):
             (self.tr("BERT, cased, Chinese kept together"), "bert-cased:keep-chinese"),
             (self.tr("Lower case, accents kept"), "language-friendly"),
             (self.tr("Lower case, accents kept, Chinese kept together"), "language-friendly:keep-chinese"),
-            (self.tr("Lower case alone"), "lowercase"),
+            (self.tr("Lower case only"), "lowercase"),
             (self.tr("Remove , and . · lower case"), "remove:,.+lowercase"),
             (self.tr("Unicode form NFC"), "nfc"),
             (self.tr("Unicode form NFKC"), "nfkc"),
@@ -167,7 +167,7 @@ class CorpusFiguresView(QWidget):
             (self.tr("Other…"), ""),
         ]
         box = self._make_box(self.tr("Normalizer"), items)
-        set_plain_tooltip(box, self.tr("What is done to the text before it is cut into words"))
+        set_plain_tooltip(box, self.tr("What is done to the text before it is split into words"))
         box.activated.connect(self._on_box_activated)
         return box
 
@@ -175,12 +175,12 @@ class CorpusFiguresView(QWidget):
         items = [
             (self.tr("BERT"), "bert"),
             (self.tr("White space and runs of punctuation"), "whitespace"),
-            (self.tr("White space alone"), "whitespace-split"),
+            (self.tr("White space only"), "whitespace-split"),
             (self.tr("Unicode punctuation"), "unicode-punctuation"),
             (self.tr("Other…"), ""),
         ]
         box = self._make_box(self.tr("Pre-tokenizer"), items)
-        set_plain_tooltip(box, self.tr("How the text is cut into words"))
+        set_plain_tooltip(box, self.tr("How the text is split into words"))
         box.activated.connect(self._on_box_activated)
         return box
 
@@ -194,9 +194,7 @@ class CorpusFiguresView(QWidget):
         edit.setMinimumWidth(_LEAST_FIELD)
         edit.setSuffix(self.tr(" characters"))
         edit.setAccessibleName(self.tr("Longest word"))
-        set_plain_tooltip(
-            edit, self.tr("Longer words are left out, and told: the longer the longest word, the slower the training")
-        )
+        set_plain_tooltip(edit, self.tr("Longer words are left out and reported. Very long words slow training down."))
         edit.valueChanged.connect(self._longest_timer.start)
         return edit
 
@@ -231,7 +229,8 @@ class CorpusFiguresView(QWidget):
             if box is self._normalizer_box
             else self.tr(
                 "Steps joined by +: bert, whitespace, whitespace-split, punctuation, unicode-punctuation,\n"
-                "and as the last pattern: and a regular expression that finds the words, for example pattern:[a-z]+|."
+                "and, as the last step, pattern: followed by a regular expression that matches words, such as\n"
+                "pattern:[a-z]+|."
             )
         )
         dialog.setTextValue(box.currentData())
@@ -255,7 +254,7 @@ class CorpusFiguresView(QWidget):
 
 
 class _LengthEdit(QSpinBox):
-    """A number that is typed: turning the wheel over it would count a large corpus anew at every notch."""
+    """A number field that ignores the wheel, which would recount a large corpus at every notch."""
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()

@@ -1,4 +1,4 @@
-"""The corpus: its text or its files, finding, the line at the cursor as the trainer reads it, and its numbers."""
+"""The corpus pane: text or files, find bar, the line at the cursor as the trainer reads it, and the numbers."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _LEAST_LINES = 7
-"""So many lines of the text are seen before anything is said of one of them."""
+"""The line view appears only where at least this many lines of the text are visible too."""
 _MOST_MARKS = 500
-_NARROW_BELOW, _DENSE_BELOW, _LOW_BELOW = 310, 560, 680  # pixels; below the last, not both files and preview have room
+_NARROW_BELOW, _DENSE_BELOW, _LOW_BELOW = 310, 560, 680  # pixels; below the last, files and preview do not both fit
 _SEARCH_DELAY_MS = 150
 
 
 class PageBar(QWidget):
-    """Seen only where the text has pages."""
+    """Buttons to turn pages, visible only where the text has several."""
 
     def __init__(self, document: Document, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -50,8 +50,8 @@ class PageBar(QWidget):
         self._label = plain_label("", self, role="hint")
         earlier, later = QToolButton(self), QToolButton(self)
         for button, text, name, slot in (
-            (earlier, "‹", self.tr("Earlier page"), self._on_earlier_clicked),
-            (later, "›", self.tr("Later page"), self._on_later_clicked),
+            (earlier, "‹", self.tr("Previous page"), self._on_earlier_clicked),
+            (later, "›", self.tr("Next page"), self._on_later_clicked),
         ):
             button.setText(text)
             button.setAccessibleName(name)
@@ -66,7 +66,7 @@ class PageBar(QWidget):
         self.refresh()
 
     def refresh(self) -> None:
-        """Show the present page."""
+        """Show the number of the current page."""
         document = self._document
         self.setVisible(document.page_count > 1)
         words = self.tr("page {page} of {pages}")
@@ -84,7 +84,7 @@ class PageBar(QWidget):
 def _give_room_to_text(
     room: int, text: QWidget, line_view: QWidget, warnings: LintView, others: Iterable[QWidget]
 ) -> None:
-    """Where everything has no room in `room` pixels, leave out the line view, then all warnings but one."""
+    """Where not everything fits into `room` pixels, hide the line view, then all warnings but one."""
     taken = sum(part.sizeHint().height() for part in others if not part.isHidden())
     rest = room - taken - _LEAST_LINES * text.fontMetrics().lineSpacing()
     warned = warnings.sizeHint().height() if not warnings.isHidden() else 0
@@ -93,10 +93,10 @@ def _give_room_to_text(
 
 
 class CorpusPane(QWidget):
-    """Shows and edits `document`, as a text or as a list of files; the words come from `counting`."""
+    """Shows and edits `document` as a text or a list of files; the word counts come from `counting`."""
 
     heading_changed = Signal()
-    """Title or hint has changed."""
+    """The title or the hint has changed."""
 
     def __init__(
         self,
@@ -111,7 +111,7 @@ class CorpusPane(QWidget):
         self._counting = counting = session.counting
         self._theme = theme
         self._places: list[tuple[int, int]] | None = None  # None: not searched for since the text changed
-        self._counted: WordCounts | None = None  # the latest counts, of the present text or of one before an edit
+        self._counted: WordCounts | None = None  # the latest counts, of the current text or from before an edit
         self.counting_bar = CountingBar(document, counting, theme, self)
         self.editor = CorpusEditor(document, theme, self)
         self.files_view = FilesView(document, actions, theme, self)
@@ -131,7 +131,7 @@ class CorpusPane(QWidget):
         self._connect()
         self._on_document_reset()
 
-    # -- what the panel asks
+    # -- for the panel
 
     @property
     def title(self) -> str:
@@ -140,24 +140,24 @@ class CorpusPane(QWidget):
 
     @property
     def hint(self) -> str:
-        """The name of the text, and whether it was edited."""
+        """The name of the text, and whether it has unsaved edits."""
         name = self._session.corpus_name
         if encoding := reading_words(self._document):
             name = f"{name} · {encoding}"
         return self.tr("edited · {name}").format(name=name) if self._document.is_modified else name
 
     def header_widget(self) -> QWidget:
-        """Return the buttons that stand in the title line."""
+        """Return the buttons of the title bar."""
         return self._header
 
     def set_samples_menu(self, menu: QMenu) -> None:
-        """Offer the sample corpora in the title line too."""
+        """Offer the sample corpora in the title bar too."""
         self._samples_button.setMenu(menu)
 
     # -- finding
 
     def open_find_bar(self) -> None:
-        """Show the bar to find text, with what is selected in it."""
+        """Open the find bar, filled with the selected text."""
         cursor = self.editor.textCursor()
         self.find_bar.open_bar(self.editor.view_part(cursor.selectionStart(), cursor.selectionEnd()))
 
@@ -169,14 +169,14 @@ class CorpusPane(QWidget):
             self._go_to(places, next_place(places, self.editor.textCursor().selectionEnd()))
 
     def find_previous(self) -> None:
-        """Go to the place found before."""
+        """Go to the previous place found."""
         if not self.find_bar.sought:
             self.open_find_bar()
         elif places := self._found_places():
             self._go_to(places, previous_place(places, self.editor.textCursor().selectionStart()))
 
     def _found_places(self) -> list[tuple[int, int]]:
-        """Return the places in what the editor shows now."""
+        """Return the places found in the text shown."""
         if self._places is None:
             self._places = find_places(self._document.view_text, self.find_bar.sought, self.find_bar.case_matters)
             if not self._places:
@@ -198,7 +198,7 @@ class CorpusPane(QWidget):
             self._show_places(self._found_places())
 
     def _show_places(self, places: list[tuple[int, int]]) -> None:
-        """Mark these where the cursor is, and say which one is selected."""
+        """Mark the places around the cursor, and show which one is selected."""
         cursor = self.editor.textCursor()
         place = next_place(places, cursor.selectionStart()) if places else 0
         is_selected = (cursor.selectionStart(), cursor.selectionEnd()) in places[place : place + 1]
@@ -209,7 +209,7 @@ class CorpusPane(QWidget):
     def _go_to(self, places: list[tuple[int, int]], place: int) -> None:
         self.editor.select(*places[place])
         self._show_places(places)
-        self.find_bar.show_count(place + 1, len(places))  # though a place that is not loaded yet is selected later
+        self.find_bar.show_count(place + 1, len(places))  # a place that is not loaded yet is selected later
 
     def _on_find_bar_closed(self) -> None:
         self.editor.set_marks([])
@@ -272,8 +272,8 @@ class CorpusPane(QWidget):
     def _show_note(self) -> None:
         notes = []
         if self._document.is_folded:
-            notes.append(self.tr("For reading only: the text is very long, or has lines over 10,000 characters, "
-                                 "which are folded here. It is trained whole."))  # fmt: skip
+            notes.append(self.tr("Read-only: the text is very long, or has lines of over 10,000 characters, which "
+                                 "are folded here. Training uses all of it."))  # fmt: skip
         if self._counted is not None and self._counted.skipped:
             notes.append(self._words_left_out(self._counted))
         self._note_label.show_text(" ".join(notes))
@@ -281,10 +281,10 @@ class CorpusPane(QWidget):
 
     def _words_left_out(self, counts: WordCounts) -> str:
         number, first = counts.statistics.skipped_words, counts.skipped[0]
-        template = self.tr("{number} words are too long to be words and were left out; the first, {place}, has "
+        template = self.tr("{number} words were left out because they are too long; the first, {place}, has "
                            "{length} characters.")  # fmt: skip
         if number == 1:
-            template = self.tr("1 word is too long to be a word and was left out; it is {place} and has {length} "
+            template = self.tr("1 word was left out because it is too long; it is {place} and has {length} "
                                "characters.")  # fmt: skip
         place = self.tr("in line {line}").format(line=number_text(first.line))
         if self._document.is_files and len(self._document.files.rows) > 1:
@@ -303,7 +303,7 @@ class CorpusPane(QWidget):
             line = self.editor.view_part(block.position(), block.position() + block.length() - 1)
             column = ViewIndex(line).text_position(self.editor.textCursor().positionInBlock())
         else:
-            # From the document and not from the editor, which shows some characters as others.
+            # From the document, because the editor replaces some characters by others.
             start = self._document.text_position(block.position())
             line = self._document.text[start : self._document.text_position(block.position() + block.length() - 1)]
             column = self._document.text_position(self.editor.textCursor().position()) - start
@@ -314,7 +314,7 @@ class CorpusPane(QWidget):
         self._fit()
 
     def minimumSizeHint(self) -> QSize:
-        """Reckon with the width that wrapped texts have: Qt's own answer is for their usual one."""
+        """Use the actual width of wrapped texts; Qt's own answer assumes their preferred width."""
         least, layout = super().minimumSizeHint(), self.layout()
         whole = layout.minimumHeightForWidth(self.width()) if layout is not None else 0
         return least.expandedTo(QSize(0, whole))
@@ -334,12 +334,12 @@ class CorpusPane(QWidget):
 
     @property
     def _room(self) -> int:
-        """The height that is seen: the pane itself is higher where it is scrolled."""
+        """The visible height; a scrolled pane is itself higher."""
         parent = self.parentWidget()
         return self.height() if parent is None else min(self.height(), parent.height())
 
     def _fit(self) -> None:
-        """Show less where there is little room, and where the files need it."""
+        """Show less where there is little room, or where the files need it."""
         is_files, room = self._document.is_files, self._room
         self.figures.set_dense(is_files or room < _DENSE_BELOW)
         is_narrow = (self.parentWidget() or self).width() < _NARROW_BELOW
@@ -361,7 +361,7 @@ class CorpusPane(QWidget):
         if self._document.is_files:
             self.line_view.setVisible(is_shown)
 
-    # -- making it
+    # -- construction
 
     def _lay_out(self) -> None:
         self._samples_button.setText(self.tr("Samples"))

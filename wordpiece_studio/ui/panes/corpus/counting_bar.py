@@ -1,4 +1,4 @@
-"""How far the counting of the corpus is, in true numbers, and the buttons to hold it, to end it and to begin again."""
+"""The progress of counting the corpus, in actual numbers, with buttons to pause, stop and restart it."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _PATIENCE_MS = 300
-"""A counting that is over sooner needs no progress."""
+"""Shorter counts show no progress."""
 _STEPS = 10_000
 
 
 class CountingBar(QWidget):
-    """Seen while something long runs, and after it was stopped, failed, or counted only a part."""
+    """Visible during a long count, and after one that was stopped, failed, or covered only a part."""
 
     def __init__(
         self, document: Document, counting: CorpusCounting, theme: Theme, parent: QWidget | None = None
@@ -35,20 +35,20 @@ class CountingBar(QWidget):
         self._counting = counting
         self._theme = theme
         self._progress: CountingProgress | None = None
-        self._found: tuple[int, int] | None = None  # files looked at, and all there are, while they are looked for
+        self._found: tuple[int, int] | None = None  # files examined and their total, while files are being listed
         self.setAccessibleName(self.tr("Counting"))
         self._label = WholeLabel(self, role="hint")
         self._bar = QProgressBar(self)
         self._bar.setTextVisible(False)
-        self._bar.setAccessibleName(self.tr("Progress of the counting"))
+        self._bar.setAccessibleName(self.tr("Counting progress"))
         self._pause_button = self._button(self._on_pause_clicked)
         self._stop_button = self._button(counting.stop)
         self._keep_button = self._button(counting.keep)
         self._again_button = self._button(counting.count_again)
         self._stop_button.setText(self.tr("Stop"))
         self._keep_button.setText(self.tr("Stop and keep"))
-        set_plain_tooltip(self._stop_button, self.tr("Give the counting up"))
-        set_plain_tooltip(self._keep_button, self.tr("End the counting; what was read so far is the corpus"))
+        set_plain_tooltip(self._stop_button, self.tr("Stop counting and discard the result"))
+        set_plain_tooltip(self._keep_button, self.tr("Stop counting; what has been read so far becomes the corpus"))
         self._patience = QTimer(self)
         self._patience.setSingleShot(True)
         self._patience.setInterval(_PATIENCE_MS)
@@ -62,21 +62,21 @@ class CountingBar(QWidget):
 
     @property
     def text(self) -> str:
-        """What the bar says; empty if it is not there."""
+        """The text of the bar; empty while it is hidden."""
         return self._label.text() if not self.isHidden() else ""
 
     def show_listing(self, found: tuple[int, int] | None) -> None:
-        """Say how many of how many files were looked at; None when it is over."""
+        """Show how many files have been examined, and of how many; None when listing is over."""
         self._found = found
         self._show()
 
     def set_narrow(self, is_narrow: bool) -> None:
-        """Show icons alone where there is no room for words."""
+        """Show only icons where there is no room for text."""
         style = Qt.ToolButtonStyle.ToolButtonIconOnly if is_narrow else Qt.ToolButtonStyle.ToolButtonTextOnly
         for button in (self._pause_button, self._stop_button):
             button.setToolButtonStyle(style)
 
-    # -- what is so
+    # -- events
 
     def _on_counting_progress_changed(self, progress: CountingProgress) -> None:
         self._progress = progress
@@ -100,7 +100,7 @@ class CountingBar(QWidget):
         else:
             self._counting.pause()
 
-    # -- showing it
+    # -- display
 
     def _show(self) -> None:
         self._patience.stop()
@@ -140,16 +140,16 @@ class CountingBar(QWidget):
         elif self._progress is not None:
             done, total = self._progress.bytes_done, self._progress.bytes_total
         self._bar.setVisible(runs or self._found is not None)
-        self._bar.setRange(0, _STEPS if total else 0)  # 0: it moves without an end in sight
+        self._bar.setRange(0, _STEPS if total else 0)  # 0: a busy indicator without an end
         self._bar.setValue(_STEPS * done // total if total else 0)
 
     def _words(self) -> str:
         counting = self._counting
         if self._found is not None:
-            return self.tr("{done:,} of {all:,} files looked at").format(done=self._found[0], all=self._found[1])
+            return self.tr("{done:,} of {all:,} files examined").format(done=self._found[0], all=self._found[1])
         progress = self._progress
         if counting.is_ending or (progress is not None and progress.bytes_done >= progress.bytes_total > 0):
-            return self.tr("Taking in what was counted…")
+            return self.tr("Finishing the count…")
         if counting.is_running:
             text = progress_words(self._progress) if self._progress is not None else self.tr("Counting the words…")
             return self.tr("Paused · {text}").format(text=text) if counting.is_paused else text
@@ -157,15 +157,15 @@ class CountingBar(QWidget):
             faulty = self._document.files.table.faulty
             if not faulty:
                 return str(counting.error)
-            # The table says what is wrong with it.
-            return self.tr("The counting ended: {name} cannot be read.").format(
+            # The table shows what is wrong with the file.
+            return self.tr("Counting stopped: {name} cannot be read.").format(
                 name=PurePath(self._document.files.table.row(faulty[0]).name).name
             )
         if counting.was_stopped:
-            return self.tr("The counting was stopped.")
+            return self.tr("Counting was stopped.")
         if counting.is_partial and counting.counts is not None:
             read = data_size(sum(file.bytes for file in counting.counts.statistics.files))
-            return self.tr("Only the first {read} were counted.").format(read=read)
+            return self.tr("Only the first {read} was counted.").format(read=read)
         return ""
 
     @property
@@ -197,7 +197,7 @@ class CountingBar(QWidget):
 
 
 def progress_words(progress: CountingProgress) -> str:
-    """Return how far a counting is, for example ``312 MB of 1.0 GB · 4.1 million words · 31 s left · 260 MB``."""
+    """Return the progress of a count, for example ``312 MB of 1.0 GB · 4.1 million words · 31 s left · 260 MB``."""
     parts = [
         _tr("{done} of {total}").format(done=data_size(progress.bytes_done), total=data_size(progress.bytes_total))
     ]
@@ -209,11 +209,11 @@ def progress_words(progress: CountingProgress) -> str:
         parts.append(_tr("{time} left").format(time=duration(progress.seconds_left)))
     if progress.memory_bytes is not None:
         parts.append(_tr("{size} memory").format(size=data_size(progress.memory_bytes)))
-    return " · ".join(part.replace(" ", "\u00a0") for part in parts)  # breaks between the parts only
+    return " · ".join(part.replace(" ", "\u00a0") for part in parts)  # line breaks only between the parts
 
 
 def data_size(size: int) -> str:
-    """Return a number of bytes to read at a glance, for example ``1.0 GB``."""
+    """Return a number of bytes in short form, for example ``1.0 GB``."""
     digits = 1 if size >= 1_000_000_000 else 0
     return QLocale().formattedDataSize(size, digits, QLocale.DataSizeFormat.DataSizeSIFormat)
 

@@ -1,7 +1,6 @@
-"""The encodings of files: which there are to choose from, how the reading of a text is called, the dialog that asks.
+"""File encodings: those on offer, how the reading of a text is described, and the dialog that asks for one.
 
-Of a file that cannot be decoded it may be said in which encoding it is, or that such bytes are replaced, or such lines
-skipped.
+For a file that cannot be decoded, the user can name its encoding, or have bad bytes replaced or bad lines skipped.
 """
 
 from __future__ import annotations
@@ -32,18 +31,18 @@ if TYPE_CHECKING:
 
 
 def encodings() -> list[tuple[str, str]]:
-    """Return ``(codec, title)`` of each encoding to choose from; the system's first, if it is not UTF-8."""
+    """Return ``(codec, title)`` of each encoding on offer; the system's comes first if it is not UTF-8."""
     offered = _known()
     system = codecs.lookup(locale.getpreferredencoding(False)).name
     if system in ("utf-8", "ascii"):
         return offered
     title = next((title for codec, title in offered if codecs.lookup(codec).name == system), system)
     others = [(codec, title) for codec, title in offered if codecs.lookup(codec).name != system]
-    return [(system, _tr("{encoding}, the system’s").format(encoding=title)), *others]
+    return [(system, _tr("{encoding} (system default)").format(encoding=title)), *others]
 
 
 def encoding_title(codec: str) -> str:
-    """Return what an encoding is called, for example ``"Latin-1"``."""
+    """Return the display name of an encoding, for example ``"Latin-1"``."""
     name = codecs.lookup(codec).name
     if name == "utf-8":
         return "UTF-8"
@@ -51,7 +50,7 @@ def encoding_title(codec: str) -> str:
 
 
 def reading_words(document: Document) -> str:
-    """Return how the text was read, if not as plain UTF-8 and whole; else empty."""
+    """Return how the text was read if not completely and as UTF-8; otherwise an empty string."""
     replaced, skipped = document.losses
     if skipped:
         return _tr("1 line left out") if skipped == 1 else _tr("{count:,} lines left out").format(count=skipped)
@@ -75,21 +74,21 @@ def _tr(text: str) -> str:
 
 
 def is_about_decoding(error: StudioError) -> bool:
-    """Return whether a file could be read another way."""
+    """Return whether the file might be readable in another way."""
     return error.advice_template in (UNDECODABLE_ADVICE, BINARY_ADVICE)
 
 
 class EncodingDialog(QDialog):
-    """Says why a file could not be read, and asks how to read it instead.
+    """Explains why a file could not be read, and asks how to read it instead.
 
     Parameters
     ----------
     tried
-        How it was read: replacing and skipping are done in this encoding.
+        How it was read: replacing and skipping use this encoding.
     guess
-        The encoding that it looks like, which is proposed and called a guess.
+        The likely encoding, offered first and labeled as a guess.
     files
-        How many files the corpus has: of several, the choice may be meant for all.
+        How many files the corpus has; with several, the choice can apply to all.
     """
 
     chosen = Signal(object)
@@ -103,24 +102,24 @@ class EncodingDialog(QDialog):
     ) -> None:  # fmt: skip
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(self.tr("Read the file another way?"))
+        self.setWindowTitle(self.tr("Read the file in another way?"))
         self._tried = tried
         self.message = error.what if error.what.endswith(".") else f"{error.what}."
         self._read_button = QRadioButton(self.tr("&Read it as"), self)
         self._encoding_box = QComboBox(self)
         if guess is not None:
-            self._encoding_box.addItem(self.tr("{encoding}, a guess").format(encoding=encoding_title(guess)), guess)
+            self._encoding_box.addItem(self.tr("{encoding} (guess)").format(encoding=encoding_title(guess)), guess)
         for codec, title in encodings():
             self._encoding_box.addItem(title, codec)
         self._encoding_box.setAccessibleName(self.tr("Encoding"))
         self._encoding_box.activated.connect(self._on_encoding_box_activated)
-        self._replace_button = QRadioButton(self.tr("Re&place such bytes by \ufffd"), self)
-        self._skip_button = QRadioButton(self.tr("&Skip such lines"), self)
+        self._replace_button = QRadioButton(self.tr("Re&place bad bytes with \ufffd"), self)
+        self._skip_button = QRadioButton(self.tr("&Skip bad lines"), self)
         self._read_button.setChecked(True)
-        self._all_box = QCheckBox(self.tr("The same for &all {number:,} files").format(number=files), self)
+        self._all_box = QCheckBox(self.tr("Apply to &all {number:,} files").format(number=files), self)
         self._all_box.setVisible(files > 1)
         buttons = QDialogButtonBox(self)
-        accept_words = self.tr("&Open") if files == 1 else self.tr("&Go on")
+        accept_words = self.tr("&Open") if files == 1 else self.tr("Con&tinue")
         open_button = buttons.addButton(accept_words, QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.addButton(self.tr("&Cancel"), QDialogButtonBox.ButtonRole.RejectRole)
         set_role(open_button, "primary")
@@ -135,7 +134,7 @@ class EncodingDialog(QDialog):
         layout.addLayout(first)
         layout.addWidget(self._replace_button)
         layout.addWidget(self._skip_button)
-        note = self.tr("With bytes replaced or lines skipped the text is not all that the file holds.")
+        note = self.tr("If bytes are replaced or lines skipped, part of the file’s content is lost.")
         layout.addWidget(plain_label(note, self, role="hint", wrap=True))
         layout.addWidget(self._all_box)
         layout.addWidget(buttons)
@@ -158,7 +157,7 @@ class EncodingDialog(QDialog):
         return Reading(self._encoding_box.currentData())
 
     def accept(self) -> None:
-        """Hand the choice over and close."""
+        """Emit the choice and close."""
         (self.chosen_for_all if self._all_box.isChecked() else self.chosen).emit(self.reading)
         super().accept()
 

@@ -1,4 +1,4 @@
-"""Files and folders that are dropped on a widget: for several widgets the same."""
+"""Files and folders dropped on a widget, handled in the same way for several widgets."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _DRAGS = (QEvent.Type.DragEnter, QEvent.Type.DragMove, QEvent.Type.Drop)
 
 
 class FileDrops(QObject):
-    """Takes local files and folders that are dropped on a widget; whatever else is dropped is the widget's own affair.
+    """Takes local files and folders that are dropped on a widget; the widget itself handles all other drops.
 
     Parameters
     ----------
     target
-        The widget; of one that scrolls, what is inside.
+        The widget; for a scroll area, its viewport is used.
     """
 
     files_dropped = Signal(object)
@@ -46,5 +46,5 @@ class FileDrops(QObject):
 
 
 def _dropped_paths(data: QMimeData) -> list[str]:
-    """Return the local files and folders that are dragged or were dropped."""
+    """Return the local files and folders being dragged or dropped."""
     return [url.toLocalFile() for url in data.urls() if url.isLocalFile()]

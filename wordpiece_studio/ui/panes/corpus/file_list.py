@@ -1,4 +1,4 @@
-"""The table of the corpus files: what it looks like, and the keys and drops that it takes."""
+"""The table of corpus files: its appearance, and the keys and drops it accepts."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ _WIDTHS = {
     FileColumn.STATE: 2, FileColumn.SIZE: 7, FileColumn.WORDS: 12, FileColumn.DISTINCT: 10, FileColumn.ENCODING: 8,
     FileColumn.LINES: 10, FileColumn.KIND: 9,
 }  # fmt: skip
-"""In characters of average width; the name takes what is left."""
+"""In characters of average width; the name takes the rest."""
 _LEAST_NAME = 14
 _WIDE_ENCODING = 21
-"""Of a guess, where there is room."""
+"""The width for a guessed encoding, where there is room."""
 
 
 class FileList(QuietTable):
     """Shows a :class:`FileTable`; several files can be selected."""
 
     removal_wanted = Signal()
-    """The files selected are to be taken out of the list."""
+    """The user asks to remove the selected files from the list."""
     move_wanted = Signal(object)
-    """The files selected are to go up (-1) or down (1), an int."""
+    """The user asks to move the selected files up (-1) or down (1), an int."""
     selection_changed = Signal()
-    """Other files are selected."""
+    """The selected files have changed."""
 
     def __init__(self, table: FileTable, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -63,19 +63,19 @@ class FileList(QuietTable):
 
     @property
     def selected(self) -> list[int]:
-        """The rows selected, in order."""
+        """The selected rows, in order."""
         return sorted(index.row() for index in self.selectionModel().selectedRows())
 
     @property
     def current(self) -> FileRow | None:
-        """The file that has the keyboard, or the first one selected; None if there is none."""
+        """The file with keyboard focus, or else the first one selected; None if there is none."""
         number = self.currentIndex().row()
         if not 0 <= number < self._table.rowCount():
             number = next(iter(self.selected), -1)
         return self._table.row(number) if number >= 0 else None
 
     def select(self, numbers: Iterable[int]) -> None:
-        """Select these rows, and show the first of them."""
+        """Select these rows, and scroll to the first."""
         chosen = [number for number in numbers if 0 <= number < self._table.rowCount()]
         selection = QItemSelection()
         last = len(FileColumn) - 1
@@ -88,7 +88,7 @@ class FileList(QuietTable):
         self.selectionModel().select(selection, flags.ClearAndSelect)
 
     def restyle(self) -> None:
-        """Take row heights and column widths from the theme as it is now."""
+        """Set row heights and column widths for the current font."""
         metrics = self.fontMetrics()
         self.verticalHeader().setDefaultSectionSize(metrics.height() + 7)
         for column, characters in _WIDTHS.items():
@@ -109,7 +109,7 @@ class FileList(QuietTable):
         self._fit_name()
 
     def viewportEvent(self, event: QEvent) -> bool:
-        """Show the whole of a file, and what is wrong with it, as a tooltip of plain text."""
+        """Show a file's full name, and what is wrong with it, in a plain-text tooltip."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             index = self.indexAt(event.pos())
             text = self._described(self._table.row(index.row())) if index.isValid() else ""
@@ -122,7 +122,7 @@ class FileList(QuietTable):
         return "\n".join(filter(None, (row.name, encoding, self._table.state_words(row.state), str(row.error or ""))))
 
     def _fit_name(self) -> None:
-        """Give the name what the numbers and the encoding beside it leave: the other columns may be scrolled to."""
+        """Give the name the width left by the numbers and the encoding; the other columns may need scrolling."""
         column = FileColumn
         character = self.fontMetrics().averageCharWidth()
         self.setColumnWidth(column.ENCODING, _WIDTHS[column.ENCODING] * character + 8)
@@ -140,7 +140,7 @@ class FileList(QuietTable):
 
 
 class _FileDelegate(QStyledItemDelegate):
-    """Draws faults and guesses in their colours."""
+    """Draws errors and guesses in their colors."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -150,7 +150,7 @@ class _FileDelegate(QStyledItemDelegate):
         super().initStyleOption(option, index)
         row = index.data(ROW_ROLE)
         if index.column() == FileColumn.NAME:
-            option.textElideMode = Qt.TextElideMode.ElideMiddle  # both ends of a file's name tell something
+            option.textElideMode = Qt.TextElideMode.ElideMiddle  # both ends of a file name matter
         color = None
         if row.state is FileState.FAULT and index.column() in (FileColumn.STATE, FileColumn.NAME):
             color = self._theme.error

@@ -1,4 +1,4 @@
-"""The corpus as files: the table, how the files selected are read, and a preview of one of them."""
+"""The corpus as files: the table, how the selected files are read, and a preview of one of them."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 
 class FilesView(QWidget):
-    """Shows ``document.files``; what is done to them is done there.
+    """Shows ``document.files``, which makes all changes.
 
-    Where there is little room (`set_dense`), either the table or the preview is seen, and a button chooses.
+    Where there is little room (`set_dense`), only the table or the preview is visible, and a button switches.
     """
 
     preview_shown = Signal(object)
-    """Whether the preview is seen now, a bool."""
+    """Whether the preview is now visible, a bool."""
 
     def __init__(self, document: Document, actions: Actions, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -47,13 +47,13 @@ class FilesView(QWidget):
         self._sum_label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._detail_label = WholeLabel(self, role="hint")
         self._add_button = self._tool_button(self.tr("Add"), self.tr("Add files or folders"))
-        self._remove_button = self._tool_button("−", self.tr("Take the files selected out of the list (Del)"))
-        self._preview_button = self._tool_button(self.tr("Preview"), self.tr("Look into the file selected"))
+        self._remove_button = self._tool_button("−", self.tr("Remove the selected files from the list (Del)"))
+        self._preview_button = self._tool_button(self.tr("Preview"), self.tr("Preview the selected file"))
         self._preview_button.setCheckable(True)
         self._preview_button.toggled.connect(self._on_preview_button_toggled)
         self._is_dense = self._is_narrow = False
-        self._up_button = self._tool_button("", self.tr("Read earlier (Alt+Up)"))
-        self._down_button = self._tool_button("", self.tr("Read later (Alt+Down)"))
+        self._up_button = self._tool_button("", self.tr("Move up, to be read earlier (Alt+Up)"))
+        self._down_button = self._tool_button("", self.tr("Move down, to be read later (Alt+Down)"))
         self._empty = self._make_empty_state()
         self._body = QSplitter(Qt.Orientation.Vertical, self)
         self._upper = QWidget(self._body)
@@ -63,7 +63,7 @@ class FilesView(QWidget):
         self.refresh()
 
     def refresh(self) -> None:
-        """Show how many files there are, and the one that is selected."""
+        """Show the number of files, and the selected one."""
         table = self._files.table
         number = table.rowCount()
         words = self.tr("1 file") if number == 1 else self.tr("{number} files").format(number=number_text(number))
@@ -78,13 +78,13 @@ class FilesView(QWidget):
         self._show_selected()
 
     def set_dense(self, is_dense: bool) -> None:
-        """Show the table or the preview, or both."""
+        """Show either the table or the preview (dense), or both."""
         self._is_dense = is_dense
         self._preview_button.setVisible(is_dense)
         self._on_preview_button_toggled(self._preview_button.isChecked())
 
     def set_narrow(self, is_narrow: bool) -> None:
-        """Make do with little width."""
+        """Adapt to a narrow pane."""
         self.form.set_narrow(is_narrow)
         if is_narrow != self._is_narrow:
             self._is_narrow = is_narrow
@@ -92,7 +92,7 @@ class FilesView(QWidget):
 
     @property
     def shows_preview(self) -> bool:
-        """Whether the preview is seen, or would be if this were."""
+        """Whether the preview is visible, or would be if this view were."""
         return not self._is_dense or self._preview_button.isChecked()
 
     def _on_preview_button_toggled(self, is_checked: bool) -> None:
@@ -139,7 +139,7 @@ class FilesView(QWidget):
         self.refresh()
 
     def show_fault(self) -> None:
-        """Go to the file that could not be read, if there is one."""
+        """Select the file that could not be read, if there is one."""
         self.list.select(self._files.table.faulty[:1] or self.list.selected)
 
     def _on_rows_changed(self) -> None:
@@ -151,7 +151,7 @@ class FilesView(QWidget):
     def _on_files_places_wanted(self, places: list[int]) -> None:
         self.list.select(places)
 
-    # -- what is asked for
+    # -- user input
 
     def _on_remove_clicked(self) -> None:
         self._files.remove(self.list.selected)
@@ -181,7 +181,7 @@ class FilesView(QWidget):
         super().showEvent(event)  # type: ignore[arg-type]
         self._show_selected()
 
-    # -- making it
+    # -- construction
 
     def _draw_icons(self) -> None:
         for button, name in ((self._up_button, "up"), (self._down_button, "down")):

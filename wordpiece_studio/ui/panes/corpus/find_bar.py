@@ -1,6 +1,6 @@
-"""Finding text in the corpus: the places in what the editor shows, and the bar that asks; the pane shows the place.
+"""Finding text in the corpus: the places in the text shown, and the find bar; the pane goes to the place.
 
-Positions are UTF-16 units of that view, as Qt counts them.
+Positions are in UTF-16 units of the text shown, as Qt counts them.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ _SAME_LETTERS = tuple(
         strict=True,
     )
 )
-"""Small letters that have the same capital: the one, and the one it is taken for."""
+"""Pairs of lower-case letters with the same capital: the first is treated as the second."""
 
 
 def find_places(view_text: str, sought: str, case_matters: bool) -> list[tuple[int, int]]:
-    """Return the start and end of every place where `sought` stands, at most 100,000 of them, in order.
+    """Return the start and end of each occurrence of `sought`, in order, at most 100,000 of them.
 
     >>> find_places("Hug a hug", "hug", False)
     [(0, 3), (6, 9)]
@@ -45,7 +45,7 @@ def find_places(view_text: str, sought: str, case_matters: bool) -> list[tuple[i
     index, sought = ViewIndex(view_text), to_view(sought)
     text, wanted = (view_text, sought) if case_matters else (_without_case(view_text), _without_case(sought))
     places: list[tuple[int, int]] = []
-    # Not `re`: where capitals do not matter it takes as many steps a character as a line of one letter has.
+    # Not `re`: ignoring case, it takes as many steps per character as a line of one repeated letter is long.
     found = text.find(wanted)
     while found >= 0 and len(places) < _MOST_PLACES:
         start, end = index.view_position(found), found + len(wanted)
@@ -55,7 +55,7 @@ def find_places(view_text: str, sought: str, case_matters: bool) -> list[tuple[i
 
 
 def _without_case(text: str) -> str:
-    """Return a text that is equal for all texts that differ in their capitals only, of the same length."""
+    """Return a text of the same length that is equal for all texts that differ only in case."""
     lower = text.replace("\u0130", "i").lower()  # the one letter that becomes two
     if not lower.isascii():
         for one, other in _SAME_LETTERS:
@@ -65,21 +65,21 @@ def _without_case(text: str) -> str:
 
 
 def next_place(places: list[tuple[int, int]], position: int) -> int:
-    """Return the index of the first place at or after `position`, or the first of all; `places` is not empty."""
+    """Return the index of the first place at or after `position`, or else 0; `places` must not be empty."""
     found = bisect_left(places, (position, -1))
     return found if found < len(places) else 0
 
 
 def previous_place(places: list[tuple[int, int]], position: int) -> int:
-    """Return the index of the last place that begins before `position`, or the last of all."""
+    """Return the index of the last place that begins before `position`, or else of the last place."""
     return (bisect_right(places, (position - 1, 1 << 62)) - 1) % len(places)
 
 
 class FindBar(QFrame):
-    """A line to type what is sought, and where one is among the places found."""
+    """A field for the text to find, and the position among the places found."""
 
     search_changed = Signal(object, object)
-    """What is sought and whether capitals matter: str, bool."""
+    """The text to find and whether case matters: str, bool."""
     next_requested = Signal()
     previous_requested = Signal()
     closed = Signal()
@@ -94,12 +94,12 @@ class FindBar(QFrame):
         self._field.textChanged.connect(self._on_field_text_changed)
         self._field.installEventFilter(self)
         self._count_label = plain_label("", self, role="hint", wrap=True)
-        self._case_button = self._button("Aa", self.tr("Capitals matter"))
+        self._case_button = self._button("Aa", self.tr("Match case"))
         self._case_button.setCheckable(True)
         self._case_button.toggled.connect(self._on_case_button_toggled)
-        self._previous_button = self._button("", self.tr("Previous place (Shift+F3)"))
+        self._previous_button = self._button("", self.tr("Find previous (Shift+F3)"))
         self._previous_button.clicked.connect(self.previous_requested)
-        self._next_button = self._button("", self.tr("Next place (F3, Enter)"))
+        self._next_button = self._button("", self.tr("Find next (F3, Enter)"))
         self._next_button.clicked.connect(self.next_requested)
         self._close_button = self._button("", self.tr("Close (Esc)"))
         self._close_button.clicked.connect(self.close_bar)
@@ -114,7 +114,7 @@ class FindBar(QFrame):
         controls.setSpacing(3)
         controls.addWidget(self._field, 1)
         controls.addWidget(self._close_button)
-        below = QHBoxLayout()  # in a line of its own: beside the field it would widen the pane
+        below = QHBoxLayout()  # on its own line: beside the field it would widen the pane
         below.setSpacing(3)
         below.addWidget(self._count_label, 1)
         for button in (self._case_button, self._previous_button, self._next_button):
@@ -127,16 +127,16 @@ class FindBar(QFrame):
 
     @property
     def sought(self) -> str:
-        """The text sought."""
+        """The text to find."""
         return self._field.text()
 
     @property
     def case_matters(self) -> bool:
-        """Whether capitals matter."""
+        """Whether case matters."""
         return self._case_button.isChecked()
 
     def open_bar(self, text: str = "") -> None:
-        """Show the bar, with `text` (of one line) as what is sought if there is any."""
+        """Show the bar, with `text` to find if it is not empty and has one line."""
         self.show()
         if text and "\n" not in text:
             self._field.setText(whole(text))
@@ -145,16 +145,16 @@ class FindBar(QFrame):
         self._say_search()
 
     def close_bar(self) -> None:
-        """Hide the bar and hand the keyboard back."""
+        """Hide the bar and give the keyboard focus back."""
         self.hide()
         self.closed.emit()
 
     def show_count(self, place: int, places: int) -> None:
-        """Say that this is place `place` (from 1; 0 is before the first) of `places`."""
+        """Show that place number `place` (from 1; 0 for none) of `places` is selected."""
         if not self.sought:
             text = ""
         elif places == 0:
-            text = self.tr("nothing found")
+            text = self.tr("no matches")
         else:
             text = self.tr("{place} of {places}").format(place=number_text(place), places=number_text(places))
         set_plain_text(self._count_label, text)

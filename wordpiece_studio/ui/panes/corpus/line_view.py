@@ -1,6 +1,6 @@
 """One line of the corpus as the trainer reads it: raw, normalized, words, and the symbols of the word at the cursor.
 
-It computes nothing of its own: normalizer and pre-tokenizer are the ones that count and train.
+It computes nothing itself: the normalizer and pre-tokenizer are those used for counting and training.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _JAMO = re.compile("[\u1100-\u11ff](?=[\u1100-\u11ff])")
 _LONGEST_WORD = 300
 _MOST_WORDS = 60
 _MOST_SHOWN = 400
-"""Characters of a row: more than there is ever room for, and few enough to be measured at every key."""
+"""Characters of a row: more than ever fit, and few enough to be measured at every key press."""
 _SEEN_FROM_START, _SEEN_BEFORE = 14, 8
-"""Characters: up to so far from its beginning a line is shown from there, else from so many before the word."""
+"""Characters: a line is shown from its start if the word is this near to it, else from this many before the word."""
 
 
 class LineView(QWidget):
@@ -55,7 +55,7 @@ class LineView(QWidget):
         self._set_fonts()
 
     def show_line(self, number: int | None, line: str, column: int, pipeline: Pipeline, prefix: str = "##") -> None:
-        """Show line `number` (from 1, None if not known), whose cursor is before its character `column` (from 0)."""
+        """Show line `number` (from 1, None if not known) with the cursor before character `column` (from 0)."""
         line, column = _window(line, column)
         self._show_heading(number)
         try:
@@ -66,7 +66,7 @@ class LineView(QWidget):
             self._show(texts, {"raw": (line_text(line),), "normalized": (str(error),)})
             return
         chosen = _word_at(words, column)
-        # Where no one has put the cursor the line is shown from its beginning.
+        # Where no one has placed the cursor, the line is shown from its beginning.
         place = chosen.start if chosen is not None and column else 0
         near = words[_first_near(words, chosen) :][:_MOST_WORDS]
         symbols = _symbols_of(chosen.text, prefix) if chosen is not None else []
@@ -92,7 +92,7 @@ class LineView(QWidget):
         self._cut_texts()
 
     def text_of(self, row: str) -> str:
-        """Return what the row ``"raw"``, ``"normalized"``, ``"words"`` or ``"symbols"`` says, whole."""
+        """Return the full text of the row ``"raw"``, ``"normalized"``, ``"words"`` or ``"symbols"``."""
         return self._texts.get(row, "")
 
     def _captions(self) -> list[tuple[str, str]]:
@@ -117,7 +117,7 @@ class LineView(QWidget):
         set_plain_text(self._heading, heading)
 
     def _show(self, texts: dict[str, str], shown: dict[str, tuple[str, ...]]) -> None:
-        """Take what the rows say, whole, and how it is shown: invisible characters spelled out; the form that fits."""
+        """Set the full texts of the rows, and the forms to display, of which the first that fits is used."""
         self._texts = texts
         self._shown = {
             name: tuple(jamo_apart(form[:_MOST_SHOWN]) for form in shown.get(name, ("",))) for name in self._labels
@@ -139,7 +139,7 @@ class LineView(QWidget):
 
 
 def _symbols_of(word: str, prefix: str) -> list[str]:
-    """Return the symbols in which the training of `word` begins.
+    """Return the symbols with which training starts for `word`.
 
     >>> _symbols_of("hug", "##")
     ['h', '##u', '##g']
@@ -158,9 +158,9 @@ def jamo_apart(text: str) -> str:
 
 
 def _word_at(words: list[Word], column: int) -> Word | None:
-    """Return the word in which or after which the cursor stands; None if there are none.
+    """Return the word in or after which the cursor stands; None if there are no words.
 
-    At the start of the line, where no one has put it, it is the first word that has more than one symbol.
+    At the start of the line, where no one has placed the cursor, it is the first word of more than one symbol.
     """
     if column == 0:
         return next((word for word in words if len(word.text) > 1), words[0] if words else None)
@@ -169,19 +169,19 @@ def _word_at(words: list[Word], column: int) -> Word | None:
 
 
 def _first_near(words: list[Word], chosen: Word | None) -> int:
-    """Return the index of the word to begin with: the first, or one a little before the one at the cursor."""
+    """Return the index of the first word to show: 0, or a little before the word at the cursor."""
     place = next((index for index, word in enumerate(words) if word is chosen), 0)
     return max(0, place - 1) if place > 2 else 0
 
 
 def _joined_words(words: list[str], is_later: bool) -> str:
-    """Return the words with a dot between; `is_later`: there are some before."""
+    """Return the words separated by dots; `is_later`: other words come before them."""
     shown = " · ".join(words)
     return f"… {shown}" if is_later else shown
 
 
 def beginning_near(line: str, place: int) -> str:
-    """Return a line for display, from a little before `place` on if that is not near its beginning."""
+    """Return a line for display, starting a little before `place` unless that is near its beginning."""
     if place <= _SEEN_FROM_START:
         return line_text(line)
     start = place - _SEEN_BEFORE
@@ -189,13 +189,13 @@ def beginning_near(line: str, place: int) -> str:
 
 
 def _isolated(word: str) -> str:
-    """Return a word for display that keeps its own direction and leaves that of its neighbours alone."""
+    """Return a word for display that keeps its own direction and does not affect that of its neighbors."""
     shown = line_text(word[:_LONGEST_WORD])
     return shown if word.isascii() else f"\u2068{shown}\u2069"
 
 
 def shown_symbols(word: str, symbols: list[str]) -> tuple[str, ...]:
-    """Return ``"word → w ##o ##r ##d"`` for display, from left to right in every script, and without the word."""
+    """Return ``"word → w ##o ##r ##d"`` for display, left to right in every script, with and without the word."""
     apart = [token_text(symbol) for symbol in symbols]
     if not word.isascii():
         apart = [f"\u2066{symbol}\u2069" for symbol in apart]
@@ -204,13 +204,13 @@ def shown_symbols(word: str, symbols: list[str]) -> tuple[str, ...]:
 
 
 def _left_to_right(text: str) -> str:
-    """Return a text for display whose parts stand from left to right, as those of a list do."""
+    """Return a text for display whose parts run from left to right, like those of a list."""
     has_right_to_left = any(unicodedata.bidirectional(character) in ("R", "AL") for character in text)
     return f"\u200e{text}" if has_right_to_left else text
 
 
 def _window(line: str, column: int) -> tuple[str, int]:
-    """Return a stretch of a long line round the cursor, and the column in it."""
+    """Return the part of a long line around the cursor, and the column in it."""
     if len(line) <= _LONGEST_LINE:
         return line, column
     start = max(0, min(column - _LONGEST_LINE // 4, len(line) - _LONGEST_LINE))

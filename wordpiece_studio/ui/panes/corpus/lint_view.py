@@ -1,9 +1,9 @@
-"""What is wrong with the corpus and the pipeline chosen: a warning each, a button that mends it, examples to unfold.
+"""Problems with the corpus and the chosen pipeline: one warning each, with a fix button and examples to unfold.
 
-The view only shows; what is found is the core's linter, what a button does the controller's affair.
+The view only displays: the core's linter finds the problems, and the controller carries out the fixes.
 
-The corpus is looked at whenever its words were counted, and mended when that is wanted. A warning goes because the
-corpus was looked at again, never because its button was pressed.
+The corpus is checked whenever its words have been counted, and fixed on request. A warning disappears because the
+corpus was checked again, never because its button was pressed.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ _LONG_DELAY_MS = 900
 
 
 class LintRow(QFrame):
-    """One finding: its few words and its button, and under them the numbers and examples when they are unfolded."""
+    """One finding: its title and button, with numbers and examples below them when unfolded."""
 
     fix_requested = Signal(object)
     """The button was pressed, a Finding."""
     unfolded = Signal(object, object)
-    """The details of a kind of finding were shown, or put away: its kind, and a bool."""
+    """The details of a kind of finding were shown or hidden: its kind, and a bool."""
 
     def __init__(self, finding: Finding, is_unfolded: bool, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -75,7 +75,7 @@ class LintRow(QFrame):
         self.draw_icons()
 
     def draw_icons(self) -> None:
-        """Draw the icons in the colours of the theme."""
+        """Draw the icons in the theme's colors."""
         is_warning = self.finding.severity == "warning"
         sign = icon("warning" if is_warning else "info", self._theme.tie_text if is_warning else self._theme.muted)
         self._icon_label.setPixmap(sign.pixmap(_ICON))
@@ -114,7 +114,7 @@ class LintRow(QFrame):
         self._fit(self.width())
 
     def _fit(self, width: int) -> None:
-        """Put the button beside the title where there is room for both, else below it; and keep the texts whole."""
+        """Put the button beside the title where both fit, else below it, and keep the whole texts visible."""
         margins, gap = self._grid.contentsMargins(), self._grid.horizontalSpacing()
         width -= margins.left() + margins.right() + _ICON.width() + gap
         title_width = width - self.unfold_button.sizeHint().width() - gap
@@ -127,13 +127,13 @@ class LintRow(QFrame):
                 self._grid.addWidget(self.fix_button, 0, 2)
             else:
                 self._grid.addWidget(self.fix_button, 1, 1, 1, 3, Qt.AlignmentFlag.AlignLeft)
-        # A wrapped label may be made lower than its text otherwise.
+        # Otherwise a wrapped label may become lower than its text.
         for label, room in ((self._title_label, title_width), (self._detail_label, width)):
-            label.setMinimumHeight(0)  # what is asked for next is never less than this
+            label.setMinimumHeight(0)  # the next answer is never less than this
             label.setMinimumHeight(max(label.heightForWidth(max(room, 1)), 0))
 
     def _on_fix_button_clicked(self) -> None:
-        self.fix_button.setEnabled(False)  # until it was looked at again
+        self.fix_button.setEnabled(False)  # until the corpus has been checked again
         self.fix_requested.emit(self.finding)
 
     def _on_unfold_button_toggled(self, is_unfolded: bool) -> None:
@@ -146,7 +146,7 @@ class LintView(QWidget):
     """The findings, one below the other; hidden while there are none."""
 
     fix_requested = Signal(object)
-    """What mends a finding is wanted, a Finding."""
+    """The user asks to fix a finding, a Finding."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -168,16 +168,16 @@ class LintView(QWidget):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What is shown."""
+        """The findings shown."""
         return self._findings
 
     @property
     def rows(self) -> Sequence[LintRow]:
-        """A row for each of them."""
+        """A row for each finding."""
         return self._rows
 
     def show_findings(self, findings: Sequence[Finding]) -> None:
-        """Show these, in their order."""
+        """Show these findings, in their order."""
         has_focus = any(row.isAncestorOf(focus) for row in self._rows) if (focus := self.focusWidget()) else False
         if tuple(findings) == self._findings:
             for row in self._rows:
@@ -204,7 +204,7 @@ class LintView(QWidget):
             self._show_rows()
 
     def usual_height(self) -> int:
-        """Height in pixels with as many findings as are shown where there is room."""
+        """Return the height in pixels where there is room for the usual number of findings."""
         rows = self._rows if self._more_button.isChecked() else self._rows[:_SHOWN_AT_FIRST]
         heights = [row.sizeHint().height() for row in rows]
         if len(self._rows) > _SHOWN_AT_FIRST:
@@ -224,7 +224,7 @@ class LintView(QWidget):
         return row
 
     def _set_tab_order(self) -> None:
-        """Let Tab come to the rows before the button below them; what is made late would else come last of all."""
+        """Let Tab reach the rows before the button below them; widgets made late would otherwise come last of all."""
         before: QWidget | None = self._more_button.previousInFocusChain()
         while before is not None and before.focusPolicy() == Qt.FocusPolicy.NoFocus:
             before = before.previousInFocusChain()
@@ -257,16 +257,16 @@ class LintView(QWidget):
 
 
 def title_words(finding: Finding) -> str:
-    """Return the few words that a finding is called by."""
+    """Return the title of a finding."""
     return _translated(finding.title_template).format(**_values(finding, _LONGEST_WORD))
 
 
 def detail_words(finding: Finding) -> str:
-    """Return the numbers of a finding, where they are from, and its examples, a line each."""
+    """Return the numbers of a finding, where they come from, and its examples, one per line."""
     values = _values(finding, _LONGEST_WORD)
     sentences = [_translated(template).format(**values) for template in finding.detail_templates]
     if finding.is_sample:
-        sentences.append(_tr("Only a part of the corpus was looked at for this."))
+        sentences.append(_tr("Only part of the corpus was checked for this."))
     return "\n".join([" ".join(sentences), *map(_example_words, finding.examples)])
 
 
@@ -296,7 +296,7 @@ def _tr(text: str) -> str:
 
 
 class LintController(QObject):
-    """Stands between the corpus and the view of what is wrong with it."""
+    """Checks the corpus, shows the findings in the view, and carries out their fixes."""
 
     def __init__(
         self,
@@ -326,11 +326,11 @@ class LintController(QObject):
 
     @property
     def is_under_way(self) -> bool:
-        """Whether the corpus is being looked at, or will be, without anybody asking."""
+        """Whether the corpus is being checked or fixed, or will be without further request."""
         return self._timer.isActive() or self._job.is_running or self._repair.is_running
 
     def close(self) -> None:
-        """Give up what runs and wait for it to end."""
+        """Cancel running jobs and wait for them to end."""
         self._timer.stop()
         self._job.close()
         self._repair.close()
@@ -343,7 +343,7 @@ class LintController(QObject):
 
     def _on_counting_counts_changed(self, counts: WordCounts | None) -> None:
         self._timer.stop()
-        self._job.stop()  # what it looks at is out of date
+        self._job.stop()  # its input is out of date
         if counts is not None:
             is_long = max(len(self._document.text), len(counts)) > LARGEST_IN_THREAD
             self._timer.start(_LONG_DELAY_MS if is_long else _DELAY_MS)
@@ -366,14 +366,14 @@ class LintController(QObject):
 
     def _on_repair_finished(self, text: RepairedText) -> None:
         if self._document.text != text.before:
-            self._view.show_findings(self._view.findings)  # it was edited meanwhile: the button may be pressed again
+            self._view.show_findings(self._view.findings)  # edited meanwhile: the button may be pressed again
         else:
             self._document.edit(text.position, text.removed, text.inserted)
 
     def _on_job_failed(self, error: StudioError) -> None:
-        _log.info("the corpus could not be looked at: %s", error)
+        _log.info("the corpus could not be checked: %s", error)
         self._view.clear()
 
     def _on_repair_failed(self, error: StudioError) -> None:
-        _log.info("the text could not be mended: %s", error)
+        _log.info("the text could not be fixed: %s", error)
         self._view.show_findings(self._view.findings)

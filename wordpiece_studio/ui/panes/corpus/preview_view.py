@@ -1,4 +1,4 @@
-"""Any part of a file, to be looked at without reading the rest: its text, and a slider over the whole file."""
+"""A preview of any part of a file without reading the rest: the text, and a slider over the whole file."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 _STEPS = 1000
 _PATIENCE_MS = 2000
-"""A part that takes longer is given up when another one is wanted."""
+"""A part that takes longer is abandoned when another one is requested."""
 
 
 class PreviewText(ExactEdit):
-    """Shows a text for reading, folded; what is copied has no folds."""
+    """Shows a read-only text, folded; copied text is not folded."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -41,17 +41,17 @@ class PreviewText(ExactEdit):
 
 
 class PreviewView(QWidget):
-    """Shows a part of one file; asks for one part at a time, and for the latest that is wanted."""
+    """Shows a part of one file; requests one part at a time, always the latest one wanted."""
 
     line_changed = Signal()
-    """The cursor is in another line, or another part is shown."""
+    """The cursor is on another line, or another part is shown."""
     text_shown = Signal(object)
     """The beginning of a file is shown, a str."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._job = PreviewJob(self)
-        self._wanted: PreviewOrder | None = None  # asked for when the present one is there
+        self._wanted: PreviewOrder | None = None  # requested once the current one has arrived
         self._order: PreviewOrder | None = None
         self._part: ShownPart | None = None
         self._text = PreviewText(self)
@@ -68,12 +68,12 @@ class PreviewView(QWidget):
         self._slider = QSlider(Qt.Orientation.Horizontal, self)
         self._slider.setRange(0, _STEPS)
         self._slider.setPageStep(_STEPS // 10)
-        self._slider.setAccessibleName(self.tr("Place in the file"))
+        self._slider.setAccessibleName(self.tr("Position in the file"))
         set_plain_tooltip(self._slider, self.tr("Which part of the file is shown"))
         self._slider.valueChanged.connect(self._on_slider_value_changed)
         self._place_label = plain_label("", self, role="hint")
-        self._earlier_button = self._button("‹", self.tr("Earlier part"), self._on_earlier_clicked)
-        self._later_button = self._button("›", self.tr("Later part"), self._on_later_clicked)
+        self._earlier_button = self._button("‹", self.tr("Previous part"), self._on_earlier_clicked)
+        self._later_button = self._button("›", self.tr("Next part"), self._on_later_clicked)
         self._impatience = QTimer(self)
         self._impatience.setSingleShot(True)
         self._impatience.setInterval(_PATIENCE_MS)
@@ -91,13 +91,13 @@ class PreviewView(QWidget):
             self._show_text("")
             return
         if file.kind == "word-counts" and not file.path.lower().endswith(".parquet"):
-            file = replace(file, kind="text")  # a table is looked at line by line
+            file = replace(file, kind="text")  # a table is previewed line by line
         if self._order is None or self._order.file != file:
             self._order = None
             self._ask(PreviewOrder(file))
 
     def close_job(self) -> None:
-        """End what reads the parts."""
+        """End the job that reads the parts."""
         self._job.close()
 
     @property
@@ -106,14 +106,14 @@ class PreviewView(QWidget):
         return self._part.part.text if self._part is not None else ""
 
     def line_at_cursor(self) -> tuple[int | None, str, int]:
-        """Return the number of the line at the cursor if it is known, its text, and the cursor's place in it."""
+        """Return the number of the line at the cursor if known, its text, and the cursor's position in it."""
         cursor = self._text.textCursor()
         first = self._part.part.first_line if self._part is not None else None
         number = None if first is None else first + cursor.blockNumber()
         line = cursor.block().text()
         return number, line, ViewIndex(line).text_position(cursor.positionInBlock())
 
-    # -- asking
+    # -- requests
 
     def _ask(self, order: PreviewOrder) -> None:
         self._wanted = order
@@ -149,14 +149,14 @@ class PreviewView(QWidget):
     def _is_by_row(self) -> bool:
         return self._part is not None and self._part.order.file.kind == "parquet"
 
-    # -- showing
+    # -- display
 
     def _on_job_finished(self, part: ShownPart) -> None:
         is_new = self._part is None or self._part.order.file != part.order.file
         self._part = part
         self._show_text(part.part.text)
         if not part.part.text.strip():
-            self._text.setPlaceholderText(self.tr("There is no text in this part of the file.") if part.part.total else
+            self._text.setPlaceholderText(self.tr("This part of the file has no text.") if part.part.total else
                                           self.tr("The file is empty."))  # fmt: skip
         if is_new and part.order.at == 0:
             self.text_shown.emit(part.part.text)

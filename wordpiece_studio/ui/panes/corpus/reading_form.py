@@ -1,4 +1,4 @@
-"""How the files selected are read: their kind, encoding and column, and what is done about bad lines."""
+"""How the selected files are read: their kind, encoding and column, and how bad lines are handled."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ _KINDS_WITH_COLUMNS = ("jsonl", "csv", "tsv", "parquet")
 
 
 class ReadingForm(QWidget):
-    """Four choices; where the files selected differ, the choice is empty."""
+    """Four choices; a choice is empty where the selected files differ."""
 
     kind_chosen = Signal(object)
-    """What is in the files, a ``FileKind``."""
+    """The kind of the files, a ``FileKind``."""
 
     encoding_chosen = Signal(object)
     """A codec, a str."""
     column_chosen = Signal(object)
     """A column or field, a str."""
     errors_chosen = Signal(object)
-    """What to do about bad lines, an ``ErrorHandling``."""
+    """How to handle bad lines, an ``ErrorHandling``."""
 
     def __init__(self, kind_title: Callable[[str], str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -45,17 +45,17 @@ class ReadingForm(QWidget):
         self._column_box = self._box(self.tr("Column"))
         self._errors_box = self._box(self.tr("Bad lines"))
         set_plain_tooltip(
-            self._column_box, self.tr("Which column or field has the text; one within another is typed: meta.text")
+            self._column_box, self.tr("The column or field with the text; type a nested field with dots: meta.text")
         )
         self._column_edit = line_field(self, most=LONGEST_LIST)
         self._column_box.setLineEdit(self._column_edit)
         self._column_box.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
-        self._column: str | None = None  # the one that is in force
+        self._column: str | None = None  # the one in force
         set_plain_tooltip(
             self._errors_box,
             self.tr(
-                "Where bytes are no text, or a row is broken: stop and ask, replace them by \ufffd, or skip the line;"
-                " it is counted"
+                "Where bytes cannot be decoded or a row is malformed: stop and ask, replace them with \ufffd,"
+                " or skip the line; skipped lines are counted"
             ),
         )
         for words, errors in (
@@ -100,7 +100,7 @@ class ReadingForm(QWidget):
         self._errors_box.setCurrentIndex(self._errors_box.findData(handlings.pop()) if len(handlings) == 1 else -1)
 
     def set_narrow(self, is_narrow: bool) -> None:
-        """Put four choices into two rows."""
+        """Arrange the four choices in two rows."""
         self._is_narrow = is_narrow
         self._place()
 
@@ -126,8 +126,8 @@ class ReadingForm(QWidget):
             title = self._kind_box.itemText(index)
             self._kind_box.setItemText(index, self.tr("{kind} (guess)").format(kind=title))
         self._kind_box.setCurrentIndex(index)
-        words = self.tr("What is in the file, if its name says it wrongly")
-        guess = self.tr("Two columns, the second with whole numbers in every row: read as words and their counts")
+        words = self.tr("The kind of file, if its name is misleading")
+        guess = self.tr("Read as words and counts: two columns, the second with a whole number in every row")
         set_plain_tooltip(self._kind_box, guess if is_guess else words)
 
     def _show_encodings(self, present: set[tuple[str, bool]]) -> None:
@@ -143,7 +143,7 @@ class ReadingForm(QWidget):
         for each, title in known.items():
             self._encoding_box.addItem(title, each)
         self._encoding_box.setCurrentIndex(0 if codec else -1)
-        set_plain_tooltip(self._encoding_box, self._encoding_box.currentText())  # which may be cut
+        set_plain_tooltip(self._encoding_box, self._encoding_box.currentText())  # it may be elided
 
     def _show_columns(self, columns: Sequence[str], present: set[str | None]) -> None:
         self._column_box.clear()

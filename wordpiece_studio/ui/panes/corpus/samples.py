@@ -1,4 +1,4 @@
-"""The sample corpora that the program brings along, each with what shows it well."""
+"""The sample corpora that come with the program, each with settings that suit it."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class SampleCorpus:
     name
         The name of its file.
     title
-        What it is called in the menu.
+        Its name in the menu.
     sentence
-        A text to tokenize with what was learned from it; empty if none is known.
+        A text to tokenize with the vocabulary learned from it; empty if there is none.
     size
-        The size of the vocabulary to train, 0 for as far as it goes.
+        The vocabulary size to train to; 0 trains as far as possible.
     normalizer, pre_tokenizer
-        The names of what turns it into words.
+        The names of its normalizer and pre-tokenizer.
     """
 
     name: str
@@ -40,7 +40,7 @@ class SampleCorpus:
 
 
 def samples() -> list[SampleCorpus]:
-    """Return every sample, the one of the start first."""
+    """Return every sample, the one shown at startup first."""
     names = sorted(path.name for path in resource_path("samples").glob("*.txt"))
     names.sort(key=lambda name: name != START_SAMPLE)  # stable: the others stay in order
     return [sample(name) for name in names]
@@ -49,7 +49,7 @@ def samples() -> list[SampleCorpus]:
 def sample(name: str) -> SampleCorpus:
     """Return the sample in the file `name`."""
     known = {
-        # 70 tokens, as in the Hugging Face course; its example is told there to have an unknown "!".
+        # 70 tokens, as in the Hugging Face course, where the "!" of this example is unknown.
         "course-en.txt": (_tr("English: the Hugging Face course"), "This is the Hugging Face course!", 70),
         "hug.txt": ("hug, pug, pun, bun, hugs", "hugs bugs mug", 0),
         "spanish.txt": (_tr("Spanish: the storks"), "La niña contaba los niños.", 110),
@@ -57,13 +57,13 @@ def sample(name: str) -> SampleCorpus:
         "korean.txt": (_tr("Korean: the grandmother's stories"), "할머니는 꽃에 물을 주셨다.", 110),
     }
     title, sentence, size = known.get(name, (name.removesuffix(".txt").replace("-", " "), "", 0))
-    # BERT makes every Chinese character a word, and then there is no pair to learn.
+    # BERT makes every Chinese character a word, which leaves no pair to learn.
     normalizer = "bert-cased:keep-chinese" if name == "chinese.txt" else "bert-cased"
     return SampleCorpus(name, title, sentence, size, normalizer)
 
 
 def first_sentence(text: str) -> str:
-    """Return a short stretch from the beginning of `text` to try out, of a line of several words if there is one.
+    """Return a short sentence from the beginning of `text` to try out, from a line of several words if there is one.
 
     >>> first_sentence("Four words are here.")
     'Four words are here.'

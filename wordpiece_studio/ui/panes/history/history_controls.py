@@ -1,4 +1,4 @@
-"""By what the merges are shown: the menu of columns and orders, the buttons of the title line, the filter."""
+"""The controls of the merge history: the menu of columns and sort orders, the title bar buttons, and the filter."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 _NO_ORDER = -1
 _STEP = r"[\d\s.,'’_]{0,24}"
-"""A number as people copy it, with what stands between its groups of digits."""
+"""A number as people copy it, with separators between groups of digits."""
 
 
 class HistoryMenu(QMenu):
-    """Columns to see, and what to sort by; also the context menu of the table's header."""
+    """Which columns are visible, and the sort order; also the context menu of the table header."""
 
     def __init__(self, view: HistoryView, parent: QWidget) -> None:
         super().__init__(parent)
@@ -76,7 +76,7 @@ class HistoryMenu(QMenu):
         self._automatic.setChecked(columns.is_automatic)
         for action in self._sorted_by.actions():
             place = int(action.data())
-            action.setText(menu_text(titles[place]) if place >= 0 else self.tr("&Nothing: in the order of the steps"))
+            action.setText(menu_text(titles[place]) if place >= 0 else self.tr("&None (in step order)"))
             action.setChecked(place == header.sortIndicatorSection())
         self._descending.setChecked(header.sortIndicatorOrder() == Qt.SortOrder.DescendingOrder)
 
@@ -98,10 +98,10 @@ class HistoryMenu(QMenu):
 
 
 class HistoryControls(QWidget):
-    """A row of buttons; the one of the filter says whether merges are hidden."""
+    """A row of buttons; the filter button shows whether merges are hidden."""
 
     filter_wanted = Signal(bool)
-    """The filter's row is wanted, or not any more (bool)."""
+    """The user opened or closed the filter row (bool)."""
     step_wanted = Signal()
     """The user wants to type a step."""
     shown_step_requested = Signal()
@@ -114,7 +114,7 @@ class HistoryControls(QWidget):
         self._theme = theme
         self._is_wide = False
         self._filter_name = ""
-        self._filter = self._button(self.tr("Filter the merges"), self.tr("Show or hide the line with the filter"))
+        self._filter = self._button(self.tr("Filter the merges"), self.tr("Show or hide the filter"))
         self._filter.setCheckable(True)
         self._filter.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self._step = self._button(self.tr("Go to step"), self.tr("Type the number of a step (Ctrl+G)"))
@@ -141,7 +141,7 @@ class HistoryControls(QWidget):
         self._draw_icons()
 
     def show_filter(self, filter_name: str, *, is_open: bool | None = None) -> None:
-        """Say what is shown, "" for all, and whether the filter's row is open."""
+        """Show the name of the filter ("" if all merges are shown), and whether the filter row is open."""
         self._filter_name = filter_name or self.tr("all")
         self._filter.setText(
             self.tr("filter: {name}").format(name=self._filter_name) if self._is_wide else self._filter_name
@@ -150,19 +150,19 @@ class HistoryControls(QWidget):
             self._filter.setChecked(is_open)
 
     def set_wide(self, is_wide: bool) -> None:
-        """Say whether there is room for the name of the filter's button."""
+        """Set whether there is room for a caption on the filter button."""
         self._is_wide = is_wide
         self.show_filter(self._filter_name)
 
     def show_columns(self, shown: int, all_: int) -> None:
-        """Say how many of the columns are shown."""
+        """Show how many columns are visible, and of how many."""
         self._columns.setText(f"{shown}/{all_}")
         sentence = self.tr("{shown} of {all} columns are shown; choose columns and the order of the rows")
         set_plain_tooltip(self._columns, sentence.format(shown=shown, all=all_))
         self._columns.setAccessibleName(self.tr("Columns: {shown} of {all}").format(shown=shown, all=all_))
 
     def set_export_enabled(self, is_enabled: bool) -> None:
-        """Say whether there is something to save and nothing is being saved."""
+        """Set whether there is something to save and nothing is being saved."""
         self._export.setEnabled(is_enabled)
 
     def _button(self, name: str, tip: str) -> QToolButton:
@@ -182,32 +182,32 @@ class HistoryControls(QWidget):
 
 
 class HistoryFilterRow(QWidget):
-    """Text or expression, only ties, only changes of the live text; below them what is wrong with the expression."""
+    """Text or regular expression, ties only, live-text changes only; below them, errors in the expression."""
 
     filter_changed = Signal()
     """:attr:`filter` has changed."""
     step_entered = Signal(object)
-    """The user wants to go to this step (int), which there may not be."""
+    """The user wants to go to this step (int), which may not exist."""
     closed = Signal()
-    """The user pressed Escape: the row is not wanted any more."""
+    """The user pressed Escape to close the row."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._text = line_field(self)
-        self._text.setPlaceholderText(self.tr("in left, right or new token"))
-        self._text.setAccessibleName(self.tr("Show only merges with this in the left, right or new token"))
+        self._text.setPlaceholderText(self.tr("left, right or new token"))
+        self._text.setAccessibleName(self.tr("Show only merges whose left, right or new token contains this"))
         self._text.setClearButtonEnabled(True)
         self._text.setMinimumWidth(60)
-        self._is_pattern = self._toggle(".*", self.tr("Regular expression"), self.tr("Read it as a regular expression"))
+        self._is_pattern = self._toggle(".*", self.tr("Regular expression"), self.tr("Use a regular expression"))
         self._only_ties = self._toggle(
-            self.tr("ties"), self.tr("Only ties"), self.tr("Show only merges at which another pair was as good")
+            self.tr("ties"), self.tr("Only ties"), self.tr("Show only merges where another pair had the same value")
         )
         self._only_live = self._toggle(
             self.tr("changes"), self.tr("Only changes of the live text"),
-            self.tr("Show only merges that changed how the live text is tokenized"),
+            self.tr("Show only merges that changed the tokenization of the live text"),
         )  # fmt: skip
         self._step = line_field(self)
-        self._step.setPlaceholderText(self.tr("to step"))
+        self._step.setPlaceholderText(self.tr("step"))
         self._step.setAccessibleName(self.tr("Go to step"))
         set_plain_tooltip(self._step, self.tr("Type a step and press Enter (Ctrl+G)"))
         self._step.setValidator(QRegularExpressionValidator(QRegularExpression(_STEP), self._step))
@@ -235,18 +235,18 @@ class HistoryFilterRow(QWidget):
 
     @property
     def filter(self) -> HistoryFilter:
-        """What is wanted; an expression only if there is one."""
+        """The filter chosen; it is a regular expression only if there is any text."""
         text = self._text.text()
         is_pattern = bool(text) and self._is_pattern.isChecked()
         return HistoryFilter(text, is_pattern, self._only_ties.isChecked(), self._only_live.isChecked())
 
     @property
     def error(self) -> str:
-        """What is wrong with the expression; empty if nothing is."""
+        """The error in the expression; empty if there is none."""
         return self._error.text()
 
     def name(self) -> str:
-        """Return the filter in few words; empty if it lets everything through."""
+        """Return the filter in a few words; empty if it hides nothing."""
         wanted = self.filter
         parts = [
             self.tr("text") if wanted.text else "",
@@ -256,12 +256,12 @@ class HistoryFilterRow(QWidget):
         return " + ".join(filter(None, parts))
 
     def ask_for_text(self) -> None:
-        """Put the keyboard into the line for the text."""
+        """Move the keyboard focus to the text field."""
         self._text.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self._text.selectAll()
 
     def ask_for_step(self) -> None:
-        """Put the keyboard into the line for a step."""
+        """Move the keyboard focus to the step field."""
         self._step.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self._step.selectAll()
 
@@ -272,7 +272,7 @@ class HistoryFilterRow(QWidget):
         self._only_live.setChecked(False)
 
     def show_error(self, error: StudioError | None) -> None:
-        """Tell below the line what is wrong with the expression, or nothing."""
+        """Show the error in the expression below the field; None clears it."""
         text = str(error) if error is not None else ""
         set_plain_text(self._error, text)
         self._error.setVisible(bool(text))
@@ -282,7 +282,7 @@ class HistoryFilterRow(QWidget):
         self.style().polish(self._text)
 
     def event(self, event: QEvent) -> bool:
-        """Keep Escape for this row, from the command that has it in the whole window."""
+        """Keep Escape for this row; it is also a shortcut of the whole window."""
         is_override = event.type() == QEvent.Type.ShortcutOverride
         if is_override and isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:
             event.accept()

@@ -1,7 +1,7 @@
-"""Merges taken out of the history: copied as text, or exported to a file.
+"""Taking merges out of the history: copied as text, or exported to a file.
 
-Rows go on the clipboard at once where they are few, else from a thread beside the window. Before an export it is asked
-which merges, and as what; then a bar shows how far the writing is.
+A few rows go to the clipboard at once, many from a background thread. Before an export, a dialog asks which merges and
+which format; then a bar shows the progress.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ if TYPE_CHECKING:
 
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 _AT_ONCE = 256
-"""Rows; some milliseconds."""
+"""Rows; they take a few milliseconds."""
 
 
 def history_tsv(
     history: MergeHistory, steps: NDArray[np.int64], should_stop: Callable[[], bool] = lambda: False
 ) -> str:
-    """Return one line for each step, below a line of titles; numbers are exact and the same in every language.
+    """Return one line per step below a header line; numbers are exact and the same in every language.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def history_tsv(
     Raises
     ------
     NotWanted
-        If `should_stop` says so.
+        If `should_stop` returns True.
     """
     lines, turn = ["\t".join(MERGE_COLUMNS)], Turn()
     for columns in merge_parts(history, steps, should_stop):
@@ -74,12 +74,12 @@ class _Rows:
 
 
 class HistoryCopying(QObject):
-    """Copies the rows asked for last.
+    """Copies the rows most recently requested.
 
     Signals
     -------
     copied(int)
-        So many rows are on the clipboard now.
+        This many rows are now on the clipboard.
     """
 
     copied = Signal(object)
@@ -91,7 +91,7 @@ class HistoryCopying(QObject):
 
     @property
     def is_running(self) -> bool:
-        """Whether rows are on their way to the clipboard."""
+        """Whether rows are being copied."""
         return self._job.is_running
 
     def copy(self, history: MergeHistory, steps: NDArray[np.int64]) -> None:
@@ -103,7 +103,7 @@ class HistoryCopying(QObject):
             self._on_job_finished((history_tsv(history, steps), len(steps)))
 
     def close(self) -> None:
-        """Give up, and wait for the thread to end."""
+        """Cancel copying, and wait for the thread to end."""
         self._job.close()
 
     def _on_job_finished(self, copied: tuple[str, int]) -> None:
@@ -120,10 +120,10 @@ def _work(order: Any, stop: threading.Event, _report: Report) -> tuple[str, int]
 
 
 class ExportBar(QWidget):
-    """Seen while merges are written; the work goes on beside it."""
+    """Visible while merges are being written; work can continue meanwhile."""
 
     stop_requested = Signal()
-    """The file is not wanted any more."""
+    """The user canceled the export."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -132,11 +132,11 @@ class ExportBar(QWidget):
         self._label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._bar = QProgressBar(self)
         self._bar.setTextVisible(False)
-        self._bar.setAccessibleName(self.tr("Progress of the export"))
+        self._bar.setAccessibleName(self.tr("Export progress"))
         self._stop = QToolButton(self)
         self._stop.setText(self.tr("Cancel"))
         self._stop.setAccessibleName(self.tr("Cancel the export"))
-        set_plain_tooltip(self._stop, self.tr("Write no file; one that was there before stays as it was"))
+        set_plain_tooltip(self._stop, self.tr("Write no file; an existing file stays unchanged"))
         self._stop.clicked.connect(self.stop_requested)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(12, 2, 10, 2)
@@ -147,18 +147,18 @@ class ExportBar(QWidget):
 
     @property
     def text(self) -> str:
-        """What the bar says; empty if it is not there."""
+        """The text of the bar; empty while it is hidden."""
         return self._label.text() if not self.isHidden() else ""
 
     def begin(self, name: str) -> None:
-        """Say that a file of this name is being written."""
+        """Show that a file of this name is being written."""
         self._name = name
         set_plain_text(self._label, self.tr("Writing {name}…").format(name=name))
         self._bar.setRange(0, 0)
         self.show()
 
     def show_progress(self, written: int, rows: int) -> None:
-        """Say how many of the merges are written."""
+        """Show how many merges have been written."""
         sentence = self.tr("{name}: {written} of {rows} merges")
         text = sentence.format(name=self._name, written=number_text(written), rows=number_text(rows))
         set_plain_text(self._label, text)
@@ -169,21 +169,21 @@ class ExportBar(QWidget):
 
 @dataclass(frozen=True, slots=True)
 class HistoryExportChoice:
-    """What is exported: all merges or the rows shown, in their order; and the ending of the file's name."""
+    """What to export: all merges, or the rows shown in their order; and the file format, as its suffix."""
 
     all_merges: bool
     kind: str
 
 
 class HistoryExportDialog(QDialog):
-    """Asks which rows are exported and in which format, then goes on to the place.
+    """Asks which rows to export and in which format; the file name is asked for next.
 
     Parameters
     ----------
     merges
-        How many there are.
+        The total number of merges.
     rows
-        How many are shown; None if these are all of them in the order of the steps, and there is nothing to choose.
+        The number of rows shown; None if they are all the merges in step order, so that there is nothing to choose.
     """
 
     chosen = Signal(object)
@@ -196,23 +196,23 @@ class HistoryExportDialog(QDialog):
         self.setWindowTitle(self.tr("Export merge history"))
         self._rows = None
         if rows is not None:
-            shown = self.tr("The {rows} shown, filtered and sorted as they are").format(rows=number_text(rows))
-            every = self.tr("All {merges}, in the order of the steps").format(merges=number_text(merges))
+            shown = self.tr("The {rows} shown, as filtered and sorted").format(rows=number_text(rows))
+            every = self.tr("All {merges}, in step order").format(merges=number_text(merges))
             self._rows = self._ask(self.tr("Which merges?"), [(shown, 0), (every, 1)])
         kinds = (
-            self.tr("csv: for spreadsheets; no token is taken for a formula"),
-            self.tr("jsonl: an object of JSON a merge, for programs"),
-            self.tr("parquet: small and quick to read, for programs; needs pyarrow"),
+            self.tr("csv: for spreadsheets; tokens are never read as formulas"),
+            self.tr("jsonl: one JSON object per merge, for programs"),
+            self.tr("parquet: small and fast to read, for programs; needs pyarrow"),
         )
-        self._kinds = self._ask(self.tr("As what?"), [(text, index) for index, text in enumerate(kinds)])
+        self._kinds = self._ask(self.tr("Which format?"), [(text, index) for index, text in enumerate(kinds)])
         self._end()
 
     def choice(self) -> HistoryExportChoice:
-        """Return which merges, and the kind of file."""
+        """Return which merges to export, and the kind of file."""
         return HistoryExportChoice(self._rows is None or self._rows.checkedId() == 1, KINDS[self._kinds.checkedId()])
 
     def _ask(self, question: str, answers: Sequence[tuple[str, int]]) -> QButtonGroup:
-        """Add a question; each answer has its text and its number in the group, and the first one is chosen."""
+        """Add a question; each answer is a text and its id in the group, and the first one is chosen."""
         group = QButtonGroup(self)
         self._layout.addWidget(plain_label(question, self, role="heading"))
         for text, number in answers:
@@ -224,7 +224,7 @@ class HistoryExportDialog(QDialog):
         return group
 
     def _end(self) -> None:
-        """Add the buttons; the one that goes on has the keyboard."""
+        """Add the buttons; the accept button has the keyboard focus."""
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
         go_on = buttons.addButton(self.tr("Choose &where…"), QDialogButtonBox.ButtonRole.AcceptRole)
         set_role(go_on, "primary")
@@ -235,6 +235,6 @@ class HistoryExportDialog(QDialog):
         go_on.setFocus()
 
     def accept(self) -> None:
-        """Hand the choice over and close."""
+        """Emit the choice and close."""
         self.chosen.emit(self.choice())
         super().accept()

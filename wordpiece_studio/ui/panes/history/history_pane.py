@@ -1,4 +1,4 @@
-"""The merge history: one row a merge, at hand to look at, filter, sort, go to and copy."""
+"""The merge history: one row per merge, to inspect, filter, sort, go to and copy."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 _BUSY_DELAY_MS = 50
 _HEADING_MARGINS = 48
-"""Pixels: those of the title line, and the room between its parts."""
+"""Pixels: the margins of the title bar, and the space between its parts."""
 _MOST_COPIED = 100_000
 _WIDE_LETTERS = 72
-"""In a pane so wide the button of the filter has its name on it."""
+"""In a pane wider than this many letters the filter button has a caption."""
 
 
 def _selected_step(model: TrainerModel) -> int:
-    """Return the step at which the token that is looked at was born, or at which its pair was merged first; else 0."""
+    """Return the step at which the selected token was born or the selected pair first merged; otherwise 0."""
     selection, vocabulary, history = model.selection, model.vocabulary_at(model.merge_count), model.history
     if selection is None or vocabulary is None or history is None:
         return 0
@@ -58,7 +58,7 @@ class HistoryPane(Pane):
     export_requested = Signal()
     """The user wants to save the table."""
     columns_chosen = Signal(object)
-    """The user has chosen other columns: their names, as `HistoryColumns.names` has them."""
+    """The user has chosen other columns: their names, as in `HistoryColumns.names`."""
 
     def __init__(
         self, model: TrainerModel, theme: Theme, parent: QWidget | None = None, *, changes: LiveChanges | None = None
@@ -73,9 +73,9 @@ class HistoryPane(Pane):
         self.export_bar = ExportBar(self)
         self._copying = HistoryCopying(self)
         self._empty = EmptyState(self)
-        self._is_my_selection = False  # what is looked at was chosen here, and so is in view
+        self._is_my_selection = False  # the selection was made here, so it is in view
         self._is_selection_marked = False
-        self._is_open_for_step = False  # the filter's row, which then goes when the step was typed
+        self._is_open_for_step = False  # the filter row, which closes once the step is typed
         layout = QVBoxLayout(self)
         layout.setContentsMargins(1, 4, 1, 2)
         layout.setSpacing(4)
@@ -92,7 +92,7 @@ class HistoryPane(Pane):
         self.set_heading(self.tr("Merge history"))
 
     def header_widget(self) -> QWidget:
-        """Return the controls, for the title line of the panel; until it is taken they stand above the table."""
+        """Return the controls for the panel's title bar; until they are moved there, they stand above the table."""
         return self._controls
 
     @property
@@ -128,7 +128,7 @@ class HistoryPane(Pane):
         self._model.merges_appended.connect(self._on_model_merges_appended)
         self._model.state_changed.connect(self._on_model_state_changed)
 
-    # -- what is shown
+    # -- contents
 
     def refresh(self) -> None:
         history, count = self._model.history, self._model.merge_count
@@ -150,7 +150,7 @@ class HistoryPane(Pane):
         self._set_hint(*(hint.format(**texts) for hint in hints))
 
     def _set_hint(self, *hints: str) -> None:
-        """Show the first of the hints that there is room for beside title and buttons, else none of them."""
+        """Show the first hint that fits beside the title and the buttons, or none."""
         title, metrics = self.tr("Merge history"), self.fontMetrics()
         taken = metrics.horizontalAdvance(title) * 11 // 10 + self._controls.sizeHint().width()  # the title is bold
         room = self.width() - taken - _HEADING_MARGINS
@@ -159,7 +159,7 @@ class HistoryPane(Pane):
     def _show_emptiness(self) -> None:
         text = ""
         if self._model.history is None:
-            text = self.tr("Nothing is trained yet. Train, and every merge appears here.")
+            text = self.tr("Nothing has been trained yet. Train to see every merge here.")
         elif not self._model.merge_count and self._model.state is not TrainerState.TRAINING:
             text = self._why_no_merge()
         elif not self._rows.rowCount() and self._rows.hidden_count:
@@ -171,30 +171,30 @@ class HistoryPane(Pane):
         self._view.setVisible(not text)
 
     def _why_no_merge(self) -> str:
-        """Return what is true of a run without a merge: whether there can be one."""
+        """Return why a run has no merge, and whether there can be one."""
         config = self._model.config
         reasons = {
-            "no_pair": self.tr("No merge: no pair is left. Every word that was trained on is one symbol."),
-            "min_frequency": self.tr("No merge: no pair occurs {count} times, the smallest count asked for.").format(
+            "no_pair": self.tr("No merges: no pair is left. Every word in the training corpus is a single symbol."),
+            "min_frequency": self.tr("No merges: no pair occurs {count} times, the minimum frequency.").format(
                 count=number_text(config.min_frequency if config is not None else 0)
             ),
-            "vocab_size": self.tr("No merge: special tokens and alphabet reach the size. “Train further” goes on."),
-            "min_value": self.tr("No merge: no pair is as good as asked for."),
-            "max_merges": self.tr("No merge was asked for. “Train further” learns some."),
-            "max_seconds": self.tr("No merge: the time was over before the first one. “Train further” goes on."),
+            "vocab_size": self.tr("No merges: special tokens and alphabet fill the size. “Train further” learns some."),
+            "min_value": self.tr("No merges: no pair reaches the minimum value."),
+            "max_merges": self.tr("No merges were requested. “Train further” learns some."),
+            "max_seconds": self.tr("No merges: time ran out before the first one. “Train further” learns some."),
         }
-        first = self.tr("No merge yet. “Next merge” learns the first one.")
+        first = self.tr("No merges yet. “Next merge” learns the first one.")
         return reasons.get(self._model.stop_reason or "", first)
 
     def show_step(self) -> None:
-        """Bring the row of the current step into view and give it the keyboard; a filter that hides it is dropped."""
+        """Scroll to the row of the current step and focus it; a filter that hides it is cleared."""
         if self._model.step and self._rows.row_of_step(self._model.step) < 0:
             self._filter_row.clear()
         self._view.show_step(self._model.step, select=True)
         self._view.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def open_filter(self, is_wanted: bool = True) -> None:
-        """Show the line with the filter and give it the keyboard; or hide it, and show all merges."""
+        """Show the filter row and focus it; or hide it, and show all merges."""
         self._is_open_for_step = False
         self._filter_row.setVisible(is_wanted)
         if is_wanted:
@@ -204,7 +204,7 @@ class HistoryPane(Pane):
         self._show_filter()
 
     def ask_for_step(self) -> None:
-        """Put the keyboard into the line for a step."""
+        """Move the keyboard focus to the step field."""
         was_hidden = self._filter_row.isHidden()
         self._filter_row.show()
         self._show_filter()
@@ -216,11 +216,11 @@ class HistoryPane(Pane):
         self._view.columns.take_names(names)
 
     def set_export_enabled(self, is_enabled: bool) -> None:
-        """Say whether there is something to export, and nothing is being exported."""
+        """Set whether there is something to export and nothing is being exported."""
         self._controls.set_export_enabled(is_enabled)
 
     def close_jobs(self) -> None:
-        """Wait for what works beside the window to end."""
+        """Cancel background jobs, and wait for them to end."""
         self._copying.close()
         self._rows.close()
 
@@ -232,7 +232,7 @@ class HistoryPane(Pane):
     # -- copying
 
     def copy_rows(self) -> None:
-        """Put the selected rows on the clipboard as tab-separated text, unless they are none or far too many."""
+        """Copy the selected rows as tab-separated text, unless there are none or far too many."""
         history, steps = self._model.history, self._view.selected_steps()
         if len(steps) > _MOST_COPIED:
             count = number_text(len(steps))
@@ -247,7 +247,7 @@ class HistoryPane(Pane):
         text = self.tr("1 row copied") if rows == 1 else self.tr("{count} rows copied")
         self._set_hint(text.format(count=number_text(rows)))
 
-    # -- what happens
+    # -- events
 
     def _go_to(self, step: int) -> None:
         history = self._model.history
@@ -263,7 +263,7 @@ class HistoryPane(Pane):
         self._is_my_selection = False
 
     def _mark_selection(self) -> None:
-        """Mark the row of what is looked at; one chosen elsewhere is brought into view."""
+        """Mark the row of the selection; scroll to it if it was made elsewhere."""
         step = _selected_step(self._model)
         self._is_selection_marked = bool(step)
         self._view.set_selection_step(step)
@@ -310,7 +310,7 @@ class HistoryPane(Pane):
     def _on_rows_model_reset(self) -> None:
         self._view.set_step(self._model.step)
         self._mark_selection()
-        self._view.restyle()  # of another run the value may have another name, and numbers another length
+        self._view.restyle()  # in another run the value may have another name, and numbers another length
         self._view.show_step(self._model.step, select=True)
         self.refresh_later()
 
@@ -323,9 +323,9 @@ class HistoryPane(Pane):
 
     def _on_model_step_changed(self, step: int) -> None:
         self._view.set_step(step)
-        self._view.viewport().update()  # of a run that was opened, more may be known than before
+        self._view.viewport().update()  # more may now be known of a run that was opened
         if self._model.state is TrainerState.TRAINING and self._model.is_at_head:
-            return  # the view follows by itself if it stands at the end, and stays put if it does not
+            return  # the view follows by itself if it is at the end, and otherwise stays put
         self._view.show_step(step, select=self._view.is_one_row_selected())
 
     def _on_model_merges_appended(self, _first: object, _last: object) -> None:

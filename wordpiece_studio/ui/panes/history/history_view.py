@@ -1,8 +1,8 @@
-"""The table of merges: the step's row marked, later ones pale, rows copied as tab-separated text.
+"""The table of merges: the row of the step is marked, later ones are pale.
 
 It shows a :class:`~wordpiece_studio.session.history_table.HistoryTableModel` and decides nothing about steps.
-A number is never cut: where the columns do not fit, the table leaves out those that matter least, unless the user has
-chosen which to see; then it scrolls.
+A number is never cut off: where the columns do not fit, the table hides those that matter least, unless the user has
+chosen which to show; then it scrolls.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _LONGEST_TOKEN = 1000
 _CELL_PADDING = 6
 """Pixels between the edge of a cell and its text."""
 _LETTERS = {HistoryColumn.LEFT: 7, HistoryColumn.RIGHT: 7, HistoryColumn.TOKEN: 10}
-"""Least widths of the columns of tokens in digits; columns of numbers are as wide as their longest number."""
+"""Minimum widths of token columns, in digits; number columns are as wide as their longest number."""
 _LEFT_OUT_FIRST = (
     HistoryColumn.IS_NEW,
     HistoryColumn.WORDS,
@@ -61,18 +61,18 @@ _LEFT_OUT_FIRST = (
     HistoryColumn.LEFT_FREQUENCY,
     HistoryColumn.TIES,
 )
-"""What a narrow table leaves out, so that the other columns stand there whole."""
+"""What a narrow table hides, so that the other columns fit."""
 _AUTOMATIC, _HIDDEN = "automatic", "-"
 _ROWS_AROUND = 3
 _MOST_CARRIED = 2000
-"""Selected rows that are looked for in a new order, in a frame; for very many Qt takes seconds."""
+"""Selected rows that are found again in a new order within a frame; for very many, Qt takes seconds."""
 
 
 class HistoryDelegate(QStyledItemDelegate):
     """Draws a cell: bold at the step, pale after it; a dot where there was no tie.
 
-    It paints by itself: Qt's own way asks the model seven times for each cell, and a table that follows a training
-    is painted sixty times a second.
+    It does its own painting: Qt's would query the model seven times per cell, and a table that follows training is
+    painted sixty times a second.
     """
 
     def __init__(self, model: HistoryTableModel, theme: Theme, parent: QWidget | None = None) -> None:
@@ -82,7 +82,7 @@ class HistoryDelegate(QStyledItemDelegate):
         self.step = 0
         """The step shown."""
         self.first_column = int(HistoryColumn.STEP)
-        """The leftmost column that is seen: it has the mark of the step."""
+        """The leftmost visible column, which carries the mark of the step."""
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
         step = self._model.step_of_row(index.row())
@@ -98,7 +98,7 @@ class HistoryDelegate(QStyledItemDelegate):
         painter.setPen(self._theme.faint if step > self.step else self._theme.text)
         text = self._text(index)
         side = Qt.AlignmentFlag.AlignRight
-        if index.column() in TOKEN_COLUMNS:  # a number is never cut: its column is wide enough
+        if index.column() in TOKEN_COLUMNS:  # a number is never cut off: its column is wide enough
             side = Qt.AlignmentFlag.AlignLeft
             text = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, cell.width() - 2 * _CELL_PADDING)
         inner = cell.adjusted(_CELL_PADDING, 0, -_CELL_PADDING, 0)
@@ -107,7 +107,7 @@ class HistoryDelegate(QStyledItemDelegate):
     def helpEvent(
         self, event: QHelpEvent, view: QAbstractItemView, option: QStyleOptionViewItem, index: _Index
     ) -> bool:
-        """Show a token whole, which may be cut in its cell."""
+        """Show the full token, which may be elided in its cell."""
         if index.column() not in TOKEN_COLUMNS:
             return False
         text = token_text(str(self._model.data(index)), _LONGEST_TOKEN)
@@ -125,14 +125,14 @@ class HistoryDelegate(QStyledItemDelegate):
 
 
 class HistoryColumns(QObject):
-    """The columns of one table.
+    """The columns of a table: which are visible, in which order, and how wide.
 
     Signals
     -------
     changed()
-        Other columns are shown, or in another order.
+        The visible columns or their order have changed.
     chosen()
-        The user has chosen other columns, or another order.
+        The user has chosen columns, or another order.
     """
 
     changed = Signal()
@@ -144,7 +144,7 @@ class HistoryColumns(QObject):
         self._model = model
         self._chosen: frozenset[HistoryColumn] | None = None  # None: as many as fit
         self._wanted_widths: dict[int, int] = {}
-        self._number_widths: dict[int, int] = {}  # below these a number would be cut
+        self._number_widths: dict[int, int] = {}  # below these a number would be cut off
         self._is_spreading = False
         header = table.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
@@ -152,24 +152,24 @@ class HistoryColumns(QObject):
         header.sectionResized.connect(self._on_header_section_resized)
         header.sectionMoved.connect(self._on_header_section_moved)
 
-    # -- what is shown
+    # -- which are visible
 
     @property
     def is_automatic(self) -> bool:
-        """Whether those are shown for which there is room."""
+        """Whether as many columns as fit are shown."""
         return self._chosen is None
 
     @property
     def first(self) -> int:
-        """The leftmost column that is shown."""
+        """The leftmost visible column."""
         return next((column for column in self._in_order() if not self._table.isColumnHidden(column)), 0)
 
     def shown(self) -> frozenset[HistoryColumn]:
-        """Return the columns that are shown."""
+        """Return the visible columns."""
         return frozenset(column for column in HistoryColumn if not self._table.isColumnHidden(column))
 
     def choose(self, columns: frozenset[HistoryColumn] | None) -> None:
-        """Show these columns from now on, or, with None, as many as fit, in their usual order."""
+        """Show these columns from now on; None shows as many as fit, in their usual order."""
         self._chosen = columns
         if columns is None:
             self._move(tuple(HistoryColumn))
@@ -177,14 +177,14 @@ class HistoryColumns(QObject):
         self.chosen.emit()
 
     def names(self) -> tuple[str, ...]:
-        """Return what was chosen, to be remembered: names left to right, hidden ones with a hyphen."""
+        """Return the choice in a form to save: names from left to right, hidden ones with a hyphen."""
         named = [(column.name.lower(), column) for column in map(HistoryColumn, self._in_order())]
         if self._chosen is None:
             return (_AUTOMATIC, *(name for name, _ in named))
         return tuple(name if column in self._chosen else _HIDDEN + name for name, column in named)
 
     def take_names(self, names: Sequence[str]) -> None:
-        """Show what was chosen earlier; what names no column is passed over."""
+        """Restore an earlier choice; unknown names are ignored."""
         by_name = {column.name.lower(): column for column in HistoryColumn}
         found = {by_name[bare]: bare == name for name in names if (bare := name.removeprefix(_HIDDEN)) in by_name}
         shown = frozenset(column for column, is_shown in found.items() if is_shown)
@@ -193,16 +193,16 @@ class HistoryColumns(QObject):
             self._move((*found, *(column for column in HistoryColumn if column not in found)))
             self.spread()
 
-    # -- how wide it is
+    # -- widths
 
     def restyle(self) -> None:
-        """Take the widths from the present font."""
+        """Set the widths for the current font."""
         self._wanted_widths = {column: self._least_width(column) for column in HistoryColumn}
         self.fit_numbers()
         self.spread()
 
     def fit_numbers(self) -> None:
-        """Make columns wider whose numbers have grown too long for them."""
+        """Widen columns whose numbers have become too long for them."""
         font = QFont(self._table.font())
         font.setBold(True)  # as at the step
         metrics, has_grown = QFontMetrics(font), False
@@ -216,7 +216,7 @@ class HistoryColumns(QObject):
             self.spread()
 
     def spread(self) -> None:
-        """Give each column its width, and all of them their share of what is left over; leave out what has no room."""
+        """Give each column its width and its share of the remaining space; hide columns that do not fit."""
         before = self.shown()
         self._is_spreading = True
         left_out = self._left_out()
@@ -229,7 +229,7 @@ class HistoryColumns(QObject):
                 self._table.setColumnWidth(column, max(int(width * share), self._number_widths.get(column, 0)))
         self._is_spreading = False
         self._table.updateGeometry()
-        self._table.updateGeometries()  # Qt would leave the table scrolled sideways for a while, with numbers cut
+        self._table.updateGeometries()  # else Qt leaves the table scrolled sideways for a while, with numbers cut off
         if self.shown() != before:
             self.changed.emit()
 
@@ -254,7 +254,7 @@ class HistoryColumns(QObject):
         shown = sum(self._wanted_widths[column] for column in self.shown())
         return max(self._table.viewport().width() / max(shown, 1), 1.0)
 
-    # -- in which order they stand
+    # -- order
 
     def _in_order(self) -> list[int]:
         header = self._table.horizontalHeader()
@@ -268,7 +268,7 @@ class HistoryColumns(QObject):
         self._is_spreading = False
         self.changed.emit()
 
-    # -- what happens
+    # -- events
 
     def _on_header_section_moved(self, _column: int, _before: int, _now: int) -> None:
         if not self._is_spreading:
@@ -276,7 +276,7 @@ class HistoryColumns(QObject):
             self.chosen.emit()
 
     def _on_header_section_resized(self, column: int, _before: int, width: int) -> None:
-        """Remember a width that was drawn by hand; a number keeps the room it needs."""
+        """Remember a width set by dragging; a number keeps the room it needs."""
         if self._is_spreading or column not in self._wanted_widths or self._table.isColumnHidden(column):
             return
         is_number = column in self._number_widths
@@ -289,7 +289,7 @@ class HistoryColumns(QObject):
 
 
 def _longest_texts(column: HistoryColumn, least: float, most: float) -> list[str]:
-    """Return texts at least as long as any number between these two in this column."""
+    """Return texts at least as long as any number in this range in this column."""
     if column is not HistoryColumn.VALUE:
         return [f"{int(most):,}"]
     texts = [value_text(least), value_text(most)]
@@ -300,12 +300,12 @@ def _longest_texts(column: HistoryColumn, least: float, most: float) -> list[str
 
 
 class HistoryView(QuietTable):
-    """The merges in rows of one height."""
+    """The merges, in rows of equal height."""
 
     step_walked_to = Signal(object)
-    """The step (int) to whose row an arrow key went."""
+    """The step (int) of the row that an arrow key moved to."""
     copy_requested = Signal()
-    """The selected rows are wanted on the clipboard."""
+    """The user asks to copy the selected rows."""
 
     def __init__(self, model: HistoryTableModel, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -320,7 +320,7 @@ class HistoryView(QuietTable):
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setAccessibleName(self.tr("Merge history"))
         header = self.horizontalHeader()
-        # At the right, where Qt puts it, the arrow lies on the title.
+        # On the right, where Qt puts it, the arrow would cover the title.
         header.setStyleSheet(
             "QHeaderView::up-arrow, QHeaderView::down-arrow"
             "{ subcontrol-position: top center; width: 9px; height: 6px; top: 1px; }"
@@ -346,7 +346,7 @@ class HistoryView(QuietTable):
         self.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 7)
         self._columns.restyle()
 
-    # -- where it stands
+    # -- position
 
     @property
     def is_at_end(self) -> bool:
@@ -360,12 +360,12 @@ class HistoryView(QuietTable):
         self.viewport().update()
 
     def set_selection_step(self, step: int) -> None:
-        """Mark the row of this step as the one that is looked at; 0 for none."""
+        """Mark the row of this step as the selection; 0 for none."""
         self._selection_step = step
         self.viewport().update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the rows, and a frame round the one that is looked at."""
+        """Draw the rows, and a frame around the row of the selection."""
         super().paintEvent(event)
         row = self._history_model.row_of_step(self._selection_step)
         if row < 0:
@@ -379,7 +379,7 @@ class HistoryView(QuietTable):
                 painter.drawRect(frame.adjusted(0, 0, -1, -1))
 
     def show_step(self, step: int, *, select: bool) -> None:
-        """Bring the row of a step into view; with `select` make it the only selected one."""
+        """Scroll to the row of a step; with `select`, make it the only selected one."""
         row = self._history_model.row_of_step(step)
         if row < 0:
             if select:
@@ -394,7 +394,7 @@ class HistoryView(QuietTable):
         self._shown_step = step
 
     def _scroll_to_row(self, row: int) -> None:
-        """Bring a row into view with some rows around it; a far one into the middle."""
+        """Scroll to a row with a few rows around it; a distant row goes to the middle."""
         height, room = self.verticalHeader().defaultSectionSize(), self.viewport().height()
         bar, top = self.verticalScrollBar(), self.rowViewportPosition(row)
         margin = min(_ROWS_AROUND * height, max(room - height, 0) // 2)
@@ -406,7 +406,7 @@ class HistoryView(QuietTable):
             bar.setValue(bar.value() + top + height - room + margin)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the row that was shown last in view, unless the user has scrolled away from it."""
+        """Keep the last row shown in view, unless the user has scrolled away from it."""
         row, height = self._history_model.row_of_step(self._shown_step), event.oldSize().height()
         was_there = row >= 0 and (height < 0 or -1 <= self.rowViewportPosition(row) < height)
         super().resizeEvent(event)
@@ -416,7 +416,7 @@ class HistoryView(QuietTable):
             self.show_step(self._shown_step, select=False)
 
     def is_one_row_selected(self) -> bool:
-        """Whether no row or one row is selected: a selection that moving the step may take along."""
+        """Return whether at most one row is selected, so that the selection may follow the step."""
         return self._selected_count() <= 1
 
     def _selected_count(self) -> int:
@@ -449,17 +449,17 @@ class HistoryView(QuietTable):
         self.viewport().update()
 
     def _on_header_sort_indicator_changed(self, _column: int, _order: Qt.SortOrder) -> None:
-        """Show the best rows of the new order, or the step's own where it is the one selected."""
+        """Show the first rows of the new order, or the step's row if it is the one selected."""
         selected = self.selected_steps().tolist() if self.is_one_row_selected() else []
         if selected == [self._delegate.step]:
             self.show_step(self._delegate.step, select=False)
         else:
             self.scrollToTop()
 
-    # -- while rows come in and change places
+    # -- while rows arrive and change places
 
     def _on_model_rearranging(self) -> None:
-        """Give up a selection of very many rows, unless it is of all."""
+        """Drop a selection of very many rows, unless it covers all."""
         if _MOST_CARRIED < self._selected_count() < self._history_model.rowCount():
             self.clearSelection()
 

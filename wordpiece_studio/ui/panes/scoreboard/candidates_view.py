@@ -1,7 +1,6 @@
-"""The table of candidates: pairs as chips, formulas, values as bars, those that share the best value in one box.
+"""The table of candidates: pairs as chips, formulas, values as bars, and a box around those that tie for the best.
 
-It shows a :class:`CandidatesModel` and says which candidate was
-chosen, and when more of them are wanted.
+It shows a :class:`CandidatesModel`, and reports which candidate was chosen and when more are needed.
 """
 
 from __future__ import annotations
@@ -38,16 +37,16 @@ _TIE_ROOM = 16
 _MOST_AIR = 24
 _LEAST_PAIR = 8  # digits
 _LONGEST_PAIR = 320
-"""Pixels; of a longer pair the end is cut."""
-_YIELDS = 4  # of the width of the pairs this part at most, for the formulas
+"""Pixels; a longer pair is cut off at the end."""
+_YIELDS = 4  # at most 1/4 of the width of the pairs is given up for the formulas
 _SAMPLE = 40
-"""So many rows at either end say how wide the columns have to be."""
+"""The number of rows at either end that determine the column widths."""
 
 
 class CandidatesModel(QAbstractTableModel):
-    """One row a candidate, the best first.
+    """One row per candidate, the best first.
 
-    Columns: rank, pair, the formula with the candidate's numbers, the same reduced, value, bar (which is painted).
+    Columns: rank, pair, the formula with the candidate's numbers, the reduced formula, value, bar (which is painted).
     """
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -65,9 +64,9 @@ class CandidatesModel(QAbstractTableModel):
         Parameters
         ----------
         objective, symbols
-            What their formulas are filled in with, see `formula_of`.
+            What the formulas are computed with; see `formula_of`.
         value_name
-            The heading of the value's column.
+            The heading of the value column.
         """
         self.beginResetModel()
         self._candidates, self._objective, self._symbols = tuple(candidates), objective, symbols
@@ -77,7 +76,7 @@ class CandidatesModel(QAbstractTableModel):
         self.endResetModel()
 
     def add_candidates(self, candidates: Sequence[Candidate], objective: str, symbols: int) -> bool:
-        """Append what follows the candidates shown, if `candidates` begins with them; else change nothing."""
+        """Append what follows the candidates shown, if `candidates` begins with them; otherwise change nothing."""
         count, is_same = len(self._candidates), (objective, symbols) == (self._objective, self._symbols)
         if not count or not is_same or tuple(candidates[:count]) != self._candidates:
             return False
@@ -89,13 +88,13 @@ class CandidatesModel(QAbstractTableModel):
         return True
 
     def set_rule_named(self, is_named: bool) -> None:
-        """Head the formulas with a word, where there is no room for the rule itself."""
+        """Use a word as the heading of the formulas, where there is no room for the rule itself."""
         if is_named != self._is_rule_named:
             self._is_rule_named = is_named
             self.headerDataChanged.emit(Qt.Orientation.Horizontal, NUMBERS, NUMBERS)
 
     def set_tie_rule(self, rule: str) -> None:
-        """Say this in the tooltips of the candidates that tie."""
+        """Set the rule shown in the tooltips of tied candidates."""
         self._tie_rule = rule
 
     @property
@@ -105,12 +104,12 @@ class CandidatesModel(QAbstractTableModel):
 
     @property
     def rule(self) -> str:
-        """The rule that the formulas follow, empty if it says no more than the value's heading."""
+        """The rule behind the formulas; empty if it adds nothing to the value's heading."""
         return self._headings[NUMBERS]
 
     @property
     def tied_rows(self) -> int:
-        """How many rows from the first on share the best value; 0 if the best stands alone."""
+        """How many of the first rows share the best value; 0 if the best has no equal."""
         return self._tied
 
     def row_of(self, left: str, right: str) -> int:
@@ -121,7 +120,7 @@ class CandidatesModel(QAbstractTableModel):
         return -1
 
     def share(self, row: int) -> float:
-        """Return how long the bar of a row is: its value over the best one, between 0 and 1."""
+        """Return the length of a row's bar: its value over the best one, between 0 and 1."""
         best = self._candidates[0].value
         return min(max(self._candidates[row].value / best, 0.0), 1.0) if best > 0 else 0.0
 
@@ -196,11 +195,11 @@ class _CandidatesDelegate(QStyledItemDelegate):
         self._tie_width = 0
 
     def leave_room_for(self, tie_width: int) -> None:
-        """Keep so many pixels free at the right of the bars, for the text of the box of ties."""
+        """Keep this many pixels free to the right of the bars, for the text of the tie box."""
         self._tie_width = tie_width
 
     def restyle(self) -> None:
-        """Take the theme's fonts and colours as they are now."""
+        """Apply the theme's current fonts and colors."""
         self.style_of_chips = ChipStyle(self._theme)
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
@@ -245,19 +244,19 @@ class _CandidatesDelegate(QStyledItemDelegate):
 
 
 class CandidatesView(ChoosingTable):
-    """The candidates in rows. Ties stand in one box that names how many there are."""
+    """The candidates in rows. A box around ties shows how many there are."""
 
     candidate_chosen = Signal(object)
-    """The :class:`Candidate` that was clicked, moved to by key, or on which Enter was pressed."""
+    """The :class:`Candidate` that was clicked, reached by key, or on which Enter was pressed."""
     more_wanted = Signal()
-    """The last row is in view, or the button was pressed, and there may be more than are shown."""
+    """The last row is in view, or the button was pressed, and there may be more candidates."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
         self._tie_text = ""
         self._may_have_more = False
-        self._needs: dict[int, int] = {}  # pixels a column, until the candidates or the fonts change
+        self._needs: dict[int, int] = {}  # pixels per column, until the candidates or the fonts change
         self._candidates = CandidatesModel(self)
         self._delegate = _CandidatesDelegate(theme, self)
         self.setModel(self._candidates)
@@ -287,13 +286,13 @@ class CandidatesView(ChoosingTable):
 
     @property
     def more_button(self) -> QToolButton:
-        """What asks for more candidates, in the line of the headings."""
+        """The button for more candidates, in the header row."""
         return self._more
 
     def show_candidates(
         self, candidates: Sequence[Candidate], objective: str, symbols: int, value_name: str, *, may_have_more: bool
     ) -> None:
-        """Show these candidates from the first on; see `CandidatesModel.set_candidates`."""
+        """Show these candidates from the top; see `CandidatesModel.set_candidates`."""
         self._candidates.set_candidates(candidates, objective, symbols, value_name)
         self._set_more(may_have_more)
         self.scrollToTop()
@@ -301,7 +300,7 @@ class CandidatesView(ChoosingTable):
     def add_candidates(
         self, candidates: Sequence[Candidate], objective: str, symbols: int, *, may_have_more: bool
     ) -> bool:
-        """Append what follows the candidates shown, without moving; False if those are not the same."""
+        """Append what follows the candidates shown without scrolling; False if the list does not begin with them."""
         is_same = self._candidates.add_candidates(candidates, objective, symbols)
         if is_same:
             self._set_more(may_have_more)
@@ -316,11 +315,11 @@ class CandidatesView(ChoosingTable):
         self._spread_columns()
 
     def show_rows(self, least: int) -> None:
-        """Be at least as high as the headings and so many rows."""
+        """Set the minimum height to the header and this many rows."""
         self.setMinimumHeight(self.needed_height(least))
 
     def needed_height(self, rows: int) -> int:
-        """Return the height in pixels of the headings and so many rows."""
+        """Return the height in pixels of the header and this many rows."""
         return self.horizontalHeader().sizeHint().height() + rows * self.verticalHeader().defaultSectionSize() + 3
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -328,7 +327,7 @@ class CandidatesView(ChoosingTable):
         self._spread_columns()
 
     def _spread_columns(self) -> None:
-        """Values are never cut; then comes the pair, the formula, the formula reduced, and the bar has the rest."""
+        """Values are never cut off; then pairs, formulas and reduced formulas get room, and the bar takes the rest."""
         width = self.viewport().width()
         if not self._needs:
             self._needs = {column: self._needed_width(column) for column in (RANK, NUMBERS, REDUCED, VALUE)}
@@ -338,7 +337,7 @@ class CandidatesView(ChoosingTable):
         more = self._fit_button(width - pair - sum(needed.values()))
         left = width - needed[RANK] - needed[VALUE] - pair - more
         missing = needed[NUMBERS] + needed[REDUCED] - left
-        if 0 < missing <= pair // _YIELDS:  # the longest pair rather than all the reduced formulas
+        if 0 < missing <= pair // _YIELDS:  # shorten the longest pair rather than drop all the reduced formulas
             pair, left = pair - missing, left + missing
         for column in (NUMBERS, REDUCED):
             is_hidden = not needed[column] or needed[column] > left
@@ -362,7 +361,7 @@ class CandidatesView(ChoosingTable):
         self._place_button()
 
     def _fit_button(self, left: int) -> int:
-        """Return how wide the button is, which has no text where less than that is left."""
+        """Return the width of the button; it drops its text where that does not fit into `left`."""
         if not self._may_have_more:
             return 0
         self._more.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
@@ -382,7 +381,7 @@ class CandidatesView(ChoosingTable):
         return range(count) if count <= 2 * _SAMPLE else [*range(_SAMPLE), *range(count - _SAMPLE, count)]
 
     def _needed_width(self, column: int) -> int:
-        """Return the width of a column's texts, 0 if there are none; a long heading may be cut."""
+        """Return the width of a column's texts, 0 if there are none; a long heading may be elided."""
         metrics = QFontMetrics(self._theme.font(0, bold=column in (RANK, VALUE)))
         texts = (str(self._candidates.index(row, column).data()) for row in self._sampled_rows())
         needed = max(map(metrics.horizontalAdvance, texts), default=0)
@@ -404,7 +403,7 @@ class CandidatesView(ChoosingTable):
         return QFontMetrics(self._theme.font(-1, bold=True)).horizontalAdvance(self._tie_text or "tie of 00")
 
     def set_tie_text(self, text: str, rule: str) -> None:
-        """Write this at the right of the box of ties, for example ``tie of 2``; tooltips there say the rule too."""
+        """Set the text on the right of the tie box, for example ``tie of 2``, and the rule for the tooltips there."""
         self._tie_text = text
         self._candidates.set_tie_rule(rule)
         self._leave_room_for_tie()
@@ -415,7 +414,7 @@ class CandidatesView(ChoosingTable):
         self._delegate.leave_room_for(self._tie_width() if self._candidates.tied_rows > 1 else 0)
 
     def show_pair(self, left: str, right: str) -> None:
-        """Mark the row of this pair as chosen, or none if it is not among the candidates."""
+        """Mark the row of this pair, or no row if it is not among the candidates."""
         self.mark_row(self._candidates.row_of(left, right))
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -440,7 +439,7 @@ class CandidatesView(ChoosingTable):
             painter.setFont(self._theme.font(-1, bold=True))
             left = self.columnViewportPosition(BAR)
             first = QRectF(left, box.top(), box.right() - 10 - left, self.verticalHeader().defaultSectionSize())
-            if first.width() >= self._tie_width():  # it never lies on a number
+            if first.width() >= self._tie_width():  # the text must never cover a number
                 flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
                 painter.drawText(first, int(flags), self._tie_text)
 

@@ -1,6 +1,6 @@
-"""The upper part of the scoreboard: a pair with its formula filled in, its ratio, and the rule where it was a tie.
+"""The upper part of the scoreboard: a pair with its formula filled in, its ratio, and the tie rule if it was a tie.
 
-It is shown in one of three details, each of them whole; which one there is room for is the pane's affair.
+It has three levels of detail, each complete in itself; the pane decides which one there is room for.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _SLACK = 0.85
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """A chip, or a piece of text that is not broken: ordinary, muted or strong."""
+    """A chip, or an unbreakable piece of text: ordinary, muted or strong."""
 
     text: str
     kind: Literal["chip", "text", "muted", "strong"] = "text"
@@ -56,7 +56,7 @@ class FormulaLine(QWidget):
         theme.changed.connect(self._on_theme_changed)
 
     def set_runs(self, runs: Sequence[_Run], spoken: str) -> None:
-        """Show these runs; `spoken` is what a screen reader says instead."""
+        """Show these runs; `spoken` is the text for screen readers."""
         self._runs = tuple(runs)
         self.setAccessibleName(spoken)
         self.updateGeometry()
@@ -69,7 +69,7 @@ class FormulaLine(QWidget):
         return self.height_of(self._runs, width)
 
     def height_of(self, runs: Sequence[_Run], width: int) -> int:
-        """Return how high these runs would be in lines of this width, in pixels."""
+        """Return the height in pixels of these runs in lines of this width."""
         bottom = max((rect.bottom() for _, rect in self._placed(runs, width)), default=self._style.height)
         return int(bottom + 1)
 
@@ -126,7 +126,7 @@ class FormulaPart(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._detail: Detail = "all"
-        self._rule = ""  # for ties, whether this is one or not
+        self._rule = ""  # for ties, set even if this is not one
         self._history: MergeHistory | None = None
         self._words = 0  # of its corpus, weighted
         self._shown: tuple[str, Merge | Candidate, Formula] | None = None
@@ -149,7 +149,7 @@ class FormulaPart(QWidget):
     def show_pair(
         self, pair: Merge | Candidate, history: MergeHistory, config: TrainingConfig, step: int, *, ties: int
     ) -> None:
-        """Show a pair as it stands at `step`; `ties` is how many had the best value where it was chosen."""
+        """Show a pair as of `step`; `ties` is how many pairs shared the best value when it was chosen."""
         if history is not self._history:
             self._history, self._words = history, history.total_words
         symbols, words = history.symbols_after(step), self._words
@@ -167,7 +167,7 @@ class FormulaPart(QWidget):
         self.show()
 
     def set_detail(self, detail: Detail) -> None:
-        """Show so much."""
+        """Set the level of detail."""
         if detail != self._detail:
             self._detail = detail
             self._show_line()
@@ -176,8 +176,8 @@ class FormulaPart(QWidget):
     def needed_height(self, detail: Detail, width: int) -> int:
         """Return the height in pixels of this detail in a pane of this width; 0 while no pair is shown.
 
-        It hardly differs from merge to merge, or the pane would change its looks while one steps: the rule for ties
-        counts where there is none too, and a formula that just fits as one that does not.
+        It hardly varies between merges, so that the pane does not change its layout while stepping: room for the tie
+        rule is always included, and a formula that just fits counts as one that does not.
         """
         if self._shown is None:
             return 0

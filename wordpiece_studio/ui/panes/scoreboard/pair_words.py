@@ -1,6 +1,6 @@
-"""The words that hold a pair or a token, before and after a merge: asked of the history, most frequent first.
+"""The words that contain a pair or a token, before and after a merge, from the history, most frequent first.
 
-No widget: it says what :mod:`~wordpiece_studio.ui.panes.scoreboard.words_panel` shows.
+No widgets here: :mod:`~wordpiece_studio.ui.panes.scoreboard.words_panel` shows the result.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SHOWN = 100
 class PairWord:
     """A word of the corpus with its weight, and its symbols before and after a merge.
 
-    `token`: which of them is to be seen where the merge changes nothing; empty for none.
+    `token`: the symbol to keep visible if the merge changes nothing; empty for none.
     """
 
     word: str
@@ -39,7 +39,7 @@ class PairWord:
 
 @dataclass(frozen=True, slots=True)
 class PairWords:
-    """The most frequent words there are, at most 100 of them, and how many there are in all."""
+    """The most frequent words, at most 100, and the total number of words."""
 
     words: tuple[PairWord, ...]
     total: int
@@ -50,20 +50,20 @@ NO_WORDS = PairWords((), 0)
 
 @dataclass(frozen=True, slots=True)
 class WordsWish:
-    """Whose words are wanted.
+    """A request for words.
 
     Attributes
     ----------
     history
-        What is asked.
+        The history to query.
     step
-        The merge that is looked at, from 1; 0 before the first one.
+        The merge in question, from 1; 0 before the first one.
     selection
         A pair, a token or a word.
     token
-        What the pair becomes.
+        The token that the pair makes.
     is_merge
-        Whether the pair is the one that `step` merged: then its words are known, and nothing is looked for.
+        Whether the pair is the one merged at `step`; its words are then known without a search.
     """
 
     history: MergeHistory
@@ -74,7 +74,7 @@ class WordsWish:
 
 
 def find_words(wish: WordsWish, _stop: threading.Event | None = None, _report: Report | None = None) -> PairWords:
-    """Return the words that are wished for. Work of a `BackgroundJob`, where the corpus is large."""
+    """Return the words requested. Runs in a `BackgroundJob` where the corpus is large."""
     history, selection, step = wish.history, wish.selection, wish.step
     if selection.kind == "word":
         return _the_word(history, selection.text, step)
@@ -87,7 +87,7 @@ def find_words(wish: WordsWish, _stop: threading.Event | None = None, _report: R
 
 def words_of_merge(history: MergeHistory, step: int) -> PairWords:
     """Return the words that the merge `step` (from 1) changed."""
-    # By number and not by text: a table of a million words and their counts would hold up the window.
+    # By index, not by text: a table of a million words and their counts would block the window.
     segmentations = history.segmentations
     touched = segmentations.words_at(history.positions(step - 1))
     touched = touched[np.diff(touched, prepend=-1) > 0]
@@ -106,7 +106,7 @@ def words_of_merge(history: MergeHistory, step: int) -> PairWords:
 
 
 def _words_of_pair(history: MergeHistory, left: str, right: str, token: str, step: int) -> PairWords:
-    """Return the words in which a pair occurs after `step` merges, and what they would become by its merge."""
+    """Return the words in which a pair occurs after `step` merges, and what merging it would make of them."""
     words = []
     for word, count in history.words_with_pair(left, right, step, _SHOWN):
         before = tuple(history.segmentation(word, step))
@@ -115,7 +115,7 @@ def _words_of_pair(history: MergeHistory, left: str, right: str, token: str, ste
 
 
 def _words_of_token(history: MergeHistory, token: str, step: int) -> PairWords:
-    """Return the words that hold a token after `step` merges, and what the last of these did to them."""
+    """Return the words that contain a token after `step` merges, and what the last of these merges did to them."""
     token_id = history.vocabulary(step).id_of(token)
     if token_id is None:
         return NO_WORDS
@@ -130,7 +130,7 @@ def _words_of_token(history: MergeHistory, token: str, step: int) -> PairWords:
 
 
 def _the_word(history: MergeHistory, word: str, step: int) -> PairWords:
-    """Return what the merge `step` did to a word; nothing if it is not one that was trained on."""
+    """Return what the merge `step` did to a word; nothing if it is not in the training corpus."""
     try:
         index = history.segmentations.index_of(word)
     except StudioError:
@@ -155,7 +155,7 @@ def joined(tokens: Sequence[str], left: str, right: str, token: str) -> tuple[st
 
 
 def changed_tokens(before: Sequence[str], after: Sequence[str]) -> tuple[list[bool], list[bool]]:
-    """Say of each token before a merge whether it was merged, and of each token after it whether the merge made it.
+    """Return, per token before a merge, whether it was merged, and per token after, whether the merge made it.
 
     >>> changed_tokens(("a", "##a", "##b"), ("aa", "##b"))
     ([True, True, False], [True, False])

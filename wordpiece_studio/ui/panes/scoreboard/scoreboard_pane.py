@@ -1,8 +1,8 @@
 """The scoreboard: the merge of the step with its formula filled in, the candidates it beat, the words it changed.
 
-At step k it shows the merge that made it, step k, and the candidates of that step as they stood at k - 1; at step 0
-the candidates for merge 1. A candidate, token or word that was chosen at the step comes first, until the step
-changes. Every number is the history's or the trainer's own.
+At step k it shows merge k and its candidates, as they stood at step k - 1; at step 0, the candidates for merge 1. A
+candidate, token or word chosen at the step takes precedence until the step changes. Every number comes from the
+history or the trainer.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _FIRST_CANDIDATES = 30
 _MOST_CANDIDATES = 10_000
 _BUSY_DELAY_MS = 100
-"""While training the pane is refreshed ten times a second: faster cannot be read."""
+"""During training the pane is refreshed ten times a second: no one can read faster."""
 _PATIENCE_MS = 80
 _LEAST_WIDTH, _TOP = 200, 6
 
@@ -59,7 +59,7 @@ class CandidatesPart(QStackedWidget):
         self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._theme = theme
         self.pause_button = QPushButton(self.tr("Pause"), self._note)
-        set_plain_tooltip(self.pause_button, self.tr("Pause the training, so that the candidates can be seen"))
+        set_plain_tooltip(self.pause_button, self.tr("Pause training to see the candidates"))
         layout = QVBoxLayout(self._note)
         layout.setContentsMargins(24, 4, 24, 4)
         layout.addStretch(1)
@@ -83,16 +83,16 @@ class CandidatesPart(QStackedWidget):
         *,
         ties: int | None,
     ) -> None:
-        """Show these candidates; if they only go on where those that are shown end, nothing moves.
+        """Show these candidates; if they only continue those already shown, nothing scrolls.
 
         Parameters
         ----------
         symbols
             N, see `formula_of`.
         limit
-            How many were asked for: if there are as many, there may be more.
+            How many were requested: if there are as many, there may be more.
         ties
-            How many tie with the best, None if no one knows more than is seen.
+            How many tie for the best value; None if only the candidates shown are known.
         """
         may_have_more = len(candidates) >= limit
         name = value_name(config.objective)
@@ -103,13 +103,13 @@ class CandidatesPart(QStackedWidget):
         self.view.set_tie_text(text, tie_rule_sentence(config.tie, ties or tied))
 
     def show_message(self, text: str, *, can_pause: bool = False) -> None:
-        """Show a message in place of the table, with a button if pausing helps; an empty one shows the table."""
+        """Show a message in place of the table, with a button if pausing helps; an empty message shows the table."""
         set_plain_text(self.message, text)
         self.pause_button.setVisible(can_pause)
         self.setCurrentWidget(self._note if text else self.view)
 
     def show_nothing(self, text: str) -> None:
-        """Say that nothing is trained, with the command that trains."""
+        """Show that nothing has been trained, with the command that trains."""
         self.nothing.show_text(text, offers=True)
         self.setCurrentWidget(self.nothing)
 
@@ -118,7 +118,7 @@ class CandidatesPart(QStackedWidget):
 
 
 class _Arrangement(NamedTuple):
-    """What is shown at least: how much of the formula, rows of candidates and of words, words beside their title."""
+    """The least that is shown: formula detail, rows of candidates and words, and whether the title is beside them."""
 
     detail: Detail
     candidates: int
@@ -135,11 +135,11 @@ _ARRANGEMENTS = (
     _Arrangement("numbers", 1, 1, True),
     _Arrangement("numbers", 1, 0, True),
 )
-"""The first one that there is room for is taken: what has no room gives way as a whole."""
+"""The first one that fits is used: parts that do not fit are hidden completely."""
 
 
 class ScoreboardPane(Pane):
-    """Why this pair, and not another one."""
+    """Shows why this pair was merged and not another."""
 
     def __init__(self, model: TrainerModel, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(model, parent)
@@ -170,14 +170,14 @@ class ScoreboardPane(Pane):
         self._splitter.setSizes([190, 80])
         self._splitter.setChildrenCollapsible(False)
         layout = QVBoxLayout(self)
-        layout.setSizeConstraint(QVBoxLayout.SizeConstraint.SetNoConstraint)  # what is shown follows the height
+        layout.setSizeConstraint(QVBoxLayout.SizeConstraint.SetNoConstraint)  # the contents adapt to the height
         layout.setContentsMargins(0, _TOP, 0, 0)
         layout.setSpacing(2)
         layout.addWidget(self._top)
         layout.addWidget(self._splitter, 1)
 
     def minimumSizeHint(self) -> QSize:
-        """Scroll later than Qt would: it takes texts that can be wrapped for as high as they are when very narrow."""
+        """Scroll later than Qt would, which assumes that wrapped texts are as high as in a very narrow pane."""
         return QSize(_LEAST_WIDTH, self._needed_height(_ARRANGEMENTS[-1]))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -213,19 +213,19 @@ class ScoreboardPane(Pane):
         self._words.word_chosen.connect(self._on_words_word_chosen)
 
     def close_job(self) -> None:
-        """Stop looking for words, and wait for the thread to end."""
+        """Stop the search for words, and wait for the thread to end."""
         self._words.close_job()
 
-    # -- what is shown
+    # -- contents
 
     @property
     def shown_step(self) -> int:
-        """The step whose candidates are shown, from 1: the one that made the step, or the first one."""
+        """The merge whose candidates are shown, from 1: the merge of the step, or the first one at step 0."""
         return max(self._model.step, 1)
 
     @property
     def merge(self) -> Merge | None:
-        """The merge shown, or None at step 0 and before anything was trained."""
+        """The merge shown; None at step 0 and before anything has been trained."""
         history = self._model.history
         return history[self._model.step - 1] if history is not None and self._model.step else None
 
@@ -239,13 +239,13 @@ class ScoreboardPane(Pane):
             self._candidates = None
             if self._middle.currentWidget() is not self._candidates_view:
                 self._show_message()
-            elif not self._patience.isActive():  # a short training is over by then
+            elif not self._patience.isActive():  # a short run is over by then
                 self._wait_patiently()
         else:
             history = self._model.history
             if (
                 history is None or history.is_whole or history.is_damaged
-            ):  # else they are asked for when the project is read
+            ):  # otherwise they are requested once the project has been read
                 self._model.request_candidates(self._limit, self.shown_step - 1)
             if not self._are_candidates_current():
                 self._wait_patiently()
@@ -257,7 +257,7 @@ class ScoreboardPane(Pane):
         self._patience.start()
 
     def _is_learning_at_head(self) -> bool:
-        """Whether the step is that of the engine while it learns: no one could read its candidates."""
+        """Return whether the step follows the engine as it learns: no one could read its candidates."""
         return self._model.state is TrainerState.TRAINING and self._model.is_at_head
 
     def _show_heading(self) -> None:
@@ -283,13 +283,13 @@ class ScoreboardPane(Pane):
         self._share_room()
 
     def _ties_of(self, pair: Merge | Candidate) -> int:
-        """Return how many pairs are as good as the best one, if this is one of them; else 1."""
+        """Return how many pairs share the best value, if this is one of them; otherwise 1."""
         if isinstance(pair, Candidate) and not pair.is_tied:
             return 1
         return self.merge.ties if self.merge is not None else self._candidates_view.candidates.tied_rows
 
     def _shown_pair(self) -> Merge | Candidate | None:
-        """The candidate that was chosen; else the merge of the step; else, at step 0, the best candidate."""
+        """Return the chosen candidate, or else the merge of the step, or else (at step 0) the best candidate."""
         candidates = self._candidates.pairs if self._are_candidates_current() and self._candidates is not None else ()
         chosen = self._chosen
         if chosen is not None and chosen.kind == "pair":
@@ -314,18 +314,18 @@ class ScoreboardPane(Pane):
     def _show_message(self) -> None:
         candidates, can_pause = self._candidates, False
         if self._model.history is None:
-            self._middle.show_nothing(self.tr("Nothing is trained yet. Train, and see here why each pair won."))
+            self._middle.show_nothing(self.tr("Nothing has been trained yet. Train to see here why each pair won."))
             return
         if self._is_learning_at_head():
-            text = self.tr("Merges are being learned. Pause, or go back in time, to see the candidates of a merge.")
+            text = self.tr("Merges are being learned. Pause, or go back to an earlier step, to see the candidates.")
             can_pause = True
         elif candidates is not None and not candidates.available and self._model.state is TrainerState.TRAINING:
             text = self.tr(
-                "There is not enough memory for a second engine beside the training. Pause to see the candidates."
+                "There is not enough memory for a second engine during training. Pause to see the candidates."
             )
             can_pause = True
         elif candidates is not None and not candidates.available:
-            text = self.tr("The candidates could not be found: there is not enough memory.")
+            text = self.tr("The candidates could not be computed: there is not enough memory.")
         elif candidates is not None and not candidates.pairs:
             text = self.tr("No pair is left to merge.")
         else:
@@ -361,10 +361,10 @@ class ScoreboardPane(Pane):
         is_merge = self.merge is not None and _is_of(pair, self.merge)
         return WordsWish(history, step, pair, merge.token, is_merge)
 
-    # -- what happens
+    # -- events
 
     def _on_model_step_changed(self, _step: object) -> None:
-        self._chosen = None  # it stays the selection, but here the merge of the step comes first
+        self._chosen = None  # it stays selected, but here the merge of the step comes first
         is_scrubbed = self._model.state is not TrainerState.TRAINING or not self._model.is_at_head
         self.refresh_later(0 if is_scrubbed else _BUSY_DELAY_MS)
 
@@ -372,12 +372,12 @@ class ScoreboardPane(Pane):
         self.refresh_later()
 
     def _on_model_merges_appended(self, first: int, _last: object) -> None:
-        if self._model.step < first:  # else the step follows, and says so itself
+        if self._model.step < first:  # otherwise the step follows, with a signal of its own
             self._show_heading()
 
     def _on_model_selection_changed(self, selection: Selection | None) -> None:
         is_shown = selection is not None and selection.kind == "word" and self._words.mark_word(selection.text)
-        if not is_shown:  # else the word is marked among those that are shown
+        if not is_shown:  # otherwise the word is marked among those already shown
             self._chosen = selection
         if self.is_current:
             self._show_formula()
@@ -396,22 +396,22 @@ class ScoreboardPane(Pane):
             self._show_words()
 
     def _on_patience_timeout(self) -> None:
-        """The candidates of another step must not stand below the formula of this one."""
-        if not self._is_patient:  # the window was busy itself, and the answer may be waiting behind this timer
+        """Hide candidates of another step, which must not stand below the formula of this one."""
+        if not self._is_patient:  # the window itself was busy, and the answer may be queued behind this timer
             self._is_patient = True
             self._patience.start()
             return
         if self._is_learning_at_head():
             self._show_message()
         else:
-            self._middle.show_message(self.tr("Looking for the candidates of this merge…"))
+            self._middle.show_message(self.tr("Computing the candidates of this merge…"))
 
     def _on_candidates_view_candidate_chosen(self, candidate: Candidate) -> None:
         self._choose(Selection("pair", left=candidate.left, right=candidate.right))
 
     def _on_candidates_view_more_wanted(self) -> None:
         shown = len(self._candidates.pairs) if self._candidates is not None else 0
-        if shown == self._limit < _MOST_CANDIDATES:  # else the answer is still to come
+        if shown == self._limit < _MOST_CANDIDATES:  # otherwise the answer is still to come
             self._limit = min(2 * self._limit, _MOST_CANDIDATES)
             self._model.request_candidates(self._limit, self.shown_step - 1)
 
@@ -419,7 +419,7 @@ class ScoreboardPane(Pane):
         self._choose(Selection("word", text=word))
 
     def _choose(self, selection: Selection) -> None:
-        if selection == self._model.selection:  # chosen at another step, and now at this one too
+        if selection == self._model.selection:  # chosen at another step, and now again at this one
             self._on_model_selection_changed(selection)
         else:
             self._model.set_selection(selection)
@@ -430,7 +430,7 @@ def _is_of(pair: Selection, merge: Merge | Candidate) -> bool:
 
 
 def _parents(history: MergeHistory, token: str) -> tuple[str, str]:
-    """Return the pair that a token was born from; two empty texts if it was not merged."""
+    """Return the pair that was merged into a token; two empty strings if it was not made by a merge."""
     token_id = history.vocabulary(len(history)).id_of(token)
     birth = 0 if token_id is None else history.birth_step(token_id)
     if not birth:

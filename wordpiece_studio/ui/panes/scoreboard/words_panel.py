@@ -1,6 +1,6 @@
-"""The lower part of the scoreboard: the words that hold the selection, under a title that says which and how many.
+"""The lower part of the scoreboard: the words that contain the selection, under a title that says which and how many.
 
-What is quickly found is found at once; in a large corpus it is looked for beside the window.
+Small corpora are searched at once; large ones in the background.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ _SPACE = 7.0
 
 _Index = QModelIndex | QPersistentModelIndex
 _MOST_CELLS = 1 << 20
-"""Characters of all distinct words, up to which a look takes some milliseconds."""
+"""Total characters of all distinct words up to which a search takes a few milliseconds."""
 
 _SIDES, _LOW_SIDES = QMargins(14, 4, 6, 4), QMargins(14, 0, 6, 0)
 
 
 class WordsModel(QAbstractTableModel):
-    """One row a word."""
+    """One row per word."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -61,7 +61,7 @@ class WordsModel(QAbstractTableModel):
 
     @property
     def words(self) -> PairWords:
-        """What is shown."""
+        """The words shown."""
         return self._words
 
     def set_words(self, words: PairWords) -> None:
@@ -93,18 +93,18 @@ class WordsModel(QAbstractTableModel):
 
 
 def _change_text(row: PairWord) -> str:
-    """Return ``ch ##a ##p → cha ##p``, or only how the word is where it stays as it is."""
+    """Return ``ch ##a ##p → cha ##p``, or only the tokens of a word that does not change."""
     before, after = (" ".join(map(token_text, tokens)) for tokens in (row.before, row.after))
     return after if row.before == row.after else f"{before} → {after}"
 
 
 def _parts_of(tokens: tuple[str, ...], changed: list[bool]) -> list[tuple[str, bool]]:
-    """Return each token and whether it changes, and so is drawn as a chip."""
+    """Return each token and whether it changes, in which case it is drawn as a chip."""
     return list(zip(tokens, changed, strict=True))
 
 
 def _shortened(parts: list[tuple[str, bool]]) -> list[tuple[str, bool]]:
-    """Return the parts with each stretch of tokens that stay as they are put as three dots.
+    """Return the parts with each run of unchanged tokens replaced by an ellipsis.
 
     >>> _shortened([("a", False), ("##b", False), ("##c", True), ("##d", True)])
     [('…', False), ('##c', True), ('##d', True)]
@@ -119,7 +119,7 @@ def _shortened(parts: list[tuple[str, bool]]) -> list[tuple[str, bool]]:
 
 
 class _WordsDelegate(QStyledItemDelegate):
-    """Draws the change of a word: what stays as text, what changes as chips."""
+    """Draws the change of a word: unchanged tokens as text, changed ones as chips."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -127,7 +127,7 @@ class _WordsDelegate(QStyledItemDelegate):
         self.style_of_chips = ChipStyle(theme, -1)
 
     def restyle(self) -> None:
-        """Take the theme's fonts and colours as they are now."""
+        """Apply the theme's current fonts and colors."""
         self.style_of_chips = ChipStyle(self._theme, -1)
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: _Index) -> None:
@@ -195,7 +195,7 @@ class WordsView(ChoosingTable):
     """The words in rows."""
 
     word_chosen = Signal(object)
-    """The word (str) that was clicked, moved to by key, or on which Enter was pressed."""
+    """The word (str) that was clicked, reached by key, or on which Enter was pressed."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -204,7 +204,7 @@ class WordsView(ChoosingTable):
         self._delegate = _WordsDelegate(theme, self)
         self.setModel(self._words)
         self.setItemDelegate(self._delegate)
-        self.setAccessibleName(self.tr("Words that hold the selection"))
+        self.setAccessibleName(self.tr("Words that contain the selection"))
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.horizontalHeader().hide()
         self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
@@ -220,7 +220,7 @@ class WordsView(ChoosingTable):
         return self._words
 
     def show_words(self, words: PairWords) -> None:
-        """Show these words from the first on."""
+        """Show these words from the top."""
         self._words.set_words(words)
         longest = max((self.fontMetrics().horizontalAdvance(row.word[:60]) for row in words.words[:20]), default=0)
         self.setColumnWidth(WORD, min(max(longest + 18, 60), 180))
@@ -229,7 +229,7 @@ class WordsView(ChoosingTable):
         self.scrollToTop()
 
     def mark_word(self, word: str) -> bool:
-        """Mark the row of a word; False if it is not among them, then none is marked."""
+        """Mark the row of a word; if it is not shown, mark none and return False."""
         rows = (row for row, shown in enumerate(self._words.words.words) if shown.word == word)
         row = next(rows, -1)
         self.mark_row(row)
@@ -241,7 +241,7 @@ class WordsView(ChoosingTable):
         self.show_rows(self._least_rows)
 
     def show_rows(self, least: int) -> None:
-        """Be at least as high as so many rows."""
+        """Set the minimum height to this many rows."""
         self._least_rows = least
         self.setMinimumHeight(least * self.verticalHeader().defaultSectionSize() + 2)
 
@@ -250,7 +250,7 @@ class WordsView(ChoosingTable):
 
 
 class WordsPanel(QWidget):
-    """Shows the words of one `WordsWish` after the other; the latest wins."""
+    """Shows the words of the latest `WordsWish`."""
 
     word_chosen = Signal(object)
     """The word (str) that was chosen."""
@@ -281,16 +281,16 @@ class WordsPanel(QWidget):
 
     @property
     def title(self) -> str:
-        """What stands above or beside the table."""
+        """The title above or beside the table."""
         return self._title.text()
 
     @property
     def wish(self) -> WordsWish | None:
-        """Whose words are shown, or looked for."""
+        """The request whose words are shown or being searched for."""
         return self._wish
 
     def show_words(self, wish: WordsWish | None) -> None:
-        """Show the words wished for, or none."""
+        """Show the words requested, or none."""
         self._wish = wish
         self._job.stop()
         if wish is None:
@@ -299,16 +299,16 @@ class WordsPanel(QWidget):
             self._show(find_words(wish))
         else:
             self._show(NO_WORDS)
-            set_plain_text(self._title, self.tr("Looking for the words…"))
+            set_plain_text(self._title, self.tr("Searching for words…"))
             self._job.begin(wish)
 
     def mark_word(self, word: str) -> bool:
-        """Mark a word as soon as it is shown; an empty one marks none. Returns whether it is shown now."""
+        """Mark a word as soon as it is shown; an empty one marks none. Return whether it is shown now."""
         self._marked = word
         return self._view.mark_word(word)
 
     def set_room(self, rows: int, *, is_low: bool) -> None:
-        """Be high enough for so many rows; where it is low, the title stands beside them, and is short."""
+        """Make room for this many rows; with `is_low`, a short title stands beside them."""
         self._rows = rows
         if is_low != self._is_narrow:
             self._is_narrow = is_low
@@ -320,7 +320,7 @@ class WordsPanel(QWidget):
         self._fit()
 
     def needed_height(self, rows: int, width: int, *, is_low: bool) -> int:
-        """Return the height in pixels with so many rows in a pane of this width; 0 while there is nothing to show."""
+        """Return the height in pixels for this many rows in a pane of this width; 0 while there is nothing to show."""
         if self._wish is None:
             return 0
         row = self._view.verticalHeader().defaultSectionSize()
@@ -332,7 +332,7 @@ class WordsPanel(QWidget):
         return title.height() + rows * row + 2 + self._layout.spacing() + _SIDES.top() + _SIDES.bottom()
 
     def _fit(self) -> None:
-        """Take the height of some words, and no more than all of them need."""
+        """Take the height set by `set_room`, and no more than all words need."""
         count = len(self._found.words)
         self._view.show_rows(min(self._rows, max(count, 1)))
         row = self._view.verticalHeader().defaultSectionSize()
@@ -342,14 +342,14 @@ class WordsPanel(QWidget):
             self.setMaximumHeight(needed_height(self, self._title, self._view, count))
 
     def close_job(self) -> None:
-        """Stop looking, and wait for the thread to end."""
+        """Stop searching, and wait for the thread to end."""
         self._job.close()
 
     def _show(self, found: PairWords) -> None:
         self._found = found
         self._view.show_words(found)
         self._view.mark_word(self._marked)
-        self._view.setVisible(bool(found.words))  # an empty table would take the keyboard
+        self._view.setVisible(bool(found.words))  # an empty table would take the keyboard focus
         self._show_title()
         self._fit()
 

@@ -1,1 +1,1 @@
-"""The timeline pane, and moving through the training."""
+"""The timeline pane."""

@@ -1,4 +1,4 @@
-"""The bookmarks in a window of its own that stops nothing: the steps kept, to go back to, to edit and to delete."""
+"""The bookmarks in a modeless dialog: bookmarked steps to go back to, edit and delete."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ if TYPE_CHECKING:
 
 
 class KeepDialog(QDialog):
-    """Asks for the line of text under which a step is kept."""
+    """Asks for the note of a bookmark, one line of text."""
 
     text_chosen = Signal(object)
-    """The line (str), when the dialog was accepted."""
+    """The note (str), when the dialog was accepted."""
 
     def __init__(self, where: str, text: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Bookmark this step"))
         self._field = line_field(self, text)
-        self._field.setAccessibleName(self.tr("What is worth seeing here"))
+        self._field.setAccessibleName(self.tr("Note for this step"))
         self._field.selectAll()
         standard = QDialogButtonBox.StandardButton
         buttons = QDialogButtonBox(standard.Ok | standard.Cancel, self)
@@ -53,19 +53,19 @@ class KeepDialog(QDialog):
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
         layout = QVBoxLayout(self)
-        layout.addWidget(plain_label(self.tr("{where}: what is worth seeing here?").format(where=where), self))
+        layout.addWidget(plain_label(self.tr("{where}: what is worth noting here?").format(where=where), self))
         layout.addWidget(self._field)
         layout.addWidget(buttons)
         self.resize(420, self.sizeHint().height())
 
     def accept(self) -> None:
-        """Hand the line over and close."""
+        """Emit the note and close."""
         self.text_chosen.emit(one_line(self._field.text()))
         super().accept()
 
 
 class NoteDelegate(QStyledItemDelegate):
-    """Draws notes of another run faint."""
+    """Draws bookmarks of another run faint."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -87,7 +87,7 @@ class NoteDelegate(QStyledItemDelegate):
 
 
 class BookmarksTable(QuietTable):
-    """The notes: a click or Enter goes there, F2 edits the line, Delete takes the note away."""
+    """The bookmarks: a click or Enter goes to the step, F2 edits the note, Delete removes the bookmark."""
 
     removal_requested = Signal()
     """Delete was pressed."""
@@ -98,7 +98,7 @@ class BookmarksTable(QuietTable):
         self.setEditTriggers(trigger.EditKeyPressed | trigger.DoubleClicked)
 
     def edit_current(self) -> None:
-        """Edit the line of the current row, unless it is being edited."""
+        """Edit the note of the current row, unless it is already being edited."""
         index, states = self.currentIndex(), QAbstractItemView.State
         if index.isValid() and self.state() != states.EditingState:
             self.edit(index.siblingAtColumn(1))
@@ -113,10 +113,10 @@ class BookmarksTable(QuietTable):
 
 
 class BookmarksDialog(QDialog):
-    """Shows the bookmarks; `note_chosen` asks to go to a step."""
+    """Shows the bookmarks."""
 
     note_chosen = Signal(object)
-    """Go to this `Note`."""
+    """The user wants to go to this `Bookmark`."""
 
     def __init__(self, bookmarks: Bookmarks, actions: Actions, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -142,7 +142,7 @@ class BookmarksDialog(QDialog):
         self._enable()
 
     def begin(self) -> None:
-        """Be shown, with the keyboard in the list."""
+        """Show the dialog with the keyboard focus in the list."""
         self.show()
         self.activateWindow()
         (self._table if self._bookmarks.notes else self._keep).setFocus()
@@ -153,7 +153,7 @@ class BookmarksDialog(QDialog):
 
     def _set_up_table(self) -> None:
         table, metrics = self._table, self.fontMetrics()
-        table.setAccessibleName(self.tr("Steps kept; Enter goes there, F2 edits the line"))
+        table.setAccessibleName(self.tr("Bookmarked steps; Enter goes to the step, F2 edits the note"))
         table.setFrameShape(QFrame.Shape.StyledPanel)
         table.setModel(self._bookmarks)
         header = table.horizontalHeader()
@@ -179,9 +179,9 @@ class BookmarksDialog(QDialog):
 
     def _enable(self) -> None:
         notes = self._bookmarks.notes
-        text = self.tr("A click or Enter goes to the step. Notes in pale letters are of another run.")
+        text = self.tr("Click or press Enter to go to a step. Faint bookmarks belong to another run.")
         if not notes:
-            text = self.tr("No step is kept yet. Go to a step that is worth seeing again, and keep it.")
+            text = self.tr("No bookmarks yet. Go to a step worth coming back to, and bookmark it.")
         set_plain_text(self._empty, text)
         has_row = self._table.selected_row >= 0
         self._edit.setEnabled(has_row)

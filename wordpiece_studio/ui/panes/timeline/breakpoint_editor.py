@@ -1,4 +1,4 @@
-"""The breakpoints, edited: a list with check boxes, and a line in which one is put together. It stops nothing else."""
+"""The modeless breakpoint editor: a list with check boxes, and a form to enter a breakpoint."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 
 _LONGEST_TEXT = 10_000
-"""Characters: so long a pattern may be."""
+"""The maximum length of a pattern, in characters."""
 
 
 class BreakpointTable(QuietTable):
-    """The list: the space bar switches the row on and off, Delete takes it away."""
+    """The list: the space bar switches a row on and off, Delete removes it."""
 
     removal_requested = Signal()
     """Delete was pressed."""
@@ -54,7 +54,7 @@ class BreakpointTable(QuietTable):
 
 
 class BreakpointEditor(QDialog):
-    """Adds, changes and takes away breakpoints; what is wrong with one is said below the line it is typed in."""
+    """Adds, changes and removes breakpoints; errors appear below the form."""
 
     def __init__(self, marks: StepMarks, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -97,13 +97,13 @@ class BreakpointEditor(QDialog):
         for kind in KINDS:
             self._kind.addItem(self._table_model.kind_text(kind), kind)
         self._kind.setAccessibleName(self.tr("Halt when"))
-        self._field.setAccessibleName(self.tr("Which token or word, or how many"))
+        self._field.setAccessibleName(self.tr("Token, word or number"))
         self._add.setDefault(True)
         for button in (self._change, self._remove, self._close):
             button.setAutoDefault(False)
 
     def _lay_out(self) -> None:
-        intro = self.tr("Playing and running halt at a step where one of these comes true.")
+        intro = self.tr("Playing and running halt at the first step that meets one of these conditions.")
         form = QHBoxLayout()
         for widget, stretch in ((self._kind, 0), (self._field, 1), (self._add, 0)):
             form.addWidget(widget, stretch)
@@ -138,16 +138,16 @@ class BreakpointEditor(QDialog):
         self._marks.watch.faulted.connect(self._on_watch_faulted)
         self._table_model.changed.connect(self._enable)
 
-    # -- the line in which one is typed
+    # -- the form
 
     def begin(self) -> None:
-        """Be shown, ready to be typed in."""
+        """Show the dialog, ready for typing."""
         self.show()
         self.activateWindow()
         self._field.setFocus()
 
     def _typed(self) -> Breakpoint:
-        """Return the breakpoint of the line; StudioError if it makes no sense."""
+        """Return the breakpoint typed in; StudioError if it is not valid."""
         kind: BreakpointKind = self._kind.currentData()
         text = self._field.text()
         if kind in TEXT_KINDS:
@@ -156,7 +156,7 @@ class BreakpointEditor(QDialog):
         if not is_number:
             number, is_number = QLocale.c().toDouble(text.strip())
         if not is_number:
-            raise StudioError("This is no number", "Type one such as {example}.", example=self._examples()[kind])
+            raise StudioError("This is not a number", "Type one such as {example}.", example=self._examples()[kind])
         return Breakpoint(kind, number=number)
 
     def _examples(self) -> dict[str, str]:
@@ -166,7 +166,7 @@ class BreakpointEditor(QDialog):
     def _on_kind_changed(self, _index: int) -> None:
         hints = {
             "token": self.tr("the whole token, such as ##ing"),
-            "pattern": self.tr("found in the token, such as ^##.*ing$"),
+            "pattern": self.tr("a pattern found in the token, such as ^##.*ing$"),
             "word": self.tr("a word as the trainer reads it"),
         }
         kind = self._kind.currentData()
@@ -237,7 +237,7 @@ class BreakpointEditor(QDialog):
         elif watch.is_searching:
             text = self.tr("Searching…")
         else:
-            text = self.tr("Steps of this run that are hit: {count}").format(count=number_text(len(watch.steps)))
+            text = self.tr("Steps hit in this run: {count}").format(count=number_text(len(watch.steps)))
         set_plain_text(self._found, text)
 
     def _on_watch_faulted(self, _breakpoint: object, error: StudioError) -> None:

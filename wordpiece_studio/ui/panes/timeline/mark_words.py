@@ -1,4 +1,4 @@
-"""What is said about the marks of the timeline: sentences, and the line of the markers A and B."""
+"""The wording of the timeline's marks, and the line that shows the markers A and B."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _tr(text: str) -> str:
 
 
 def hit_words(hit: Hit, history: MergeHistory) -> str:
-    """Return why something halts at a step: ``"breakpoint: token ##ing is born; tie of 3 pairs"``."""
+    """Return why a step halts: ``"breakpoint: token ##ing is born; tie of 3 pairs"``."""
     return _tr("breakpoint: {reason}").format(reason=_reasons(hit, history))
 
 
@@ -63,7 +63,7 @@ def merge_words(step: int, history: MergeHistory | None) -> str:
 
 
 def _distance_words(distance: Distance) -> str:
-    """Return what lies between A and B: ``"13 merges, vocabulary +13, symbols −31"``."""
+    """Return the difference between A and B: ``"13 merges, vocabulary +13, symbols −31"``."""
     return _tr("{merges} merges, vocabulary {tokens}, symbols {symbols}").format(
         merges=_signed(distance.merges) if distance.merges < 0 else number_text(distance.merges),
         tokens=_signed(distance.tokens),
@@ -72,7 +72,7 @@ def _distance_words(distance: Distance) -> str:
 
 
 def markers_words(markers: Markers) -> str:
-    """Return where the markers are, and what lies between them; empty if there is none."""
+    """Return where the markers are, and the difference between them; empty if none is set."""
     steps = [f"{name} {number_text(step)}" for name, step in (("A", markers.a), ("B", markers.b)) if step is not None]
     distance = markers.distance()
     where = " → ".join(steps)
@@ -85,7 +85,7 @@ def _signed(number: int) -> str:
 
 
 class MarkerLine(QWidget):
-    """Empty as long as nothing is marked."""
+    """The markers A and B and the difference between them; empty while no marker is set."""
 
     def __init__(self, markers: Markers, actions: Actions, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -101,7 +101,7 @@ class MarkerLine(QWidget):
         self.refresh()
 
     def refresh(self) -> None:
-        """Show where the markers are now."""
+        """Show the current markers."""
         for name, button, step in (("A", self._a, self._markers.a), ("B", self._b, self._markers.b)):
             button.setVisible(step is not None)
             if step is not None:

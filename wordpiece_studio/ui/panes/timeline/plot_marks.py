@@ -1,6 +1,6 @@
-"""What is marked on the axis of the timeline, how each mark looks, and the legend that says what it means.
+"""The marks on the axis of the timeline, how each is drawn, and the legend that explains them.
 
-Every kind has a shape of its own, so that nothing depends on colour alone.
+Each kind has its own shape, so that nothing depends on color alone.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ def _no_steps() -> NDArray[np.int64]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlotMarks:
-    """The steps that are marked, from 0; arrays are int64 and ascending.
+    """The marked steps, from 0; arrays are int64 and ascending.
 
     Attributes
     ----------
     changes
-        Steps that change how the live text is tokenized.
+        Steps that change the tokenization of the live text.
     breakpoints
         Steps at which a breakpoint is hit.
     notes
-        Steps that are kept in the bookmarks.
+        Bookmarked steps.
     birth
-        The step that made what all panes look at; None if there is none.
+        The step that made the selection; None if there is none.
     a, b
         The markers.
     """
@@ -67,7 +67,7 @@ class PlotMarks:
 
 
 def _mark_color(kind: MarkKind, theme: Theme) -> QColor:
-    """Return the colour in which marks of a kind are drawn."""
+    """Return the color in which marks of a kind are drawn."""
     return {
         "tie": theme.tie,
         "change": theme.muted,
@@ -78,7 +78,7 @@ def _mark_color(kind: MarkKind, theme: Theme) -> QColor:
 
 
 def _paint_mark(painter: QPainter, kind: MarkKind, centre: QPointF, *, is_small: bool = False) -> None:
-    """Draw a mark of a kind around a point, in the brush that is set."""
+    """Draw a mark of a kind around a point with the current brush."""
     if kind == "tie":
         radius = 1.2 if is_small else 2.5
         painter.drawEllipse(centre, radius, radius)
@@ -99,7 +99,7 @@ def paint_marks(painter: QPainter, kind: MarkKind, xs: NDArray[np.float64], y: f
 
 
 def flag_rect(x: float) -> QRectF:
-    """Return the place of a marker's flag, whose pole stands at `x`."""
+    """Return the rectangle of a marker's flag whose pole stands at `x`."""
     return QRectF(x, 1, _FLAG_WIDTH, _FLAG_HEIGHT)
 
 
@@ -119,7 +119,7 @@ def paint_flag(painter: QPainter, name: str, x: float, bottom: float, theme: The
 
 
 def paint_box(painter: QPainter, top: QPointF, text: str, width: int, theme: Theme) -> None:
-    """Say something at the right of a point, or at its left where a plot of this width has no room."""
+    """Draw a text box to the right of a point, or to its left where a plot of this width has no room."""
     metrics = painter.fontMetrics()
     box = QRectF(0, top.y(), metrics.horizontalAdvance(text) + 14, metrics.height() + 6)
     fits = top.x() + 8 + box.width() < width
@@ -132,7 +132,7 @@ def paint_box(painter: QPainter, top: QPointF, text: str, width: int, theme: The
 
 
 class Legend(QWidget):
-    """Entries from left to right; what does not fit is left out, and the tooltip has it all."""
+    """Entries from left to right; those that do not fit are left out, but the tooltip has them all."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -142,7 +142,7 @@ class Legend(QWidget):
         theme.changed.connect(self.update)
 
     def set_entries(self, entries: Sequence[tuple[MarkKind | None, str]]) -> None:
-        """Show these marks, each with its word; None is a word without a mark."""
+        """Show these marks, each with its text; None stands for a text without a mark."""
         if tuple(entries) != self._entries:
             self._entries = tuple(entries)
             words = ", ".join(text for _, text in entries)

@@ -1,4 +1,4 @@
-"""The buttons of the timeline: one for each command that moves in time or marks a step, and the speed of playing."""
+"""The timeline buttons: one for each command that moves or marks a step, and the playback speed."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ class CommandButton(QToolButton):
         super().__init__(parent)
         self.setObjectName(f"timeline_{name}")
         self.setProperty("role", "button")
-        self.setStyleSheet("padding: 0px;")  # the style sheet's padding is meant for words
+        self.setStyleSheet("padding: 0px;")  # the style sheet's padding is meant for text buttons
         self.setAutoRepeat(repeats)
         self.setDefaultAction(action)
-        action.changed.connect(self._on_action_changed)  # after the button itself has taken what is new
+        action.changed.connect(self._on_action_changed)  # after the button's own update
         self._on_action_changed()
         self._fit()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Grow with the text."""
+        """Grow with the font."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self._fit()
@@ -56,7 +56,7 @@ class CommandButton(QToolButton):
 
 
 class PlayButton(CommandButton):
-    """The one button in the colour of the accent; while it plays it is pressed and shows a pause."""
+    """The one button in the accent color; during playback it is pressed and shows a pause icon."""
 
     def __init__(self, action: QAction, theme: Theme, parent: QWidget) -> None:
         self._theme = theme
@@ -75,7 +75,7 @@ class PlayButton(CommandButton):
 
 
 class TimelineButtons(QWidget):
-    """Two rows: moving, with the speed; and going to what is marked, and marking."""
+    """Two rows: moving through the steps, with the speed; and setting marks and going to them."""
 
     def __init__(self, actions: Actions, player: Player, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -86,7 +86,7 @@ class TimelineButtons(QWidget):
             self._button("ten_back", a.ten_back, repeats=True),
             self._button("previous", a.previous_merge, repeats=True),
             PlayButton(a.play, theme, self),
-            # Played merges come several a second: the button must not swallow the second press.
+            # Playback shows several merges a second: the button must not swallow the second press.
             self._button("next", a.next_merge, repeats=True),
             self._button("ten_on", a.ten_on, repeats=True),
             self._button("last", a.last_merge),
@@ -115,8 +115,8 @@ class TimelineButtons(QWidget):
 
     def _speed_box(self) -> QComboBox:
         box = QComboBox(self)
-        box.setAccessibleName(self.tr("Speed of playing"))
-        set_plain_tooltip(box, self.tr("How many merges a second are played"))
+        box.setAccessibleName(self.tr("Playback speed"))
+        set_plain_tooltip(box, self.tr("Playback speed in merges per second"))
         for speed in _SPEEDS:
             number = value_text(speed) if speed >= 1 else "½"
             box.addItem(self.tr("{number} merges/s").format(number=number), speed)

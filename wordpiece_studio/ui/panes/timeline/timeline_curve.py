@@ -1,4 +1,4 @@
-"""The value curve of the timeline: logarithmic heights, at most two for each pixel column, and how they are drawn.
+"""The value curve of the timeline: logarithmic heights, at most two per pixel column, and how they are drawn.
 
 A million steps become about 2,000 numbers in a few milliseconds.
 """
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 Heights = NDArray[np.float64]
 _FEW = 200
-"""Up to this many merges the curve shows a point for each."""
+"""Up to this many merges, the curve has a point for each."""
 _ABOVE_AXIS = 3.0
 
 
 class ValueCurve:
-    """The values of all merges on a logarithmic scale, to which those of new merges are added for little.
+    """The values of all merges on a logarithmic scale, to which those of new merges are added cheaply.
 
-    Heights are between 0 (the smallest value) and 1 (the largest). Values that have no logarithm (zero and below, which
-    `likelihood` can give) lie at 0. When all values are equal they lie in the middle, at 0.5.
+    Heights are between 0 (the smallest value) and 1 (the largest). Values without a logarithm (zero and below, which
+    `likelihood` can give) lie at 0. If all values are equal, they lie in the middle, at 0.5.
     """
 
     def __init__(self) -> None:
@@ -57,17 +57,17 @@ class ValueCurve:
         return self._scaled(self._logs[: self._count])
 
     def columns(self, columns: int) -> tuple[Heights, Heights, Heights]:
-        """Return the smallest and the largest height in each pixel column, for more merges than pixels.
+        """Return the lowest and highest points in each pixel column, for when there are more merges than pixels.
 
         Parameters
         ----------
         columns
-            Width of the plot in pixels. Merge i belongs to the step i + 1.
+            Width of the plot in pixels. The merge with index i belongs to step i + 1.
 
         Returns
         -------
-        The step in the middle of each column, the lowest and the highest point of the curve in it: float64, shape
-        (n_columns,), n_columns at most `columns`. Neighbouring columns touch, as the curve does.
+        The step in the middle of each column, and the lowest and highest point of the curve in it: float64, shape
+        (n_columns,), n_columns at most `columns`. Adjacent columns touch, as the curve does.
         """
         count, logs = self._count, self._logs[: self._count]
         starts = np.unique(np.arange(columns, dtype=np.int64) * count // columns)
@@ -84,7 +84,7 @@ class ValueCurve:
 
 
 def thinned(steps: NDArray[np.integer], count: int, columns: int) -> NDArray[np.float64]:
-    """Return the steps at which a mark is to be drawn, at most one for each pixel column.
+    """Return the steps at which to draw a mark, at most one per pixel column.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def thinned(steps: NDArray[np.integer], count: int, columns: int) -> NDArray[np.
 
 
 class CurvePainter:
-    """Draws with `painter` into `room`, whose left edge is the step 0, its right the last, its bottom the axis."""
+    """Draws with `painter` into `room`, whose left edge is step 0, right edge the last step, and bottom the axis."""
 
     def __init__(self, painter: QPainter, theme: Theme, room: QRectF) -> None:
         self._painter = painter
@@ -115,7 +115,7 @@ class CurvePainter:
         self._last = 1
 
     def paint(self, curve: ValueCurve) -> None:
-        """Draw the curve and the ground under it."""
+        """Draw the curve and fill the area under it."""
         painter, columns = self._painter, max(int(self._room.width()), 1)
         self._last = len(curve)
         if len(curve) > columns:
@@ -129,7 +129,7 @@ class CurvePainter:
             painter.drawEllipse(points[0], 2, 2)
 
     def _paint_columns(self, curve: ValueCurve, columns: int) -> None:
-        """Draw one upright line for each pixel column: a zigzag of thousands of points takes Qt a tenth of a second."""
+        """Draw one vertical line per pixel column: a zigzag of thousands of points takes Qt a tenth of a second."""
         steps, lows, highs = curve.columns(columns)
         tops, bottoms = self._points(steps, highs), self._points(steps, lows)
         painter = self._painter
@@ -154,7 +154,7 @@ class CurvePainter:
         if len(points) <= _FEW:
             painter.drawPolygon(QPolygonF([left, *points, right]))
             return
-        # A strip for each pixel column: a polygon of a thousand points takes Qt ten times as long.
+        # One strip per pixel column: a polygon of a thousand points takes Qt ten times as long.
         columns = np.arange(int(left.x()), int(right.x()) + 1)
         tops = np.interp(columns + 0.5, [point.x() for point in points], [point.y() for point in points])
         strips = zip(columns.tolist(), tops.tolist(), strict=True)

@@ -1,6 +1,6 @@
-"""The timeline: buttons that move in time and mark steps, and a slider over the curve of all values.
+"""The timeline: buttons that move between steps and mark them, and a slider over the curve of all values.
 
-It moves the step and nothing else: behind a training that runs it can be scrubbed, the engine is never touched.
+It moves only the step: it can be scrubbed during training, and never touches the engine.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 _BUSY_DELAY_MS = 33
 _LOW = 112
-"""In a pane of fewer pixels there is no line for the legend; the title line names the markers then."""
+"""A pane of fewer pixels has no room for the legend; the title bar then names the markers."""
 _MANY = 5000
 _MANY_DELAY_MS = 120
-"""The curve of many merges takes ten milliseconds to draw: not more than a tenth of the time is spent on it."""
+"""The curve of many merges takes ten milliseconds to draw; at most a tenth of the time goes to it."""
 
 
 class TimelinePane(Pane):
@@ -44,11 +44,11 @@ class TimelinePane(Pane):
     Parameters
     ----------
     actions
-        The commands of its buttons; what they do is connected elsewhere.
+        The commands of its buttons; they are connected elsewhere.
     marks
-        What is marked on the steps.
+        The marks on the steps.
     player
-        What the speed is set of.
+        The player whose speed is set.
     changes
         The steps that change the live text.
     """
@@ -71,13 +71,13 @@ class TimelinePane(Pane):
         self._changes = changes
         self._selection_step = SelectionStep()
         self._birth: int | None = None
-        self._said = ""  # of the step
+        self._said = ""  # about the step
         self._said_step = -1
-        self._is_curve_new = True  # of another run than the one that the plot shows
+        self._is_curve_new = True  # the plot still shows another run
         self._is_low = False
         self._buttons = TimelineButtons(actions, player, theme, self)
         self._plot = TimelinePlot(theme, self._describe_step, self)
-        self._plot.setAccessibleName(self.tr("Step of the training"))
+        self._plot.setAccessibleName(self.tr("Training step"))
         self._legend = Legend(theme, self)
         self._marker_line = MarkerLine(marks.markers, actions, self)
         self._lay_out()
@@ -95,7 +95,7 @@ class TimelinePane(Pane):
         return self._plot
 
     def say_here(self, words: str) -> None:
-        """Say something about the step, such as why it has halted there, until it moves on."""
+        """Show a message about the current step, such as why it halted there, until the step changes."""
         self._said, self._said_step = words, self._model.step
         self._show_step()
 
@@ -118,7 +118,7 @@ class TimelinePane(Pane):
         layout.addLayout(right, 1)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Give the curve the room of the words in a low pane."""
+        """In a low pane, give the room of the legend to the curve."""
         super().resizeEvent(event)
         self._is_low = self.height() < _LOW
         for widget in (self._legend, self._marker_line):
@@ -139,7 +139,7 @@ class TimelinePane(Pane):
         self._plot.step_chosen.connect(self._on_plot_step_chosen)
         self._plot.marker_moved.connect(marks.markers.set_step)
 
-    # -- what is shown
+    # -- contents
 
     def forget(self) -> None:
         self._is_curve_new = True
@@ -185,13 +185,13 @@ class TimelinePane(Pane):
         if self._model.merge_count:
             return ""
         if self._model.history is None:
-            return self.tr("Nothing is trained yet. Train, and the value of every merge appears here.")
-        return self.tr("No merge yet. After the first one the curve appears here.")
+            return self.tr("Nothing has been trained yet. Train to see the value of every merge here.")
+        return self.tr("No merges yet. The curve appears here after the first one.")
 
     def _hint_text(self, where: str) -> str:
         model = self._model
         if model.history is None:
-            return self.tr("nothing is trained yet")
+            return self.tr("nothing trained yet")
         if self._said:
             return f"{where} · {self._said}"
         if self._marks.run.is_waiting:
@@ -226,7 +226,7 @@ class TimelinePane(Pane):
             if len(marks.breakpoints):
                 entries.append(("breakpoint", self.tr("breakpoint")))
             if len(marks.notes):
-                entries.append(("note", self.tr("kept")))
+                entries.append(("note", self.tr("bookmark")))
             if marks.birth is not None:
                 entries.append(("birth", self._birth_text()))
             entries.append((None, curve))
@@ -238,13 +238,13 @@ class TimelinePane(Pane):
             return ""
         if selection.kind == "pair":
             return self.tr("pair merged")
-        text = self.tr("{token} is born") if selection.kind == "token" else self.tr("{token} is whole")
+        text = self.tr("{token} is born") if selection.kind == "token" else self.tr("{token} is one token")
         if not self._birth:
-            text = self.tr("{token} is there from the beginning")
+            text = self.tr("{token} is there from the start")
         return text.format(token=token_text(selection.text, 20))
 
     def _describe_step(self, step: int) -> str:
-        history = self._history  # whose curve is shown
+        history = self._history  # the run whose curve is shown
         if history is None or not step:
             return self.tr("before the first merge")
         merge = history[step - 1]
@@ -258,7 +258,7 @@ class TimelinePane(Pane):
         parts += [f"“{token_text(note.text, 40)}”" for note in self._marks.bookmarks.notes if note.step == step]
         return " · ".join(parts)
 
-    # -- what happens
+    # -- events
 
     def _on_model_step_changed(self, _step: object) -> None:
         if self._model.state is TrainerState.TRAINING and self._model.is_at_head:
@@ -297,7 +297,7 @@ class TimelinePane(Pane):
 
     def _on_plot_step_chosen(self, step: int) -> None:
         self._player.stop()
-        if step == self._plot.maximum():  # while it trains there may be later ones by now
+        if step == self._plot.maximum():  # during training there may be later steps by now
             self._model.last()
         else:
             self._model.seek(step)

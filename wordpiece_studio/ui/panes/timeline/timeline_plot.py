@@ -1,7 +1,7 @@
-"""The slider of the timeline, drawn over the value curve of all merges, with the marks on its axis.
+"""The slider of the timeline, drawn over the value curve of all merges, with marks on its axis.
 
-A real ``QAbstractSlider``: range, value, keys and what a screen reader hears come from Qt; painting and the mouse are
-ours. It is handed arrays and says which step was chosen; it knows no model and no history.
+A real ``QAbstractSlider``: range, value, keys and accessibility come from Qt; painting and mouse handling are ours. It
+is given arrays and reports the step chosen; it has no access to model or history.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 _SIDE = 14.0
 _TOP = 17.0
 _GROOVE_FROM_BOTTOM = 24.0
-_NOTE_BELOW_TOP = 5.0  # so that flags do not hide them
+_NOTE_BELOW_TOP = 5.0  # so that flags do not hide bookmarks
 _TIES_BELOW, _CHANGES_BELOW, _BIRTH_BELOW = 8.0, 17.0, 14.0
-_JITTER = 3.0  # a press on a flag that moves no more pixels than this is a click, and goes there
+_JITTER = 3.0  # a press on a flag that moves no farther than this, in pixels, is a click and goes to its step
 _BACKGROUND_EVENTS = (QEvent.Type.FontChange, QEvent.Type.PaletteChange, QEvent.Type.EnabledChange)
 
 
@@ -41,13 +41,13 @@ class TimelinePlot(QAbstractSlider):
     Parameters
     ----------
     describe
-        Returns the line of text that is shown when the pointer is over a step (its step number is given).
+        Returns the line of text shown while the pointer is over a step, given the step's number.
     """
 
     step_chosen = Signal(object)
-    """The user asks for this step (int), by mouse, wheel or key."""
+    """The user chose this step (int) by mouse, wheel or key."""
     marker_moved = Signal(object, object)
-    """The user draws the marker "A" or "B" to a step (int)."""
+    """The user drags the marker "A" or "B" to a step (int)."""
 
     def __init__(self, theme: Theme, describe: Callable[[int], str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -58,9 +58,9 @@ class TimelinePlot(QAbstractSlider):
         self._marks = PlotMarks()
         self._callout = ""
         self._background: QPixmap | None = None
-        self._layer: QPixmap | None = None  # the marks that are many
+        self._layer: QPixmap | None = None  # the numerous marks
         self._hovered: int | None = None
-        self._drawn: MarkerName | None = None  # the marker in the user's hand
+        self._drawn: MarkerName | None = None  # the marker being dragged
         self._was_drawn = False
         self._pressed_x = 0.0
         self._wheel = 0
@@ -72,7 +72,7 @@ class TimelinePlot(QAbstractSlider):
         self.setPageStep(10)
         theme.changed.connect(self._redraw)
 
-    # -- what is shown
+    # -- contents
 
     def set_curve(self, values: NDArray[np.generic], ties: NDArray[np.generic]) -> None:
         """Show these merges.
@@ -89,11 +89,11 @@ class TimelinePlot(QAbstractSlider):
         self.extend_curve(values, ties)
 
     def extend_curve(self, values: NDArray[np.generic], ties: NDArray[np.generic]) -> None:
-        """Show these merges after those that are shown; the parameters are those of `set_curve`."""
+        """Append these merges to those shown; the parameters are those of `set_curve`."""
         new_ties = np.flatnonzero(np.asarray(ties) > 1) + len(self._curve) + 1
         self._ties = np.concatenate((self._ties, new_ties))
         self._curve.extend(values)
-        self.blockSignals(True)  # a shorter range would move the value, and that is not the user's wish
+        self.blockSignals(True)  # a shorter range would move the value, which the user did not ask for
         self.setMaximum(len(self._curve))
         self.blockSignals(False)
         self._redraw()
@@ -104,7 +104,7 @@ class TimelinePlot(QAbstractSlider):
         return len(self._curve)
 
     def set_step(self, step: int) -> None:
-        """Put the handle at this step without asking for it."""
+        """Move the handle to this step without emitting a signal."""
         self.blockSignals(True)
         self.setValue(step)
         self.blockSignals(False)
@@ -117,7 +117,7 @@ class TimelinePlot(QAbstractSlider):
 
     @property
     def marks(self) -> PlotMarks:
-        """What is marked."""
+        """The marked steps."""
         return self._marks
 
     def set_marks(self, marks: PlotMarks) -> None:
@@ -130,11 +130,11 @@ class TimelinePlot(QAbstractSlider):
 
     @property
     def callout(self) -> str:
-        """What is said beside the handle, or in its place."""
+        """The text beside the handle, or in its place."""
         return self._callout
 
     def set_callout(self, text: str) -> None:
-        """Say this beside the handle, without merges in its place; nothing if it is empty."""
+        """Show this beside the handle, or in the middle if there are no merges; an empty text shows nothing."""
         if text != self._callout:
             self._callout = text
             self.update()
@@ -171,7 +171,7 @@ class TimelinePlot(QAbstractSlider):
                 return name
         return None
 
-    # -- the user's hand
+    # -- user input
 
     def _choose(self, step: int) -> None:
         step = min(max(step, 0), self.maximum())
@@ -218,7 +218,7 @@ class TimelinePlot(QAbstractSlider):
         super().leaveEvent(event)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """One notch is one step, ten with Ctrl; up and right are later, as in every slider of Qt."""
+        """One notch is one step, ten with Ctrl; up and right move to later steps, as in every Qt slider."""
         turned = event.angleDelta()
         self._wheel += turned.y() if turned.y() else -turned.x()
         notches, self._wheel = int(self._wheel / 120), self._wheel - int(self._wheel / 120) * 120
@@ -232,7 +232,7 @@ class TimelinePlot(QAbstractSlider):
             Qt.Key.Key_Right: 1,
             Qt.Key.Key_Down: -1,
             Qt.Key.Key_Up: 1,
-            Qt.Key.Key_PageUp: -self.pageStep(),  # not as in Qt's sliders: on is down, as in the history
+            Qt.Key.Key_PageUp: -self.pageStep(),  # unlike Qt's sliders: down is forward, as in the history
             Qt.Key.Key_PageDown: self.pageStep(),
             Qt.Key.Key_Home: -self.maximum(),
             Qt.Key.Key_End: self.maximum(),
@@ -281,7 +281,7 @@ class TimelinePlot(QAbstractSlider):
         super().changeEvent(event)
 
     def sliderChange(self, change: QAbstractSlider.SliderChange) -> None:
-        """Forget steps that are gone when there are fewer."""
+        """Forget steps that no longer exist when the range shrinks."""
         super().sliderChange(change)
         if change == QAbstractSlider.SliderChange.SliderRangeChange:
             if self._hovered is not None and self._hovered > self.maximum():

@@ -1,1 +1,1 @@
-"""The token details: how one token came to be and where it lives."""
+"""The token details pane: how one token came to be and where it occurs."""

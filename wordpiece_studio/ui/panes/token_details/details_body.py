@@ -1,4 +1,4 @@
-"""The token details as they are shown: all parts one below the other in a room that scrolls; in a low pane a line."""
+"""The views of the token details: all parts one below the other in a scroll area, or one line in a low pane."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _HEAD_POINTS, _LONG = 5, 18  # characters
-_MOST_NAME = 400  # characters that a screen reader is given
+_MOST_NAME = 400  # characters passed to a screen reader
 _DOTS = FlowItem("…")
 _MOST_LOW = 60
-"""No low pane has room for so many tokens of a word."""
+"""No low pane has room for this many tokens of a word."""
 _SIDES, _ABOVE, _BELOW = 14, 4, 1
 
 
 class ListPart(QWidget):
-    """A heading, and chips below it; hidden where there are none."""
+    """A heading with chips below it; hidden if both are empty."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -103,11 +103,11 @@ class DetailsBody(QScrollArea):
         return content
 
     def flows(self) -> tuple[ItemFlow, ...]:
-        """Return all lines of chips."""
+        """Return all chip flows."""
         return self.head, self.formula, self.parts.flow, self.children_.flow, self.words.flow
 
     def show_head(self, item: FlowItem, name: str, summary: str, birth: int = 0) -> None:
-        """Show what they are about, a line about it, and a button to its birth step unless that is 0."""
+        """Show the subject, a line about it, and a button to its birth step unless that is 0."""
         self.head.set_points(_HEAD_POINTS if len(item.text) <= _LONG else 0)
         self.head.show_items([item], name)
         self.summary.show_text(summary)
@@ -115,27 +115,27 @@ class DetailsBody(QScrollArea):
         self.birth.setText(self.tr("Step {step}").format(step=number_text(birth)))
 
     def show_no_lists(self) -> None:
-        """Show neither tree nor lists."""
+        """Hide the tree and the lists."""
         self.tree.show_tree(None, None, 0)
         for part in (self.parts, self.children_, self.words):
             part.show_items("", [])
 
     def show_facts(self, *sentences: str) -> None:
-        """Show those of the sentences that are not empty."""
+        """Show the sentences that are not empty."""
         text = "\n".join(sentence for sentence in sentences if sentence)
         self.facts.show_text(text)
         self.facts.setVisible(bool(text))
 
 
 class DetailsFiller:
-    """Shows in a body what is known of a subject."""
+    """Fills a body with what is known about a subject."""
 
     def __init__(self, body: DetailsBody, state: DetailsState) -> None:
         self._body = body
         self._state = state
 
     def fill(self, history: MergeHistory, subject: Subject) -> None:
-        """Show `subject` at the step."""
+        """Show `subject` at the current step."""
         if subject.kind == "word":
             self._fill_word(history, subject)
         elif subject.kind == "token":
@@ -174,28 +174,28 @@ class DetailsFiller:
         items = children_items(history, steps[:most].tolist(), model.step)
         if len(steps) > most and most < MANY:
             items.append(more_item(len(steps) - most))
-        heading = _tr("Taken up by {count} merges") if len(steps) != 1 else _tr("Taken up by one merge")
+        heading = _tr("Part of {count} later merges") if len(steps) != 1 else _tr("Part of one later merge")
         self._body.children_.show_items(heading.format(count=number_text(len(steps))) if items else "", items)
 
     def _fill_words(self, subject: Subject) -> None:
         words, step = self._state.words, self._state.model.step
-        is_special = subject.token_id < self._state.number_of_special  # no word is merged into one
+        is_special = subject.token_id < self._state.number_of_special  # merges never make a special token
         is_of_another = words is None or (words.token_id, words.step) != (subject.token_id, step)
         if words is None or is_of_another or is_special or subject.birth > step:
             self._body.words.show_items("", [])
             return
         items = [word_item(word, count) for word, count in words.words]
         if not words.total:
-            heading = _tr("Stands in no word at this step")
+            heading = _tr("Occurs in no word at this step")
         elif words.total == 1:
-            heading = _tr("Stands in one word at this step")
+            heading = _tr("Occurs in one word at this step")
         else:
-            heading = _tr("Stands in {count} words at this step, the most frequent first")
+            heading = _tr("Occurs in {count} words at this step, most frequent first")
         if words.total > len(words.words):
             items.append(FlowItem("…"))
         self._body.words.show_items(heading.format(count=number_text(words.total)), items)
 
-    # -- what is no token
+    # -- what is not a token
 
     def _fill_unlearned(self, history: MergeHistory, subject: Subject) -> None:
         body, item = self._body, FlowItem(subject.text, "chip", faded=True)
@@ -220,7 +220,7 @@ class DetailsFiller:
         body.show_no_lists()
         steps = growth.steps if growth is not None else ()
         items = [step_item(step, now) for step in steps[:MANY]]
-        body.parts.show_items(_tr("Changed at the steps") if items else "", items)
+        body.parts.show_items(_tr("Changed at steps") if items else "", items)
 
 
 def _tr(text: str) -> str:
@@ -228,7 +228,7 @@ def _tr(text: str) -> str:
 
 
 class DetailsLine(QWidget):
-    """The merges of a token in a line; where they have no room, the last of them."""
+    """The merges of a token in one line; where not all fit, the last ones."""
 
     def __init__(self, theme: Theme, state: DetailsState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -243,7 +243,7 @@ class DetailsLine(QWidget):
         layout.addStretch(1)
 
     def fill(self, history: MergeHistory, subject: Subject, width: int, height: int) -> None:
-        """Show `subject` in a pane of so many pixels."""
+        """Show `subject` in a pane of this size in pixels."""
         room = max(width - 2 * _SIDES, 1), max(height - _ABOVE - _BELOW, 1)
         if subject.kind == "word":
             items = self._beginning(self._state.word_items(history, subject), room)
@@ -264,14 +264,14 @@ class DetailsLine(QWidget):
         return [FlowItem(subject.text, "chip", selected=is_learned, faded=not is_learned)]
 
     def _fitting(self, groups: Sequence[Sequence[FlowItem]], room: tuple[int, int]) -> list[FlowItem]:
-        """Return as many merges as there is room for, the last one at least."""
+        """Return as many merges as fit, but at least the last one."""
         first = 0
         while first < len(groups) - 1 and self.chain.height_of(shortened(groups, first), room[0]) > room[1]:
             first = min(first + max(1, (len(groups) - first) // 16), len(groups) - 1)
         return shortened(groups, first)
 
     def _beginning(self, items: Sequence[FlowItem], room: tuple[int, int]) -> list[FlowItem]:
-        """Return as many tokens of a word as there is room for above a line of the note, dots for the others."""
+        """Return as many tokens of a word as fit above one line of the note, then an ellipsis if any are left out."""
         width, height = room[0], max(room[1] - self.note.fontMetrics().height() - 6, 1)
         if self.chain.height_of(items, width) <= height:
             return list(items)
@@ -289,7 +289,7 @@ class DetailsLine(QWidget):
         return f"{summary}\n{state.use(subject)}".strip()
 
     def _show_note(self, text: str, room: int) -> None:
-        """Show as many lines of a text as there is room for."""
+        """Show as many lines of a text as fit."""
         lines = text.split("\n")
         height, width = self.note.fontMetrics().height(), max(self.chain.width(), 1)
         while lines:

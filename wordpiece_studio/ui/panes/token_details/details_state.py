@@ -1,4 +1,4 @@
-"""What is known for the token details at the step, and what follows from it; no widget is here."""
+"""What the token details know at the current step, and what follows from it; no widgets here."""
 
 from __future__ import annotations
 
@@ -27,40 +27,40 @@ if TYPE_CHECKING:
 MORE = "more"
 """The target of the link that shows the rest of a list."""
 FEW, MANY = 24, 500
-"""So many children, or steps of a word, are shown at first, and at most."""
+"""How many children, or steps of a word, are shown at first and at most."""
 
 
 def chip(token: str, *, faded: bool = False, selected: bool = False, tip: str = "") -> FlowItem:
-    """Return a token that can be chosen."""
+    """Return an item for a token that can be chosen."""
     return FlowItem(token, "chip", Selection("token", text=token), tip or token_text(token, 400), faded, selected)
 
 
 def word_item(word: str, count: int = 0) -> FlowItem:
-    """Return a word that can be chosen, with how often it occurs."""
+    """Return an item for a word that can be chosen, with its count."""
     times = f" ×{number_text(count)}" if count > 1 else ""
     return FlowItem(f"{token_text(word, 40)}{times}", "word", Selection("word", text=word), token_text(word, 400))
 
 
 def step_item(step: int, now: int) -> FlowItem:
-    """Return a step that can be gone to."""
+    """Return an item that goes to a step."""
     tip = _tr("Go to step {step}").format(step=number_text(step))
     return FlowItem(number_text(step), "link", step, tip, faded=step > now)
 
 
 def more_item(count: int) -> FlowItem:
-    """Return the link to so many more."""
-    return FlowItem(_tr("{count} more").format(count=number_text(count)), "link", MORE, _tr("Show more of them"))
+    """Return the link to `count` more items."""
+    return FlowItem(_tr("{count} more").format(count=number_text(count)), "link", MORE, _tr("Show more"))
 
 
 def chain_items(history: MergeHistory, tree: MergeTree, now: int) -> list[list[FlowItem]]:
-    """Return the merges that made a token, a list for each: ``##fu + ##l → ##ful``, then ``+ ##l → ##full``.
+    """Return the merges that made a token, one list per merge: ``##fu + ##l → ##ful``, then ``+ ##l → ##full``.
 
-    A merge that does not go on with what the one before it made begins anew.
+    A merge whose left part is not the previous result starts over with both parts.
     """
     groups: list[list[FlowItem]] = []
     made = -1
     for merge in merges_of(tree):
-        assert merge.left is not None  # it is a merge
+        assert merge.left is not None  # this is a merge
         assert merge.right is not None
         faded = merge.step > now
         left, right, token = (history.token(node.token_id) for node in (merge.left, merge.right, merge))
@@ -76,7 +76,7 @@ def chain_items(history: MergeHistory, tree: MergeTree, now: int) -> list[list[F
 
 
 def shortened(groups: Sequence[Sequence[FlowItem]], first: int) -> list[FlowItem]:
-    """Return the merges of a chain from the one with index `first` on, behind dots for those left out."""
+    """Return the merges of a chain from index `first` on, after an ellipsis for those left out."""
     items = [item for group in groups[first:] for item in group]
     if not first:
         return items
@@ -84,7 +84,7 @@ def shortened(groups: Sequence[Sequence[FlowItem]], first: int) -> list[FlowItem
 
 
 def children_items(history: MergeHistory, steps: Iterable[int], now: int) -> list[FlowItem]:
-    """Return the tokens that these steps made, each once."""
+    """Return an item for each distinct token that these steps made."""
     items: dict[str, FlowItem] = {}
     for step in steps:
         token = history.token(int(history.column("new_id")[step - 1]))
@@ -98,14 +98,14 @@ def _tr(text: str) -> str:
 
 
 class DetailsState:
-    """The answers that came last, and the model.
+    """The model and the latest answers.
 
     Attributes
     ----------
     words, growth, candidates
-        The latest ones; they may be about something else by now.
+        The latest answers; they may be about an earlier subject.
     most_children
-        So many children are to be shown.
+        How many children to show.
     """
 
     def __init__(self, model: TrainerModel, usage: TokenUsage) -> None:
@@ -134,14 +134,14 @@ class DetailsState:
         return f"{formula.numbers or formula.rule} = {formula.value}"
 
     def value_name(self) -> str:
-        """Return what the value of a pair is called; empty for the count, whose formula says it."""
+        """Return the name of a pair's value; empty for the count, whose formula says it."""
         names = {"score": _tr("score"), "likelihood": _tr("gain"), "count": ""}
         return names[self.model.config.objective if self.model.config is not None else "score"]
 
-    # -- of a token
+    # -- a token
 
     def is_dead(self, subject: Subject) -> bool:
-        """Return whether it is known that the token is never used at this step."""
+        """Return whether the token is known never to be used at this step."""
         return self.usage.is_current and self.usage.reason(subject.token_id) is not None
 
     def use(self, subject: Subject) -> str:
@@ -157,12 +157,12 @@ class DetailsState:
         words = self.words
         return dead_sentence(reason, words.spelled if words is not None and words.token_id == token_id else None)
 
-    # -- of a pair
+    # -- a pair
 
     def unlearned(self, history: MergeHistory, subject: Subject) -> str:
-        """Return that what is looked at is not learned, and a pair's numbers if it is among the candidates."""
+        """Return that the subject is not learned, and a pair's numbers if it is among the candidates."""
         if subject.pair is None:
-            return _tr("It is not in the vocabulary of this training.")
+            return _tr("Not in the vocabulary of this run.")
         candidates = self.candidates
         if candidates is None or abs(candidates.step - self.model.step) > 1:
             return details_text.unborn_pair()
@@ -171,14 +171,14 @@ class DetailsState:
             return details_text.unborn_pair()
         return details_text.unborn_pair(self.formula(found, history.symbols_after(candidates.step)), candidates.step)
 
-    # -- of a word
+    # -- a word
 
     def growth_of(self, subject: Subject) -> WordGrowth | None:
-        """Return how the word grew, if that is known."""
+        """Return how the word was merged, if that is known."""
         return self.growth if self.growth is not None and self.growth.word == subject.text else None
 
     def word_items(self, history: MergeHistory, subject: Subject) -> list[FlowItem]:
-        """Return the tokens of a word as it was merged; of one that was not trained on, as longest match cuts it."""
+        """Return the tokens of a word as merged; for one not in the training corpus, as longest match splits it."""
         growth = self.growth_of(subject)
         if growth is None:
             return [FlowItem(subject.text, "word")]
@@ -187,7 +187,7 @@ class DetailsState:
         return [chip(token) for token in self.longest_match(subject.text)]
 
     def longest_match(self, word: str) -> list[str]:
-        """Return the tokens into which longest match cuts a word at this step."""
+        """Return the tokens into which longest match splits a word at this step."""
         tokenizer = self.model.tokenizer_at(self.model.step)
         if tokenizer is None:
             return []
@@ -195,12 +195,12 @@ class DetailsState:
         return [tokenizer.vocabulary.unk_token] if spans is None else [token for token, _, _ in spans]
 
     def cut_otherwise(self, history: MergeHistory, subject: Subject) -> str:
-        """Return how longest match cuts a word of the corpus, if that is not how it was merged."""
+        """Return how longest match splits a word of the corpus, if that differs from how it was merged."""
         growth = self.growth_of(subject)
         if growth is None or growth.index is None:
             return ""
         found = self.longest_match(subject.text)
         if found == history.segmentations.tokens(growth.index, self.model.step):
             return ""
-        text = _tr("Longest match cuts it otherwise: {tokens}")
+        text = _tr("Longest match splits it differently: {tokens}")
         return text.format(tokens=" ".join(map(token_text, found)))

@@ -1,4 +1,4 @@
-"""What the token details are about, and their sentences: plain functions from what is known to text."""
+"""The subject of the token details, and their sentences: plain functions that return text."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ class Subject:
     Attributes
     ----------
     kind
-        ``"token"``: the token `token_id`; of a pair it is the one that the pair makes. ``"pair"``: a pair whose token
-        is not learned. ``"strange"``: `text` is no token of this training. ``"word"``: the word `text`.
+        ``"token"``: the token `token_id`; for a pair, the one that the pair makes. ``"pair"``: a pair whose token is
+        not learned. ``"strange"``: `text` is not a token of this run. ``"word"``: the word `text`.
     text
-        The token as it is or would be written, or the word.
+        The token, learned or not, or the word.
     token_id, birth
-        Its id, and the step that made it, 0 for special tokens and the alphabet; -1 for what is not learned.
+        Its id, and the step that made it (0 for special tokens and the alphabet); -1 if it is not learned.
     pair
-        The left and the right token, if a pair is looked at.
+        The left and the right token, if a pair is selected.
     pair_step
-        The step that merged the pair; 0 for none.
+        The first step that merged the pair; 0 for none.
     """
 
     kind: Literal["token", "pair", "strange", "word"]
@@ -47,7 +47,7 @@ class Subject:
 
 
 def subject_of(history: MergeHistory, selection: Selection, end: int) -> Subject:
-    """Return what is looked at, in the first `end` merges."""
+    """Return the subject of a selection, considering the first `end` merges."""
     if selection.kind == "word":
         return Subject("word", selection.text)
     vocabulary = history.vocabulary(end)
@@ -69,19 +69,19 @@ def _step_of_pair(history: MergeHistory, left: int | None, right: int | None, en
 
 
 def children_of(history: MergeHistory, token_id: int, end: int) -> NDArray[np.int64]:
-    """Return the steps, from 1, of the first `end` merges that took up a token: int64, ascending."""
+    """Return the steps, from 1, of those of the first `end` merges that used a token as a part: int64, ascending."""
     lefts, rights = history.column("left_id")[:end], history.column("right_id")[:end]
     return np.flatnonzero((lefts == token_id) | (rights == token_id)) + 1
 
 
 def summary(subject: Subject, special: int, step: int) -> str:
-    """Return the line beside the token: id, kind and birth; `special` is the number of special tokens."""
+    """Return the line below the token: id, kind and birth; `special` is the number of special tokens."""
     if subject.token_id < special:
         kind = _tr("special token")
     elif not subject.birth:
-        kind = _tr("of the alphabet: there from the beginning")
+        kind = _tr("in the alphabet from the start")
     elif subject.birth > step:
-        kind = _tr("not born yet at step {step}; born at {birth}")
+        kind = _tr("not yet born at step {step}; born at {birth}")
     else:
         kind = _tr("born at step {birth}")
     numbers = {"step": number_text(step), "birth": number_text(subject.birth)}
@@ -105,29 +105,29 @@ def usage_text(frequency: int, words: int) -> str:
 def unknown_text(words: int, occurrences: int) -> str:
     """Return in how many distinct words the unknown token is used, and how often they occur."""
     if not words:
-        return _tr("No word of the corpus is unknown.")
+        return _tr("No word in the corpus is unknown.")
     if words == occurrences == 1:
-        return _tr("One word of the corpus is unknown.")
+        return _tr("One word in the corpus is unknown.")
     if words == 1:
-        return _tr("One word of the corpus is unknown; it occurs {count} times.").format(count=number_text(occurrences))
-    text = _tr("{words} distinct words of the corpus are unknown; they occur {count} times.")
+        return _tr("One word in the corpus is unknown; it occurs {count} times.").format(count=number_text(occurrences))
+    text = _tr("{words} distinct words in the corpus are unknown; they occur {count} times.")
     return text.format(words=number_text(words), count=number_text(occurrences))
 
 
 def other_origin(subject: Subject) -> str:
-    """Return what is odd about a pair whose token is there; empty if nothing is."""
+    """Return what is unusual about a pair whose token exists; empty if nothing is."""
     if subject.pair is None or subject.pair_step == subject.birth:
         return ""
     left, right = map(token_text, subject.pair)
     if subject.pair_step:
         text = _tr("The pair {left} + {right} made it again at step {step}.")
     else:
-        text = _tr("The pair {left} + {right} was not merged; the token came from another one.")
+        text = _tr("The pair {left} + {right} was not merged; another pair made the token.")
     return text.format(left=left, right=right, step=number_text(subject.pair_step))
 
 
 def unborn_pair(formula: str = "", step: int = 0) -> str:
-    """Return that a pair is not learned, and the value it had at a step, if that is known."""
+    """Return that a pair is not learned, with its value at a step if that is known."""
     text = _tr("Not learned yet.")
     if not formula:
         return text
@@ -135,21 +135,21 @@ def unborn_pair(formula: str = "", step: int = 0) -> str:
 
 
 def growth_text(growth: WordGrowth, step: int) -> str:
-    """Return how often a word occurs and since when it is whole."""
+    """Return how often a word occurs, and since when it has been a single token."""
     if growth.index is None:
-        return _tr("It is no word of the corpus that was trained on.")
+        return _tr("Not a word of the training corpus.")
     if growth.count == 1:
         parts = [_tr("Once in the corpus.")]
     else:
         parts = [_tr("{count} times in the corpus.").format(count=number_text(growth.count))]
     if growth.is_whole and not growth.steps:
-        parts.append(_tr("One symbol from the beginning."))
+        parts.append(_tr("A single symbol from the start."))
     elif growth.is_whole:
         last = growth.steps[-1]
-        text = _tr("Whole since step {step}.") if last <= step else _tr("Whole at step {step}.")
+        text = _tr("One token since step {step}.") if last <= step else _tr("One token from step {step}.")
         parts.append(text.format(step=number_text(last)))
     else:
-        parts.append(_tr("Not whole after the last merge."))
+        parts.append(_tr("Still several tokens after the last merge."))
     return " ".join(parts)
 
 

@@ -1,6 +1,6 @@
-"""Chips, words, steps and text in lines that wrap; what stands for something can be chosen by mouse and by key.
+"""Chips, words, steps and text in lines that wrap; items with a target can be chosen by mouse and keyboard.
 
-It paints what it is given and says what was chosen; what that means is the details's affair.
+It paints its items and reports which target was chosen; the token details decide what that means.
 """
 
 from __future__ import annotations
@@ -49,17 +49,17 @@ class FlowItem:
     Attributes
     ----------
     text
-        What it says.
+        The text to show.
     kind
         ``"chip"``: a token. ``"word"``: a word in a frame. ``"link"``: text to choose. ``"text"``: muted text.
     target
-        What it stands for; None for what cannot be chosen.
+        What it stands for; None if it cannot be chosen.
     tip
         The tooltip.
     faded
-        Whether it is not there at the step shown.
+        Whether it does not exist yet at the step shown.
     selected
-        Whether it is what is looked at.
+        Whether it is the selection.
     """
 
     text: str
@@ -76,7 +76,7 @@ class ItemFlow(QWidget):
     Parameters
     ----------
     points
-        How much larger the text is than the window's.
+        How much larger the font is than the window's.
     """
 
     chosen = Signal(object)
@@ -88,22 +88,22 @@ class ItemFlow(QWidget):
         self._points = points
         self._items: tuple[FlowItem, ...] = ()
         self._name = ""
-        self._current = 0  # among those that can be chosen
+        self._current = 0  # among the items that can be chosen
         self._style = ChipStyle(theme, points)
         self.setMouseTracking(True)
         policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
-        self.hide()  # as long as there is nothing to show
+        self.hide()  # while there is nothing to show
         theme.changed.connect(self._on_theme_changed)
 
     @property
     def items(self) -> tuple[FlowItem, ...]:
-        """What is shown."""
+        """The items shown."""
         return self._items
 
     def show_items(self, items: Sequence[FlowItem], name: str) -> None:
-        """Show these items; `name` is what a screen reader calls them."""
+        """Show these items; `name` is their accessible name."""
         if (tuple(items), name) == (self._items, self._name):
             return
         if [item.target for item in items] != [item.target for item in self._items]:
@@ -111,13 +111,13 @@ class ItemFlow(QWidget):
         self._items, self._name = tuple(items), name
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if self._choices() else Qt.FocusPolicy.NoFocus)
         self.setAccessibleName(name)
-        self._tell_accessibility()
+        self._update_accessibility()
         self.setVisible(bool(items))
         self.updateGeometry()
         self.update()
 
     def set_points(self, points: float) -> None:
-        """Make the text so much larger than the window's."""
+        """Make the font this much larger than the window's."""
         if points != self._points:
             self._points = points
             self._on_theme_changed()
@@ -131,7 +131,7 @@ class ItemFlow(QWidget):
         return self.height_of(self._items, width)
 
     def height_of(self, items: Sequence[FlowItem], width: int) -> int:
-        """Return the height in pixels that items need in so many pixels of width."""
+        """Return the height in pixels that items need at a width in pixels."""
         return int(max((rect.bottom() for rect in self._placed(items, width)), default=self._style.height) + 2)
 
     def sizeHint(self) -> QSize:
@@ -180,7 +180,7 @@ class ItemFlow(QWidget):
         self.setCursor(Qt.CursorShape.PointingHandCursor if is_choice else Qt.CursorShape.ArrowCursor)
 
     def event(self, event: QEvent) -> bool:
-        """Show tooltips of items, and keep the keys that walk among them: in the window they move the step."""
+        """Show tooltips of items, and keep the keys that move among them: in the window they move the step."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             item = self._item_at(QPointF(event.pos()))
             QToolTip.showText(event.globalPos(), tooltip_text(item.tip if item is not None else ""))
@@ -193,7 +193,7 @@ class ItemFlow(QWidget):
             super().keyPressEvent(event)
         elif key in _FORTH or key in _BACK:
             self._current = max(0, min(self._current + (1 if key in _FORTH else -1), len(choices) - 1))
-            self._tell_accessibility()
+            self._update_accessibility()
             self.update()
         elif key in _ENTER:
             self.chosen.emit(self._items[choices[self._current]].target)
@@ -202,15 +202,15 @@ class ItemFlow(QWidget):
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
-        self._tell_accessibility()
+        self._update_accessibility()
         self.update()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
         self.update()
 
-    def _tell_accessibility(self) -> None:
-        """A screen reader hears the item under the cursor, and all of them before the keyboard is here."""
+    def _update_accessibility(self) -> None:
+        """Describe the current item to screen readers, or all items while the flow has no keyboard focus."""
         choices = self._choices()
         if self.hasFocus() and choices:
             item = self._items[choices[self._current]]
@@ -237,7 +237,7 @@ class ItemFlow(QWidget):
         theme = self._theme
         if item.kind == "chip":
             look = ChipLook(selected=item.selected, current=is_current, faded=item.faded)
-            painter.setClipRect(rect.adjusted(-1, -1, 1, 1))  # a long one may be cut
+            painter.setClipRect(rect.adjusted(-1, -1, 1, 1))  # a long one may be clipped
             self._style.paint(painter, rect, item.text, look)
             painter.setClipping(False)
             return

@@ -1,7 +1,7 @@
-"""The merge tree drawn: chips and lines, under each chip the step that made it; a node can be chosen by mouse and key.
+"""The merge tree: chips and lines, with the step that made it under each chip; nodes can be chosen by mouse and key.
 
-The token stands on top, its symbols below, in the order in which they are read. Every node stands above the middle of
-its symbols, so nodes of one level never overlap.
+The token is at the top, its symbols below in reading order. Every node is centered above its symbols, so nodes of one
+level never overlap.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.theme import Theme
 
 MOST_NODES = 400
-"""Of a larger tree only the upper levels are laid out."""
+"""Only the upper levels of a larger tree are laid out."""
 _GAP = 8.0
 _LEVEL_GAP = 13.0
 _MARGIN = 3.0
@@ -47,9 +47,9 @@ _ARROWS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down)
 
 @dataclass(slots=True)
 class PlacedNode:
-    """A node with its place: left edge and width in pixels, its level from 0 at the top.
+    """A node with its place: left edge and width in pixels, and its level from 0 at the top.
 
-    `parent`, `left` and `right` are indices of nodes, -1 for none; `is_cut` says that there is more below it.
+    `parent`, `left` and `right` are indices of nodes, -1 for none; `is_cut`: nodes below it were left out.
     """
 
     tree: MergeTree
@@ -68,9 +68,9 @@ def laid_out(tree: MergeTree, width_of: Callable[[int], float], gap: float) -> l
     Parameters
     ----------
     width_of
-        The width in pixels of the node of the token with this id.
+        Returns the width in pixels of the node of the token with this id.
     gap
-        The least distance in pixels between two nodes of a level.
+        The minimum distance in pixels between two nodes of a level.
     """
     nodes = _by_level(tree)
     spans: dict[int, tuple[float, float]] = {}
@@ -85,7 +85,7 @@ def laid_out(tree: MergeTree, width_of: Callable[[int], float], gap: float) -> l
         if node.left >= 0:
             spans[index] = (spans[node.left][0], spans[node.right][1])
         node.x = (spans[index][0] + spans[index][1] - node.width) / 2
-    leftmost = min(node.x for node in nodes)  # a node may be wider than all that is below it
+    leftmost = min(node.x for node in nodes)  # a node may be wider than everything below it
     for node in nodes:
         node.x -= leftmost
     return nodes
@@ -108,7 +108,7 @@ def _by_level(tree: MergeTree) -> list[PlacedNode]:
 
 
 def _leaves(nodes: Sequence[PlacedNode]) -> list[int]:
-    """Return the nodes without parts below them, left to right."""
+    """Return the nodes without parts laid out below them, left to right."""
     found: list[int] = []
     waiting = [0]
     while waiting:
@@ -121,7 +121,7 @@ def _leaves(nodes: Sequence[PlacedNode]) -> list[int]:
 
 
 def merges_of(tree: MergeTree) -> list[MergeTree]:
-    """Return the merges that made a token, each once, in the order of their steps."""
+    """Return the distinct merges that made a token, in step order."""
     found: dict[int, MergeTree] = {}
     waiting = [tree]
     while waiting:
@@ -133,12 +133,12 @@ def merges_of(tree: MergeTree) -> list[MergeTree]:
 
 
 class MergeTreeView(QWidget):
-    """Paints one tree in its natural size; larger ones belong into a scroll area."""
+    """Paints one tree at its natural size; large ones belong in a scroll area."""
 
     token_chosen = Signal(object)
     """The token (str) whose node was clicked, or on which Enter or the space bar was pressed."""
     node_walked_to = Signal(object)
-    """The QRect of the node that the keyboard went to."""
+    """The QRect of the node that the keyboard moved to."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -156,7 +156,7 @@ class MergeTreeView(QWidget):
 
     @property
     def nodes(self) -> list[PlacedNode]:
-        """The nodes as they lie, the root first."""
+        """The nodes as laid out, the root first."""
         return self._nodes
 
     def shows(self, history: MergeHistory | None, tree: MergeTree | None) -> bool:
@@ -164,13 +164,13 @@ class MergeTreeView(QWidget):
         return history is self._history and tree == self._tree
 
     def show_tree(self, history: MergeHistory | None, tree: MergeTree | None, step: int) -> None:
-        """Show the tree of a token; what `step` has not seen yet is pale."""
+        """Show the tree of a token; nodes born after `step` are pale."""
         is_same = self.shows(history, tree)
         self._history, self._tree, self._step = history, tree, step
         if not is_same:
             self._current = 0
             self._lay_out()
-            self._tell_accessibility()
+            self._update_accessibility()
         self.update()
 
     # -- geometry
@@ -202,14 +202,14 @@ class MergeTreeView(QWidget):
         return self.sizeHint()
 
     def rect_of(self, index: int) -> QRectF:
-        """Return where the chip of a node is painted."""
+        """Return the rectangle of a node's chip."""
         node = self._nodes[index]
         return QRectF(_MARGIN + node.x, _MARGIN + node.level * self._level_height, node.width, self._style.height)
 
     def _node_at(self, point: QPointF) -> int | None:
         return next((index for index in range(len(self._nodes)) if self.rect_of(index).contains(point)), None)
 
-    # -- the user's hand
+    # -- user input
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         index = self._node_at(event.position())
@@ -224,7 +224,7 @@ class MergeTreeView(QWidget):
         self.setCursor(Qt.CursorShape.PointingHandCursor if is_node else Qt.CursorShape.ArrowCursor)
 
     def event(self, event: QEvent) -> bool:
-        """Say what a node is, and keep the keys that walk through the tree: in the window they move the step."""
+        """Show tooltips of nodes, and keep the keys that move through the tree: in the window they move the step."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             index, history = self._node_at(QPointF(event.pos())), self._history
             said = self._said(history, self._nodes[index].tree) if history is not None and index is not None else ""
@@ -237,7 +237,7 @@ class MergeTreeView(QWidget):
         if not self._nodes or event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier:
             super().keyPressEvent(event)
         elif key in _ARROWS:
-            self._walk_to(self._neighbour(key))
+            self._walk_to(self._neighbor(key))
         elif key in _ENTER:
             self._choose_current()
         else:
@@ -247,8 +247,8 @@ class MergeTreeView(QWidget):
         if self._history is not None:
             self.token_chosen.emit(self._history.token(self._nodes[self._current].tree.token_id))
 
-    def _neighbour(self, key: Qt.Key) -> int:
-        """Return the node that lies in the direction of an arrow key: up is the whole, down the left part."""
+    def _neighbor(self, key: Qt.Key) -> int:
+        """Return the node in the direction of an arrow key: up is the whole, down the left part."""
         node = self._nodes[self._current]
         if key == Qt.Key.Key_Up:
             return node.parent
@@ -265,23 +265,23 @@ class MergeTreeView(QWidget):
     def _walk_to(self, index: int) -> None:
         if index >= 0:
             self._current = index
-            self._tell_accessibility()
+            self._update_accessibility()
             self.node_walked_to.emit(self.rect_of(index).toAlignedRect())
             self.update()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
-        self._tell_accessibility()
+        self._update_accessibility()
         self.update()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
         self.update()
 
-    # -- what is said
+    # -- accessibility
 
-    def _tell_accessibility(self) -> None:
-        """A screen reader hears the node under the cursor, and the merges one by one before the keyboard is here."""
+    def _update_accessibility(self) -> None:
+        """Describe the current node to screen readers, or all merges while the tree has no keyboard focus."""
         history, tree = self._history, self._tree
         if history is None or tree is None:
             return
@@ -298,7 +298,7 @@ class MergeTreeView(QWidget):
     def _said(self, history: MergeHistory, tree: MergeTree) -> str:
         token = token_text(history.token(tree.token_id))
         if tree.left is None or tree.right is None:
-            return self.tr("{token}, of the alphabet").format(token=token)
+            return self.tr("{token}, in the alphabet").format(token=token)
         return self.tr("step {step}: {left} + {right} → {token}").format(
             step=number_text(tree.step),
             left=token_text(history.token(tree.left.token_id)),
@@ -353,7 +353,7 @@ class MergeTreeView(QWidget):
 
 
 class MergeTreeArea(QScrollArea):
-    """The room of a tree: as high as the tree where it is small, scrolled where it is large."""
+    """The scroll area of a tree: as high as a small tree; a large one scrolls."""
 
     _MOST_HEIGHT = 420
 
@@ -368,7 +368,7 @@ class MergeTreeArea(QScrollArea):
         self.view.node_walked_to.connect(self._on_view_node_walked_to)
 
     def show_tree(self, history: MergeHistory | None, tree: MergeTree | None, step: int) -> None:
-        """Show a tree; nothing at all for what was not merged."""
+        """Show a tree; hide if the token was not made by a merge."""
         shown = tree if tree is not None and tree.left is not None else None
         is_other = not self.view.shows(history, shown)
         self.setVisible(shown is not None)
@@ -383,7 +383,7 @@ class MergeTreeArea(QScrollArea):
         self.setFixedHeight(min(size.height(), self._MOST_HEIGHT) + bar + 2)
 
     def _show_root(self) -> None:
-        """Scroll to the token itself: in a large tree it may lie far from the corner."""
+        """Scroll to the root, which in a large tree may lie far from the corner."""
         center = self.view.rect_of(0).center().toPoint()
         self.horizontalScrollBar().setValue(center.x() - self.viewport().width() // 2)
         self.verticalScrollBar().setValue(0)

@@ -1,6 +1,7 @@
-"""The token that is looked at: its merge tree, parents, children, birth and words.
+"""The details of the selection: merge tree, parents, children, birth and words.
 
-In a low pane one line says how the token came to be; a higher one says all. Every chip, word and step can be chosen.
+A low pane has one line on how the token came to be; a higher one shows everything. Every chip, word and step can be
+chosen.
 """
 
 from __future__ import annotations
@@ -31,11 +32,11 @@ if TYPE_CHECKING:
 _BUSY_DELAY_MS = 100
 _SMALLEST = QSize(120, 44)
 _LOW_LINES = 9
-"""A pane of fewer lines of text is low."""
+"""A pane lower than this many lines of text is low."""
 
 
 class TokenDetailsPane(Pane):
-    """What is to be said of the selection."""
+    """Shows what is known about the selection."""
 
     def __init__(self, model: TrainerModel, usage: TokenUsage, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(model, parent)
@@ -48,7 +49,7 @@ class TokenDetailsPane(Pane):
         self._line = DetailsLine(theme, self._state, self)
         self._empty = QWidget(self)
         self._empty_text = plain_label("", role="hint", wrap=True)
-        self._show_merge = QPushButton(self.tr("Show the token of this merge"))
+        self._show_merge = QPushButton(self.tr("Show the token that this merge made"))
         self._lay_out()
         self._connect()
         self.set_heading(self.tr("Token details"))
@@ -80,20 +81,20 @@ class TokenDetailsPane(Pane):
 
     @property
     def body(self) -> DetailsBody:
-        """The parts of the details, as they are in a pane that is not low."""
+        """The full details, for a pane that is not low."""
         return self._body
 
     @property
     def line(self) -> DetailsLine:
-        """What a low pane shows."""
+        """The short details of a low pane."""
         return self._line
 
     @property
     def is_low(self) -> bool:
-        """Whether there is room for one line only."""
+        """Whether there is room for only one line."""
         return self.height() < _LOW_LINES * self.fontMetrics().height()
 
-    # -- what is shown
+    # -- contents
 
     def forget(self) -> None:
         self._state.words = self._state.growth = self._state.candidates = self._asked = None
@@ -117,9 +118,9 @@ class TokenDetailsPane(Pane):
     def _show_nothing(self, history: MergeHistory | None) -> None:
         self._stack.setCurrentWidget(self._empty)
         self.set_heading(self.tr("Token details"))
-        text = self.tr("Click a token anywhere, and see here how it came to be and where it lives.")
+        text = self.tr("Click a token anywhere to see here how it came to be and where it occurs.")
         if history is None:
-            text = self.tr("Nothing is trained yet. Train, and see here how each token came to be.")
+            text = self.tr("Nothing has been trained yet. Train to see here how each token came to be.")
         elif self.is_low:
             text = self.tr("Click a token anywhere.")
         set_plain_text(self._empty_text, text)
@@ -131,10 +132,10 @@ class TokenDetailsPane(Pane):
             hint = self.tr("{token} · born at {step}").format(token=hint, step=number_text(subject.birth))
         self.set_heading(self.tr("Token details"), hint)
 
-    # -- asking
+    # -- requests
 
     def _ask(self, history: MergeHistory, subject: Subject) -> None:
-        """Ask for what takes a look at the whole corpus, unless it was asked for already."""
+        """Request what needs a search of the whole corpus, unless it has already been requested."""
         usage, step = self._usage, self._model.step
         if subject.kind == "word":
             wanted: object = (id(history), subject.text, self._model.merge_count)
@@ -150,7 +151,7 @@ class TokenDetailsPane(Pane):
             self._asked = wanted
             usage.details.find_words(subject.token_id, usage.reasons if is_dead else None)
 
-    # -- what happens
+    # -- events
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -1,4 +1,4 @@
-"""The list of changes: one row for each step that changed the live text, with the token it made."""
+"""The list of changes: one row per step that changed the live text, with the token it made."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 STEP, TOKEN, CHANGE, COUNT = range(4)
 _CHANGE_ROLE = int(Qt.ItemDataRole.UserRole)
-"""The :class:`TextChange` of a row and whether it lies after the step."""
+"""The :class:`TextChange` of a row, and whether it lies after the step."""
 
 _ROLES = frozenset(
     map(int, (
@@ -41,7 +41,7 @@ _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
 
 class ChangesModel(QAbstractTableModel):
-    """Step, token, change of the number of tokens, number of tokens."""
+    """One row per change: step, token, change in the number of tokens, number of tokens."""
 
     def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -57,7 +57,7 @@ class ChangesModel(QAbstractTableModel):
         return self._rows
 
     def set_rows(self, rows: Sequence[TextChange], steps: NDArray[np.int64]) -> None:
-        """Show these rows; `steps`: their steps, int64, shape (n,). Those that only come at the end move nothing."""
+        """Show these rows; `steps`: their steps, int64, shape (n,). Rows that are only appended move nothing."""
         old = self._steps
         if len(steps) < len(old) or not np.array_equal(steps[: len(old)], old):
             self.beginResetModel()
@@ -72,17 +72,17 @@ class ChangesModel(QAbstractTableModel):
         self.redraw()
 
     def set_step(self, step: int) -> None:
-        """Let the rows after `step` be pale."""
+        """Make the rows after `step` pale."""
         if step != self._step:
             self._step = step
             self.redraw()
 
     def last_past(self) -> int:
-        """Return the last row that is not after the step, or -1."""
+        """Return the index of the last row not after the step, or -1."""
         return int(np.searchsorted(self._steps, self._step, side="right")) - 1
 
     def redraw(self) -> None:
-        """Say that all rows may look other now."""
+        """Report that all rows may look different now."""
         if self._shown:
             self.dataChanged.emit(self.index(0, 0), self.index(self._shown - 1, COUNT))
 
@@ -136,12 +136,12 @@ def _signed(change: int) -> str:
 
 
 class ChangesView(QWidget):
-    """The rows of `changes` with their title; a click asks for the step."""
+    """The rows of `changes` under a title; a click goes to the step."""
 
     step_chosen = Signal(object, object)
     """The step (int) of the row that was clicked, and the token (str) that it made."""
     rows_changed = Signal()
-    """There are more or fewer rows: the changes may need another height."""
+    """The number of rows has changed, and with it the height needed."""
 
     def __init__(self, changes: LiveChanges, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -166,12 +166,12 @@ class ChangesView(QWidget):
         return self._table.changes.rows
 
     def needed_height(self, most_rows: int | None = None) -> int:
-        """Height in pixels of the title and of all rows, or of the first `most_rows`."""
+        """Return the height in pixels of the title and all rows, or the first `most_rows`."""
         rows = len(self.rows)
         return needed_height(self, self._title, self._table, rows if most_rows is None else min(rows, most_rows))
 
     def set_step(self, step: int) -> None:
-        """Show where this step lies among the rows; those after it are pale."""
+        """Scroll to where this step lies among the rows; those after it are pale."""
         if step != self._step:
             self._step = step
             self._table.changes.set_step(step)
@@ -200,7 +200,7 @@ class ChangesView(QWidget):
         set_plain_text(self._title, text)
 
     def _mark_step(self) -> None:
-        """Keep the last row that has happened in view, and mark it if it is the step itself."""
+        """Keep the last row not after the step in view, and mark it if it is at the step."""
         changes = self._table.changes
         here = changes.last_past()
         is_current_step = here >= 0 and int(self._changes.steps[here]) == self._step
@@ -214,7 +214,7 @@ class ChangesView(QWidget):
 
 
 class _ChangesTable(QuietTable):
-    """Step, chip and the pair it was made of, change, number of tokens."""
+    """Step, token as a chip with its pair, change, number of tokens."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -247,11 +247,11 @@ class _ChangesDelegate(QStyledItemDelegate):
 
     @property
     def chip_height(self) -> int:
-        """Height of a chip in pixels."""
+        """The height of a chip in pixels."""
         return self._style.height
 
     def restyle(self) -> None:
-        """Take the theme's fonts and colours as they are now."""
+        """Apply the theme's current fonts and colors."""
         self._style = ChipStyle(self._theme, -1)
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: _Index) -> None:

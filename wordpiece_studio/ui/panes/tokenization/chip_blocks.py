@@ -1,7 +1,7 @@
 """The geometry of a long text of chips: one block per line of text, laid out only when it comes into view.
 
-In a block the chips flow in rows, words kept whole where they fit. Blocks that were not seen yet have an estimated
-height. It neither paints nor scrolls, and knows widths, not fonts. All lengths are in device-independent pixels.
+Within a block, chips flow in rows; words stay in one row where they fit. Blocks not laid out yet have an estimated
+height. Nothing here paints or scrolls; it works with widths, not fonts. All lengths are in device-independent pixels.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _CHARACTERS_A_CHIP, _CHIP_WIDTH = 3.0, 44.0
-"""About."""
+"""Rough averages."""
 _SHORT_TEXT, _CHIPS_AT_ONCE = 5000, 150
-"""Of a text of fewer characters so many chips are laid out at once, so that a short one never moves by itself."""
+"""In a text of fewer characters, this many chips are laid out at once, so that a short text never moves by itself."""
 _CHIPS_LATER = 3000
-"""So many are laid out bit by bit, so that the scroll bar of an ordinary text comes to rest."""
+"""This many are laid out bit by bit, so that the scroll bar of an ordinary text comes to rest."""
 
 
 @dataclass(frozen=True, slots=True)
 class FlowSpacing:
-    """Distances of the flow: between chips of a word, between words, and from one row's top to the next."""
+    """Distances: between chips of a word, between words, and from the top of one row to the next."""
 
     chip_gap: float
     word_gap: float
@@ -36,7 +36,7 @@ class FlowSpacing:
 
 
 class PlacedChip(NamedTuple):
-    """A chip and its place: index of the word, index of the chip in the word, left edge, top edge, width."""
+    """A chip and its place: index of the word, index of the chip within it, left edge, top edge, width."""
 
     word: int
     chip: int
@@ -47,7 +47,7 @@ class PlacedChip(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PlacedBlock:
-    """The chips of one block in reading order, the height of the block, and any chip that is not part of the text."""
+    """The chips of one block in reading order, its height, and any extra chip that is not part of the text."""
 
     chips: list[PlacedChip]
     height: float
@@ -55,10 +55,10 @@ class PlacedBlock:
 
 
 def lay_out(words: Sequence[Sequence[float]], width: float, spacing: FlowSpacing) -> PlacedBlock:
-    """Put the chips of the words into rows of the given width.
+    """Arrange the chips of the words in rows of the given width.
 
-    A word goes to the next row when it does not fit into the rest of this one; a word that is wider than a whole row
-    is broken between its chips; a chip that is wider than a row is cut off by whoever paints it.
+    A word that does not fit into the rest of a row starts the next one; a word wider than a row is broken between
+    chips; a chip wider than a row is clipped when painted.
 
     >>> lay_out([[10, 10], [30]], 40, FlowSpacing(2, 5, 20)).height
     40.0
@@ -79,9 +79,9 @@ def lay_out(words: Sequence[Sequence[float]], width: float, spacing: FlowSpacing
 
 
 def estimated_heights(lengths: NDArray[np.int64], width: float, spacing: FlowSpacing) -> NDArray[np.float64]:
-    """About how high the blocks of lines of so many characters will be: for the scroll bar, before they are laid out.
+    """Return the estimated block heights of lines of these lengths in characters, for the scroll bar before layout.
 
-    Both arrays have the shape (n_lines,). A line of one character is taken for a mere line end.
+    Both arrays have shape (n_lines,). A line of one character is assumed to be only a line end.
     """
     chips = np.where(lengths > 1, lengths / _CHARACTERS_A_CHIP, 0.0)
     return np.ceil(chips * (_CHIP_WIDTH + spacing.chip_gap) / max(width, 1.0)) * spacing.row_height
@@ -101,7 +101,7 @@ class FlowPiece(Protocol):
 
 
 class FlowWord(Protocol):
-    """One word in its tokens; ``unknown`` is the reason when it is out of the vocabulary, else None."""
+    """One word as tokens; ``unknown`` is the reason if it is out of the vocabulary, else None."""
 
     @property
     def pieces(self) -> Sequence[FlowPiece]: ...
@@ -110,7 +110,7 @@ class FlowWord(Protocol):
 
 
 class FlowLine(Protocol):
-    """One line of the text, where it starts (code points), and its words, which may be made when they are asked for."""
+    """One line of the text, its start (code points), and its words, which may be made on request."""
 
     @property
     def text(self) -> str: ...
@@ -121,7 +121,7 @@ class FlowLine(Protocol):
 
 
 class FlowLines(Protocol):
-    """The lines of a text; asking for their texts makes no words."""
+    """The lines of a text; reading their texts makes no words."""
 
     @property
     def texts(self) -> Sequence[str]: ...
@@ -130,7 +130,7 @@ class FlowLines(Protocol):
 
 
 class ChipPlace(NamedTuple):
-    """Which chip: index of the line, of the word in the line, of the chip in the word."""
+    """Identifies a chip: index of the line, of the word in the line, of the chip in the word."""
 
     line: int
     word: int
@@ -138,13 +138,13 @@ class ChipPlace(NamedTuple):
 
 
 class ChipWidths(Protocol):
-    """Returns the widths of the chips of a line, a list for each word."""
+    """Returns the widths of the chips of a line, one list per word."""
 
     def __call__(self, line: FlowLine, /) -> list[list[float]]: ...
 
 
 class Inserted(NamedTuple):
-    """A chip that is not part of the text: it stands before `place`, in its word or as a word of its own."""
+    """A chip that is not part of the text: it stands before `place`, within its word or as a separate word."""
 
     place: ChipPlace
     is_in_word: bool
@@ -152,7 +152,7 @@ class Inserted(NamedTuple):
 
 
 KnownBlocks = dict[str, "tuple[Sequence[FlowWord], PlacedBlock]"]
-"""By the text of a line: its words and how they were laid out."""
+"""By the text of a line: its words and their layout."""
 
 
 class ChipBlocks:
@@ -161,10 +161,10 @@ class ChipBlocks:
     Parameters
     ----------
     known
-        Blocks that were laid out before with the same width and spacing: typing changes one line and the others keep
-        their chips. Where the words are other ones by now, their height is still the best guess.
+        Blocks already laid out with the same width and spacing: typing changes one line, and the others keep their
+        chips. If the words have changed meanwhile, the old height is still the best guess.
     inserted
-        One more chip, or None.
+        An extra chip, or None.
     """
 
     def __init__(
@@ -199,24 +199,24 @@ class ChipBlocks:
 
     @property
     def height(self) -> float:
-        """Height of all blocks in pixels, estimated where they were not laid out yet."""
+        """The height of all blocks in pixels, estimated for those not laid out yet."""
         return float(self.tops[-1])
 
     @property
     def tops(self) -> NDArray[np.float64]:
-        """Top edge of each block in pixels, and the lower edge of the last one: shape (n_lines + 1,)."""
+        """The top edge of each block in pixels, and the bottom edge of the last one: shape (n_lines + 1,)."""
         if self._tops is None:
             self._tops = np.concatenate(([0.0], np.cumsum(self._heights)))
         return self._tops
 
     def known(self) -> KnownBlocks:
-        """Return the blocks that were laid out, by the text of their line."""
+        """Return the blocks laid out so far, by the text of their line."""
         texts = self._lines.texts
         skipped = self._inserted.place.line if self._inserted is not None else -1
         return {texts[at]: (self._words[at], block) for at, block in self._blocks.items() if at != skipped}
 
     def settle(self, seconds: float) -> bool:
-        """Lay out more of the first blocks, for about so long; tells whether there is more to do."""
+        """Lay out more of the first blocks for about this long; return whether there is more to do."""
         end = time.perf_counter() + seconds
         while self._next < len(self._lines) and self._chips < _CHIPS_LATER:
             self._lay_out_next()
@@ -225,7 +225,7 @@ class ChipBlocks:
         return False
 
     def block(self, index: int) -> PlacedBlock:
-        """Return the chips of a line, laid out now if they were not yet; heights below may change."""
+        """Return the chips of a line, laid out now if not before; positions below may change."""
         block = self._blocks.get(index)
         if block is None:
             block = self._blocks[index] = self._laid_out(index)
@@ -235,11 +235,11 @@ class ChipBlocks:
         return block
 
     def line_at(self, y: float) -> int:
-        """Return the index of the line at a height, the nearest one beyond the ends."""
+        """Return the index of the line at a height; beyond the ends, the nearest one."""
         return max(min(int(np.searchsorted(self.tops, y, side="right")) - 1, len(self._lines) - 1), 0)
 
     def between(self, top: float, bottom: float) -> Iterator[tuple[int, float, PlacedBlock]]:
-        """Return the index, the top edge and the chips of each block that is seen between two heights."""
+        """Yield the index, top edge and chips of each block visible between two heights."""
         if not len(self._lines):
             return
         index = self.line_at(top)
@@ -260,7 +260,7 @@ class ChipBlocks:
         return None
 
     def inserted_rect(self) -> tuple[float, float, float] | None:
-        """Return where the chip lies that is not part of the text, as `rect_of` does."""
+        """Return the place of the extra chip, in the form of `rect_of`."""
         if self._inserted is None or not len(self._lines):
             return None
         extra = self.block(self._inserted.place.line).extra
@@ -285,7 +285,7 @@ class ChipBlocks:
 
 
 def _with_inserted(widths: list[list[float]], inserted: Inserted, width: float, spacing: FlowSpacing) -> PlacedBlock:
-    """Lay out a line with one more chip, which is counted neither among the words nor among the chips of a word."""
+    """Lay out a line with an extra chip, which counts neither as a word nor as a chip of a word."""
     _, word, chip = inserted.place
     widths = [list(each) for each in widths]
     if inserted.is_in_word:
@@ -307,7 +307,7 @@ def _with_inserted(widths: list[list[float]], inserted: Inserted, width: float, 
 
 
 def place_at(line: FlowLine, index: int, position: int) -> tuple[ChipPlace, bool]:
-    """Return the place before which a caret stands, code points from the start of the line, and if it is in a word."""
+    """Return the place before which a caret stands (in code points from the line start), and whether in a word."""
     for word_index, word in enumerate(line.words):
         if not word.pieces or position > word.pieces[-1].end:
             continue

@@ -1,6 +1,6 @@
-"""The painted side of a text of chips: which chips are in view, where they lie, how they look.
+"""The painting of a text as chips: which chips are in view, where they lie, how they look.
 
-It takes no clicks and no keys, those are the affair of `chips.py`; it tokenizes nothing and knows no model.
+Clicks and keys are handled in `chips.py`; nothing here tokenizes or has access to a model.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ ROW_GAP = 9.0
 _CHIP_GAP = 4.0
 _WORD_GAP = 15.0
 _REST_MS, _SETTLE_MS, _SETTLE_SECONDS = 60, 8, 0.004
-"""What is not in view is laid out once nothing has changed for a while, in slices: not at each step of a drag."""
-_MOST_WIDTHS = 100_000  # offsets of a long text never come twice
+"""What is out of view is laid out in slices once nothing has changed for a while, not at each step of a drag."""
+_MOST_WIDTHS = 100_000  # offsets in a long text never repeat
 _COMPOSED = ChipLook(faded=True)
 
 Rings = Callable[[Any], Container[int]]
@@ -50,11 +50,11 @@ class ChipCanvas(QAbstractScrollArea):
     Parameters
     ----------
     captions
-        Returns the lines of text under a chip; they are asked for again after :meth:`captions_changed`.
+        Returns the lines of text under a chip; it is called again after :meth:`captions_changed`.
     """
 
     content_height_changed = Signal(object)
-    """Height in pixels (int) that all chips need at the present width."""
+    """The height in pixels (int) that all chips need at the current width."""
 
     def __init__(self, theme: Theme, captions: Captions, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -80,7 +80,7 @@ class ChipCanvas(QAbstractScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         theme.changed.connect(self._on_theme_changed)
 
-    # -- what is shown
+    # -- contents
 
     @property
     def lines(self) -> FlowLines:
@@ -88,45 +88,45 @@ class ChipCanvas(QAbstractScrollArea):
         return self._lines
 
     def set_lines(self, lines: FlowLines) -> None:
-        """Show these lines; lines with the text and the very words of before keep their layout."""
+        """Show these lines; lines whose text and words are the same as before keep their layout."""
         self._lines = lines
         self._lay_out(None if self._captions_hold_places else self._blocks.known())
 
     def captions_changed(self, lines: int, hold_places: bool) -> None:
-        """Ask for the captions again.
+        """Update the captions.
 
         Parameters
         ----------
         lines
-            How many lines of text stand under each chip.
+            The number of lines of text under each chip.
         hold_places
-            Whether a caption depends on where in the text its line starts.
+            Whether captions depend on where their line starts in the text.
         """
         self._caption_lines = lines
         self._captions_hold_places = hold_places
         self._lay_out(None)
 
     def set_rings(self, rings: Rings | None) -> None:
-        """Ring the chips that are selected."""
+        """Draw rings around the selected chips."""
         self._rings = rings
         self.viewport().update()
 
     def set_fresh(self, token_id: int | None) -> None:
-        """Mark the chips of the token that was born at this step."""
+        """Mark the chips of the token born at this step."""
         self._fresh_id = token_id
         self.viewport().update()
 
     def set_composed(self, text: str, line: int, position: int) -> None:
-        """Show as a pale chip what an input method is composing; it is no token yet.
+        """Show what an input method is composing as a pale chip; it is not a token yet.
 
-        It stands at the caret: in this line, at this code point of it.
+        It stands at the caret: in this line, at this code point.
         """
         if text or self._composed:
             self._composed, self._composed_at = text, (line, position)
             self._lay_out(self._blocks.known())
 
     def rect_of(self, place: ChipPlace) -> QRectF | None:
-        """Return where a chip lies in the viewport, in pixels, or None if there is no such chip."""
+        """Return the rectangle of a chip in viewport pixels, or None if there is no such chip."""
         rect = self._blocks.rect_of(place)
         if rect is None:
             return None
@@ -135,14 +135,14 @@ class ChipCanvas(QAbstractScrollArea):
         )
 
     def content_height(self) -> int:
-        """Height in pixels that all chips need at the present width."""
+        """Return the height in pixels that all chips need at the current width."""
         height = self._blocks.height
         if self._composed:
             height = max(height, self.composed_rect().top() + self._spacing.row_height)
         return int(max(height - ROW_GAP, 0) + 2 * MARGIN + 1)
 
     def composed_rect(self) -> QRectF:
-        """Return where the composed text lies among the chips, in pixels from the first one's corner."""
+        """Return the rectangle of the composed text, in pixels from the corner of the first chip."""
         x, y, width = self._blocks.inserted_rect() or (0.0, 0.0, self._style.width(self._composed))
         return QRectF(x, y, width, float(self._style.height))
 
@@ -150,7 +150,7 @@ class ChipCanvas(QAbstractScrollArea):
 
     @property
     def row_height(self) -> int:
-        """Height in pixels of a row of chips with what stands under them."""
+        """The height in pixels of a row of chips with their captions."""
         return int(self._spacing.row_height) + 1
 
     @property
@@ -188,7 +188,7 @@ class ChipCanvas(QAbstractScrollArea):
         return Inserted(*place_at(self._lines[line], line, position), self._style.width(self._composed))
 
     def _on_settle_timer_timeout(self) -> None:
-        """Lay out a little more; what is in view stays where it is."""
+        """Lay out a little more; what is in view does not move."""
         if not self.isVisible():
             return
         bar = self.verticalScrollBar()

@@ -1,6 +1,6 @@
-"""A text as chips that are clicked and walked through by arrow keys; how they look is in `chip_canvas.py`.
+"""A text as chips that respond to clicks and arrow keys; `chip_canvas.py` draws them.
 
-It shows what it is given and says which chip, boundary or word was chosen; it tokenizes nothing and knows no model.
+It reports which chip, boundary or word was chosen; nothing here tokenizes or has access to a model.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def previous_place(lines: FlowLines, place: ChipPlace) -> ChipPlace | None:
 
 
 def place_in_row(blocks: ChipBlocks, lines: FlowLines, place: ChipPlace, down: bool) -> ChipPlace | None:
-    """Return the chip above or below this one: the one of the neighbouring row whose middle is nearest."""
+    """Return the chip above or below this one: the one in the adjacent row whose middle is nearest."""
     here = blocks.rect_of(place)
     if here is None:
         return None
@@ -82,7 +82,7 @@ def place_in_row(blocks: ChipBlocks, lines: FlowLines, place: ChipPlace, down: b
 
 
 def _place_for_key(key: Qt.Key, blocks: ChipBlocks, lines: FlowLines, here: ChipPlace | None) -> ChipPlace | None:
-    """Return the chip to which a key leads from `here`, or None if the key leads nowhere."""
+    """Return the chip to which a key moves from `here`, or None if it moves nowhere."""
     walking = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Return)
     if key == Qt.Key.Key_Home or (here is None and (key in walking or key == Qt.Key.Key_Space)):
         return first_place(lines)
@@ -100,7 +100,7 @@ def _place_for_key(key: Qt.Key, blocks: ChipBlocks, lines: FlowLines, here: Chip
 
 
 def kept_place(lines: FlowLines, place: ChipPlace | None) -> ChipPlace | None:
-    """Return the chip that is now where the cursor was, or the last chip of that word, or None if the word is gone."""
+    """Return the chip now at the cursor's place, or the last chip of that word, or None if the word is gone."""
     if place is None or place.line >= len(lines) or place.word >= len(lines[place.line].words):
         return None
     pieces = lines[place.line].words[place.word].pieces
@@ -123,13 +123,13 @@ class ChipFlow(ChipCanvas):
     Parameters
     ----------
     captions
-        Returns the lines of text under a chip; they are asked for again after :meth:`captions_changed`.
+        Returns the lines of text under a chip; it is called again after :meth:`captions_changed`.
     describe
-        Returns what a screen reader says of a chip.
+        Returns the text about a chip for screen readers.
     """
 
     chip_chosen = Signal(object)
-    """The :class:`ChipPlace` that was clicked or walked to; None after a click beside all chips and after Escape."""
+    """The :class:`ChipPlace` that was clicked or reached by key; None after a click beside all chips or Escape."""
     boundary_chosen = Signal(object)
     """The :class:`ChipPlace` of the chip that ends at the boundary that was clicked."""
     word_chosen = Signal(object)
@@ -147,25 +147,25 @@ class ChipFlow(ChipCanvas):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.viewport().setMouseTracking(True)
 
-    # -- the keyboard's cursor
+    # -- the keyboard cursor
 
     def set_lines(self, lines: FlowLines) -> None:
         """Show these lines; the cursor stays in its word."""
         super().set_lines(lines)
         self._current = kept_place(lines, self._current)
-        self._tell_accessibility()
+        self._update_accessibility()
 
     @property
     def current(self) -> ChipPlace | None:
-        """The chip under the keyboard's cursor."""
+        """The chip under the keyboard cursor."""
         return self._current
 
     def set_current(self, place: ChipPlace | None) -> None:
-        """Put the keyboard's cursor on a chip and bring it into view."""
+        """Move the keyboard cursor to a chip and scroll to it."""
         self._current = place
         self._scroll_to_current()
         self.viewport().update()
-        self._tell_accessibility()
+        self._update_accessibility()
 
     def _scroll_to_current(self) -> None:
         rect = self._blocks.rect_of(self._current) if self._current is not None else None
@@ -179,7 +179,7 @@ class ChipFlow(ChipCanvas):
         elif bottom > bar.value() + self.viewport().height():
             bar.setValue(bottom - self.viewport().height())
 
-    # -- the user's hand
+    # -- user input
 
     def chip_at(self, point: QPointF) -> ChipPlace | None:
         """Return the chip at a point of the viewport, captions included, or None."""
@@ -193,7 +193,7 @@ class ChipFlow(ChipCanvas):
         return None
 
     def boundary_at(self, point: QPointF) -> ChipPlace | None:
-        """Return the chip that ends at the boundary inside a word at a point of the viewport, or None."""
+        """Return the chip that ends at a boundary within a word at a point of the viewport, or None."""
         left = self.chip_at(point - QPointF(_BOUNDARY_REACH, 0))
         right = self.chip_at(point + QPointF(_BOUNDARY_REACH, 0))
         if left is None or right is None or left == right:
@@ -221,11 +221,11 @@ class ChipFlow(ChipCanvas):
             self.word_chosen.emit(chip)
 
     def viewportEvent(self, event: QEvent) -> bool:
-        """Say of the chip under the pointer what a screen reader would."""
+        """Show the screen reader's text for the chip under the pointer as its tooltip."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             chip = self.chip_at(QPointF(event.pos()))
-            told = self.tr("Click: this token. Double-click: the whole word. Between two chips: why here?")
-            text = f"{self._describe(chip)}\n{told}" if chip is not None else ""
+            hint = self.tr("Click: this token. Double-click: the whole word. Between two chips: why here?")
+            text = f"{self._describe(chip)}\n{hint}" if chip is not None else ""
             QToolTip.showText(event.globalPos(), tooltip_text(text))
             return True
         return super().viewportEvent(event)
@@ -239,7 +239,7 @@ class ChipFlow(ChipCanvas):
         self.viewport().setCursor(Qt.CursorShape.PointingHandCursor if over else Qt.CursorShape.ArrowCursor)
 
     def event(self, event: QEvent) -> bool:
-        """Keep the keys that walk through the chips: in the window they move the step."""
+        """Keep the keys that move through the chips: in the window they move the step."""
         return keep(event, _WALKS) or super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -267,14 +267,14 @@ class ChipFlow(ChipCanvas):
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
         self.viewport().update()
-        self._tell_accessibility()
+        self._update_accessibility()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
         self.viewport().update()
 
-    def _tell_accessibility(self) -> None:
-        """A screen reader hears the chip under the cursor as the description of this widget."""
+    def _update_accessibility(self) -> None:
+        """Describe the chip under the cursor to screen readers, as the description of this widget."""
         text = self._describe(self._current) if self._current is not None else ""
         if text == self.accessibleDescription():
             return

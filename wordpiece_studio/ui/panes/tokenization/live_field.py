@@ -1,6 +1,6 @@
-"""The framed field of the live tokenization: the text that is typed, what is said of its tokens, ids to decode.
+"""The framed field of the live tokenization: the text typed, the display options, and ids to decode.
 
-What an input method has not committed yet stays in the editor and is not part of the text.
+Text that an input method has not committed yet stays in the editor and is not part of the text.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _LONGEST_WRAPPED_LINE = 10_000
-"""Qt's editor takes seconds for each key in a longer line that is wrapped."""
+"""In a longer wrapped line, Qt's editor takes seconds per key."""
 _MARGIN = 4
 _IDS = re.compile(r"[\s,;\[\]()]+")
 _LONGEST_NUMBER = 9
@@ -35,26 +35,26 @@ _LINES, _LOW_LINES = (2, 4), (1, 3)
 
 
 class LiveEdit(LimitedEdit):
-    """A plain-text field that is as high as its text, within limits of lines."""
+    """A plain-text field as high as its text, within limits in lines."""
 
     composed_changed = Signal(object, object)
-    """What an input method is composing (str), empty when it has ended, and the code point (int) where it stands."""
+    """What an input method is composing (str, empty when it has ended), and its position in code points (int)."""
 
     def __init__(self, least: int, most: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._limits = (least, most)
         self._composed = ""
         self.setTabChangesFocus(True)
-        self.document().setDocumentMargin(0)  # the margin is outside of the view, where no half of a line shows
+        self.document().setDocumentMargin(0)  # the margin is outside the viewport, so that no half line shows in it
         self.setViewportMargins(_MARGIN, _MARGIN, _MARGIN, _MARGIN)
         self._set_bar(False)
         self._set_height()
-        self.text_changed.connect(self._wrap_for)  # before it is laid out
+        self.text_changed.connect(self._wrap_for)  # before the text is laid out
         self.document().documentLayout().documentSizeChanged.connect(self._on_layout_size_changed)
 
     @property
     def caret(self) -> int:
-        """How many code points stand before the caret."""
+        """The number of code points before the caret."""
         before = self.textCursor().position()
         if self._text.isascii():
             return before
@@ -63,7 +63,7 @@ class LiveEdit(LimitedEdit):
         return len(text) if self._text.startswith(text) else len(text) - 1  # the caret is inside a surrogate pair
 
     def set_lines(self, least: int, most: int) -> None:
-        """Be so many lines high, at least and at most."""
+        """Set the minimum and maximum height in lines."""
         self._limits = (least, most)
         self._set_height()
 
@@ -80,17 +80,17 @@ class LiveEdit(LimitedEdit):
 
     def _set_height(self) -> None:
         frame = self.contentsMargins().top() + self.contentsMargins().bottom()
-        # Of a height that is a fraction short Qt would show a bar to scroll by it.
+        # If the height were a fraction short, Qt would show a scroll bar for it.
         height = math.ceil(self._text_height()) + 1 + frame + 2 * _MARGIN
         if height != self.minimumHeight():
             self.setFixedHeight(height)
 
     def _text_height(self) -> float:
-        """Return the height of the first lines, as many as are to be seen: those of some scripts are higher."""
+        """Return the height of the lines to be visible, which differ: some scripts have higher lines."""
         least, most = self._limits
         heights: list[float] = []
         block = self.document().firstBlock()
-        for _ in range(most):  # each has a line or more, but none as long as it is not laid out
+        for _ in range(most):  # each has at least one line, but none until it is laid out
             if not block.isValid() or len(heights) >= most:
                 break
             layout = block.layout()
@@ -110,13 +110,13 @@ class LiveEdit(LimitedEdit):
             self._set_bar(is_long)
 
     def _set_bar(self, is_needed: bool) -> None:
-        """Where lines are wrapped, a blank at the end of one is no reason to scroll."""
+        """Set whether a scroll bar may appear; with wrapped lines, a trailing blank is no reason for one."""
         policies = Qt.ScrollBarPolicy
         self.setHorizontalScrollBarPolicy(policies.ScrollBarAsNeeded if is_needed else policies.ScrollBarAlwaysOff)
 
 
 class DecodeBox(QWidget):
-    """A field for ids, and below it their text or what is wrong with them."""
+    """A field for ids, and below it their text or an error."""
 
     def __init__(self, decode: Callable[[Sequence[int]], str | None], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -136,7 +136,7 @@ class DecodeBox(QWidget):
         self.refresh()
 
     def refresh(self) -> None:
-        """Decode again: there may be another vocabulary."""
+        """Decode again: the vocabulary may have changed."""
         text, is_wrong = self._answer()
         set_plain_text(self.result, text)
         self.result.setVisible(bool(text))
@@ -149,19 +149,19 @@ class DecodeBox(QWidget):
         parts = [part for part in _IDS.split(self.field.text()) if part]
         wrong = next((part for part in parts if not (part.isdecimal() and len(part) <= _LONGEST_NUMBER)), None)
         if wrong is not None:
-            return self.tr("“{part}” is no id: ids are whole numbers.").format(part=line_text(wrong[:40])), True
+            return self.tr("“{part}” is not an id: ids are whole numbers.").format(part=line_text(wrong[:40])), True
         try:
             text = self._decode([int(part) for part in parts]) if parts else ""
         except StudioError as error:
             return str(error), True
-        return (self.tr("Nothing is trained yet."), True) if text is None else (line_text(text), False)
+        return (self.tr("Nothing has been trained yet."), True) if text is None else (line_text(text), False)
 
 
 class LiveField(QFrame):
-    """Editor and options in one frame, never higher than they are; the frame shows who has the keyboard."""
+    """Editor and options in one frame, no higher than its contents; the frame shows the keyboard focus."""
 
     height_changed = Signal()
-    """It says something more, or less."""
+    """A note has appeared or disappeared."""
 
     def __init__(
         self, theme: Theme, decode: Callable[[Sequence[int]], str | None], parent: QWidget | None = None
@@ -172,7 +172,7 @@ class LiveField(QFrame):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.edit = LiveEdit(*_LINES, self)
         self.edit.setAccessibleName(self.tr("Text to tokenize"))
-        self.edit.setPlaceholderText(self.tr("Type a text, and see its tokens at this step"))
+        self.edit.setPlaceholderText(self.tr("Type a text to see its tokens at this step"))
         self._limit = plain_label("", self, role="hint", wrap=True)
         self._limit.hide()
         self.options = TokenOptions(self)
@@ -191,12 +191,12 @@ class LiveField(QFrame):
         theme.changed.connect(self._dress)
 
     def set_low(self, is_low: bool) -> None:
-        """Save height, or take as much as is usual."""
+        """Save height, or use the usual height."""
         self.edit.set_lines(*(_LOW_LINES if is_low else _LINES))
 
     @property
     def limit_note(self) -> str:
-        """What is said of a text that is too long; empty if all of it is there."""
+        """The note about a text that is too long; empty if the text is complete."""
         return self._limit.text()
 
     def _on_edit_left_out_changed(self, count: int) -> None:

@@ -1,6 +1,6 @@
 """The three parts of the live tokenization, one below the other: text with chips, "Why here?", changes.
 
-It shares the height among them until the user draws an edge; what the parts show is no business of its own.
+It shares the height among them until the user drags an edge; what the parts show is up to them.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ if TYPE_CHECKING:
 _LEAST_HEIGHT = 60
 _RUNGS, _LOW_RUNGS, _CHANGES_ROWS = 6, 4, 2
 _LEAST_ROWS, _LEAST_ROWS_ASKED = 3, 2
-"""Of chips."""
+"""Rows of chips."""
 _SIDES, _SPACING = QMargins(14, 10, 12, 2), 6
 _NO_LIMIT = 16_777_215
-"""Qt's own word for "as high as you like"."""
+"""Qt's value for "no maximum height" (``QWIDGETSIZE_MAX``)."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """A height in pixels that shows everything, and the least that is of use; 0 where there is nothing to show."""
+    """The height in pixels that shows everything, and the smallest useful one; 0 if there is nothing to show."""
 
     all: int
     least: int
 
 
 def _shared_room(room: int, top: _Wanted, why: _Wanted, changes: _Wanted) -> tuple[int, int, int]:
-    """Return the heights of the three parts, together `room` pixels.
+    """Return the heights of the three parts, `room` pixels in total.
 
-    The chips grow into what the parts below do not need. While an answer is shown it comes before the list of changes,
-    which is left out (0) where its least height would be taken from the chips or from the answer's least; also where
-    all chips are seen only without it. Nothing is less high than its least, but the chips where all else is left out.
+    The chips grow into what the parts below do not need. While an answer is shown, it takes precedence over the list
+    of changes, which is left out (0) if its least height would cut into that of the chips or the answer; also if all
+    chips are visible only without it. No part is lower than its least, except the chips if all else is left out.
 
     >>> _shared_room(560, _Wanted(230, 120), _Wanted(0, 0), _Wanted(900, 160))
     (230, 0, 330)
@@ -60,7 +60,7 @@ def _shared_room(room: int, top: _Wanted, why: _Wanted, changes: _Wanted) -> tup
         if top.all > room - below:
             below = min(changes.least, changes.all)
             if room - below < top.all <= room:
-                return room, 0, 0  # without the list of changes everything that is said of the text is seen
+                return room, 0, 0  # without the list of changes, everything above it fits
         high = max(min(top.all, room - below), min(top.least, room))
         return (high, 0, room - high) if room - high >= min(changes.least, changes.all) else (room, 0, 0)
     has_changes = bool(changes.all) and room - top.least - why.least >= changes.least
@@ -117,32 +117,32 @@ class PaneParts(QSplitter):
         self.splitterMoved.connect(self._on_self_splitter_moved)
 
     def set_low(self, is_low: bool) -> None:
-        """Save height, or show all that there is."""
+        """Save height, or show everything."""
         self._is_low = is_low
 
     def set_shown_height(self, height: int | None) -> None:
-        """Let chips be no higher than they need: what is said of the text stands right below them; None: a table."""
+        """Limit chips to the height they need, so that notes stand right below them; None: no limit, for a table."""
         self._shown.setMaximumHeight(_NO_LIMIT if height is None else max(height, _LEAST_HEIGHT))
         self.share_later()
 
     def show_answer(self) -> None:
-        """Show the ladder instead of the hint how to ask for it."""
+        """Show the ladder instead of the hint on how to ask for it."""
         self._why.show()
         self.share_later()
 
     def show_question(self, can_ask: bool) -> None:
-        """Show no ladder."""
+        """Hide the ladder, and show the hint if `can_ask`."""
         self._why.hide()
         self._changes_view.show()
         self._can_ask = can_ask
         self.share_later()
 
     def share_later(self) -> None:
-        """Share the height when everything that changes now has changed."""
+        """Share the height once all current changes are complete."""
         self._timer.start()
 
     def share_room(self) -> None:
-        """Give the parts what they need, unless the user drew an edge."""
+        """Give the parts the height they need, unless the user has dragged an edge."""
         top = self._wanted_top()
         if self._is_shared_by_hand:
             return
@@ -155,7 +155,7 @@ class PaneParts(QSplitter):
         return self.height() - 2 * self.handleWidth()
 
     def _wanted_top(self) -> _Wanted:
-        """Leave out what there is no room to say of the text, rather than cut it, and return what the rest wants."""
+        """Hide notes that do not fit rather than cut them off, and return the height that the rest wants."""
         is_asked = not self._why.isHidden()
         can_ask = self._can_ask and not self._is_low and not is_asked
         says = self._unknown_box.is_wanted

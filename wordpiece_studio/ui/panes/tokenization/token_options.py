@@ -1,6 +1,6 @@
-"""The options of the live tokenization, and what is said of a token by them: under its chip, in a row, to a reader.
+"""The options of the live tokenization, and the texts about a token: under its chip, in a row, for screen readers.
 
-Where the row of options is too long for the pane, the last of the switches are in the menu at its end.
+Where the row of options is too long for the pane, the last switches move into the menu at its end.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ class TokenOptions(QWidget):
     changed = Signal()
     """A switch has changed."""
     copy_tokens_requested = Signal()
-    """The tokens are wanted on the clipboard."""
+    """The user asks to copy the tokens."""
     copy_ids_requested = Signal()
-    """The ids are wanted on the clipboard."""
+    """The user asks to copy the ids."""
     decode_toggled = Signal(object)
-    """Whether (bool) the field to decode ids is wanted."""
+    """Whether (bool) the field to decode ids should be visible."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._ids = self._switch(self.tr("ids"), self.tr("Show the id of each token"), checked=True)
         self._offsets = self._switch(
-            self.tr("offsets"), self.tr("Show where each token stands in the text, counted from 0")
+            self.tr("offsets"), self.tr("Show the position of each token in the text, counted from 0")
         )
         self._units = QActionGroup(self)
         self._unit = self._unit_button()
@@ -57,7 +57,7 @@ class TokenOptions(QWidget):
         self._more = self._more_button()
         self._in_menu = {
             self._table: self._entry(self._table, self.tr("Show as &table")),
-            self._births: self._entry(self._births, self.tr("Show the steps of &birth")),
+            self._births: self._entry(self._births, self.tr("Show &birth steps")),
         }
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -80,13 +80,13 @@ class TokenOptions(QWidget):
 
     @property
     def unit(self) -> TextUnit:
-        """What offsets are counted in."""
+        """The unit of offsets."""
         unit: TextUnit = self._units.checkedAction().data()
         return unit
 
     @property
     def unit_name(self) -> str:
-        """The unit in words."""
+        """The name of the unit."""
         return self._units.checkedAction().text().replace("&", "")
 
     @property
@@ -108,7 +108,7 @@ class TokenOptions(QWidget):
         self._fit()
 
     def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.LayoutRequest:  # of another font too
+        if event.type() == QEvent.Type.LayoutRequest:  # also when the font changes
             self._fit()
         return super().event(event)
 
@@ -130,7 +130,7 @@ class TokenOptions(QWidget):
         return sum(button.sizeHint().width() for button in buttons) + _SPACING * len(buttons)
 
     def _entry(self, button: QToolButton, text: str) -> QAction:
-        """Return an entry of the menu that switches what `button` does."""
+        """Return a menu entry that mirrors the switch `button`."""
         entry = QAction(text, self, checkable=True, checked=button.isChecked())
         entry.toggled.connect(button.setChecked)
         button.toggled.connect(entry.setChecked)
@@ -145,7 +145,7 @@ class TokenOptions(QWidget):
         return button
 
     def _unit_button(self) -> QToolButton:
-        button = self._button("", self.tr("What offsets are counted in"))
+        button = self._button("", self.tr("Unit of the offsets"))
         menu = QMenu(button)
         names: dict[TextUnit, str] = {
             "characters": self.tr("&characters"), "utf8": self.tr("UTF-&8 bytes"), "utf16": self.tr("UTF-&16 units"),
@@ -164,7 +164,7 @@ class TokenOptions(QWidget):
         return button
 
     def _more_button(self) -> QToolButton:
-        button = self._button(self.tr("more ▾"), self.tr("Copy the tokens or the ids, decode ids"))
+        button = self._button(self.tr("more ▾"), self.tr("Copy tokens or ids, decode ids"))
         menu = QMenu(button)
         self._add(menu, self.tr("Copy &tokens"), self.copy_tokens_requested.emit)
         self._add(menu, self.tr("Copy &ids"), self.copy_ids_requested.emit)
@@ -197,7 +197,7 @@ class TokenOptions(QWidget):
 
 
 class PieceTexts(QObject):
-    """Writes ids, offsets and birth steps; the run that made the tokens says when each was born."""
+    """Formats ids, offsets and birth steps; birth steps come from the run that made the tokens."""
 
     def __init__(self, live: LiveText, options: TokenOptions, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -209,7 +209,7 @@ class PieceTexts(QObject):
         options.changed.connect(self._forget)
 
     def show_run(self, history: MergeHistory | None, merges: int) -> None:
-        """Write of the tokens of this run, as far as so many merges."""
+        """Use the tokens of this run, up to this many merges."""
         if history is not self._history:
             self._forget()
         self._history, self._merges = history, merges
@@ -219,11 +219,11 @@ class PieceTexts(QObject):
 
     @property
     def unit_name(self) -> str:
-        """What offsets are counted in."""
+        """The name of the unit of offsets."""
         return self._options.unit_name
 
     def birth_step(self, token: str) -> int | None:
-        """Return the step at which a token is born in the whole training, 0 for the alphabet, None if it never is."""
+        """Return the step at which a token is born in the whole run, 0 for the alphabet, None if it never is."""
         history = self._history
         if history is None:
             return None
@@ -231,10 +231,10 @@ class PieceTexts(QObject):
         return history.birth_step(token_id) if token_id is not None else None
 
     def summary(self, found: TextSummary) -> str:
-        """Return how many words and tokens a text has, and how offsets are counted where they are shown."""
+        """Return the numbers of words and tokens in a text, and the unit of offsets if they are shown."""
         words = self.tr("1 word") if found.words == 1 else self.tr("{count} words")
         tokens = self.tr("1 token") if found.tokens == 1 else self.tr("{count} tokens")
-        text = self.tr("{words}, {tokens} · {fertility} tokens a word · {unknown} unknown").format(
+        text = self.tr("{words}, {tokens} · {fertility} tokens per word · {unknown} unknown").format(
             words=words.format(count=number_text(found.words)),
             tokens=tokens.format(count=number_text(found.tokens)),
             fertility=f"{found.fertility:.2f}",
@@ -245,7 +245,7 @@ class PieceTexts(QObject):
         return text + " · " + self.tr("offsets in {unit}, from 0").format(unit=self.unit_name)
 
     def captions(self, line: LiveLine, piece: Piece) -> tuple[str, ...]:
-        """Return the lines under a chip, as the options have it."""
+        """Return the lines under a chip, according to the options."""
         known = self._captions.get(piece.id) if self._captions is not None else None
         if known is not None:
             return known
@@ -268,7 +268,7 @@ class PieceTexts(QObject):
         return token_text(piece.token), _id_text(piece), offsets, self._born_text(piece), text
 
     def spoken(self, line: LiveLine, word: TokenizedWord, chip: int) -> str:
-        """Return what a screen reader says of one token."""
+        """Return the text about one token for screen readers."""
         token, number, offsets, born, text = self.row(line, word, chip)
         said = self.tr("token {token}, id {id}, {unit} {offsets}, born at step {born}, in the word {word}")
         return said.format(token=token, id=number, unit=self.unit_name, offsets=offsets, born=born, word=text)

@@ -1,4 +1,4 @@
-"""All tokens of the live text in a row: as an ordinary table, for those who cannot see chips, and on the clipboard."""
+"""All tokens of the live text in order: as an ordinary table, for those who cannot see chips, and on the clipboard."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _SLICE_SECONDS, _PAUSE_MS = 0.008, 4
 _Index = QModelIndex | QPersistentModelIndex
 _TOKEN, _ID, _OFFSETS, _BORN, _WORD = range(5)
 _AT_ONCE = 200
-"""Rows that are made at once; the next ones when the table is scrolled to its end."""
+"""Rows made at a time; the next ones follow when the table is scrolled to its end."""
 
 
 class TokenCopy(QObject):
-    """One copy at a time; the latest one wins."""
+    """Copies tokens or ids to the clipboard in the background; the latest request wins."""
 
     finished = Signal(object)
-    """How many tokens (int) are on the clipboard."""
+    """This many tokens (int) are now on the clipboard."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -46,7 +46,7 @@ class TokenCopy(QObject):
         self._timer.timeout.connect(self._gather)
 
     def start(self, lines: Sequence[LiveLine], what: Literal["tokens", "ids"]) -> None:
-        """Copy the tokens or the ids of these lines, as they are, with a space between two."""
+        """Copy the tokens or ids of these lines, unchanged and separated by spaces."""
         self._lines, self._what, self._next, self._gathered = lines, what, 0, []
         self._gather()
 
@@ -66,13 +66,13 @@ class TokenCopy(QObject):
 
 
 class TokenModel(QAbstractTableModel):
-    """Token, id, place in the text, birth step, word; one row a token, those of further lines when they are wanted."""
+    """One row per token: token, id, offsets, birth step, word; rows of later lines are made on request."""
 
     def __init__(self, texts: PieceTexts, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._texts = texts
         self._lines: Sequence[LiveLine] = ()
-        self._ends: list[int] = []  # how many tokens each line ends with, of the lines that were looked at
+        self._ends: list[int] = []  # the number of tokens up to the end of each line read so far
         self._is_growing = False
 
     def set_lines(self, lines: Sequence[LiveLine]) -> None:
@@ -83,7 +83,7 @@ class TokenModel(QAbstractTableModel):
         self.endResetModel()
 
     def place_of(self, row: int) -> ChipPlace:
-        """Return which chip a row stands for."""
+        """Return the chip that a row stands for."""
         line = bisect_right(self._ends, row)
         chip = row - (self._ends[line - 1] if line else 0)
         for index, word in enumerate(self._lines[line].words):
@@ -108,7 +108,7 @@ class TokenModel(QAbstractTableModel):
         if self._is_growing or after == before:
             self._ends = self._ends if self._is_growing else ends  # blank lines only
             return
-        self._is_growing = True  # whoever hears of the new rows may ask for more at once
+        self._is_growing = True  # a slot notified of the new rows may ask for more at once
         self.beginInsertRows(QModelIndex(), before, after - 1)
         self._ends = ends
         self.endInsertRows()
@@ -149,7 +149,7 @@ class TokenModel(QAbstractTableModel):
 
 
 class LiveTokenTable(QuietTable):
-    """Token, id, place in the text, birth step, word. One row a token."""
+    """The table of tokens, one row per token."""
 
     def __init__(self, texts: PieceTexts, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -1,7 +1,7 @@
-"""Live tokenization: a text, its tokens at the step chosen, and why they are these.
+"""Live tokenization: a text, its tokens at the current step, and why it is split in this way.
 
-The text is tokenized by the vocabulary of the step; it follows the timeline. Nothing is tokenized here: that is done
-in :mod:`~wordpiece_studio.session.live_text` by the tokenizer of the model.
+The text is tokenized with the vocabulary of the step, and follows the timeline. Tokenizing is not done here but in
+:mod:`~wordpiece_studio.session.live_text`, by the tokenizer of the model.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _LONG_TEXT = 20_000
-"""Characters; a longer text is tokenized a step after the last key, not at each."""
+"""Characters; a longer text is tokenized a moment after the last key, not at each key."""
 _LONG_DELAY_MS = 80
 _BUSY_DELAY_MS = 100
 _LOW_LINES = 29
-"""A pane of fewer lines of text is low: there the list of changes gives way to the chips."""
+"""A pane lower than this many lines of text is low: there the list of changes gives way to the chips."""
 
 
 def _rings_of(selection: Selection, prefix: str) -> Callable[[TokenizedWord], Container[int]]:
-    """Return what tells the indices of the chips of a word that are selected.
+    """Return a function that gives the indices of the selected chips of a word.
 
     Parameters
     ----------
     prefix
-        What stands before a token that goes on with a word: a pair is found again in the token that it makes.
+        The prefix of tokens that continue a word: a pair is also found in the token that it makes.
     """
     if selection.kind == "word":
         return lambda word: (
@@ -72,7 +72,7 @@ def _rings_of(selection: Selection, prefix: str) -> Callable[[TokenizedWord], Co
 
 
 class TokenizationPane(Pane):
-    """The typed text as chips at the step of the timeline."""
+    """Shows the typed text as chips at the current step."""
 
     text_changed = Signal(object)
     """The live text has changed, a str."""
@@ -108,7 +108,7 @@ class TokenizationPane(Pane):
         self._on_options_changed()
         self.set_text(self.tr("This is the Hugging Face course!"))
 
-    # -- what it is given and asked
+    # -- for callers
 
     @property
     def text(self) -> str:
@@ -116,7 +116,7 @@ class TokenizationPane(Pane):
         return self._edit.text
 
     def set_text(self, text: str) -> None:
-        """Watch another text."""
+        """Set the live text."""
         self._edit.set_text(text)
 
     @property
@@ -126,7 +126,7 @@ class TokenizationPane(Pane):
 
     @property
     def tokens(self) -> list[str]:
-        """All tokens in the order of the text, as of the last refresh; takes its time for a long text."""
+        """All tokens in text order, as of the last refresh; slow for a long text."""
         return self._live.tokens()
 
     # -- set-up
@@ -165,7 +165,7 @@ class TokenizationPane(Pane):
         self._model.state_changed.connect(self._on_model_state_changed)
         self._model.selection_changed.connect(self._on_model_selection_changed)
 
-    # -- what is shown
+    # -- contents
 
     def forget(self) -> None:
         self._note = UnknownNote(self._model.counts, self._model.history)
@@ -187,7 +187,7 @@ class TokenizationPane(Pane):
     def _show_heading(self) -> None:
         model = self._model
         if model.history is None:
-            self.set_heading(self.tr("Live tokenization"), self.tr("nothing is trained yet"))
+            self.set_heading(self.tr("Live tokenization"), self.tr("nothing trained yet"))
             return
         title, where = self.tr("Live tokenization"), self.tr("at merge {step} of {count}")
         where = where.format(step=number_text(model.step), count=number_text(model.merge_count))
@@ -202,10 +202,10 @@ class TokenizationPane(Pane):
 
     def _show_summary(self) -> None:
         if self._model.history is None:
-            set_plain_text(self._summary, self.tr("Train, and the text appears here in tokens."))
+            set_plain_text(self._summary, self.tr("Train to see the text here as tokens."))
             return
         if self._finder.is_late:
-            set_plain_text(self._summary, self.tr("The words of the text are being counted …"))
+            set_plain_text(self._summary, self.tr("Counting the words of the text…"))
         elif self._changes.is_known:
             set_plain_text(self._summary, self._texts.summary(self._changes.summary_at(self._model.step)))
 
@@ -258,7 +258,7 @@ class TokenizationPane(Pane):
         self._parts.show_answer()
 
     def _fresh_id(self) -> int | None:
-        """Return the id of the token that was born at the step shown."""
+        """Return the id of the token born at the current step, if any."""
         history, step = self._model.history, self._model.step
         if history is None or not step or not history.column("is_new")[step - 1]:
             return None
@@ -277,18 +277,18 @@ class TokenizationPane(Pane):
     # -- copying and decoding
 
     def copy_tokens(self) -> None:
-        """Put the tokens on the clipboard, as they are, with a space between two."""
+        """Copy the tokens, unchanged and separated by spaces."""
         self._copy.start(self._live.lines, "tokens")
 
     def copy_ids(self) -> None:
-        """Put the ids on the clipboard, with a space between two."""
+        """Copy the ids, separated by spaces."""
         self._copy.start(self._live.lines, "ids")
 
     def _decoded(self, ids: Sequence[int]) -> str | None:
         tokenizer = self._model.tokenizer_at(self._model.step)
         return tokenizer.decode(ids, skip_special_tokens=False) if tokenizer is not None else None
 
-    # -- what happens
+    # -- events
 
     def _delay(self) -> int:
         if len(self._edit.text) > _LONG_TEXT:
@@ -302,13 +302,13 @@ class TokenizationPane(Pane):
         options = self._options
         lines = options.ids + options.offsets + options.births
         if options.as_table:
-            self._table.tokens.set_lines(self._live.lines)  # what it showed last may be long gone
+            self._table.tokens.set_lines(self._live.lines)  # what it showed last may be out of date
         self._shown.setCurrentWidget(self._table if options.as_table else self._chips)
         self._chips.captions_changed(lines, hold_places=options.offsets)
         self.refresh_later()
 
     def _on_chips_content_height_changed(self, height: int) -> None:
-        """The line about the text stands right below the chips, not at the foot of the pane."""
+        """Keep the line about the text right below the chips, not at the bottom of the pane."""
         frame = self._chips.height() - self._chips.viewport().height()
         self._parts.set_shown_height(None if self._options.as_table else height + frame)
 

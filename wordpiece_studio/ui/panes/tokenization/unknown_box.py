@@ -1,4 +1,4 @@
-"""Why a word of the live text is `[UNK]`: the exact reason in sentences, and the box below the chips that says it."""
+"""Why a word of the live text is `[UNK]`: the exact reason in sentences, and the box below the chips that shows it."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _LOW_LINES = 2
 
 
 class UnknownNote:
-    """Writes the reasons for the unknown words of one training; what it learns about a symbol it keeps.
+    """Writes the reasons for the unknown words of one run, and caches what it finds out about a symbol.
 
     Parameters
     ----------
     counts, history
-        The corpus that the vocabulary was learned from, and how it was.
+        The corpus and the history that the vocabulary was learned from.
     """
 
     def __init__(self, counts: WordCounts | None, history: MergeHistory | None, max_word_length: int = 100) -> None:
@@ -37,9 +37,9 @@ class UnknownNote:
         self._places: dict[str, tuple[int, int]] = {}
 
     def reason(self, word: str, unknown: UnknownReason, unk_token: str) -> str:
-        """Return one sentence that says which position and which symbol made the word unknown."""
+        """Return one sentence on which symbol, at which position, made the word unknown."""
         if unknown.kind == "too-long":
-            text = _tr("“{word}” is {unk}: it has {length} characters, and a word of more than {limit} is not split.")
+            text = _tr("“{word}” is {unk}: it has {length} characters, and words of more than {limit} are not split.")
             return text.format(
                 word=token_text(word, 30),
                 unk=unk_token,
@@ -47,7 +47,7 @@ class UnknownNote:
                 limit=number_text(self._max_word_length),
             )
         if self._history is not None and not self._history.is_whole:  # the words are still being read
-            text = _tr("“{word}” is {unk}: nothing in the vocabulary fits from character {position} (from 0) on.")
+            text = _tr("“{word}” is {unk}: nothing in the vocabulary matches from character {position} (from 0) on.")
             return text.format(
                 word=token_text(word, 40), unk=unk_token, position=number_text(unknown.position)
             )  # fmt: skip
@@ -66,19 +66,19 @@ class UnknownNote:
         if not first + later and unknown.position:
             return _tr(
                 "“{word}” is {unk}: {character}, at character {position} (from 0),"
-                " occurs in no word that was trained on."
+                " occurs in no word of the training corpus."
             )
         if not first + later:
-            return _tr("“{word}” is {unk}: the symbol {symbol} occurs in no word that was trained on.")
+            return _tr("“{word}” is {unk}: the symbol {symbol} occurs in no word of the training corpus.")
         if unknown.position and not later:
             return _tr(
-                "“{word}” is {unk}: the symbol {symbol}, at character {position} (from 0), occurs in no word that was"
-                " trained on; {character} only begins words there, {count} of them."
+                "“{word}” is {unk}: the symbol {symbol}, at character {position} (from 0), occurs in no word of the"
+                " training corpus, where {character} occurs only at the start of words ({count} of them)."
             )
         if not unknown.position and not first:
             return _tr(
-                "“{word}” is {unk}: no word that was trained on begins with {symbol};"
-                " it only occurs inside words there, in {count} of them."
+                "“{word}” is {unk}: no word of the training corpus begins with {symbol},"
+                " which occurs there only inside words ({count} of them)."
             )
         return _tr(
             "“{word}” is {unk}: the symbol {symbol}, at character {position} (from 0), is in {count} words of the"
@@ -86,7 +86,7 @@ class UnknownNote:
         )
 
     def _words_with(self, character: str) -> tuple[int, int]:
-        """Return how many distinct words begin with the character, and how many have it further on."""
+        """Return how many distinct words begin with the character, and how many have it later on."""
         found = self._places.get(character)
         if found is None:
             found = _trained_words_with(character, self._history.input) if self._history is not None else (0, 0)
@@ -97,14 +97,14 @@ class UnknownNote:
         return found
 
     def _has_dropped_words(self) -> bool:
-        """Whether there are words that were not trained on, because of a character left out of the alphabet."""
+        """Return whether words were dropped from training because a character was left out of the alphabet."""
         if self._counts is None or self._history is None:
             return False
         return self._history.word_count < len(self._counts)
 
 
 def _trained_words_with(character: str, trained: TrainingInput) -> tuple[int, int]:
-    """Return how many words of a training begin with a character, and how many have it further on."""
+    """Return how many words of a run begin with a character, and how many have it later on."""
     spelled = {character, character + (trained.config.end_of_word_suffix or "")}
     symbols = [index for index, symbol in enumerate(trained.symbols) if symbol.text in spelled]
     if not symbols:
@@ -116,18 +116,18 @@ def _trained_words_with(character: str, trained: TrainingInput) -> tuple[int, in
 
 
 def unknown_note(trace: WordTrace, note: UnknownNote, unk_token: str, total: int) -> str:
-    """Return the note under the chips: why this word is unknown, and what becomes of an unknown word.
+    """Return the note under the chips: why this word is unknown, and what becomes of unknown words.
 
     Parameters
     ----------
     total
-        How many words of the text are unknown.
+        The number of unknown words in the text.
     """
     if trace.unknown is None:
         return ""
     lines = [note.reason(trace.word, trace.unknown, unk_token)]
     if total > 1:
-        lines.append(_tr("{count} words of the text are unknown in all.").format(count=number_text(total)))
+        lines.append(_tr("The text has {count} unknown words in all.").format(count=number_text(total)))
     lines.append(_tr("The whole word becomes unknown, not only the missing part."))
     return "\n".join(lines)
 
@@ -137,7 +137,7 @@ def _tr(text: str) -> str:
 
 
 class UnknownBox(QFrame):
-    """Shows all sentences; in a low pane the first one in at most two lines, and its tooltip all of them."""
+    """Shows all sentences; in a low pane, only the first in at most two lines, and all of them in the tooltip."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -153,18 +153,18 @@ class UnknownBox(QFrame):
         self.hide()
 
     def show_text(self, text: str) -> None:
-        """Show these sentences, one a line; an empty text hides the box."""
+        """Show these sentences, one per line; an empty text hides the box."""
         self._text = text
         set_plain_tooltip(self, text)
         self._fit()
 
     @property
     def is_wanted(self) -> bool:
-        """Whether there is something to say."""
+        """Whether there is anything to show."""
         return bool(self._text)
 
     def give_way(self, gives_way: bool) -> None:
-        """Leave the room to others, or be there where there is something to say."""
+        """Hide to make room for other parts, or show again if there is anything to show."""
         self._gives_way = gives_way
         self._fit()
 
@@ -174,29 +174,29 @@ class UnknownBox(QFrame):
         self._fit()
 
     def event(self, event: QEvent) -> bool:
-        if event.type() in (QEvent.Type.Resize, QEvent.Type.LayoutRequest):  # the latter: of another font too
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.LayoutRequest):  # the latter also when the font changes
             self._fit()
         return super().event(event)
 
     def needed_height(self, width: int) -> int:
-        """Return the height in pixels of the box with all that it has to say, where it is so wide."""
+        """Return the height in pixels that the box needs at this width."""
         flags, room = int(Qt.TextFlag.TextWordWrap), QRect(0, 0, width - 2 * (_SIDE + 1), 10_000)
         return self.label.fontMetrics().boundingRect(room, flags, self._shown(width)).height() + 2 * (_TOP + 1)
 
     def _shown(self, width: int) -> str:
-        """Return what is shown where it is so wide: in a low pane the first sentence, in two lines."""
+        """Return the text shown at this width; in a low pane, the first sentence in two lines."""
         if not self._is_low:
             return self._text
         metrics, first = self.label.fontMetrics(), self._text.split("\n")[0]
-        # A little less than two lines: words are not broken at their ends.
+        # A little less than two lines, because lines break between words.
         room = int(_LOW_LINES * (width - 2 * (_SIDE + 1)) * 0.9)
         return metrics.elidedText(first, Qt.TextElideMode.ElideRight, room)
 
     def _fit(self) -> None:
-        """Keep the text whole: a wrapped label may be made lower than its text otherwise."""
+        """Keep the whole text visible: otherwise a wrapped label may become lower than its text."""
         shown = self._shown(self.width())
         if shown != self.label.text():
             set_plain_text(self.label, shown)
         self.setVisible(bool(self._text) and not self._gives_way)
         self.setFixedHeight(self.needed_height(self.width()))
-        self._layout.setGeometry(self.contentsRect())  # which Qt leaves as it was if the height changes on the way
+        self._layout.setGeometry(self.contentsRect())  # Qt leaves it unchanged if the height changes during layout

@@ -1,6 +1,6 @@
-"""Why here? The ladder of candidates that longest match tried at one place of a word, down to the one it took.
+"""Why here? The ladder of pieces that longest match tried at one place in a word, down to the one it took.
 
-It shows a trace of the tokenizer; each candidate that is no token yet, but becomes one later, says when.
+It shows a trace of the tokenizer; a tried piece that only later becomes a token shows when.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ BirthStep = Callable[[str], int | None]
 
 @dataclass(frozen=True, slots=True)
 class Rung:
-    """The texts of a row, what a screen reader says of it, the names of their colours, and the candidate.
+    """The texts of a row, its text for screen readers, the names of their colors, and the tried piece.
 
-    The names are those of `Colors`: the colours themselves are another look's after a change of theme.
+    The names are those in `Colors`: colors themselves would be out of date after a change of theme.
     """
 
     texts: tuple[str, ...]
@@ -42,12 +42,12 @@ class Rung:
 
 
 class LadderModel(QAbstractTableModel):
-    """The rungs as rows: candidate, mark, birth."""
+    """The rungs as rows: tried piece, mark, birth."""
 
     def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._headings = (self.tr("candidate"), self.tr("fits"), self.tr("born"))
+        self._headings = (self.tr("tried piece"), self.tr("matches"), self.tr("born"))
         self._rows: Sequence[Rung] = ()
 
     @property
@@ -92,7 +92,7 @@ class LadderModel(QAbstractTableModel):
 
 
 class WhyHere(QWidget):
-    """The ladder with its title."""
+    """The ladder under a title."""
 
     token_chosen = Signal(object)
     """The token (str) of the rung that was clicked."""
@@ -101,7 +101,7 @@ class WhyHere(QWidget):
         super().__init__(parent)
         self._title = plain_label("", self, role="heading", wrap=True)
         self._table = _LadderTable(theme, self)
-        self._table.setAccessibleName(self.tr("Candidates of longest match"))
+        self._table.setAccessibleName(self.tr("Pieces tried by longest match"))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(14, 6, 6, 2)
         layout.setSpacing(4)
@@ -116,11 +116,11 @@ class WhyHere(QWidget):
 
     @property
     def rows(self) -> list[tuple[str, ...]]:
-        """The texts of the rungs: candidate, mark, when it was born."""
+        """The texts of the rungs: tried piece, mark, when it was born."""
         return [row.texts for row in self._table.ladder.rows]
 
     def needed_height(self, most_rungs: int | None = None) -> int:
-        """Height in pixels of the title and of all rungs, or of the first `most_rungs`."""
+        """Return the height in pixels of the title and all rungs, or the first `most_rungs`."""
         rungs = len(self._table.ladder.rows)
         return needed_height(self, self._title, self._table, rungs if most_rungs is None else min(rungs, most_rungs))
 
@@ -136,13 +136,13 @@ class WhyHere(QWidget):
         Parameters
         ----------
         chip
-            Index of the token in the word; for an unknown word its one token stands for the place where it failed.
+            Index of the token in the word; the only token of an unknown word stands for the place where it failed.
         boundary
-            Whether the boundary at the end of the chip was asked for, and not the chip itself.
+            Whether the question is about the boundary at the end of the chip, not the chip itself.
         """
         word = token_text(trace.word, 30)
         if trace.unknown is not None:
-            title = self.tr("Why here? {word}: nothing fits from character {position} (from 0) on")
+            title = self.tr("Why here? {word}: nothing matches from character {position} (from 0) on")
             place = trace.positions[-1] if trace.positions else None
             if place is None:
                 title = self.tr("Why here? {word} has too many characters: nothing was tried")
@@ -170,11 +170,11 @@ class WhyHere(QWidget):
         candidate = token_text(trial.candidate)
         if trial.matched:
             when = self._when_matched(born)
-            spoken = self.tr("{candidate} fits: {when}").format(candidate=candidate, when=when)
+            spoken = self.tr("{candidate} matches: {when}").format(candidate=candidate, when=when)
             colors = ("text", "success", "success")
             return Rung((candidate, "✓", when), spoken, colors, trial.candidate)
         when = self.tr("not before step {step}").format(step=number_text(born)) if born else ""
-        spoken = self.tr("{candidate} is no token").format(candidate=candidate)
+        spoken = self.tr("{candidate} is not a token").format(candidate=candidate)
         colors = ("faint", "error", "faint")
         return Rung((candidate, "✗", when), spoken, colors, trial.candidate)
 
@@ -188,7 +188,7 @@ class WhyHere(QWidget):
 
 
 class _LadderTable(QuietTable):
-    """The ladder, its columns as wide as what they hold."""
+    """The table of the ladder, with columns as wide as their contents."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

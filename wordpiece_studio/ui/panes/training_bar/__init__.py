@@ -1,1 +1,1 @@
-"""The training controls, and what they set going."""
+"""The training controls, and what they start."""

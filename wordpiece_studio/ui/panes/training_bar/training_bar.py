@@ -1,4 +1,4 @@
-"""The bar under the menus: train, go further, pause, stop and keep; the settings; how far the training is."""
+"""The bar under the menus: train, train further, pause, stop and keep; the settings; the progress."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.actions import Actions
 
 _USUAL_PROGRESS = "12,345 of 30,000 tokens · 12 s left"
-_LEAST_CHARACTERS = 110  # of average width: the bar in its shortest form
+_LEAST_CHARACTERS = 110  # of average width, for the bar in its shortest form
 _MOST_LEAST_WIDTH = 940  # pixels: with large text too, the window must fit a small screen
 _UNKNOWN = 0
 _FORMS = (
     (True, True, 0), (True, True, 1), (True, True, 2), (False, True, 1), (False, True, 2), (False, False, 1),
     (False, False, 2), (False, False, 3),
 )  # fmt: skip
-"""Captions, words on buttons, and which text on the search, at last none: what is tried until it fits."""
+"""Captions, text on buttons, and which text on the search button (3: no button), tried in order until one fits."""
 
 
 class TrainingBar(QFrame):
-    """The controls of the training. It asks for things through the window's actions and decides nothing."""
+    """The training controls. They only trigger the window's actions, and decide nothing."""
 
     def __init__(self, settings: ChosenSettings, actions: Actions, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -60,7 +60,7 @@ class TrainingBar(QFrame):
         controls.addWidget(self._search_button)
         self._progress_bar = QProgressBar(self)
         self._progress_bar.setTextVisible(False)
-        self._progress_bar.setAccessibleName(self.tr("Progress of the training"))
+        self._progress_bar.setAccessibleName(self.tr("Training progress"))
         keep = self._progress_bar.sizePolicy()
         keep.setRetainSizeWhenHidden(True)
         self._progress_bar.setSizePolicy(keep)
@@ -73,43 +73,43 @@ class TrainingBar(QFrame):
 
     @property
     def progress_text(self) -> str:
-        """What the bar says about the training now, whole even where it is cut for want of room."""
+        """The full progress text, even where it is elided on screen."""
         return self._progress_forms[0]
 
     def focus_first(self) -> None:
-        """Give the keyboard to the first button."""
+        """Move the keyboard focus to the first button."""
         self._train_button.setFocus()
 
     @property
     def has_keyboard(self) -> bool:
-        """Whether one of the buttons has it."""
+        """Whether one of the buttons has the keyboard focus."""
         return any(button.hasFocus() for button in (self._train_button, *self._wordy_buttons))
 
     def keep_keyboard(self) -> None:
-        """Give the keyboard to a button that can be pressed now: Qt takes it from one that cannot."""
+        """Move the keyboard focus to an enabled button: Qt takes it from a disabled one."""
         buttons = (self._train_button, *self._wordy_buttons[1:])  # Train, else Pause or Stop
         button = next((button for button in buttons if button.isEnabled()), None)
         if button is not None and not self.has_keyboard:
             button.setFocus()
 
     def show_text(self, *forms: str) -> None:
-        """Say a text where the progress stands, and put the moving bar away.
+        """Show a text in place of the progress, and hide the progress bar.
 
-        The first of its `forms` that there is room for is shown; the first one is the whole.
+        The first of its `forms` that fits is shown; the first one is the full text.
         """
         self._progress_bar.hide()
         self._set_text(*forms)
 
     def show_busy(self, text: str) -> None:
-        """Say `text` beside a bar that moves without an end in sight."""
+        """Show `text` beside a busy indicator."""
         self._progress_bar.setRange(0, _UNKNOWN)
         self._progress_bar.show()
         self._set_text(text)
 
     def show_progress(self, progress: Progress, paused: bool) -> None:
-        """Say how far the training is, in true counts."""
+        """Show the training progress in actual counts."""
         start, target = self._span(progress)
-        self._progress_bar.setRange(0, max(target - start, 0))  # 0: it moves without an end in sight
+        self._progress_bar.setRange(0, max(target - start, 0))  # 0: a busy indicator without an end
         self._progress_bar.setValue(progress.vocabulary_size - start)
         self._progress_bar.setVisible(True)
         self._set_text(self._described(progress, paused))
@@ -133,23 +133,23 @@ class TrainingBar(QFrame):
 
     @staticmethod
     def _span(progress: Progress) -> tuple[int, int]:
-        # Counted from the first token learned: special tokens and alphabet are no work done.
+        # Counted from the first token learned: special tokens and alphabet take no work.
         start = progress.vocabulary_size - progress.merges
         is_sure = progress.target_size is not None and progress.is_target_sure
         return start, progress.target_size if is_sure and progress.target_size is not None else start
 
     def minimumSizeHint(self) -> QSize:
-        # Not the layout's: that is the form of the step, and a wide one would keep the window wide.
+        # Not the layout's: that is for the current form, and a wide one would keep the window wide.
         width = min(self.fontMetrics().averageCharWidth() * _LEAST_CHARACTERS, _MOST_LEAST_WIDTH)
         return QSize(width, super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Save room in a narrow window: first the captions, then the buttons' words."""
+        """Save room in a narrow window: first drop the captions, then the text on the buttons."""
         super().resizeEvent(event)
         self._choose_form()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Cut the text anew when its label gets another width: Qt would cut the first digits of a number."""
+        """Elide the text again when its label is resized: Qt would cut off the first digits of a number."""
         if watched is self._progress_label and event.type() == QEvent.Type.Resize:
             self._cut_text()
         return super().eventFilter(watched, event)
@@ -157,7 +157,7 @@ class TrainingBar(QFrame):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
-            later(self, 0, self._choose_form)  # when the children have their new sizes too
+            later(self, 0, self._choose_form)  # once the children have their new sizes too
 
     def _choose_form(self) -> None:
         for captions, words, search in _FORMS:
@@ -180,7 +180,7 @@ class TrainingBar(QFrame):
         return self._controls.minimumSize().width() + self._text_width()
 
     def _text_width(self) -> int:
-        """Return the width that the text needs in its second form, and no less than the progress usually."""
+        """Return the width that the text needs in its second form, but no less than the usual progress text."""
         forms = (_USUAL_PROGRESS, self._progress_forms[:2][-1])
         return max(self.fontMetrics().horizontalAdvance(form) for form in forms)
 
@@ -194,7 +194,7 @@ class TrainingBar(QFrame):
         button.setText(self._search_texts[0])
         button.setAccessibleName(self.tr("Find or do anything"))
         set_plain_tooltip(
-            button, self.tr("All commands, steps, tokens, samples and files, by typing ({key})").format(key=key)
+            button, self.tr("Type to find any command, step, token, sample or file ({key})").format(key=key)
         )
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         button.clicked.connect(action.trigger)
@@ -229,7 +229,7 @@ class TrainingBar(QFrame):
 
 
 def duration(seconds: float) -> str:
-    """Return a time span to read at a glance.
+    """Return a time span in short form.
 
     >>> duration(0.2), duration(75), duration(7300)
     ('1 s', '1 min 15 s', '2 h 1 min')

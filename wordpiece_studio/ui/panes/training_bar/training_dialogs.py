@@ -1,4 +1,4 @@
-"""The two questions about a training: may its merges be discarded, and how far shall it go on."""
+"""The two training dialogs: whether merges may be discarded, and to what size to train further."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _STEPS = (100, 200, 500, 1000, 2000, 5000, 8000, 10_000, 16_000, 20_000, 30_000,
 
 
 def discard_question(merges: int, corpus_name: str, parent: QWidget) -> QMessageBox:
-    """Return the question whether `merges` merges may be discarded; its result is ``Yes`` or ``Cancel``.
+    """Return the dialog that asks whether `merges` merges may be discarded; its result is ``Yes`` or ``Cancel``.
 
-    `corpus_name` says what they were learned from.
+    `corpus_name`: the corpus that they were learned from.
     """
     lost = (
-        parent.tr("The merge learned from “{name}” is discarded.") if merges == 1
-        else parent.tr("The {merges:,} merges learned from “{name}” are discarded.")
+        parent.tr("The merge learned from “{name}” will be discarded.") if merges == 1
+        else parent.tr("The {merges:,} merges learned from “{name}” will be discarded.")
     ).format(merges=merges, name=corpus_name)  # fmt: skip
     keep = parent.tr("To keep them and learn more, use “Train further”.")
     title = parent.tr("Train again from the first merge?")
@@ -33,25 +33,25 @@ def discard_question(merges: int, corpus_name: str, parent: QWidget) -> QMessage
 
 
 class FurtherDialog(QDialog):
-    """Asks for the size to which the vocabulary shall grow.
+    """Asks to what size the vocabulary should grow.
 
     Parameters
     ----------
     note
-        What going on does not take into account; with it there is a button to train again instead.
+        What training further does not take into account; with it, there is a button to train again instead.
     """
 
     size_chosen = Signal(object)
-    """The new size, an int larger than the present one."""
+    """The new size, an int larger than the current one."""
     again_chosen = Signal()
-    """The user rather trains again."""
+    """The user prefers to train again."""
 
     def __init__(self, size: int, parent: QWidget | None = None, *, note: str = "") -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Train further"))
         intro = plain_label(
-            self.tr("The vocabulary has {size:,} tokens. Everything learned is kept.").format(size=size),
+            self.tr("The vocabulary has {size:,} tokens. Everything learned so far is kept.").format(size=size),
             self, role="caption", wrap=True,
         )  # fmt: skip
         self._size_box = QSpinBox(self)
@@ -60,7 +60,7 @@ class FurtherDialog(QDialog):
         self._size_box.setGroupSeparatorShown(True)
         self._size_box.setStepType(QSpinBox.StepType.AdaptiveDecimalStepType)
         self._size_box.setValue(next_size(size))
-        self._size_box.setAccessibleName(self.tr("New size of the vocabulary"))
+        self._size_box.setAccessibleName(self.tr("New vocabulary size"))
         self._size_box.selectAll()
         self.note = note
         buttons = QDialogButtonBox(self)
@@ -74,7 +74,7 @@ class FurtherDialog(QDialog):
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
         form = QFormLayout()
-        form.addRow(self.tr("Go on to a size of"), self._size_box)
+        form.addRow(self.tr("New vocabulary size"), self._size_box)
         layout = QVBoxLayout(self)
         layout.addWidget(intro)
         if note:
@@ -84,7 +84,7 @@ class FurtherDialog(QDialog):
         self._size_box.setFocus()
 
     def accept(self) -> None:
-        """Hand the size over and close."""
+        """Emit the size and close."""
         self.size_chosen.emit(self._size_box.value())
         super().accept()
 
@@ -94,7 +94,7 @@ class FurtherDialog(QDialog):
 
 
 def next_size(size: int) -> int:
-    """Return the size to offer after `size`: the next usual one, or a fifth more beyond them.
+    """Return the size to offer after `size`: the next usual one, or a fifth more beyond those.
 
     >>> next_size(70), next_size(8000), next_size(200_000)
     (100, 10000, 240000)

@@ -1,4 +1,4 @@
-"""The settings of the next training, as fields: objective, size, smallest pair count, special tokens."""
+"""The settings of the next run, as fields: objective, size, minimum pair frequency, special tokens."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 _LONGEST_PROBLEM = 300
 NUMBERS = QLocale(QLocale.Language.English, QLocale.Country.UnitedStates)
-"""Numbers are written alike in fields, labels and tables, whatever the system's language: 29,792."""
+"""Numbers look the same in fields, labels and tables, whatever the system's language: 29,792."""
 _LARGEST_SIZE = 10_000_000
 _LARGEST_COUNT = 1_000_000_000
 
 
 class SpecialTokensDialog(QDialog):
-    """Asks for special tokens; what the trainer would refuse is said at once and cannot be accepted."""
+    """Asks for special tokens; what the trainer would refuse is reported at once and cannot be accepted."""
 
     tokens_chosen = Signal(object)
     """The tokens typed, a tuple of str, when the dialog was accepted."""
@@ -35,16 +35,16 @@ class SpecialTokensDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Special tokens"))
         intro = plain_label(
-            self.tr("One token a line. They take the first ids, in this order, and are never learned or split. "
-                    "Without [UNK] an unknown word has no token to stand for it."),
+            self.tr("One token per line. They take the first ids, in this order, and are never learned or split. "
+                    "Without [UNK], there is no token for unknown words."),
             self, role="caption", wrap=True,
         )  # fmt: skip
         text = "\n".join(tokens)
         self._most = max(MOST_CHARACTERS, len(text))
         self._editor = LimitedEdit(self, most=self._most)
-        self._editor.setLineWrapMode(LimitedEdit.LineWrapMode.NoWrap)  # a long line that is wrapped takes seconds a key
+        self._editor.setLineWrapMode(LimitedEdit.LineWrapMode.NoWrap)  # wrapping a long line takes seconds per key
         self._editor.setPlainText(whole(text))
-        self._editor.setAccessibleName(self.tr("Special tokens, one a line"))
+        self._editor.setAccessibleName(self.tr("Special tokens, one per line"))
         self._editor.setTabChangesFocus(True)
         self._problem_label = plain_label("", self, role="error", wrap=True)
         self._buttons = QDialogButtonBox(
@@ -62,11 +62,11 @@ class SpecialTokensDialog(QDialog):
 
     @property
     def tokens(self) -> tuple[str, ...]:
-        """The tokens typed so far, blank lines left out."""
+        """The tokens typed so far, without blank lines."""
         return tuple(line.strip() for line in self._editor.text.splitlines() if line.strip())
 
     def accept(self) -> None:
-        """Hand the tokens over and close."""
+        """Emit the tokens and close."""
         self.tokens_chosen.emit(self.tokens)
         super().accept()
 
@@ -96,12 +96,12 @@ class TrainingSettings(QWidget):
         self._layout.setSpacing(6)
         self._objective_box = self._make_objective_box()
         self._size_box = self._make_spin_box(
-            self.tr("Size of the vocabulary"), _LARGEST_SIZE, self.tr("no limit"),
-            self.tr("Stop at so many tokens, special tokens and alphabet included; 0 is no limit"),
+            self.tr("Vocabulary size"), _LARGEST_SIZE, self.tr("no limit"),
+            self.tr("Stop at this many tokens, including special tokens and alphabet; 0 means no limit"),
         )  # fmt: skip
         self._frequency_box = self._make_spin_box(
-            self.tr("Smallest count of a pair"), _LARGEST_COUNT, "",
-            self.tr("A pair that occurs fewer times is not merged. Without a floor the score favours pairs seen once"),
+            self.tr("Minimum pair frequency"), _LARGEST_COUNT, "",
+            self.tr("Pairs that occur less often are not merged. Without a floor, the score favors pairs seen once"),
         )  # fmt: skip
         self._tokens_box = self._make_tokens_box()
         self._add(self.tr("Objective"), self._objective_box)
@@ -132,19 +132,19 @@ class TrainingSettings(QWidget):
             set_plain_tooltip(box, f"{hint}\n{tip}" if hint else tip)
 
     def set_size_wrong(self, wrong: bool) -> None:
-        """Mark the size as one that cannot be reached, or take the mark away."""
+        """Mark the size as one that cannot be reached, or remove the mark."""
         self._size_box.setProperty("state", "wrong" if wrong else "")
         self._size_box.style().polish(self._size_box)
 
     def set_captions_visible(self, visible: bool) -> None:
-        """Show the captions beside the fields or save their room; the tooltips say the same."""
+        """Show or hide the captions beside the fields; the tooltips say the same."""
         for caption in self._captions:
             caption.setVisible(visible)
-        self._layout.invalidate()  # or its size is known only at the next turn of the event loop
+        self._layout.invalidate()  # otherwise its size is known only in the next turn of the event loop
         self.updateGeometry()
 
     def edit_special_tokens(self) -> None:
-        """Open the dialog of the special tokens."""
+        """Open the special tokens dialog."""
         dialog = SpecialTokensDialog(self._chosen.special_tokens, self.window())
         dialog.tokens_chosen.connect(self._on_dialog_tokens_chosen)
         dialog.finished.connect(self._on_dialog_finished)
@@ -160,7 +160,7 @@ class TrainingSettings(QWidget):
             box.addItem(text, value)
             box.setItemData(box.count() - 1, tip, Qt.ItemDataRole.ToolTipRole)
         box.setAccessibleName(self.tr("Objective"))
-        set_plain_tooltip(box, self.tr("Which pair is the best one to merge"))
+        set_plain_tooltip(box, self.tr("How the best pair to merge is chosen"))
         box.currentIndexChanged.connect(self._on_objective_box_changed)
         return box
 

@@ -1,4 +1,4 @@
-"""What the training bar says in words: of a run that is not under way, and of the fast engine while it is prepared."""
+"""The wording of the training bar: about a run that is not in progress, and the fast engine being prepared."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _tr(text: str) -> str:
 
 
 def outcome_words(model: TrainerModel) -> str:
-    """Return how the training stands: tokens, merges, and why it ended; empty if nothing was trained."""
+    """Return the outcome of training: tokens, merges, and why it ended; empty if nothing was trained."""
     return _outcome_forms(model)[0]
 
 
@@ -40,14 +40,14 @@ def _outcome_forms(model: TrainerModel) -> tuple[str, ...]:
 
 
 def idle_words(session: Session, needs: tuple[str, ...]) -> tuple[str, ...]:
-    """Return what there is to say while nothing trains, the whole and then shorter forms of it.
+    """Return the message while no training is in progress: the full text, then shorter forms.
 
-    `needs` is what the next training needs, and the same shorter; or none. It comes first: without it no one knows
-    whether to begin.
+    `needs`: what the next run needs, and shorter forms, or nothing; it comes first, because without it no one knows
+    whether to start.
     """
     model, proposed = session.model, session.settings.suggestion.words
     changes = session.changes_since_run()
-    if proposed:  # the user knows of those settings
+    if proposed:  # the user knows about those settings
         changes = dataclasses.replace(changes, settings=False)
     changed = _changed_words(changes, model.origin.corpus_name)
     said = _joined(changed, proposed)
@@ -75,30 +75,30 @@ def _reason_words(model: TrainerModel) -> str:
     config = model.config
     reasons = {
         "vocab_size": _tr("size reached"),
-        "no_pair": _tr("no pair is left to merge"),
+        "no_pair": _tr("no pair left to merge"),
         "min_frequency": _tr("no pair occurs {count:,} times").format(count=config.min_frequency if config else 0),
-        "min_value": _tr("no pair is as good as asked for"),
-        "max_merges": _tr("all merges asked for"),
-        "max_seconds": _tr("the time is over"),
-        "user": _tr("stopped, and kept"),
+        "min_value": _tr("no pair reaches the minimum value"),
+        "max_merges": _tr("all requested merges done"),
+        "max_seconds": _tr("time limit reached"),
+        "user": _tr("stopped and kept"),
     }
     return reasons.get(model.stop_reason or "", "")
 
 
 def why_not_further(model: TrainerModel) -> str:
-    """Return why training further would learn nothing, and what to do; empty if it may learn something."""
+    """Return why training further would learn nothing, and what to do; empty if it could learn something."""
     if model.config is None:
         return ""
     reasons = {
-        "no_pair": _tr("No pair is left to merge: every word is one token already."),
-        "min_frequency": _tr("No pair occurs {count:,} times any more. Lower “Min. pairs” and train again."),
-        "min_value": _tr("No pair is as good as asked for any more."),
+        "no_pair": _tr("No pair is left to merge: every word is already a single token."),
+        "min_frequency": _tr("No remaining pair occurs {count:,} times. Lower “Min. pairs” and train again."),
+        "min_value": _tr("No remaining pair reaches the minimum value."),
     }
     return reasons.get(model.stop_reason or "", "").format(count=model.config.min_frequency)
 
 
 def why_nothing_was_learned(model: TrainerModel) -> str:
-    """Return why a training ended without one merge and what to change; empty if it did not."""
+    """Return why training ended without a single merge, and what to change; empty if it did not."""
     if model.merge_count or model.history is None or model.config is None or model.counts is None:
         return ""
     if model.stop_reason == "min_frequency":
@@ -116,19 +116,19 @@ def why_nothing_was_learned(model: TrainerModel) -> str:
 def why_no_words(counts: WordCounts) -> str:
     """Return why there is nothing to train on, and what to do."""
     if not counts.skipped:
-        return _tr("The corpus holds no words. Type or open a text, and train then.")
+        return _tr("The corpus has no words. Type or open a text, then train.")
     first, number = counts.skipped[0], counts.statistics.skipped_words
     if number == 1:
-        words = _tr("The only word of the corpus was left out as too long: in line {line:,}, {length:,} characters. "
-                    "Put spaces or line breaks between its words.")  # fmt: skip
+        words = _tr("The only word in the corpus was left out because it is too long: line {line:,}, {length:,} "
+                    "characters. Put spaces or line breaks between words.")  # fmt: skip
     else:
-        words = _tr("All {number:,} words of the corpus were left out as too long; the first is in line {line:,} and "
-                    "has {length:,} characters. Put spaces or line breaks between the words.")  # fmt: skip
+        words = _tr("All {number:,} words in the corpus were left out because they are too long; the first is in line "
+                    "{line:,} and has {length:,} characters. Put spaces or line breaks between words.")  # fmt: skip
     return words.format(number=number, line=first.line, length=first.length)
 
 
 def notice_words(notices: Sequence[Notice]) -> str:
-    """Return what is unusual about the corpus; empty if nothing is."""
+    """Return what is unusual about the corpus; empty if nothing."""
     return " ".join(_translated(notice.template).format(**notice.values) for notice in notices)
 
 
@@ -137,40 +137,40 @@ def _translated(template: str) -> str:
 
 
 def _changed_words(changes: Changes, corpus_name: str) -> str:
-    """Return what the present run, learned from the corpus of that name, does not know yet; empty if it is up to date.
+    """Return what has changed since the current run, learned from the corpus of that name; empty if nothing has.
 
-    After another corpus was opened that one matters, not what else was changed for it.
+    If another corpus has been opened, only that matters.
     """
     settings = changes.pipeline or changes.settings
     if changes.is_other_corpus:
-        return _tr("the merges are those of “{name}”").format(name=corpus_name)
+        return _tr("the merges are from “{name}”").format(name=corpus_name)
     if changes.corpus and settings:
-        return _tr("corpus and settings changed since this training")
+        return _tr("corpus and settings changed since this run")
     if changes.corpus:
-        return _tr("corpus changed since this training")
+        return _tr("corpus changed since this run")
     if settings:
-        return _tr("settings changed since this training")
+        return _tr("settings changed since this run")
     return ""
 
 
 def further_note(changes: Changes, corpus_name: str) -> str:
-    """Return what going on with the present run does not take into account; empty if it takes all."""
+    """Return what training the current run further does not take into account; empty if nothing."""
     if changes.is_other_corpus:
-        note = _tr("It goes on with the corpus “{name}”, not with the one that is open now.")
+        note = _tr("This continues with the corpus “{name}”, not with the one open now.")
         return note.format(name=corpus_name)
     if changes.corpus:
-        return _tr("It goes on with the corpus as it was when this training began, without the changes since.")
+        return _tr("This continues with the corpus as it was when the run began, without later changes.")
     if changes.pipeline:
-        return _tr("It goes on with the words as they were when this training began, not with the normalizer and "
+        return _tr("This continues with the words as they were when the run began, not with the normalizer and "
                    "pre-tokenizer chosen now.")  # fmt: skip
-    return _tr("It goes on with the settings of this training, not with those chosen now.") if changes.rules else ""
+    return _tr("This continues with the settings of the run, not with those chosen now.") if changes.rules else ""
 
 
 class EngineNotice(QObject):
-    """Turns the status of the warm-up into words; where the engine was there already it says nothing."""
+    """Turns the status of the warm-up into messages; if the engine was already compiled, there are none."""
 
     changed = Signal()
-    """There is something else to say."""
+    """The message has changed."""
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
@@ -182,10 +182,10 @@ class EngineNotice(QObject):
         self._timer.timeout.connect(self._on_timer_timeout)
 
     def take_status(self, status: str) -> None:
-        """Note the status of the warm-up: "compiling", "loading", "ready" or "failed"."""
+        """Take the status of the warm-up: "compiling", "loading", "ready" or "failed"."""
         if status == "compiling":
             self._is_preparing = True
-            whole = self.tr("Preparing the fast engine (only at the first start)…")
+            whole = self.tr("Preparing the fast engine (first start only)…")
             self._say(whole, self.tr("Preparing the fast engine…"))
         elif self._is_preparing and status != "loading":
             self._is_preparing = False
@@ -197,11 +197,11 @@ class EngineNotice(QObject):
 
     @property
     def waiting_words(self) -> str:
-        """What is said of a training that has not begun yet."""
+        """The message while training has not started yet."""
         return self._forms[-1] if self._is_preparing else self.tr("Getting ready…")
 
     def beside(self, *forms: str) -> tuple[str, ...]:
-        """Return a text, given whole and then in shorter forms, with what there is to say of the engine before it."""
+        """Return a text (full, then shorter forms) with the message about the engine before it."""
         if not self._forms:
             return forms
         both = (" · ".join(filter(None, (said, form))) for said in self._forms for form in forms)

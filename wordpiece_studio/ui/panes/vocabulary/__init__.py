@@ -1,1 +1,1 @@
-"""The vocabulary: its tokens, searched, sorted and filtered."""
+"""The vocabulary pane."""

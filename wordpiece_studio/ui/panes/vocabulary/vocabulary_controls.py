@@ -1,4 +1,4 @@
-"""The controls of the vocabulary, in its title line: a field to search, a switch for expressions, a choice of kinds."""
+"""The controls in the vocabulary's title bar: a search field, a switch for regular expressions, a choice of kinds."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ if TYPE_CHECKING:
 
 _KINDS: tuple[Kind, ...] = ("all", "special", "alphabet", "learned", "dead")
 _PAUSE_MS = 120
-"""After the last letter: an expression half written is often a bad one."""
+"""Delay after the last key: a half-written regular expression is often invalid."""
 
 
 class VocabularyControls(QWidget):
-    """Says what is sought, and which kind of tokens is to be shown."""
+    """Sets what to search for, and which kind of tokens to show."""
 
     search_changed = Signal()
     """:attr:`sought` has changed."""
     kind_changed = Signal(object)
-    """The kind (str) that was chosen."""
+    """The kind (str) the user chose."""
     table_wanted = Signal()
-    """The keyboard wants to go down into the table."""
+    """The user moves from the search field into the table."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._field = line_field(self)
         self._field.setPlaceholderText(self.tr("search tokens"))
-        self._field.setAccessibleName(self.tr("Search the tokens of the vocabulary"))
+        self._field.setAccessibleName(self.tr("Search tokens in the vocabulary"))
         self._field.setClearButtonEnabled(True)
         self._field.setMinimumWidth(70)
         self._field.setMaximumWidth(260)
@@ -52,7 +52,7 @@ class VocabularyControls(QWidget):
         for kind, text in zip(_KINDS, self._kind_names(), strict=True):
             self._kinds.addItem(text, kind)
         self.error = WholeLabel(role="error")
-        """What is wrong with the expression; it stands where there is room for it."""
+        """The error in the regular expression; the pane places it."""
         self.error.hide()
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -73,28 +73,28 @@ class VocabularyControls(QWidget):
 
     @property
     def sought(self) -> SoughtText:
-        """What is sought."""
+        """What to search for."""
         return SoughtText(self._field.text(), self._pattern.isChecked())
 
     @property
     def has_error(self) -> bool:
-        """Whether something is wrong with the expression."""
+        """Whether the regular expression has an error."""
         return not self.error.isHidden()
 
     def focus_search(self) -> None:
-        """Put the keyboard into the field."""
+        """Move the keyboard focus to the search field."""
         self._field.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self._field.selectAll()
 
     def show_error(self, text: str) -> None:
-        """Say what is wrong with the expression; nothing if `text` is empty."""
+        """Show the error in the regular expression; an empty `text` hides it."""
         self.error.show_text(text)
         self.error.setVisible(bool(text))
         self._field.setProperty("state", "wrong" if text else "")
         self._field.style().polish(self._field)
 
     def show_numbers(self, numbers: TokenNumbers) -> None:
-        """Say how many tokens there are of each kind."""
+        """Show the number of tokens of each kind."""
         counts = (numbers.all, numbers.special, numbers.alphabet, numbers.learned, numbers.dead)
         for index, (name, count) in enumerate(zip(self._kind_names(), counts, strict=True)):
             text = f"{name}  {number_text(count)}" if count is not None else name
@@ -102,7 +102,7 @@ class VocabularyControls(QWidget):
                 self._kinds.setItemText(index, text)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Let Escape empty the field, and Enter and the arrow down go to the table."""
+        """Let Escape clear the field, and Enter or the down arrow go to the table."""
         if watched is self._field and event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
             if event.key() == Qt.Key.Key_Escape and self._field.text():
                 self._field.clear()

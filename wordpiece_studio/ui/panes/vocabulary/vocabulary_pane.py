@@ -1,6 +1,6 @@
-"""The vocabulary at the step shown, one row a token: to search, sort and filter, with the tokens that are never used.
+"""The vocabulary at the current step, one row per token: to search, sort and filter, with dead tokens marked.
 
-Moving the step adds and removes rows; how often tokens are used is known a little later, and pale until then.
+Moving the step adds and removes rows; usage figures follow a little later, and are pale until then.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 
 TITLES = ("token", "id", "born", "frequency", "words", "length", "dead")
 _ESCAPES = {ord("\t"): "\\t", ord("\n"): "\\n", ord("\r"): "\\r", ord("\\"): "\\\\"}
-_AROUND_HINT = 58  # pixels: the margins of the title line, and the room between its parts
+_AROUND_HINT = 58  # pixels: the margins of the title bar, and the space between its parts
 _BUSY_DELAY_MS = 100
-"""While training the pane is refreshed ten times a second: faster cannot be read."""
+"""During training the pane is refreshed ten times a second: no one can read faster."""
 
 
 def _vocabulary_tsv(table: VocabularyTableModel, ids: NDArray[np.int64]) -> str:
-    """Return a line of titles and a line for each token; what is not known is empty, a special token's birth too."""
+    """Return a header line and one line per token; unknown values are empty, as is a special token's birth."""
     lines = ["\t".join(TITLES)]
     unknown = () if table.is_counted else BY_USAGE
     for token_id in ids.tolist():
@@ -67,7 +67,7 @@ class VocabularyPane(Pane):
         self._view = VocabularyView(self._table, usage, theme, self)
         self._controls = VocabularyControls(self)
         self._search = VocabularySearch(self)
-        self._searched = 0  # tokens that the latest search looked at
+        self._searched = 0  # the number of tokens covered by the latest search
         self._empty = EmptyState(self)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(1, 4, 1, 2)
@@ -83,7 +83,7 @@ class VocabularyPane(Pane):
         self.set_heading(self.tr("Vocabulary"))
 
     def header_widget(self) -> QWidget:
-        """Return the controls, for the title line of the panel; until it is taken they stand above the table."""
+        """Return the controls for the panel's title bar; until they are moved there, they stand above the table."""
         return self._controls
 
     @property
@@ -117,14 +117,14 @@ class VocabularyPane(Pane):
         self._model.selection_changed.connect(self._on_model_selection_changed)
 
     def focus_search(self) -> None:
-        """Put the keyboard into the search field."""
+        """Move the keyboard focus to the search field."""
         self._controls.focus_search()
 
     def close_jobs(self) -> None:
-        """Stop what runs beside the window and wait for it."""
+        """Stop background jobs, and wait for them to end."""
         self._search.close()
 
-    # -- what is shown
+    # -- contents
 
     def forget(self) -> None:
         self._searched = 0
@@ -153,7 +153,7 @@ class VocabularyPane(Pane):
         self.set_heading(title, self._fitting(self._hints(numbers)))
 
     def _fitting(self, hints: tuple[str, ...]) -> str:
-        """Return the first of the hints that there is room for beside title and controls, else the last."""
+        """Return the first hint that fits beside the title and the controls, or else the last."""
         taken = 0 if self._controls.parentWidget() is self else self._controls.sizeHint().width()
         metrics = self.fontMetrics()
         room = self.width() - taken - metrics.horizontalAdvance(self.tr("Vocabulary")) * 11 // 10 - _AROUND_HINT
@@ -161,7 +161,7 @@ class VocabularyPane(Pane):
         return next(fitting, hints[-1])
 
     def _hints(self, numbers: TokenNumbers) -> tuple[str, ...]:
-        """Return the line of numbers, and shorter ones."""
+        """Return the line of numbers, and shorter forms."""
         shown = self._table.rowCount()
         tokens = self.tr("{count} tokens").format(count=number_text(numbers.all))
         if shown != numbers.all:
@@ -176,14 +176,14 @@ class VocabularyPane(Pane):
         elif self._usage.is_counting:
             parts.append(self.tr("counting…"))
         whole = f"{tokens}: {' · '.join(parts)}"
-        if shown != numbers.all:  # the numbers of all would be taken for those of the ones found
+        if shown != numbers.all:  # the numbers for all tokens would be mistaken for those found
             return whole, tokens
-        return whole, " · ".join(parts[1:]), f"{tokens} · {parts[-1]}", tokens  # the choice of kinds says how many
+        return whole, " · ".join(parts[1:]), f"{tokens} · {parts[-1]}", tokens  # the kinds box shows the numbers too
 
     def _show_emptiness(self) -> None:
         text = ""
         if self._model.history is None:
-            text = self.tr("Nothing is trained yet. Train, and every token appears here.")
+            text = self.tr("Nothing has been trained yet. Train to see every token here.")
         elif not self._table.rowCount():
             text = self._why_empty()
         self._empty.show_text(text, offers=self._model.history is None)
@@ -193,17 +193,17 @@ class VocabularyPane(Pane):
 
     def _why_empty(self) -> str:
         if self._controls.has_error:
-            return self.tr("Mend the expression, and the tokens that match appear here.")
+            return self.tr("Correct the regular expression to see the matching tokens here.")
         if self._controls.sought:
             return self.tr("No token at this step matches the search.")
         if self._table.kind == "dead":
             if self._usage.is_current:
-                return self.tr("No token is dead: longest match uses each of them on the corpus.")
+                return self.tr("No token is dead: longest match uses every one on the corpus.")
             return self.tr("Counting how often each token is used…")
-        return self.tr("There is no such token at this step.")
+        return self.tr("There are no such tokens at this step.")
 
     def _selected_id(self) -> int | None:
-        """Return the id of the token that is looked at, or that the pair makes; None if there is none yet."""
+        """Return the id of the selected token, or of the one the selected pair makes; None if there is none yet."""
         history, selection = self._model.history, self._model.selection
         if history is None or selection is None:
             return None
@@ -212,12 +212,12 @@ class VocabularyPane(Pane):
     # -- copying
 
     def copy_rows(self) -> None:
-        """Put the selected rows on the clipboard as tab-separated text; nothing if none is selected."""
+        """Copy the selected rows as tab-separated text, if there are any."""
         ids = self._view.selected_ids()
         if len(ids):
             copy_text(_vocabulary_tsv(self._table, ids))
 
-    # -- what happens
+    # -- events
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

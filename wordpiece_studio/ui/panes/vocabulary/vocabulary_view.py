@@ -1,4 +1,4 @@
-"""The table of tokens: each token as its chip, those that are never used marked, rows copied as tab-separated text.
+"""The table of tokens: each token as a chip, dead ones marked.
 
 It shows a :class:`~wordpiece_studio.session.vocabulary_table.VocabularyTableModel` and decides nothing about the
 selection.
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _Index = QModelIndex | QPersistentModelIndex
 _Column = VocabularyColumn
 _LEFT_OUT_FIRST = (_Column.LENGTH, _Column.REASON, _Column.WORDS, _Column.ID, _Column.BORN)
-"""What a narrow table leaves out, so that the other columns stand there whole."""
+"""What a narrow table hides, so that the other columns fit."""
 _LEAST = {
     _Column.TOKEN: "##tokenization",
     _Column.ID: "000,000",
@@ -48,13 +48,13 @@ _LEAST = {
     _Column.LENGTH: "00",
     _Column.REASON: "went into 12 others, last ##tokenization at 12,345",
 }
-"""As wide as these texts are the columns at least."""
+"""Columns are at least as wide as these texts."""
 _PADDING = 6
 _ROWS_AROUND = 2
 
 
 class VocabularyDelegate(QStyledItemDelegate):
-    """Draws a cell by itself: Qt's own way asks the model seven times for each."""
+    """Does its own painting: Qt's would query the model seven times per cell."""
 
     def __init__(
         self, model: VocabularyTableModel, usage: TokenUsage, theme: Theme, parent: QWidget | None = None
@@ -66,7 +66,7 @@ class VocabularyDelegate(QStyledItemDelegate):
         self.chips = ChipStyle(theme, -1)
 
     def restyle(self) -> None:
-        """Take the theme's fonts and colours as they are now."""
+        """Apply the theme's current fonts and colors."""
         self.chips = ChipStyle(self._theme, -1)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
@@ -114,7 +114,7 @@ class VocabularyDelegate(QStyledItemDelegate):
     def helpEvent(
         self, event: QHelpEvent, view: QAbstractItemView, option: QStyleOptionViewItem, index: _Index
     ) -> bool:
-        """Show a token whole, and why it is never used."""
+        """Show the full token, and if it is dead, why."""
         if event.type() != QEvent.Type.ToolTip or not index.isValid():
             return super().helpEvent(event, view, option, index)
         token_id = self._model.id_of_row(index.row())
@@ -127,14 +127,14 @@ class VocabularyDelegate(QStyledItemDelegate):
 
 
 class VocabularyView(QuietTable):
-    """The tokens in rows of one height."""
+    """The tokens, in rows of equal height."""
 
     token_walked_to = Signal(object)
-    """The id (int) of the token to whose row an arrow key or a click went."""
+    """The id (int) of the token whose row an arrow key or a click moved to."""
     birth_requested = Signal(object)
-    """The id (int) of the token whose birth is wanted: double click or Enter."""
+    """The id (int) of the token whose birth step the user asked for by double click or Enter."""
     copy_requested = Signal()
-    """The selected rows are wanted on the clipboard."""
+    """The user asks to copy the selected rows."""
 
     def __init__(
         self, model: VocabularyTableModel, usage: TokenUsage, theme: Theme, parent: QWidget | None = None
@@ -149,7 +149,7 @@ class VocabularyView(QuietTable):
         header = self.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         header.setStretchLastSection(True)
-        # At the right, where Qt puts it, the arrow lies on the title.
+        # On the right, where Qt puts it, the arrow would cover the title.
         header.setStyleSheet(
             "QHeaderView::up-arrow, QHeaderView::down-arrow"
             "{ subcontrol-position: top center; width: 9px; height: 6px; top: 1px; }"
@@ -157,7 +157,7 @@ class VocabularyView(QuietTable):
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         header.setSortIndicatorClearable(True)
         self.setSortingEnabled(True)
-        self._is_scrolled_away = False  # by the user's hand
+        self._is_scrolled_away = False  # by the user
         self.restyle()
         self.verticalScrollBar().actionTriggered.connect(self._on_vertical_scroll_bar_action_triggered)
         self.clicked.connect(self._on_self_clicked_cell)
@@ -178,8 +178,8 @@ class VocabularyView(QuietTable):
         return max(header, QFontMetrics(self.font()).horizontalAdvance(_LEAST[column]) + 2 * _PADDING)
 
     def _spread_columns(self) -> None:
-        """Give the columns their widths, leave out what has no room, and the token what is left over."""
-        for _ in range(3):  # Qt may show or hide the bar at the side while widths are set
+        """Set the column widths, hide columns that do not fit, and give the token column the remaining space."""
+        for _ in range(3):  # Qt may show or hide the vertical scroll bar while widths are set
             width = self.viewport().width()
             self._spread_over(width)
             if width == self.viewport().width():
@@ -213,7 +213,7 @@ class VocabularyView(QuietTable):
     # -- rows
 
     def show_token(self, token_id: int) -> None:
-        """Select the row of a token and bring it into view; select nothing if it is not shown."""
+        """Select the row of a token and scroll to it; select nothing if it is not shown."""
         row = self._tokens.row_of_id(token_id)
         if row < 0:
             self.clearSelection()
@@ -224,7 +224,7 @@ class VocabularyView(QuietTable):
         self._is_scrolled_away = False
 
     def keep_token(self, token_id: int) -> None:
-        """Do the same once other rows are shown, but leave what the user has selected or scrolled to as it is."""
+        """Do the same after the rows have changed, but respect what the user has selected or scrolled to."""
         row, selected = self._tokens.row_of_id(token_id), self.selected_ids()
         if len(selected) > 1:
             return
@@ -251,13 +251,13 @@ class VocabularyView(QuietTable):
         return self._tokens.ids_of_rows(rows)
 
     def focus_rows(self) -> None:
-        """Take the keyboard, and the first row if there is no current one."""
+        """Take the keyboard focus, and select the first row if nothing is selected."""
         self.setFocus(Qt.FocusReason.OtherFocusReason)
         if self._tokens.rowCount() and not self.selectionModel().hasSelection():
             self.setCurrentIndex(self._tokens.index(0, 0))
             self.token_walked_to.emit(self._tokens.id_of_row(0))
 
-    # -- the user's hand
+    # -- user input
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.matches(QKeySequence.StandardKey.Copy):
@@ -285,7 +285,7 @@ class VocabularyView(QuietTable):
         self.birth_requested.emit(self._tokens.id_of_row(index.row()))
 
     def _on_header_sort_indicator_changed(self, _column: int, _order: Qt.SortOrder) -> None:
-        """Show the first rows of the new order, or the one selected."""
+        """Show the first rows of the new order, or the selected row if there is only one."""
         selected = self.selected_ids().tolist()
         if len(selected) == 1:
             self.show_token(selected[0])
