@@ -20,7 +20,7 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session import history_rows
 from wordpiece_studio.session.history_ranks import token_ranks
 from wordpiece_studio.session.history_rows import HistoryColumn, HistoryFilter, HistoryRows, RowsWanted, _stable_order
-from wordpiece_studio.session.history_search import GivenUp, ends_soon, pattern_finder, tokens_found
+from wordpiece_studio.session.history_search import SearchCanceled, ends_soon, pattern_finder, tokens_found
 from wordpiece_studio.session.history_table import RAW_ROLE, HistoryTableModel
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import Trainer
@@ -163,7 +163,7 @@ def test_tokens_searched_as_lines_are_found_as_each_on_its_own_is(tokens: list[s
 
 
 def test_nobody_who_has_turned_away_is_answered() -> None:
-    with pytest.raises(GivenUp):
+    with pytest.raises(SearchCanceled):
         HistoryRows(history()).ordered(RowsWanted(120, HistoryFilter("a")), lambda: True)
 
 

@@ -12,7 +12,7 @@ import pytest
 from tests.session.conftest import random_counts
 from tests.session.fakes import FakeTrainer, Recorder
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.candidates_beside import find_where_there_is_room
+from wordpiece_studio.session.candidates_beside import find_if_memory_allows
 from wordpiece_studio.session.records import Candidates, Selection, TrainerState
 from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.session.training_messages import Batch
@@ -468,9 +468,9 @@ def test_without_memory_for_another_engine_there_are_no_candidates(
     qtbot: QtBot, model: TrainerModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trained(qtbot, model, random_counts(3), max_merges=30)
-    assert find_where_there_is_room(model.history, 3, 5, lambda: False)
+    assert find_if_memory_allows(model.history, 3, 5, lambda: False)
     monkeypatch.setattr("wordpiece_studio.session.candidates_beside.available_memory", lambda: 1000)
-    assert find_where_there_is_room(model.history, 3, 5, lambda: False) is None
+    assert find_if_memory_allows(model.history, 3, 5, lambda: False) is None
 
 
 def test_training_goes_on_from_the_head_after_candidates(qtbot: QtBot, model: TrainerModel) -> None:

@@ -1,6 +1,6 @@
-"""Counting words in a child process: what runs there, what it receives meanwhile, and how the result travels back.
+"""Counting words in a child process: the code that runs there, the commands it receives, and the format of its result.
 
-The result comes in blocks of long byte strings, because taking in millions of small objects, or one very long string,
+The result comes in blocks of long byte strings, because receiving millions of small objects, or one very long string,
 would stall the window. This module is imported by the child, which has no window: it must not import Qt.
 """
 
@@ -33,18 +33,18 @@ if TYPE_CHECKING:
 
 PROGRESS_INTERVAL_SECONDS = 0.05
 TEXT_PIECE = 1 << 20  # characters
-PAUSE, GO_ON, KEEP = b"p", b"r", b"k"
-"""What the window says while a counting runs: hold, go on, and stop but keep what was counted."""
+PAUSE, RESUME, KEEP = b"p", b"r", b"k"
+"""The window's commands to a running count: pause, resume, and stop but keep what has been counted."""
 TEXT = b"t"
-"""What a piece of the text begins with; an empty piece ends the text."""
+"""Precedes each piece of the text; an empty piece ends the text."""
 
 _BLOCK = 1 << 15  # words
 
 
 def count_in_child(connection: ParentConnection, order: str) -> None:
-    """Count what `order`, see `written_order`, asks for, and send the blocks of the result.
+    """Carry out `order`, see `written_order`, and send the blocks of the result.
 
-    Kinds of messages: ``?`` ready for the text, ``p`` progress, ``w`` words of a block, ``l`` their lengths, ``c``
+    Message kinds: ``?`` ready for the text, ``p`` progress, ``w`` words of a block, ``l`` their lengths, ``c``
     their counts, ``s`` statistics and the rest.
     """
     from wordpiece_studio.corpus.counting.counting import count_texts, count_words
@@ -75,12 +75,12 @@ def count_in_child(connection: ParentConnection, order: str) -> None:
 def written_order(
     normalizer: Normalizer, pre_tokenizer: PreTokenizer, files: Sequence[CorpusFile] | None, max_word_length: int
 ) -> str:
-    """Return an order as JSON; without files the text is sent once the child is ready.
+    """Return an order as JSON; without files, the text is sent once the child is ready.
 
     Raises
     ------
     StudioError
-        If the pipeline is not built in and so cannot be described.
+        If the pipeline is not built in, so that it cannot be described.
     """
     return json.dumps(
         {
@@ -93,9 +93,9 @@ def written_order(
 
 
 def parts_of(counts: WordCounts) -> Iterator[tuple[bytes, bytes]]:
-    """Yield word counts as (kind, content): for each block its words joined, their lengths in characters, their counts.
+    """Yield word counts as (kind, content): for each block its joined words, their lengths in characters, their counts.
 
-    The rest, at the end, has the figures, so that no one need go through the words for them again.
+    The rest, at the end, includes the figures, so that no one has to go through the words again for them.
     """
     for start in range(0, len(counts), _BLOCK):
         block = counts.words[start : start + _BLOCK]
@@ -111,7 +111,7 @@ def parts_of(counts: WordCounts) -> Iterator[tuple[bytes, bytes]]:
 
 
 class PartsReader:
-    """Puts word counts together again, block after block, as `parts_of` took them apart."""
+    """Reassembles word counts, block by block, from the output of `parts_of`."""
 
     def __init__(self, normalizer: Normalizer, pre_tokenizer: PreTokenizer) -> None:
         self._normalizer = normalizer
@@ -122,12 +122,12 @@ class PartsReader:
         self._rest: dict[str, Any] = {}
 
     def take(self, kind: bytes, content: bytes) -> None:
-        """Take the next part."""
+        """Add the next part."""
         if kind == b"w":
             self._text = content.decode("utf-8", "surrogatepass")
         elif kind == b"l":
             start = 0
-            # A loop and no single call: it lets other threads have their turn.
+            # A loop rather than a single call, so that other threads get their turn.
             for length in np.frombuffer(content, dtype="<i4").tolist():
                 self._words.append(self._text[start : start + length])
                 start += length
@@ -137,7 +137,7 @@ class PartsReader:
             self._rest = json.loads(content)
 
     def counts(self) -> CountsWithFigures:
-        """Return the counts, when all parts are there."""
+        """Return the counts; call it when all parts have been added."""
         statistics = CorpusStatistics.from_dict(self._rest["statistics"])
         skipped = [SkippedWord(**word) for word in self._rest["skipped"]]
         numbers = np.concatenate(self._counts) if self._counts else np.empty(0, dtype=np.int64)
@@ -147,52 +147,52 @@ class PartsReader:
 
 
 def read_progress(content: bytes) -> CountingProgress:
-    """Return what a message of the kind ``p`` says."""
+    """Return the content of a message of kind ``p``."""
     return CountingProgress(**json.loads(content))
 
 
 class _Commands(threading.Thread):
-    """Hears what the window says: the text to count, and to hold, to go on, or to end and keep what there is."""
+    """Receives the window's messages: the text to count, and the commands to pause, resume, or stop and keep."""
 
     def __init__(self, connection: ParentConnection) -> None:
         super().__init__(daemon=True)
         self._connection = connection
         self._text: list[str] = []
-        self._text_is_there = threading.Event()
-        self._may_go_on = threading.Event()
-        self._may_go_on.set()
-        self._is_over = False
+        self._text_is_complete = threading.Event()
+        self._is_unpaused = threading.Event()
+        self._is_unpaused.set()
+        self._is_stopped = False
 
     def run(self) -> None:
-        """Listen for ever."""
+        """Listen forever."""
         while True:
             message = self._connection.recv_bytes()
             self._obey(message[:1], message[1:])
 
     def text(self) -> str:
         """Wait for the text and return it."""
-        self._text_is_there.wait()
+        self._text_is_complete.wait()
         return "".join(self._text)
 
     def should_stop(self) -> bool:
-        """Return whether to stop now; while the counting is held, do not return."""
-        self._may_go_on.wait()
-        return self._is_over
+        """Return whether to stop now; block while the count is paused."""
+        self._is_unpaused.wait()
+        return self._is_stopped
 
     def _obey(self, command: bytes, content: bytes) -> None:
         if command == TEXT and content:
             self._text.append(content.decode("utf-8", "surrogatepass"))
         elif command == TEXT:
-            self._text_is_there.set()
+            self._text_is_complete.set()
         elif command == PAUSE:
-            self._may_go_on.clear()
+            self._is_unpaused.clear()
         else:
-            self._is_over = self._is_over or command == KEEP
-            self._may_go_on.set()
+            self._is_stopped = self._is_stopped or command == KEEP
+            self._is_unpaused.set()
 
 
 class _Progress:
-    """Tells the parent how far the counting is, at most 20 times a second."""
+    """Reports the progress to the parent, at most 20 times a second."""
 
     def __init__(self, connection: ParentConnection) -> None:
         self._connection = connection

@@ -1,6 +1,6 @@
-"""What is to be known about word counts without going through the words: worked out where they were counted.
+"""Word counts with their figures, computed where the words are counted.
 
-To look at each of a million words would stall the window, so these figures come along with the counts.
+Going through a million words would stall the window, so the figures come along with the counts.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _FREED_AT_ONCE, _FREED_SLICE, _FREEING_PAUSE_SECONDS = 300_000, 20_000, 0.002
-_BLOCK = 1 << 16  # words that are looked at together, so that memory stays small
+_BLOCK = 1 << 16  # words processed together, to limit memory
 _CODE_POINTS = 0x110000
 
 
@@ -33,12 +33,12 @@ class CorpusFigures:
     lines, words, distinct
         Lines read, words counted with repetitions, and distinct words.
     symbols
-        Characters of all words, with repetitions: what a training begins with.
+        Characters of all words, with repetitions: the symbols that training starts with.
     alphabet
-        How many characters words begin with plus how many they go on with: what the least vocabulary holds besides
-        special tokens.
+        How many characters occur at the start of a word plus how many occur inside one: the size of the smallest
+        vocabulary without special tokens.
     digest
-        What `WordCounts.digest` returns, where it was worked out; else empty.
+        The result of `WordCounts.digest` if it was computed, else empty.
     """
 
     lines: int
@@ -50,12 +50,12 @@ class CorpusFigures:
 
 
 class CountsWithFigures(WordCounts):
-    """Word counts that know their figures.
+    """Word counts with their figures.
 
     Attributes
     ----------
     figures : CorpusFigures
-        What `corpus_figures` returns for them.
+        The result of `corpus_figures` for these counts.
     """
 
     __slots__ = ("__weakref__", "figures")
@@ -67,11 +67,11 @@ class CountsWithFigures(WordCounts):
             return self.figures.digest == other.figures.digest
         return super().__eq__(other)
 
-    __hash__ = None  # as of the counts without figures
+    __hash__ = None  # like the base class
 
 
 def with_figures(counts: WordCounts) -> CountsWithFigures:
-    """Return word counts together with their figures; for few words, as all of them are gone through here."""
+    """Return word counts together with their figures; only for few words, since it goes through all of them."""
     result = CountsWithFigures(
         counts.words, counts.counts, counts.normalizer, counts.pre_tokenizer, counts.statistics, counts.skipped
     )
@@ -79,14 +79,14 @@ def with_figures(counts: WordCounts) -> CountsWithFigures:
     return result
 
 
-def let_go_slowly(counts: CountsWithFigures) -> None:
-    """Let the words be freed little by little when no one needs them: all at once would stall the window."""
+def free_slowly_later(counts: CountsWithFigures) -> None:
+    """Have the words freed little by little once they are unused: freeing all at once would stall the window."""
     if len(counts) > _FREED_AT_ONCE:
         weakref.finalize(counts, _free_slowly, counts.words).atexit = False
 
 
 def _free_slowly(words: list[str]) -> None:
-    # A copy, as someone may use the list itself; it costs a hundredth of freeing the words.
+    # A copy, since the list itself may still be in use; it costs a hundredth of freeing the words.
     threading.Thread(target=_free, args=(words.copy(),), daemon=True).start()
 
 
@@ -97,7 +97,7 @@ def _free(words: list[str]) -> None:
 
 
 def corpus_figures(counts: WordCounts, *, with_digest: bool = False) -> CorpusFigures:
-    """Return the figures of word counts; those that were worked out already are taken as they are."""
+    """Return the figures of word counts, reusing those already computed."""
     if isinstance(counts, CountsWithFigures):
         return counts.figures
     lengths = lengths_of(counts.words)
@@ -112,14 +112,14 @@ def corpus_figures(counts: WordCounts, *, with_digest: bool = False) -> CorpusFi
 
 
 def alphabet_size(words: Sequence[str]) -> int:
-    """Return the number of characters that begin a word plus the number of those that go on with one."""
-    begins, goes_on = np.zeros(_CODE_POINTS, dtype=np.bool_), np.zeros(_CODE_POINTS, dtype=np.bool_)
+    """Return how many characters occur at the start of a word plus how many occur inside one."""
+    is_initial, is_inner = np.zeros(_CODE_POINTS, dtype=np.bool_), np.zeros(_CODE_POINTS, dtype=np.bool_)
     for start in range(0, len(words), _BLOCK):
         block = words[start : start + _BLOCK]
         characters = np.frombuffer("".join(block).encode("utf-32-le", "surrogatepass"), dtype="<u4")
         lengths = np.fromiter(map(len, block), dtype=np.int64, count=len(block))
         is_first = np.zeros(len(characters), dtype=np.bool_)
         is_first[np.cumsum(lengths) - lengths] = True
-        begins[characters[is_first]] = True
-        goes_on[characters[~is_first]] = True
-    return int(np.count_nonzero(begins) + np.count_nonzero(goes_on))
+        is_initial[characters[is_first]] = True
+        is_inner[characters[~is_first]] = True
+    return int(np.count_nonzero(is_initial) + np.count_nonzero(is_inner))

@@ -1,4 +1,4 @@
-"""What a project has to know of the window's own fields: the side of the window is `ui.project.window_fields`."""
+"""The interface through which a project accesses the window's own fields; `ui.project.window_fields` implements it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RunOrigin:
-    """Where a run comes from, see `ProjectRun`."""
+    """The origin of a run, see `ProjectRun`."""
 
     corpus_name: str = ""
     is_of_corpus: bool = False
@@ -22,63 +22,63 @@ class RunOrigin:
 
 
 class ProjectFields(QObject):
-    """Reads and writes the fields; subclasses write all of its methods.
+    """Reads and writes the fields; subclasses implement all methods.
 
     Signals
     -------
     changed()
-        A setting, the live text or the name of the corpus is another now.
+        A setting, the live text or the name of the corpus has changed.
     """
 
     changed = Signal()
 
     @property
     def live_text(self) -> str:
-        """The text that is tokenized live."""
+        """The live text."""
         raise NotImplementedError
 
     @property
     def given_name(self) -> str:
-        """What the corpus is called where it has no file."""
+        """The name of the corpus if it has no file."""
         raise NotImplementedError
 
     def settings(self) -> ProjectSettings:
-        """Return how the next training begins."""
+        """Return the settings of the next training."""
         raise NotImplementedError
 
     def origin(self) -> RunOrigin:
-        """Return where the run that is shown comes from."""
+        """Return the origin of the current run."""
         raise NotImplementedError
 
     def show_settings(self, settings: ProjectSettings) -> None:
-        """Show these settings; nothing is counted for them yet."""
+        """Show these settings, without counting for them."""
         raise NotImplementedError
 
     def take_corpus(self, name: str) -> None:
-        """Say that the document holds another corpus, which is called `name` where it has no file."""
+        """Report that the document holds a new corpus, named `name` if it has no file."""
         raise NotImplementedError
 
     def counts(self) -> WordCounts | None:
-        """Return the word counts of the corpus as it is; None while they are not known."""
+        """Return the word counts of the present corpus; None while unknown."""
         raise NotImplementedError
 
     @property
     def expects_counts(self) -> bool:
-        """Whether the counts of the corpus as it is are on their way, see `expect_counts`."""
+        """Whether the counts of the present corpus are still to come, see `expect_counts`."""
         raise NotImplementedError
 
     def expect_counts(self) -> None:
-        """Count nothing: the counts of the corpus are on their way."""
+        """Do not count the corpus: `take_counts` will deliver its counts."""
         raise NotImplementedError
 
     def take_counts(self, counts: WordCounts | None) -> None:
-        """Take the counts that were expected; None: there are none, the corpus has to be counted."""
+        """Accept the expected counts; None: there are none, so the corpus must be counted."""
         raise NotImplementedError
 
     def begin_run(self, origin: RunOrigin) -> None:
-        """Take down where the run comes from that the model is about to show."""
+        """Record the origin of the run that the model is about to show."""
         raise NotImplementedError
 
     def watch(self, text: str) -> None:
-        """Tokenize `text` live."""
+        """Set the live text."""
         raise NotImplementedError

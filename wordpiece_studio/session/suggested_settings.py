@@ -1,6 +1,6 @@
-"""Sensible limits for the training of a corpus that was just opened: a size, and a floor for the count of a pair.
+"""Sensible limits for training on a newly opened corpus: a vocabulary size, and a minimum pair frequency.
 
-Plain Python: it looks at the word counts and decides nothing by itself; the user sees and changes what it proposes.
+Plain Python, based on the word counts; the user sees and can change the suggestion.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ _MANY_BYTES = 1_000_000
 _BOOK_BYTES, _BOOK_SIZE = 900_000, 8000  # about a megabyte
 _LIBRARY_BYTES, _LIBRARY_SIZE = 10_000_000, 30_000
 _MOST_WORDS = 20_000
-"""So many distinct words are laid out as for a training to know the least size; of more the characters are counted."""
+"""Up to this many distinct words, the least size is computed as in training; beyond it, from the characters alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class SuggestedSettings:
-    """A size of the vocabulary, 0 for no limit, and the smallest count of a pair, 0 for none."""
+    """A vocabulary size, 0 for no limit, and a minimum pair frequency, 0 for none."""
 
     vocab_size: int
     min_frequency: int = 0
 
 
 def propose(counts: WordCounts, config: TrainingConfig) -> SuggestedSettings:
-    """Return limits for a training of this corpus with these settings.
+    """Return limits for training on this corpus with these settings.
 
-    A toy text gets some merges to look at; a larger one the smallest usual size that leaves the merges half as many
-    tokens as special tokens and alphabet take. Above a megabyte a pair must occur twice: else the score, which divides
-    by the counts of both parts, learns words that occur once first.
+    A toy text gets a few merges to look at; a larger one, the smallest usual size that leaves merges at least half as
+    many tokens as special tokens and alphabet take. Above a megabyte, a pair must occur twice: otherwise the score,
+    which divides by the counts of both parts, first learns words that occur once.
     """
     size = max(counts.statistics.bytes, counts.statistics.characters)
     least = _least_size(counts, config)

@@ -48,7 +48,7 @@ class Kept:
     def found(self) -> list[recoverable_work.Recoverable]:
         found = recoverable_work.find_recoverable(self.folder)
         for one in found:
-            one.lock.give_back()
+            one.lock.release()
         return found
 
     def recovered(self) -> Project:

@@ -63,7 +63,7 @@ def recovered(folder: Path) -> Recovered:
     try:
         return recoverable_work.recover(one)
     finally:
-        one.lock.give_back()
+        one.lock.release()
 
 
 def test_whole_it_is_all_there(folder: Path) -> None:
@@ -115,7 +115,7 @@ def test_without_its_journal_a_base_is_still_offered(folder: Path) -> None:
     assert it.project.corpus.text == TEXT
     assert it.project.corpus.is_edited
     assert it.about.name == "mine"
-    assert "is not there" in str(it.lost_edits)
+    assert "does not exist" in str(it.lost_edits)
 
 
 @pytest.mark.parametrize("damage", ["cut", "nothing", "folder"])
@@ -196,7 +196,7 @@ def test_a_fault_while_looking_lets_go_of_the_lock(folder: Path, monkeypatch: py
         assert recoverable_work.find_recoverable(folder.parent) == []
     lock = FolderLock(folder)
     assert lock.take()
-    lock.give_back()
+    lock.release()
 
 
 def test_adopted_again_and_again_it_does_not_grow(folder: Path) -> None:
@@ -235,7 +235,7 @@ def test_a_store_that_someone_has_deleted_is_made_again(folder: Path, tmp_path: 
     kept.close(keeps=True)
     (one,) = recoverable_work.find_recoverable(tmp_path / "state")
     assert recoverable_work.recover(one).project.corpus.text == TEXT + "abc"
-    one.lock.give_back()
+    one.lock.release()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions")

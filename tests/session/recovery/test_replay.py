@@ -130,13 +130,13 @@ def test_what_is_read_again_is_what_the_document_was(tmp_path: Path, monkeypatch
         keeper._on_timer_timeout()
         keeper._timer.stop()
         project = state.capture()
-        assert keeper.is_kept == keeper._is_to_be_kept(project)
+        assert keeper.is_kept == keeper._should_keep(project)
         store.close(keeps=True)
         found = recoverable_work.find_recoverable(folder)
         assert len(found) == int(keeper.is_kept)
         for one in found:
             recovered = recoverable_work.recover(one)
-            one.lock.give_back()
+            one.lock.release()
             assert recovered.lost_edits is None
             assert recovered.project.corpus == project.corpus
         keeper.close()
