@@ -1,4 +1,4 @@
-"""The live text, its lines as they are asked for, against the tokenizer itself."""
+"""The live text, with lines created on demand, against the tokenizer itself."""
 
 from __future__ import annotations
 

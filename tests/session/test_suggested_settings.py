@@ -1,4 +1,4 @@
-"""The limits proposed for a corpus that was opened."""
+"""The limits suggested for a newly opened corpus."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_the_alphabet_does_not_depend_on_how_the_words_are_cut_into_blocks(monke
     assert counts_with_figures.alphabet_size(words) == whole
 
 
-def test_what_was_counted_beside_the_window_is_not_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_counted_in_the_background_is_not_counted_again(monkeypatch: pytest.MonkeyPatch) -> None:
     words = [f"{chr(0x4E00 + number % 20_000)}{number}" for number in range(30_000)]
     plain = WordCounts.from_pairs([(word, 1) for word in words])
     counts = with_figures(plain)

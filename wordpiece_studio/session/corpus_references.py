@@ -83,7 +83,7 @@ class CorpusReferences(QObject):
         return self._noting.is_running or self._checking.is_running or self._searching.is_running
 
     def of(self, file: CorpusFile) -> CorpusReference:
-        """Return what is known of a file."""
+        """Return what is known about a file."""
         known = self._known.get(file.path)
         return CorpusReference(file) if known is None else replace(known, file=file)
 

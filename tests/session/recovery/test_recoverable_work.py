@@ -1,4 +1,4 @@
-"""What was left, damaged in every way: as much as can be is read, the rest is told, and nothing outside is touched."""
+"""Recovered work, damaged in every way: as much as possible is read, the rest is reported, nothing else is touched."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_whole_it_is_all_there(folder: Path) -> None:
     assert (it.lost_run, it.lost_edits, it.is_project_another) == (None, None, False)
 
 
-def test_a_journal_cut_anywhere_costs_the_latest_edits_and_that_is_told(folder: Path) -> None:
+def test_a_journal_cut_anywhere_costs_the_latest_edits_and_that_is_reported(folder: Path) -> None:
     journal = folder / "journal-1"
     content = journal.read_bytes()
     texts = []
@@ -91,7 +91,7 @@ def test_a_journal_cut_anywhere_costs_the_latest_edits_and_that_is_told(folder: 
     assert "journal-1 is damaged from byte" in str(recovered(folder).lost_edits)
 
 
-def test_a_journal_with_a_changed_byte_is_told(folder: Path) -> None:
+def test_a_journal_with_a_changed_byte_is_reported(folder: Path) -> None:
     journal = folder / "journal-1"
     content = journal.read_bytes()
     for place in range(0, len(content), 13):
@@ -239,7 +239,7 @@ def test_a_store_that_someone_has_deleted_is_made_again(folder: Path, tmp_path: 
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions")
-def test_it_is_for_nobody_elses_eyes(folder: Path, tmp_path: Path) -> None:
+def test_it_is_for_no_one_elses_eyes(folder: Path, tmp_path: Path) -> None:
     it = recovered(folder)
     old = os.umask(0)
     try:
@@ -256,7 +256,7 @@ def test_it_is_for_nobody_elses_eyes(folder: Path, tmp_path: Path) -> None:
     kept.close(keeps=False)
 
 
-def test_merges_that_find_no_room_are_told_as_such(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_merges_that_find_no_room_are_reported_as_such(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     it = recovered(folder)
     monkeypatch.setattr(store, "LEAST_FREE", 1e30)
     kept = RecoveryStore(folder.parent)

@@ -315,7 +315,7 @@ def test_a_key_press_costs_less_than_a_millisecond(kept: Kept) -> None:
     keeper._edits.clear()
 
 
-def test_a_damaged_base_is_told_and_set_aside(kept: Kept) -> None:
+def test_a_damaged_base_is_reported_and_set_aside(kept: Kept) -> None:
     kept.document.load_sample("course-en.txt")
     type_text(kept, "a")
     kept.wait()
