@@ -127,7 +127,7 @@ def test_devices_sockets_and_several_pipes_are_refused_unread(program: Program) 
         for name in ("link.txt", "socket.txt", "/dev/zero", "pipe.txt"):
             message = program.refuses_to_train(name, *(["a.txt"] if name == "pipe.txt" else []), within_s=2)
             assert message == (
-                f"{name} is not a regular file. Name a file on a disk, or a pipe alone; or pipe the text in and name - "
+                f"{name} is not a regular file. Name a regular file or a single pipe; or pipe the text in and name - "
                 "for stdin."
             )
     assert program.refuses_to_train("loop.txt") == "loop.txt cannot be read: Too many levels of symbolic links."
@@ -157,7 +157,7 @@ def test_half_a_character_names_the_row(program: Program) -> None:
     file = program.file("a.jsonl", '{"text": "ok"}\n{"text": "a\\ud800b"}\n')
     assert program.refuses_to_train(file) == (
         "a.jsonl, line 2, byte 15: the text holds half a character (U+D800). Use --errors replace to have such "
-        "characters replaced, or --errors skip-line to leave out such lines."
+        "characters replaced, or --errors skip-line to skip such lines."
     )
     assert "1 undecodable place was replaced." in program.trains(file, "--errors", "replace")
 

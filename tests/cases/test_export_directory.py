@@ -43,11 +43,11 @@ def test_tokens_that_no_line_can_hold_are_listed_and_the_json_offered(
     with pytest.raises(StudioError) as caught:
         tokenizer.save(tmp_path / "out")
     message = told(str(caught.value))
-    assert f"2 of the tokens cannot stand in a vocab.txt: {token!r} ({reason}" in message
+    assert f"2 of the tokens cannot appear in a vocab.txt: {token!r} ({reason}" in message
     assert "'c\\n' (white space" in message
     assert "Save tokenizer.json without vocab.txt" in message
     assert not (tmp_path / "out").exists()
-    with pytest.raises(StudioError, match=r"2 of the tokens cannot stand in a vocab\.txt"):
+    with pytest.raises(StudioError, match=r"2 of the tokens cannot appear in a vocab\.txt"):
         write_vocabulary(tmp_path / "vocab.txt", tokenizer.vocabulary.tokens)
     assert not (tmp_path / "vocab.txt").exists()
 
@@ -85,7 +85,7 @@ def test_what_would_not_read_back_the_same_replaces_nothing(
     with pytest.raises(StudioError) as caught:
         Tokenizer(Vocabulary([*TOKENS, "new"], ["[UNK]"])).save(tmp_path)
     message = told(str(caught.value))
-    assert f"What was to be written as {name} does not read back as the same vocabulary" in message
+    assert f"The intended {name} does not read back as the same vocabulary" in message
     assert "Nothing was written" in message
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 

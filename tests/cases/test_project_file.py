@@ -80,8 +80,8 @@ def test_a_text_a_zip_and_the_database_of_another_program(tmp_path: Path, told: 
         write()
         before = path.read_bytes()
         assert told(refusal(path)) == (
-            f"{path} is not a project of WordPiece Studio."
-            " Choose a file that was saved as a project; their names end in .wpstudio."
+            f"{path} is not a WordPiece Studio project."
+            " Choose a file that was saved as a project, with a name ending in .wpstudio."
         )
         assert path.read_bytes() == before
 
@@ -103,7 +103,7 @@ def test_a_file_cut_off_at_every_page(project: Path, told: Told) -> None:
         project.write_bytes(whole[:size])
         message = refusal(project)
         assert message == (
-            f"{project} is damaged at its end: it has {size:,} bytes, which are not all that were saved."
+            f"{project} is damaged at its end: it has {size:,} bytes, not as many as were saved."
             " The file was left as it is. Open a copy of it from a backup."
         )
     told(message)
@@ -126,7 +126,7 @@ def test_a_byte_that_changed(project: Path, told: Told) -> None:
         " The file was left as it is. Open a copy of it from a backup."
     )
     unused = next(message for message in messages if "some place" in message)
-    assert "its bytes are not those that were saved" in told(unused)
+    assert "its bytes differ from those that were saved" in told(unused)
 
 
 # ---- 49: malice ------------------------------------------------------------------------------------------------------
@@ -167,7 +167,7 @@ def newer(database: sqlite3.Connection) -> None:
 def test_a_newer_format(project: Path, told: Told) -> None:
     project.write_bytes(forged(project.read_bytes(), newer))
     assert told(refusal(project)) == (
-        f"{project} was saved by WordPiece Studio 7.1\\x1b[2J, in the format 2.3 that this version does not know."
+        f"{project} was saved by WordPiece Studio 7.1\\x1b[2J, in the format 2.3, which this version does not know."
         " Install a newer version of WordPiece Studio to open it. The file was left as it is."
     )
 

@@ -63,7 +63,7 @@ def left_text(studio: Studio) -> str | None:
     studio.window.leave_at_once()
     found = recoverable_work.find_recoverable(recovery_folder())
     for one in found:
-        one.lock.give_back()
+        one.lock.release()
     return recoverable_work.recover(found[0]).project.corpus.text if found else None
 
 

@@ -61,7 +61,7 @@ def changed(place: str, value: Any) -> bytes:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"[UNK]\na\nb\na\n", "'a' stands in line 2 and again in line 4"),
+        (b"[UNK]\na\nb\na\n", "'a' appears on line 2 and again on line 4"),
         (b"[UNK]\n\na\n", "line 2: an empty token"),
         (b"[UNK]\na \n", "line 2: white space at the end of a token"),
         (b"[UNK]\r\na\nb\r\n", "line 1: white space at the end of a token"),
@@ -71,7 +71,7 @@ def changed(place: str, value: Any) -> bytes:
         ("[UNK]\n".encode("utf-16"), "is in UTF-16"),
         (b"a\n" * 10_000_000, "10,000,000 lines, too many for a vocabulary"),
         (b"a\n" + b"x" * 100_000_000, "line 2: a token of more than 10,000 characters"),
-        (b"", "holds no tokens"),
+        (b"", "contains no tokens"),
     ],
     ids=range(11),
 )
@@ -105,30 +105,30 @@ def test_no_unknown_token_is_no_token_for_unknown_words(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"", "line 1, column 1: this is no JSON: the file ends too early"),
+        (b"", "line 1, column 1: this is not valid JSON: the file ends too early"),
         (json.dumps(WORD_PIECE, indent=2).encode()[:200], "the file ends too early"),
-        (b'{"version": "1.0",\n "model": x}', "line 2, column 11: this is no JSON"),
+        (b'{"version": "1.0",\n "model": x}', "line 2, column 11: this is not valid JSON"),
         (b"[]", "expected object, got array"),
         (b'{"model":' + b"[" * 1_000_000, "nested too deeply"),
         (b"[" + b"[]," * 5_000_000 + b"[]]", "expected object, got array"),
         (changed("normalizer", [[]] * 300_000), "the tokenizers library cannot read it"),
         (changed("model.type", "Else"), "the tokenizers library cannot read it"),
         (changed("version", "2.0"), "version: the version is '2.0'"),
-        (changed("surprise", 1), "nothing is known of the key 'surprise'"),
+        (changed("surprise", 1), "the key 'surprise' is unknown"),
         (changed("model.vocab", {"[UNK]": 0, "a": -1}), "model.vocab: 'a' has the id -1"),
         (changed("model.vocab", {"[UNK]": 0, "a": 1.0}), "model.vocab: expected int, got float"),
         (changed("model.vocab", {"[UNK]": 0, "a": 2**32}), "model.vocab: 'a' has the id 4294967296"),
         (changed("model.vocab", {"[UNK]": 0, "a": 1, "b": 1}), "'a' and 'b' have the same id, 1"),
-        (json.dumps(WORD_PIECE).replace('"a": 1', '"a": 1, "a": 3').encode(), "the key 'a' stands there twice"),
-        (json.dumps(WORD_PIECE)[:-1].encode() + b', "model": {}}', "the key 'model' stands there twice"),
+        (json.dumps(WORD_PIECE).replace('"a": 1', '"a": 1, "a": 3').encode(), "the key 'a' appears twice"),
+        (json.dumps(WORD_PIECE)[:-1].encode() + b', "model": {}}', "the key 'model' appears twice"),
         (changed("model.vocab", {"a": 0}), "model.unk_token: '[UNK]' is not in the vocabulary"),
-        (changed("padding", {"strategy": {"Fixed": 2**40}}), "padding.strategy.Fixed: 1099511627776 is no sensible"),
+        (changed("padding", {"strategy": {"Fixed": 2**40}}), "padding.strategy.Fixed: 1099511627776 is not a valid"),
         (
             changed("normalizer", {"type": "Precompiled", "precompiled_charsmap": "AAAA"}),
             "the tokenizers library ",
         ),
         (changed("model.continuing_subword_prefix", "#" * 10**6), "model.continuing_subword_prefix: 1,000,000 char"),
-        (changed("model.vocab", {"[UNK]": 0, "\ud800": 1}), "this is no JSON"),
+        (changed("model.vocab", {"[UNK]": 0, "\ud800": 1}), "this is not valid JSON"),
         (changed("model.max_input_chars_per_word", 2**70), "model.max_input_chars_per_word"),
         (
             changed("added_tokens", [{"id": 9, "content": "x", "single_word": False, "lstrip": False, "rstrip": False,
@@ -153,7 +153,7 @@ def test_a_pattern_that_runs_away(tmp_path: Path, told: Told) -> None:
     tokenizer = load_tokenizer(path)
     with pytest.raises(StudioError) as caught:
         tokenizer.encode("a" * 100)
-    assert "the tokenizers library broke down over it: " in told(caught.value)
+    assert "the tokenizers library crashed on it: " in told(caught.value)
 
 
 @pytest.mark.case(44)
@@ -164,7 +164,7 @@ def test_files_that_contradict_each_other(tmp_path: Path, told: Told) -> None:
     config.write_text('{"tokenizer_class": "BertTokenizer"}')
     with pytest.raises(StudioError) as caught:
         load_tokenizer(tmp_path)
-    assert "do_lower_case is true, because it is not named, here, and false there" in told(caught.value)
+    assert "do_lower_case is true by default here, and false there" in told(caught.value)
     config.write_text('{"tokenizer_class": "BertTokenizer", "do_lower_case": false}')
     (tmp_path / "vocab.txt").write_bytes(b"[UNK]\n##b\na\n")
     with pytest.raises(StudioError) as caught:
@@ -179,4 +179,4 @@ def test_ids_with_holes_are_kept(tmp_path: Path, told: Told) -> None:
     assert load_tokenizer(path).encode("ab z").ids == [100, 3, 7]
     with pytest.raises(StudioError) as caught:
         load_wordpiece_tokenizer(path)
-    assert "its ids have holes, and the line of a vocab.txt is the id" in told(caught.value)
+    assert "its ids have gaps, and the line number in a vocab.txt is the id" in told(caught.value)

@@ -1,4 +1,4 @@
-"""What the tests of the command line share: the course's vocabularies, and ways to call the program."""
+"""Shared by the tests of the command line: the course's vocabularies, and ways to call the program."""
 
 from __future__ import annotations
 

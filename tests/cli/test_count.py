@@ -48,7 +48,7 @@ def test_figures_of_each_file_and_of_all(texts: Path, capsys: pytest.CaptureFixt
     assert without_time(out.splitlines()[-1]) == "8 words, 5 distinct, in 0.0 s"
 
 
-def test_json_and_the_commonest_words(texts: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_and_the_most_common_words(texts: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = run(capsys, "count", texts, "--top", 2)[1]
     assert [line.split() for line in out.splitlines()[-3:-1]] == [["3", "hug"], ["2", "bun"]]
     summary = json.loads(run(capsys, "count", texts, "--top", 2, "--json")[1])
@@ -98,7 +98,7 @@ def test_what_looks_like_a_table_of_words_is_one_and_it_is_said(
 
 
 def test_what_is_left_out_of_a_folder_is_said(texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    why = "left out{}: of a folder only names that end in .txt, .text, .jsonl, .ndjson, .csv, .tsv, .parquet are read."
+    why = "left out{}: in a folder, only names that end in .txt, .text, .jsonl, .ndjson, .csv, .tsv, .parquet are read."
     out = tmp_path / "out"
     for names, said in (
         (["a.md"], f"{texts / 'a.md'} was {why.format('')}"),
@@ -109,7 +109,7 @@ def test_what_is_left_out_of_a_folder_is_said(texts: Path, tmp_path: Path, capsy
         for command in (["count", texts, "--json"], ["train", texts, "--json", "-o", out, "--max-merges", 1]):
             code, printed, err = run(capsys, *command)
             assert (code, json.loads(printed)["left_out_files"]) == (0, 1 if len(names) == 1 else 3)
-            assert err == f"wordpiece-studio: {said} Name others one by one, or by a pattern.\n"
+            assert err == f"wordpiece-studio: {said} Name others individually or by a pattern.\n"
         assert said in run(capsys, "encode", texts, "--vocab", out, "-o", tmp_path / "ids.npy")[2]
         assert [str(finding) for finding in lint(texts) if finding.kind == "left-out"] != []
     assert run(capsys, "count", texts / "a.md")[2] == run(capsys, "count", f"{texts}/*.md")[2] == ""
@@ -141,7 +141,7 @@ def test_faulty_lines_are_refused_or_left_out_and_counted(tmp_path: Path, capsys
     path = tmp_path / "a.jsonl"
     path.write_text('{"text": "good"}\nbroken\n')
     assert "line 2, column 1, byte 17: this is no JSON" in fails(capsys, "count", path)
-    assert "Mend it, or leave out such lines with --errors skip-line." in fails(capsys, "count", path)
+    assert "Fix it, or skip such lines with --errors skip-line." in fails(capsys, "count", path)
     code, out, err = run(capsys, "count", path, "--errors", "skip-line", "--json")
     assert (code, json.loads(out)["skipped_lines"]) == (0, 1)
     assert err == "wordpiece-studio: 1 faulty line was left out.\n"
@@ -153,7 +153,7 @@ def test_wrong_calls_name_the_option(texts: Path, tmp_path: Path, capsys: pytest
         ([texts / "c.csv.gz", "--column", "x"], "--column: "),
         ([tmp_path / "b.jsonl"], "may hold the text: a, b. Name the one to read with --column."),
         ([texts, "--kind", "xml"], '--kind: There is no kind of file called "xml"'),
-        ([texts, "-"], "Stdin is read alone"),
+        ([texts, "-"], "Stdin cannot be combined with files"),
         ([texts, "-o", texts / "a.txt"], "is one of the files to count"),
         ([texts, "-o", tmp_path / "b.jsonl" / "x.tsv"], "is not a folder"),
         ([tmp_path / "no.txt"], "does not exist"),
@@ -164,7 +164,7 @@ def test_wrong_calls_name_the_option(texts: Path, tmp_path: Path, capsys: pytest
 
 
 @pytest.mark.parametrize("name", ["no/x.tsv", ".", "x.tsv.gz", "x.txt/y.csv"])
-def test_where_no_table_can_be_written_is_told_before_counting(
+def test_where_no_table_can_be_written_is_reported_before_counting(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     (tmp_path / "x.txt").write_text("hug")
@@ -278,10 +278,10 @@ def test_rare_words_can_be_left_out(texts: Path, tmp_path: Path, capsys: pytest.
     assert "hug" in tokens
     assert "##s" not in tokens
     message = fails(capsys, "count", texts, "--min-count", 4)
-    assert "--min-count: No word occurs 4 times or more. Leave out fewer words." in message
+    assert "--min-count: No word occurs 4 times or more. Skip fewer words." in message
 
 
-def test_a_cluster_that_is_not_there(texts: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_cluster(texts: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("distributed")
     message = fails(capsys, "count", texts, "--cluster", "nonsense")
     assert "--cluster: The scheduler nonsense cannot be reached" in message

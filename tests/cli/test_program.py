@@ -85,7 +85,7 @@ def test_errors_are_json_too(course: Path, tmp_path: Path, capsys: pytest.Captur
 
 
 @POSIX
-def test_an_error_that_nobody_reads_is_told_all_the_same() -> None:
+def test_an_error_that_no_one_reads_is_reported_all_the_same() -> None:
     with process("count", "no-such-file", "--json") as count:
         assert count.stdout is not None
         assert count.stderr is not None
@@ -109,7 +109,7 @@ def test_stdin(course: Path, tmp_path: Path) -> None:
 
 @POSIX
 @pytest.mark.parametrize("command", ["tokenize --vocab {}", "train - -o {}", "encode - -o ids.npy --vocab {}"])
-def test_a_closed_stdin_is_told(course: Path, command: str) -> None:
+def test_a_closed_stdin_is_reported(course: Path, command: str) -> None:
     line = f"{shlex.quote(sys.executable)} -m wordpiece_studio {command.format(shlex.quote(str(course)))} <&-"
     done = subprocess.run(["sh", "-c", line], capture_output=True, check=False)
     assert done.returncode == 1
@@ -174,7 +174,7 @@ def test_a_reader_that_has_enough_of_the_demo_is_no_error() -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device to write to")
-def test_a_full_disk_behind_stdout_is_told(course: Path) -> None:
+def test_a_full_disk_behind_stdout_is_reported(course: Path) -> None:
     with open("/dev/full", "wb") as full:
         command = [sys.executable, "-m", "wordpiece_studio", "tokenize", "--vocab", str(course), "is"]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)

@@ -1,4 +1,4 @@
-"""Ctrl-C and its like at the moments that hurt: where an exception vanishes or none is raised, between two files."""
+"""Ctrl-C and similar signals at critical moments: where an exception vanishes or none is raised, between two files."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ main()
 
 
 def stopped(moment: str, name: str, *arguments: object, env: dict[str, str] | None = None) -> tuple[int, bytes, bytes]:
-    """Run a command that gets a signal; return its code and what it said."""
+    """Run a command that gets a signal; return its exit code and its output."""
     command = [sys.executable, "-c", _CHILD, moment, name, *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, timeout=60, check=False, env=os.environ | (env or {}))
     return done.returncode, done.stdout, done.stderr

@@ -67,7 +67,7 @@ def test_a_missing_vocabulary_is_asked_for(
     assert run(capsys, "tokenize", "is")[1] == "is\n"
 
 
-def test_words_without_an_id_are_told_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_words_without_an_id_are_reported_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "vocab.txt").write_text("a\nb\n")
     options = ["tokenize", "--vocab", tmp_path / "vocab.txt", "--normalizer", "bert-cased"]
     code, out, err = run(capsys, *options, "--ids", "a x\nx b")
@@ -77,12 +77,12 @@ def test_words_without_an_id_are_told_once(tmp_path: Path, capsys: pytest.Captur
     assert run(capsys, *options, "--ids", "a")[2] == run(capsys, *options, "x")[2] == ""
 
 
-def test_it_is_told_that_a_vocabulary_alone_is_taken_for_cased_or_uncased(
+def test_it_warns_that_a_vocabulary_alone_is_taken_for_cased_or_uncased(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "vocab.txt"
     options = ["--vocab", tmp_path, "Hug"]
-    said = f"wordpiece-studio: Nothing beside {tmp_path} says how text is read; it is taken for "
+    said = f"wordpiece-studio: Nothing beside {tmp_path} says how text is read; it is assumed to be "
     path.write_text("[UNK]\n[unused1]\nhug\n")
     assert run(capsys, "tokenize", *options) == (
         0, "hug\n",
@@ -132,12 +132,12 @@ def test_other_peoples_models(gpt: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert [json.loads(line)["offsets"] for line in out.splitlines()] == [
         [list(offset) for offset in encoding.offsets] for encoding in expected
     ]
-    assert "can only be tokenized with" in fails(capsys, "explain", "--vocab", gpt, "a")
-    assert "says itself how" in fails(capsys, "tokenize", "--vocab", gpt, "--normalizer", "nfc", "a")
+    assert "can only be used to tokenize" in fails(capsys, "explain", "--vocab", gpt, "a")
+    assert "itself specifies how" in fails(capsys, "tokenize", "--vocab", gpt, "--normalizer", "nfc", "a")
     assert "--remove" in fails(capsys, "tokenize", "--vocab", gpt, "--remove", "x", "a")
 
 
-def test_lines_before_one_that_a_library_does_not_bear_are_printed(
+def test_lines_before_one_that_a_library_cannot_handle_are_printed(
     gpt: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     gpt.write_text(json.dumps(json.loads(gpt.read_bytes()) | {"pre_tokenizer": RUNAWAY}), encoding="utf-8")

@@ -103,7 +103,7 @@ def test_bad_files(tmp_path: Path, capsys: pytest.CaptureFixture[str], data: byt
     assert not (tmp_path / "out").exists()
 
 
-def test_losses_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_losses_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "a.txt").write_bytes(b"a b\nab " + b"x" * 2000 + b"\nc\xff\n")
     code, _, err = run(capsys, "train", tmp_path / "a.txt", "--errors", "replace", "-o", tmp_path / "out")
     assert code == 0
@@ -112,7 +112,7 @@ def test_losses_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "1 undecodable place was replaced" in err
 
 
-def test_what_is_unusual_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_unusual_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "a.txt").write_bytes("ab [MASK] ab".encode("utf-16"))
     code, out, err = run(capsys, "train", tmp_path / "a.txt", "--special-tokens", "[MASK]", "-o", tmp_path / "out")
     assert code == 0
@@ -126,16 +126,16 @@ def test_what_is_unusual_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        (["--vocab-size", "45"], "0 merges in 0.0 s (the vocabulary has the size asked for, so nothing was merged)"),
-        (["--vocab-size", "46"], "46 tokens after 1 merge in 0.0 s (the vocabulary has the size asked for)"),
+        (["--vocab-size", "45"], "0 merges in 0.0 s (the vocabulary has the requested size, so nothing was merged)"),
+        (["--vocab-size", "46"], "46 tokens after 1 merge in 0.0 s (the vocabulary has the requested size)"),
         (["--min-frequency", "100000"], "(no pair occurs 100,000 times or more, so nothing was merged)"),
-        (["--max-merges", "2"], "(as many merges as asked for)"),
+        (["--max-merges", "2"], "(the requested number of merges)"),
         (["--min-value", "7"], "(no pair has a value of 7.0 or more, so nothing was merged)"),
-        (["--max-seconds", "0"], "(the time is over, so nothing was merged)"),
+        (["--max-seconds", "0"], "(the time limit was reached, so nothing was merged)"),
         ([], "(no pair is left)"),
     ],
 )
-def test_why_it_ended_is_told(
+def test_why_it_ended_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], reason: str
 ) -> None:
     assert reason in re.sub(r"in [0-9.]+ s", "in 0.0 s", run(capsys, "train", COURSE, *options, "-o", tmp_path)[1])
@@ -176,13 +176,13 @@ def test_ctrl_c_ends_at_once_and_writes_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("pre_tokenizer", "normalizer", "message", "only", "files"),
     [
-        ("punctuation", "none", "cannot stand in a vocab.txt: ' ' (white space", "tokenizer.json", 4),
-        ("punctuation", "bert-cased", "words would go on from one line to the next", "vocab.txt", 0),
-        ("unicode-punctuation", "none", 'cannot hold the pre-tokenizer "unicode-punctuation"', "vocab.txt", 2),
-        ("pattern:[a-z]+", "nfc", 'cannot hold the pre-tokenizer "[a-z]+"', "vocab.txt", 2),
+        ("punctuation", "none", "cannot appear in a vocab.txt: ' ' (white space", "tokenizer.json", 4),
+        ("punctuation", "bert-cased", "words would continue from one line to the next", "vocab.txt", 0),
+        ("unicode-punctuation", "none", 'cannot express the pre-tokenizer "unicode-punctuation"', "vocab.txt", 2),
+        ("pattern:[a-z]+", "nfc", 'cannot express the pre-tokenizer "[a-z]+"', "vocab.txt", 2),
     ],
 )
-def test_what_cannot_be_written_is_told_before_the_training(
+def test_what_cannot_be_written_is_reported_before_the_training(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
@@ -213,8 +213,8 @@ def test_files_of_another_tokenizer_are_not_left_beside_this_one(
     run(capsys, "train", COURSE, "--max-merges", 2, "-o", tmp_path)
     run(capsys, "train", COURSE, "--max-merges", 3, "-o", tmp_path)
     told = fails(capsys, "train", COURSE, "--max-merges", 4, "--only", "vocab.txt", "-o", tmp_path)
-    assert "special_tokens_map.json would stay, and does not belong to what is to be written" in told
-    assert "There is no file x to write alone" in fails(capsys, "train", COURSE, "--only", "x", "-o", tmp_path)
+    assert "special_tokens_map.json would remain, but does not belong to the files to be written" in told
+    assert "x cannot be written alone" in fails(capsys, "train", COURSE, "--only", "x", "-o", tmp_path)
 
 
 BPE = ["--objective", "count", "--continuing-subword-prefix", ""]
@@ -235,17 +235,19 @@ def test_byte_pair_encoding(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert [(token.id, token.value) for token in found] == list(zip(ours["ids"], ours["tokens"], strict=True))
 
 
-def test_why_there_is_no_byte_pair_encoding_is_told_before_the_words_are_counted(
+def test_why_there_is_no_byte_pair_encoding_is_reported_before_the_words_are_counted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], course: Path
 ) -> None:
     out = tmp_path / "out"
     message = fails(capsys, "train", "none.txt", "--objective", "count", "--bpe", "-o", out)
     assert "a prefix inside words" in message
     assert "--continuing-subword-prefix ''" in message
-    assert "Either --bpe or --only" in fails(
+    assert "--bpe and --only cannot be combined" in fails(
         capsys, "train", "none.txt", *BPE, "--bpe", "--only", "vocab.txt", "-o", out
     )
-    assert "holds a tokenizer with a tokenizer.json" in fails(capsys, "train", "none.txt", *BPE, "--bpe", "-o", course)
+    assert "contains a tokenizer with a tokenizer.json" in fails(
+        capsys, "train", "none.txt", *BPE, "--bpe", "-o", course
+    )
     options = [*BPE, "--pre-tokenizer", "punctuation", "--normalizer", "none", "--bpe", "-o", out]
-    assert "The symbol ' ' cannot stand in merges.txt" in fails(capsys, "train", COURSE, *options)
+    assert "The symbol ' ' cannot appear in merges.txt" in fails(capsys, "train", COURSE, *options)
     assert not out.exists()

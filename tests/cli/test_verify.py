@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
 
 def test_verify_says_whether_every_file_agrees(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "course-en.txt, a file that was trained on, is not there. Name the corpus" in fails(capsys, "verify", course)
+    assert "course-en.txt, a file that was trained on, does not exist. Name the corpus" in fails(
+        capsys, "verify", course
+    )
     code, out, err = run(capsys, "verify", course, COURSE)
     assert (code, err) == (0, "")
     assert "agrees     tokenizer.json" in out
@@ -64,14 +66,14 @@ def test_the_reading_of_the_corpus_is_repeated(tmp_path: Path, capsys: pytest.Ca
     assert {check["outcome"] for check in json.loads(out)["checks"]} == {"agrees"}
 
 
-def test_a_table_that_nobody_exported_is_named_as_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_table_that_no_one_exported_is_named_as_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "words.tsv").write_text("hug\t10\npug\t5\npun\t12\n")
     assert run(capsys, "train", tmp_path / "words.tsv", "--word-counts", "-o", tmp_path / "out")[0] == 0
     assert run(capsys, "verify", tmp_path / "out", tmp_path / "words.tsv", "--word-counts")[0] == 0
     assert run(capsys, "verify", tmp_path / "out")[0] == 0
 
 
-def test_what_cannot_be_verified_is_told_in_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_cannot_be_verified_is_reported_in_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "does not exist" in fails(capsys, "verify", tmp_path / "none")
     assert "has no manifest" in fails(capsys, "verify", tmp_path)
 

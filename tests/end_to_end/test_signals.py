@@ -117,7 +117,7 @@ def left(folder: Path) -> list[str]:
     found = recoverable_work.find_recoverable(folder / "state" / "wordpiece-studio" / "recovery")
     texts = [recoverable_work.recover(each).project.corpus.text for each in found]
     for each in found:
-        each.lock.give_back()
+        each.lock.release()
     return texts
 
 

@@ -44,7 +44,7 @@ class Case:
         return {self.history.token(each): self.reasons.reason(each) for each in self.dead.nonzero()[0].tolist()}
 
     def check(self) -> None:
-        """Look whether all that the reasons say is so."""
+        """Check that everything the reasons say is true."""
         vocabulary = self.tokenizer.vocabulary
         for token, reason in self.by_token().items():
             token_id = vocabulary.id_of(token)
@@ -103,7 +103,7 @@ def test_what_they_say_is_so(seed: int, objective: str, step: int) -> None:
 
 
 def test_longest_match_takes_another_token() -> None:
-    """The training leaves it standing in a word that longest match cuts with a token of step 2."""
+    """The training leaves it in a word that longest match splits with a token of step 2."""
     case = Case(WordCounts.from_pairs([("acb", 3), ("aba", 5), ("ccbac", 6)]), 4, special_tokens=(), max_merges=8)
     assert "##ba" in case.history.segmentation("ccbac", 4)
     assert case.by_token()["##ba"] == DeadReason("covered", "ccbac", "##cb", 2)
@@ -145,6 +145,6 @@ def test_texts_in_words(text: str, begins: bool | None, first: tuple[int, int], 
     for looks in (False, True):
         texts = WordTexts(SimpleNamespace(input=SimpleNamespace(words=["aba", "a", "b\nc", "ba"])))
         if looks:
-            texts.look_at_characters()
+            texts.index_characters()
         assert texts.first(text, begins) == first
         assert texts.count(text, begins) == count

@@ -1,4 +1,4 @@
-"""What longest match makes of a corpus, token by token: compared with the tokenizer's own account word by word."""
+"""What longest match makes of a corpus, token by token, compared with the tokenizer's own results word by word."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def counts_of(pairs: list[tuple[str, int]]) -> WordCounts:
 
 
 def explained(tokenizer: Tokenizer, counts: WordCounts) -> Usage:
-    """Count what `Tokenizer.explain` says of each word."""
+    """Count the tokens that `Tokenizer.explain` reports for each word."""
     vocabulary = tokenizer.vocabulary
     frequencies, words = np.zeros(len(vocabulary), np.int64), np.zeros(len(vocabulary), np.int64)
     unknown = []

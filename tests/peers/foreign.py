@@ -245,7 +245,7 @@ def albert() -> Tokenizer:
 
 
 def unigram_of_bytes() -> Tokenizer:
-    """Return a Unigram model that writes what is unknown as bytes."""
+    """Return a Unigram model with byte fallback."""
     pieces = [("<unk>", 0.0), *((byte, -9.0) for byte in BYTES), *((f"▁{letter}", -3.0) for letter in "thequickdog")]
     pieces += [("the", -2.5), ("qu", -4.5), ("ick", -4.25), ("▁", -3.5), *((letter, -5.0) for letter in "abcdefghij")]
     made = Tokenizer(models.Unigram(list(dict(pieces).items()), 0, byte_fallback=True))

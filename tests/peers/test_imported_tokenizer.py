@@ -1,4 +1,4 @@
-"""Other people's tokenizers: equal to their library, whatever becomes of the process that the library runs in."""
+"""Foreign tokenizers: equal to their library, whatever happens to the process that the library runs in."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def test_a_child_that_was_killed_is_replaced(gpt: ImportedTokenizer) -> None:
 
 
 @pytest.mark.expects_log
-def test_a_child_that_dies_at_its_work_is_told_and_replaced(
+def test_a_child_that_dies_at_its_work_is_reported_and_replaced(
     gpt: ImportedTokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     child = child_of(gpt)
@@ -166,16 +166,16 @@ def test_a_child_that_dies_at_its_work_is_told_and_replaced(
         child.kill()
 
     monkeypatch.setattr(ChildProcess, "send", send_and_kill)
-    with pytest.raises(StudioError, match=r"tokenizer\.json: the tokenizers library broke down over it.* SIGKILL"):
+    with pytest.raises(StudioError, match=r"tokenizer\.json: the tokenizers library crashed on it.* SIGKILL"):
         gpt.encode("The dogs")
     monkeypatch.undo()
     assert gpt.encode("a").tokens == ["a"]
 
 
-def test_a_library_that_panics_is_told_and_replaced(tmp_path: Path, gpt: ImportedTokenizer) -> None:
+def test_a_library_that_panics_is_reported_and_replaced(tmp_path: Path, gpt: ImportedTokenizer) -> None:
     bad = load_tokenizer(spoiled(tmp_path / "bad.json", pre_tokenizer=RUNAWAY))
     child = child_of(gpt)
-    with pytest.raises(StudioError, match=r"bad\.json: the tokenizers library broke down over it: .*retry-limit"):
+    with pytest.raises(StudioError, match=r"bad\.json: the tokenizers library crashed on it: .*retry-limit"):
         bad.encode("a" * 100)
     assert child_of(gpt) != child
     assert bad.encode("b").tokens
@@ -184,17 +184,17 @@ def test_a_library_that_panics_is_told_and_replaced(tmp_path: Path, gpt: Importe
 @pytest.mark.slow
 @pytest.mark.expects_log
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits memory")
-def test_a_file_that_takes_all_memory_is_told(tmp_path: Path, gpt: ImportedTokenizer) -> None:
-    with pytest.raises(StudioError, match=r"bad\.json: the tokenizers library broke down over it"):
+def test_a_file_that_takes_all_memory_is_reported(tmp_path: Path, gpt: ImportedTokenizer) -> None:
+    with pytest.raises(StudioError, match=r"bad\.json: the tokenizers library crashed on it"):
         load_tokenizer(spoiled(tmp_path / "bad.json", normalizer=GROWING))
     assert gpt.encode("a").tokens == ["a"]
 
 
-def test_a_library_that_does_not_end_is_told(gpt: ImportedTokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_library_that_does_not_end_is_reported(gpt: ImportedTokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
     child = child_of(gpt)
     monkeypatch.setattr(imported_tokenizer, "_PATIENCE_SECONDS", 0.0)
     child.suspend()
-    with pytest.raises(StudioError, match="the tokenizers library has not done with it in 0 seconds"):
+    with pytest.raises(StudioError, match="the tokenizers library did not finish within 0 seconds"):
         gpt.encode("The dogs")
     monkeypatch.undo()
     psutil.wait_procs([child], timeout=30)
@@ -235,11 +235,13 @@ def test_several_threads_share_the_child(gpt: ImportedTokenizer) -> None:
     [
         ({"normalizer": {"type": "Else"}}, "the tokenizers library cannot read it: .*NormalizerUntagged"),
         ({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": ["a b c"]}}, "the tokenizers library cannot read it: "),
-        ({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": [], "dropout": 0.5}}, "with dropout every text"),
+        ({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": [], "dropout": 0.5}}, "with dropout, every text"),
         ({"model": {"type": "Unigram", "vocab": [["a", 0]], "unk_id": 1}}, "the tokenizers library cannot read it: "),
     ],
 )
-def test_what_the_library_refuses_is_told_in_one_line(tmp_path: Path, changes: dict[str, object], message: str) -> None:
+def test_what_the_library_refuses_is_reported_in_one_line(
+    tmp_path: Path, changes: dict[str, object], message: str
+) -> None:
     with pytest.raises(StudioError, match=r"bad\.json: " + message) as caught:
         load_tokenizer(spoiled(tmp_path / "bad.json", **changes))
     assert "\n" not in str(caught.value)

@@ -32,7 +32,7 @@ def random_counts(seed: int, words: int = 60, letters: str = "abcde") -> WordCou
 
 @pytest.fixture
 def make_model(qapp: object) -> Iterator[Callable[..., TrainerModel]]:
-    """Return a maker of models; what it is given is for the `FakeTrainer`, without any the trainer is real."""
+    """Return a factory of models; arguments are for the `FakeTrainer`; without any, the trainer is real."""
     models: list[TrainerModel] = []
 
     def make(**fake: Any) -> TrainerModel:

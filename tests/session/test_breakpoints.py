@@ -1,4 +1,4 @@
-"""Breakpoints: where they are hit, against a plain look at every merge; halting; and running to one."""
+"""Breakpoints: where they are hit, against a plain check of every merge; halting; and running to one."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def test_the_next_and_the_previous_hit(marks: StepMarks, model: TrainerModel) ->
     assert watch.hit_at(steps[1]).breakpoints == (Breakpoint("size", number=size + 20),)
 
 
-def test_what_is_disabled_or_taken_away_is_not_hit(marks: StepMarks) -> None:
+def test_what_is_disabled_or_removed_is_not_hit(marks: StepMarks) -> None:
     table, watch = marks.breakpoints, marks.watch
     table.add(Breakpoint("pattern", "."))
     assert len(watch.steps)
@@ -185,7 +185,7 @@ def test_what_is_disabled_or_taken_away_is_not_hit(marks: StepMarks) -> None:
     assert (len(watch.steps), watch.is_set, watch.next_hit(0)) == (0, False, None)
 
 
-def test_a_hostile_pattern_is_given_up(qtbot: QtBot, model: TrainerModel) -> None:
+def test_a_hostile_pattern_is_abandoned(qtbot: QtBot, model: TrainerModel) -> None:
     counts = random_counts(1, words=3, letters="a")
     marks = StepMarks(model, model)
     model.start(type(counts).from_pairs([("a" * 90, 9)]), TrainingConfig(vocab_size=None))

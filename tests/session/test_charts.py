@@ -1,4 +1,4 @@
-"""Curves for the charts: few points, and none that is not in the history."""
+"""Curves for the charts: few points, all of them from the history."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_lengths_are_those_of_the_tokens_written_out(suffix: str | None) -> None
     assert lengths.first(7).tolist() == [len(text) for text in plain[:7]]
 
 
-def test_lengths_begin_anew_with_another_history() -> None:
+def test_lengths_start_over_with_another_history() -> None:
     lengths = TokenLengths()
     for text in ("hug hug pug", "unaffable people"):
         history = train(count_texts([text]), TrainingConfig(vocab_size=40)).history

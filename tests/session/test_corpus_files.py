@@ -1,4 +1,4 @@
-"""The list of files: as a table for Qt, what is done to it, and what a counting says of it."""
+"""The list of files: as a table for Qt, its edits, and the results of a count."""
 
 from __future__ import annotations
 

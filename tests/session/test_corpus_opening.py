@@ -1,4 +1,4 @@
-"""Opening beside the window: a small text is read, everything else becomes a list; and parts of files to look at."""
+"""Opening in the background: a small text is read, everything else becomes a list; and previews of files."""
 
 from __future__ import annotations
 
@@ -87,14 +87,14 @@ def test_what_belongs_into_the_editor(tmp_path: Path, monkeypatch: pytest.Monkey
     assert not is_small_text(str(tmp_path / "a.txt"))
 
 
-def test_what_is_not_there_is_told(qtbot: QtBot, opening: CorpusOpening, tmp_path: Path) -> None:
+def test_what_is_not_there_is_reported(qtbot: QtBot, opening: CorpusOpening, tmp_path: Path) -> None:
     for name, words in (("gone.txt", "does not exist"), ("gone.csv", "does not exist"), ("*.csv", "No file matches")):
         with qtbot.waitSignal(opening.failed, timeout=20_000) as caught:
             opening.open(OpeningOrder((str(tmp_path / name),)))
         assert words in str(caught.args[1])
 
 
-def test_a_listing_that_is_given_up_leaves_nothing(qtbot: QtBot, opening: CorpusOpening, tmp_path: Path) -> None:
+def test_a_listing_that_is_canceled_leaves_nothing(qtbot: QtBot, opening: CorpusOpening, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("a\n", encoding="utf-8")
     with qtbot.assertNotEmitted(opening.files_listed, wait=300):
         opening.open(OpeningOrder((str(tmp_path),)))

@@ -1,4 +1,4 @@
-"""What is known of the files of a corpus: gone, changed, moved."""
+"""The state of the corpus files: gone, changed, moved."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def report(_content: object) -> None:
     raise AssertionError
 
 
-def test_gone_and_changed_files_are_told_and_unknown_ones_are_not(tmp_path: Path) -> None:
+def test_gone_and_changed_files_are_reported_and_unknown_ones_are_not(tmp_path: Path) -> None:
     same, changed, gone, unknown = (tmp_path / name for name in ("a", "b", "c", "d"))
     for path in (same, changed, gone, unknown):
         path.write_text("hug")
@@ -44,7 +44,7 @@ def test_gone_and_changed_files_are_told_and_unknown_ones_are_not(tmp_path: Path
     assert found == ChangedFiles((str(gone),), (str(changed),))
 
 
-def test_a_touched_file_is_another(tmp_path: Path) -> None:
+def test_a_touched_file_has_changed(tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_text("hug")
     known = (reference(path),)
@@ -52,7 +52,7 @@ def test_a_touched_file_is_another(tmp_path: Path) -> None:
     assert changed_files(known, threading.Event(), report) == ChangedFiles((), (str(path),))
 
 
-def test_of_several_files_of_a_name_the_likest_is_taken(tmp_path: Path) -> None:
+def test_of_several_files_of_a_name_the_most_similar_one_is_taken(tmp_path: Path) -> None:
     for folder, text in (("x/en", "hugs"), ("x/ko", "hugs"), ("y/en", "other")):
         (tmp_path / folder).mkdir(parents=True)
         (tmp_path / folder / "a.txt").write_text(text)
@@ -65,7 +65,7 @@ def test_of_several_files_of_a_name_the_likest_is_taken(tmp_path: Path) -> None:
     assert of_another_size == MovedFiles({old: str(tmp_path / "x" / "ko" / "a.txt")}, ())
 
 
-def test_a_search_can_be_given_up(tmp_path: Path) -> None:
+def test_a_search_can_be_canceled(tmp_path: Path) -> None:
     stop = threading.Event()
     stop.set()
     assert moved_files(_Search(str(tmp_path), ("a",), {}), stop, report) is None

@@ -1,4 +1,4 @@
-"""Counting beside the window: the same counts everywhere, and child processes that always end."""
+"""Counting in the background: the same counts everywhere, and child processes that always end."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def test_nothing_of_the_corpus_is_left_in_the_cache(qtbot: QtBot, job: CountingJ
     assert [path for path in set(cache.rglob("*")) - before if "kernels" not in path.parts] == []
 
 
-def test_an_error_in_the_child_is_told_here(qtbot: QtBot, job: CountingJob, tmp_path: Path) -> None:
+def test_an_error_in_the_child_is_reported_here(qtbot: QtBot, job: CountingJob, tmp_path: Path) -> None:
     (tmp_path / "bad.txt").write_bytes(b"ok\n\xff")
     with qtbot.waitSignal(job.failed, timeout=20_000) as caught:
         job.count_files([CorpusFile(str(tmp_path / "bad.txt"))])
@@ -177,7 +177,7 @@ def test_stop_ends_the_child_at_once(qtbot: QtBot, job: CountingJob, delay_ms: i
 
 @needs_proc
 @pytest.mark.expects_log
-def test_a_killed_child_is_told_in_words(qtbot: QtBot, job: CountingJob) -> None:
+def test_a_killed_child_is_reported_in_words(qtbot: QtBot, job: CountingJob) -> None:
     job.count_text(long_text())
     qtbot.waitUntil(lambda: bool(children()), timeout=5000)
     qtbot.wait(300)

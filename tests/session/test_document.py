@@ -114,7 +114,7 @@ def test_new_lines_are_those_of_the_file(document: Document, tmp_path: Path) -> 
     assert document.view_text == "one\ntwo\nthree\nfour"
 
 
-def test_an_editor_that_made_the_edit_is_not_told(qtbot: QtBot, document: Document) -> None:
+def test_an_editor_that_made_the_edit_is_not_notified(qtbot: QtBot, document: Document) -> None:
     with qtbot.assertNotEmitted(document.view_edited):
         document.take_view_edit(0, 0, "a")
     with qtbot.waitSignal(document.view_edited):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Watched:
-    """A watch and what it said."""
+    """A watch and its signals."""
 
     def __init__(self, qtbot: QtBot) -> None:
         self.watch = FileWatch()
@@ -26,12 +26,12 @@ class Watched:
             getattr(self.watch, name).connect(getattr(self, f"_on_{name}"))
 
     def begin(self, *paths: Path) -> None:
-        """Watch and wait for the first look."""
+        """Watch and wait for the first check."""
         self.watch.watch(paths)
         self.qtbot.waitUntil(lambda: None not in self.watch._stamps.values() and not self.watch._job.is_running)
 
     def look(self) -> None:
-        """Have the files looked at and wait for it."""
+        """Check the files and wait for the result."""
         self.watch.check()
         self.qtbot.waitUntil(lambda: not self.watch._job.is_running)
 

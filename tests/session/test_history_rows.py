@@ -20,7 +20,7 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session import history_rows
 from wordpiece_studio.session.history_ranks import token_ranks
 from wordpiece_studio.session.history_rows import HistoryColumn, HistoryFilter, HistoryRows, RowsWanted, _stable_order
-from wordpiece_studio.session.history_search import GivenUp, ends_soon, pattern_finder, tokens_found
+from wordpiece_studio.session.history_search import SearchCanceled, ends_soon, pattern_finder, tokens_found
 from wordpiece_studio.session.history_table import RAW_ROLE, HistoryTableModel
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import Trainer
@@ -140,7 +140,7 @@ def test_hostile_expressions_are_not(pattern: str) -> None:
     assert not ends_soon(pattern, 30)
 
 
-def test_a_hostile_expression_is_given_up() -> None:
+def test_a_hostile_expression_is_abandoned() -> None:
     began = time.process_time()
     with pytest.raises(StudioError, match="takes too long"):
         tokens_found(["ok", "ab" * 30], pattern_finder(HOSTILE, 60))
@@ -162,8 +162,8 @@ def test_tokens_searched_as_lines_are_found_as_each_on_its_own_is(tokens: list[s
     assert tokens_found(tokens, pattern_finder(pattern, 6)).tolist() == expected
 
 
-def test_nobody_who_has_turned_away_is_answered() -> None:
-    with pytest.raises(GivenUp):
+def test_canceled_searches_are_not_answered() -> None:
+    with pytest.raises(SearchCanceled):
         HistoryRows(history()).ordered(RowsWanted(120, HistoryFilter("a")), lambda: True)
 
 
@@ -190,7 +190,7 @@ def settled(qtbot: QtBot, table: HistoryTableModel, act: Callable[[], object]) -
     return steps_of(table)
 
 
-def test_a_long_history_is_put_in_order_beside_the_window(qtbot: QtBot, table: HistoryTableModel) -> None:
+def test_a_long_history_is_put_in_order_in_the_background(qtbot: QtBot, table: HistoryTableModel) -> None:
     table.sort(HistoryColumn.VALUE)
     assert table.is_busy
     assert steps_of(table) == list(range(1, 121))
@@ -212,7 +212,7 @@ def test_only_the_latest_question_is_answered(qtbot: QtBot, table: HistoryTableM
 
 
 @pytest.mark.parametrize(("pattern", "message"), [("(", "no valid regular expression"), (HOSTILE, "takes too long")])
-def test_a_wrong_expression_is_told_and_changes_nothing(qtbot: QtBot, pattern: str, message: str) -> None:
+def test_a_wrong_expression_is_reported_and_changes_nothing(qtbot: QtBot, pattern: str, message: str) -> None:
     trainer = Trainer(WordCounts.from_pairs([("ab" * 30, 1)]), TrainingConfig(max_merges=100))
     merges = trainer.run(100)
     table = HistoryTableModel(MillionModel(trainer.history))  # type: ignore[arg-type]

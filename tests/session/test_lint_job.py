@@ -1,4 +1,4 @@
-"""Looking at a corpus, and mending its text, beside the window: in a thread and in a child process alike."""
+"""Checking a corpus, and repairing its text, in the background: in a thread and in a child process alike."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_the_findings_are_the_same_everywhere(
 
 
 @pytest.mark.parametrize("largest", [lint_job.LARGEST_IN_THREAD, -1])
-def test_a_text_is_mended(
+def test_a_text_is_repaired(
     qtbot: QtBot, jobs: tuple[LintJob, RepairJob], largest: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lint_job, "LARGEST_IN_THREAD", largest)
@@ -76,7 +76,7 @@ def test_a_text_is_mended(
     assert mended.before[: mended.position] + mended.inserted + mended.before[end:] == TEXT.replace("Ã±", "ñ")
 
 
-def test_a_pipeline_of_ones_own_is_looked_at_here(
+def test_a_custom_pipeline_is_checked_here(
     qtbot: QtBot, jobs: tuple[LintJob, RepairJob], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lint_job, "LARGEST_IN_THREAD", -1)
@@ -86,7 +86,7 @@ def test_a_pipeline_of_ones_own_is_looked_at_here(
     assert [finding.kind for finding in found] == ["mojibake"]  # type: ignore[attr-defined]
 
 
-def test_files_are_looked_at_in_a_child(qtbot: QtBot, jobs: tuple[LintJob, RepairJob], tmp_path: Path) -> None:
+def test_files_are_checked_in_a_child(qtbot: QtBot, jobs: tuple[LintJob, RepairJob], tmp_path: Path) -> None:
     pytest.importorskip("wordpiece_studio.corpus.preview")
     path = tmp_path / "one.txt"
     path.write_text(TEXT, encoding="utf-8")
@@ -98,7 +98,7 @@ def test_files_are_looked_at_in_a_child(qtbot: QtBot, jobs: tuple[LintJob, Repai
     assert not found[0].is_sample  # type: ignore[index]
 
 
-def test_nothing_is_heard_of_a_look_that_was_given_up(qtbot: QtBot, jobs: tuple[LintJob, RepairJob]) -> None:
+def test_nothing_is_heard_of_a_check_that_was_canceled(qtbot: QtBot, jobs: tuple[LintJob, RepairJob]) -> None:
     text = TEXT * 2000
     counts = count_texts([text], PIPELINE.normalizer, PIPELINE.pre_tokenizer)
     with qtbot.assertNotEmitted(jobs[0].finished, wait=300):

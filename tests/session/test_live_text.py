@@ -1,4 +1,4 @@
-"""The live text, its lines as they are asked for, against the tokenizer itself."""
+"""The live text, with lines created on demand, against the tokenizer itself."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wordpiece_studio.corpus.counting.counting import count_texts
-from wordpiece_studio.session.live_text import LiveText, cut_lines, stretch_pattern
+from wordpiece_studio.session.live_text import LiveText, cut_lines, segment_pattern
 from wordpiece_studio.session.view_text import TEXT_UNITS, TextUnit, length_in
 from wordpiece_studio.text.bert_normalizer import BertNormalizer
 from wordpiece_studio.text.normalizers import Unchanged
@@ -36,7 +36,7 @@ AT_BLANKS = Pipeline(Unchanged(), WhitespaceSplit())
 
 
 def split_lines(text: str, pipeline: Pipeline = AT_BLANKS) -> list[str]:
-    return cut_lines(text, stretch_pattern(pipeline))
+    return cut_lines(text, segment_pattern(pipeline))
 
 
 def tokenizer_at(run: TrainingRun, step: int) -> Tokenizer:

@@ -42,7 +42,7 @@ def replace(qtbot: QtBot, model: TrainerModel, counts: WordCounts, merges: int) 
 # -- A and B
 
 
-def test_a_marker_is_set_and_taken_away(qtbot: QtBot, trained: TrainerModel) -> None:
+def test_a_marker_is_set_and_removed(qtbot: QtBot, trained: TrainerModel) -> None:
     markers = Markers(trained)
     trained.seek(7)
     with qtbot.waitSignal(markers.changed):
@@ -104,7 +104,7 @@ def test_a_step_is_kept_edited_and_deleted(qtbot: QtBot, trained: TrainerModel) 
     assert [note.text for note in bookmarks.notes] == ["5!", "the tie"]
 
 
-def test_notes_of_another_run_are_kept_and_told_apart(qtbot: QtBot, trained: TrainerModel) -> None:
+def test_notes_of_another_run_are_kept_and_distinguished(qtbot: QtBot, trained: TrainerModel) -> None:
     bookmarks = Bookmarks(trained)
     trained.seek(5)
     bookmarks.keep("five")

@@ -1,4 +1,4 @@
-"""A run that was learned before is shown, walked through and learned on from."""
+"""A run that was trained earlier is shown, stepped through and trained further."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_one_more_merge_and_further(qtbot: QtBot, model: TrainerModel, run: wps.
     assert list(model.history) == list(run.history)[:6]
 
 
-def test_what_does_not_fit_is_told(qtbot: QtBot, model: TrainerModel, run: wps.TrainingRun) -> None:
+def test_what_does_not_fit_is_reported(qtbot: QtBot, model: TrainerModel, run: wps.TrainingRun) -> None:
     other = wps.WordCounts.from_pairs([("xyz", 3)])
     history = restored_history(table_of(run.history), lambda: (other, places_of(run.history)))
     model.open_run(run.counts, run.config, history, None)

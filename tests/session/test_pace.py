@@ -1,4 +1,4 @@
-"""The pace of the machine, and the forecast of time that reckons with it."""
+"""The pace of the machine, and the time forecast that uses it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run that takes the place of another while the corpus is typed: all at once, and never half."""
+"""A run that replaces another while the user types the corpus: all at once, and never in part."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def replaced(qtbot: QtBot, model: TrainerModel, counts: WordCounts, config: Trai
         model.replace(counts, config or TrainingConfig())
 
 
-def test_the_new_run_comes_at_one_stroke(qtbot: QtBot, trained: TrainerModel) -> None:
+def test_the_new_run_comes_all_at_once(qtbot: QtBot, trained: TrainerModel) -> None:
     recorder = Recorder(trained)
     before = trained.history
     trained.replace(OTHER, TrainingConfig(max_merges=3))
@@ -54,7 +54,7 @@ def test_the_new_run_comes_at_one_stroke(qtbot: QtBot, trained: TrainerModel) ->
     assert trained.progress.seconds > 0
 
 
-def test_where_nothing_was_trained_it_is_the_first_run(qtbot: QtBot, model: TrainerModel) -> None:
+def test_if_nothing_was_trained_it_is_the_first_run(qtbot: QtBot, model: TrainerModel) -> None:
     replaced(qtbot, model, OTHER)
     assert model.state is FINISHED
     assert model.is_at_head
@@ -121,7 +121,7 @@ def test_a_command_to_learn_makes_it_void(
     assert model.merge_count == {"start": 6, "train_further": 6, "forget": 0}.get(command, 4)
 
 
-def test_a_run_that_was_whole_when_it_was_given_up_is_not_gone_on_with(
+def test_a_run_that_was_whole_when_it_was_canceled_is_not_continued(
     qtbot: QtBot, trained: TrainerModel, hugs: WordCounts
 ) -> None:
     merges = trained.merge_count
@@ -184,7 +184,7 @@ def test_not_while_a_training_runs_or_pauses(
     assert not model.is_replacing
 
 
-def test_a_listener_may_begin_another_run(qtbot: QtBot, trained: TrainerModel, hugs: WordCounts) -> None:
+def test_a_listener_may_start_another_run(qtbot: QtBot, trained: TrainerModel, hugs: WordCounts) -> None:
     done = []
 
     def begin() -> None:
@@ -198,7 +198,7 @@ def test_a_listener_may_begin_another_run(qtbot: QtBot, trained: TrainerModel, h
     assert (trained.counts, trained.merge_count) == (hugs, 1)
 
 
-def test_what_is_unusual_is_found_out_beside_the_window(qtbot: QtBot, model: TrainerModel) -> None:
+def test_what_is_unusual_is_found_out_in_the_background(qtbot: QtBot, model: TrainerModel) -> None:
     counts = WordCounts.from_pairs([("hug", 1), ("##hug", 2)])
     model.start(counts, TrainingConfig(special_tokens=()))
     qtbot.waitUntil(lambda: model.state is FINISHED)
@@ -209,7 +209,7 @@ def test_what_is_unusual_is_found_out_beside_the_window(qtbot: QtBot, model: Tra
     assert model.notices == ()  # no one asked for this run
 
 
-def test_the_new_run_goes_on_after_a_training_that_was_given_up(qtbot: QtBot, trained: TrainerModel) -> None:
+def test_the_new_run_continues_after_a_training_that_was_canceled(qtbot: QtBot, trained: TrainerModel) -> None:
     """The worker once went on with the engine of the run before, whose merges are others."""
     for _ in range(20):
         replaced(qtbot, trained, OTHER, TrainingConfig(max_merges=2))

@@ -72,7 +72,7 @@ def test_an_impossible_value_is_refused_and_nothing_changes(tmp_path: Path) -> N
     assert not store.path.exists()
 
 
-def test_a_folder_in_place_of_the_file_is_told(tmp_path: Path) -> None:
+def test_a_folder_in_place_of_the_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).mkdir()
     store = SettingsStore(tmp_path)
     assert "cannot be read" in str(store.damage)

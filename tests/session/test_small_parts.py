@@ -100,7 +100,7 @@ def test_cached_kernels_are_loaded_once(qtbot: QtBot, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.expects_log
-def test_kernels_that_cannot_be_loaded_are_told_in_words(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kernels_that_cannot_be_loaded_are_reported_in_words(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     put_in_place(monkeypatch, Kernels(OSError("no LLVM")))
     warmup = KernelWarmup()
     with qtbot.waitSignal(warmup.failed) as caught:
@@ -220,7 +220,7 @@ def wait_in_child(connection: object, package: str) -> None:
     time.sleep(60)
 
 
-def test_no_time_is_promised_towards_a_size_out_of_reach() -> None:
+def test_no_time_is_estimated_for_a_size_out_of_reach() -> None:
     meter = TrainingPace(1.0)
     meter.note(100, 1.0)
     config = TrainingConfig(vocab_size=500)

@@ -90,7 +90,7 @@ def test_another_one_can_begin(qtbot: QtBot, model: TrainerModel, factory: Facto
 
 
 @pytest.mark.expects_log
-def test_what_fails_then_is_not_told(qtbot: QtBot, model: TrainerModel, factory: Factory, hugs: WordCounts) -> None:
+def test_what_fails_then_is_not_reported(qtbot: QtBot, model: TrainerModel, factory: Factory, hugs: WordCounts) -> None:
     factory.error = RuntimeError("late")
     recorder = Recorder(model)
     stopped(model, factory, hugs)

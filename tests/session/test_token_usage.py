@@ -1,4 +1,4 @@
-"""The figures of the step shown: when they are counted, kept, dropped, and that they are right."""
+"""The figures of the current step: when they are counted, cached and dropped, and that they are right."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def test_it_waits_until_the_step_rests(
     assert list(usage._kept) == [37]
 
 
-def test_no_one_looks_any_more(qtbot: QtBot, model: TrainerModel, usage: TokenUsage, widget: QObject) -> None:
+def test_no_one_looks_anymore(qtbot: QtBot, model: TrainerModel, usage: TokenUsage, widget: QObject) -> None:
     usage.set_wanted(widget, True)
     usage.set_wanted(widget, False)
     qtbot.wait(30)

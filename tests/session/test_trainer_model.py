@@ -1,4 +1,4 @@
-"""The observable trainer: what it says, in which order, and what its commands do."""
+"""The observable trainer: its signals, their order, and what its commands do."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from tests.session.conftest import random_counts
 from tests.session.fakes import FakeTrainer, Recorder
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.candidates_beside import find_where_there_is_room
+from wordpiece_studio.session.candidates_beside import find_if_memory_allows
 from wordpiece_studio.session.records import Candidates, Selection, TrainerState
 from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.session.training_messages import Batch
@@ -54,7 +54,7 @@ def test_signals_come_in_strict_order(qtbot: QtBot, model: TrainerModel, hugs: W
         model.start(hugs, TrainingConfig(max_merges=3))
 
 
-def test_each_signal_says_what_is_so(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
+def test_each_signal_says_the_new_value(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
     recorder = Recorder(model)
     trained(qtbot, model, hugs, max_merges=2)
     assert recorder.log == [
@@ -66,7 +66,7 @@ def test_each_signal_says_what_is_so(qtbot: QtBot, model: TrainerModel, hugs: Wo
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_each_merge_is_told_once_and_in_order(qtbot: QtBot, model: TrainerModel, seed: int) -> None:
+def test_each_merge_is_reported_once_and_in_order(qtbot: QtBot, model: TrainerModel, seed: int) -> None:
     counts = random_counts(seed)
     recorder = Recorder(model)
     trained(qtbot, model, counts)
@@ -232,7 +232,7 @@ def test_seeking_stays_within_the_history(qtbot: QtBot, model: TrainerModel, hug
     assert model.step == 0
 
 
-def test_train_further_goes_on_with_the_same_history(qtbot: QtBot, model: TrainerModel) -> None:
+def test_train_further_continues_the_same_history(qtbot: QtBot, model: TrainerModel) -> None:
     counts = random_counts(7)
     history = trained(qtbot, model, counts, max_merges=10).history
     recorder = Recorder(model)
@@ -285,7 +285,7 @@ def test_a_refused_start_keeps_the_old_run(qtbot: QtBot, model: TrainerModel, hu
 @pytest.mark.parametrize(
     ("error", "words"), [(MemoryError(), "memory"), (ZeroDivisionError("float"), "ZeroDivisionError")]
 )
-def test_a_broken_engine_is_told_in_words(
+def test_a_broken_engine_is_reported_in_words(
     qtbot: QtBot, make_model: MakeModel, hugs: WordCounts, error: Exception, words: str
 ) -> None:
     model = make_model(broken_at=7, error=error)
@@ -372,7 +372,7 @@ def test_candidates_of_the_step_before(qtbot: QtBot, model: TrainerModel, hugs: 
     assert caught.args[0].pairs[0].token == model.history[2].token
 
 
-def test_only_the_latest_candidates_are_told(qtbot: QtBot, model: TrainerModel) -> None:
+def test_only_the_latest_candidates_are_reported(qtbot: QtBot, model: TrainerModel) -> None:
     trained(qtbot, model, random_counts(3), max_merges=30)
     recorder = Recorder(model)
     for step in range(30):
@@ -386,7 +386,7 @@ def test_only_the_latest_candidates_are_told(qtbot: QtBot, model: TrainerModel) 
 
 
 def held(*, found: list[str]) -> Callable[..., list[Candidate] | None]:
-    """Return a finder of candidates that notes the steps it is asked for; it finds none at step 1."""
+    """Return a finder of candidates that records the steps requested; it finds none at step 1."""
 
     def find(_history: object, step: int, _limit: int, _stop: object) -> list[Candidate] | None:
         found.append(f"{step} in {threading.current_thread().name}")
@@ -420,7 +420,7 @@ def test_while_training_the_candidates_are_found_beside_it(qtbot: QtBot, hugs: W
     model.close()
 
 
-def test_candidates_found_late_are_not_told(qtbot: QtBot, hugs: WordCounts) -> None:
+def test_candidates_found_late_are_not_reported(qtbot: QtBot, hugs: WordCounts) -> None:
     gate, asked = threading.Event(), threading.Event()
 
     def find(_history: object, step: int, _limit: int, _stop: object) -> list[Candidate]:
@@ -468,12 +468,12 @@ def test_without_memory_for_another_engine_there_are_no_candidates(
     qtbot: QtBot, model: TrainerModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trained(qtbot, model, random_counts(3), max_merges=30)
-    assert find_where_there_is_room(model.history, 3, 5, lambda: False)
+    assert find_if_memory_allows(model.history, 3, 5, lambda: False)
     monkeypatch.setattr("wordpiece_studio.session.candidates_beside.available_memory", lambda: 1000)
-    assert find_where_there_is_room(model.history, 3, 5, lambda: False) is None
+    assert find_if_memory_allows(model.history, 3, 5, lambda: False) is None
 
 
-def test_training_goes_on_from_the_head_after_candidates(qtbot: QtBot, model: TrainerModel) -> None:
+def test_training_continues_from_the_head_after_candidates(qtbot: QtBot, model: TrainerModel) -> None:
     counts = random_counts(11)
     trained(qtbot, model, counts, max_merges=20)
     model.seek(3)
@@ -543,7 +543,7 @@ def test_commands_after_close_do_nothing(qtbot: QtBot, model: TrainerModel, hugs
     assert model.state is IDLE
 
 
-def test_a_run_that_is_forgotten_is_gone_and_another_can_begin(
+def test_a_run_that_is_forgotten_is_gone_and_a_new_one_can_start(
     qtbot: QtBot, model: TrainerModel, hugs: WordCounts
 ) -> None:
     trained(qtbot, model, hugs)

@@ -1,4 +1,4 @@
-"""Places in the text and in the editor, folding, and what a document tells the editor."""
+"""Positions in the text and in the editor, folding, and what a document reports to the editor."""
 
 from __future__ import annotations
 

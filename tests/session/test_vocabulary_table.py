@@ -267,14 +267,14 @@ def test_the_search(qtbot: QtBot, search: VocabularySearch, sought: SoughtText, 
     assert answer.sought == sought
 
 
-def test_a_bad_expression_is_told_at_once(search: VocabularySearch) -> None:
+def test_a_bad_expression_is_reported_at_once(search: VocabularySearch) -> None:
     errors: list[object] = []
     search.failed.connect(errors.append)
     search.begin(SoughtText("(a", True), TOKENS)
     assert "missing )" in str(errors[0])
 
 
-def test_a_hostile_expression_is_given_up(qtbot: QtBot, search: VocabularySearch) -> None:
+def test_a_hostile_expression_is_abandoned(qtbot: QtBot, search: VocabularySearch) -> None:
     with qtbot.waitSignal(search.failed, timeout=5000):
         search.begin(SoughtText("(a|aa)+$(?<!a)", True), TOKENS)
 

@@ -37,7 +37,7 @@ def test_what_is_written(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("suffix", [None, "</w>"])
 @pytest.mark.parametrize("seed", range(5))
-def test_words_come_apart_as_in_the_training_and_in_tokenizers(tmp_path: Path, suffix: str | None, seed: int) -> None:
+def test_words_are_split_as_in_the_training_and_in_tokenizers(tmp_path: Path, suffix: str | None, seed: int) -> None:
     run = trained(suffix, seed)
     step = len(run.history) // 2
     write_bpe_files(tmp_path, run.history, step)
@@ -70,15 +70,15 @@ def test_other_trainings_are_refused(tmp_path: Path, settings: dict[str, Any], m
 def test_symbols_with_blanks_are_refused(tmp_path: Path) -> None:
     counts = count_texts(["a b a b"], "none", "punctuation")
     config = TrainingConfig(objective="count", continuing_subword_prefix="", special_tokens=())
-    with pytest.raises(StudioError, match=r"' .*cannot stand in merges\.txt"):
+    with pytest.raises(StudioError, match=r"' .*cannot appear in merges\.txt"):
         write_bpe_files(tmp_path / "out", train(counts, config).history)
 
 
 @pytest.mark.parametrize(
     ("merges", "message"),
     [
-        (b"#version: 0.2\na b\nab\n", "line 3: this is not two symbols"),
-        (b"a b c\n", "line 1: this is not two symbols"),
+        (b"#version: 0.2\na b\nab\n", "line 3: expected two symbols"),
+        (b"a b c\n", "line 1: expected two symbols"),
         (b"a z\n", "line 1: 'z' is not in the vocabulary"),
         (b"b a\n", "line 1: 'ba' is not in the vocabulary"),
         (b"a b\n\xff\n", "line 2: the byte FF at byte 4 is not UTF-8"),

@@ -1,4 +1,4 @@
-"""What manifests say of a corpus: its hash, its files, and the names that these have where others read them."""
+"""What manifests say about a corpus: its hash, its files, and the published names of these."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_a_change_that_keeps_the_size_is_noticed_by_the_time(files: list[CorpusF
     assert recorded_files(noted)[0].sha256 is None
 
 
-def test_what_is_no_file_on_a_disk_is_not_opened(tmp_path: Path) -> None:
+def test_only_regular_files_are_opened(tmp_path: Path) -> None:
     places = [str(tmp_path), "https://example.org/a.txt", str(tmp_path / "none"), "a\0b"]
     if hasattr(os, "mkfifo"):
         os.mkfifo(tmp_path / "pipe")
@@ -185,7 +185,9 @@ def test_a_corpus_elsewhere_is_looked_for_by_its_name_and_asked_for(
     corpus.parent.mkdir()
     corpus.write_text("hug pug hugs")
     write_export("folder", exported(corpus, TrainingConfig(max_merges=3)), out)
-    with pytest.raises(StudioError, match=r"^corpus\.txt, a file that was trained on, is not there\. Name the corpus"):
+    with pytest.raises(
+        StudioError, match=r"^corpus\.txt, a file that was trained on, does not exist\. Name the corpus"
+    ):
         verify(out)
     assert verify(out, [str(corpus)]).agrees
     monkeypatch.chdir(corpus.parent)

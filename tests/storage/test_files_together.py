@@ -1,4 +1,4 @@
-"""Files of two saves, each of them whole: every reader notices, whichever file is of which save."""
+"""Complete files from two different saves: every reader notices, whichever file is from which save."""
 
 from __future__ import annotations
 
@@ -151,6 +151,6 @@ def test_a_vocabulary_whose_manifest_is_of_another_one_needs_its_pipeline_named(
     assert load_tokenizer(tmp_path / "words.txt").normalizer.name == "lowercase"
     (tmp_path / "words.txt").write_text("[UNK]\nhug\n")
     for steps in ((None, None), ("none", None)):
-        with pytest.raises(StudioError, match=r"another vocabulary than the words\.txt beside it.*name words\.txt"):
+        with pytest.raises(StudioError, match=r"a different vocabulary than the words\.txt beside it.*name words\.txt"):
             load_tokenizer(tmp_path / "words.txt", *steps)
     assert load_tokenizer(tmp_path / "words.txt", "none", "whitespace").normalizer.name == "none"

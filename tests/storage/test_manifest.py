@@ -45,7 +45,7 @@ def manifest() -> Manifest:
     )  # fmt: skip
 
 
-def test_a_manifest_says_all_that_is_needed_to_make_the_vocabulary_again(tmp_path: Path) -> None:
+def test_a_manifest_says_all_that_is_needed_to_reproduce_the_vocabulary(tmp_path: Path) -> None:
     path = tmp_path / "manifest.json"
     path.write_bytes(manifest_bytes(manifest()))
     read = read_manifest(path)
@@ -83,10 +83,10 @@ def test_a_manifest_of_the_first_format_is_read(tmp_path: Path) -> None:
         ({"corpus": {"files": [{"path": "a", "kind": "exe"}]}}, "is damaged"),
         ({"unknown": 1}, "is damaged"),
         ({"training": {"special_tokens": [[]]}}, "is damaged"),
-        ({"normalizer": {"type": "x" * (1 << 20)}}, "are too large"),
+        ({"normalizer": {"type": "x" * (1 << 20)}}, "is too large"),
     ],
 )
-def test_what_is_no_manifest_of_ours_is_refused(tmp_path: Path, change: dict[str, object], message: str) -> None:
+def test_foreign_manifests_are_refused(tmp_path: Path, change: dict[str, object], message: str) -> None:
     (tmp_path / "manifest.json").write_text(json.dumps(json.loads(manifest_bytes(manifest())) | change))
     with pytest.raises(StudioError, match=message):
         read_manifest(tmp_path / "manifest.json")

@@ -1,4 +1,4 @@
-"""Tables of merges: read back exactly, safe in a spreadsheet, whole or not there."""
+"""Tables of merges: read back exactly, safe in a spreadsheet, complete or absent."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_what_is_written_is_read_exactly(tmp_path: Path, kind: str, words: list[
 
 
 @EACH
-def test_rows_stand_in_the_order_wanted(tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_are_in_the_requested_order(tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(merge_table, "_ROWS", 2)
     path, steps, seen = tmp_path / f"merges.{kind}", [5, 1, 3, len(sample()), 2], []
     write_merge_table(path, sample(), np.array(steps), report=lambda *progress: seen.append(progress))
@@ -108,7 +108,7 @@ def test_stopped_or_failed_nothing_is_there(tmp_path: Path, kind: str, monkeypat
 
 
 @EACH
-def test_a_missing_folder_is_told(tmp_path: Path, kind: str) -> None:
+def test_a_missing_folder_is_reported(tmp_path: Path, kind: str) -> None:
     with pytest.raises(StudioError, match="cannot be written"):
         write_merge_table(tmp_path / "none" / f"merges.{kind}", sample())
     with pytest.raises(StudioError, match="does not exist"):
@@ -141,8 +141,8 @@ def test_another_ending_is_refused(tmp_path: Path) -> None:
         pytest.param("parquet", "PAR1", marks=NEEDS_PYARROW),
     ],
 )
-def test_what_is_no_table_of_merges_is_refused(tmp_path: Path, kind: str, content: str) -> None:
+def test_other_files_are_refused(tmp_path: Path, kind: str, content: str) -> None:
     path = tmp_path / f"merges.{kind}"
     path.write_text(content)
-    with pytest.raises(StudioError, match="is no table of merges"):
+    with pytest.raises(StudioError, match="is not a table of merges"):
         read_merge_table(path)

@@ -56,8 +56,8 @@ def test_forms_that_are_understood(path: Path, data: bytes, tokens: list[str]) -
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"", "holds no tokens"),
-        (b"a\nb\nc\na\n", "'a' stands in line 1 and again in line 4"),
+        (b"", "contains no tokens"),
+        (b"a\nb\nc\na\n", "'a' appears on line 1 and again on line 4"),
         (b"a\n\nb\n", "line 2: an empty token"),
         (b"\n", "line 1: an empty token"),
         (b"a\nb \n", "line 2: white space at the end"),
@@ -80,7 +80,7 @@ def test_what_is_refused(path: Path, data: bytes, message: str) -> None:
 @pytest.mark.parametrize("token", ["", "a ", "a\u00a0", "a\nb", "a\r", "a\rb", "a\tb", "\0", "\ud800", "x" * 10_001])
 def test_tokens_that_cannot_be_read_back_are_not_written(path: Path, token: str) -> None:
     path.write_bytes(b"old")
-    with pytest.raises(StudioError, match=r"1 of the tokens cannot stand in a vocab\.txt"):
+    with pytest.raises(StudioError, match=r"1 of the tokens cannot appear in a vocab\.txt"):
         write_vocabulary(path, ["ok", token])
     assert path.read_bytes() == b"old"
 

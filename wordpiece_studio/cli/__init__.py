@@ -1,8 +1,8 @@
-"""The command line: ``wordpiece-studio`` opens the window, its commands do without one.
+"""The command line: ``wordpiece-studio`` opens the window, its commands run without one.
 
-Results go to stdout; progress, warnings and errors go to stderr, an error in one line; with --json an error goes to
-stdout too, as one object. The exit code is 0, or 1 for an error that was reported, 2 for a wrong call, 130 after
-Ctrl-C, 143 when terminated, 129 when the terminal was closed. Nothing is computed here; each command has a module.
+Results go to stdout; progress, warnings and errors go to stderr, an error as one line; with --json, an error also goes
+to stdout, as one object. The exit code is 0, or 1 for a reported error, 2 for a usage error, 130 after Ctrl-C, 143 when
+terminated, 129 when the terminal was closed. Nothing is computed here; each command has its own module.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from wordpiece_studio.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-logging.getLogger("wordpiece_studio").addHandler(logging.NullHandler())  # an error is told in one line, not in two
+logging.getLogger("wordpiece_studio").addHandler(logging.NullHandler())  # an error is reported in one line, not two
 _UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 
 app = typer.Typer(
@@ -53,16 +53,16 @@ def main() -> None:
     stop_on_signals()
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
-        if stream is None:  # closed by whoever started us
+        if stream is None:  # closed by the parent process
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))
         elif hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="backslashreplace")
-    gc.freeze()  # what was loaded stays
+    gc.freeze()  # what has been loaded stays
     gc.enable()
     code = run(sys.argv[1:])
     if "PySide6.QtCore" in sys.modules:
         sys.exit(code)
-    end(code)  # at once: a million words need not be freed one by one
+    end(code)  # at once, without freeing a million words one by one
 
 
 def run(arguments: list[str]) -> int:
@@ -74,7 +74,7 @@ def run(arguments: list[str]) -> int:
         _drop_output()
         return 0
     except SystemExit as ended:
-        if isinstance(ended.__context__, BrokenPipeError):  # how rich ends the help that no one reads
+        if isinstance(ended.__context__, BrokenPipeError):  # how rich ends when its help output is not read
             return 0
         raise
     except _UsageError as error:
@@ -116,7 +116,7 @@ def _open_window(arguments: list[str]) -> int:
 
 
 def _drop_output() -> None:
-    """Let what is still to be written to stdout vanish, or the interpreter complains when it ends."""
+    """Discard pending output to stdout; otherwise the interpreter complains at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -125,7 +125,7 @@ def _window(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
-    """Train WordPiece vocabularies, step through their merges, and tokenize. Without a command: the window."""
+    """Train WordPiece vocabularies, step through their merges, and tokenize. Without a command, open the window."""
     if version:
         print_line(f"{PROGRAM} {__version__}")
     elif context.invoked_subcommand is None:
@@ -133,7 +133,7 @@ def _window(
 
 
 def _fail(text: str, code: int, arguments: Sequence[str], where: Mapping[str, object] | None = None) -> int:
-    """Tell an error, to a program that asked for JSON on stdout too; `where` says what it is about."""
+    """Report an error, also as JSON on stdout if requested; `where` says what it is about."""
     message = " ".join(text.split())
     warn(message)
     if "--json" in arguments[: arguments.index("--") if "--" in arguments else None]:

@@ -54,7 +54,7 @@ def count_command(
     output: Annotated[
         str | None, typer.Option("-o", "--output", metavar="FILE", help="The .tsv, .csv or .parquet file to write.")
     ] = None,
-    top: Annotated[int, typer.Option(help="Print so many of the commonest words.", metavar="N", min=0)] = 0,
+    top: Annotated[int, typer.Option(help="Print this many of the most common words.", metavar="N", min=0)] = 0,
     as_json: JsonOption = False,
     kind: KindOption = None,
     word_counts: WordCountsOption = False,
@@ -70,7 +70,7 @@ def count_command(
     cluster: ClusterOption = None,
     force: ForceOption = False,
 ) -> None:
-    """Count the words of texts, print figures of each file, and write the words as a table."""
+    """Count the words of texts, print figures for each file, and write the words as a table."""
     started = time.monotonic()
     normalizing = with_removal(resolve_normalizer(normalizer), remove)
     sources = listed_sources(context.params)
@@ -82,37 +82,37 @@ def count_command(
         counts = counted_words(context.params, sources, normalizing, report)
     for warning in (*loss_warnings(counts), *detected_encodings(counts.statistics, encoding)):
         warn(warning)
-    commonest = _commonest(counts, top)
+    most_common = _most_common(counts, top)
     lines = [] if as_json else [*table_of_files(counts.statistics.files)]
-    lines += [] if as_json else [f"{number:>12,}  {printable(word)}" for word, number in commonest]
+    lines += [] if as_json else [f"{number:>12,}  {printable(word)}" for word, number in most_common]
     if output is not None:
         manifest = make_counts_manifest(counts, notes.record(), (Path(output).name,), Path(output).parent)
         with results(force=force):
             write_word_counts(output, counts, together=partial(with_side_manifest, manifest))
     seconds = time.monotonic() - started
     if as_json:
-        lines.append(printable_json(_summary(counts, commonest, output, seconds)))
+        lines.append(printable_json(_summary(counts, most_common, output, seconds)))
     else:
         lines.append(count_summary(counts, output, seconds))
     print_line("\n".join(lines))
 
 
 def _check_output(output: str, sources: Sequence[CorpusFile]) -> None:
-    """Check before counting that the table can probably be written, and not over one of the files."""
+    """Check before counting that the table can probably be written, and would not overwrite one of the files."""
     path = Path(output)
     check_table_place(path)
     if path.exists() and any(not is_url(source.path) and path.samefile(source.path) for source in sources):
-        raise StudioError("{path} is one of the files to count", "Write to another one.", path=display_name(output))
+        raise StudioError("{path} is one of the files to count", "Write to another file.", path=display_name(output))
 
 
-def _commonest(counts: WordCounts, number: int) -> list[tuple[str, int]]:
-    """Return the commonest words; among equals the first in the text."""
+def _most_common(counts: WordCounts, number: int) -> list[tuple[str, int]]:
+    """Return the most common words; ties in order of appearance."""
     order = np.argsort(-counts.counts, kind="stable")[:number]
     return [(counts.words[index], int(counts.counts[index])) for index in order]
 
 
 def _summary(
-    counts: WordCounts, commonest: list[tuple[str, int]], output: str | None, seconds: float
+    counts: WordCounts, most_common: list[tuple[str, int]], output: str | None, seconds: float
 ) -> dict[str, Any]:
     statistics = counts.statistics
     names = ("name", "bytes", "lines", "words", "distinct_words", "encoding", "replaced", "skipped_lines")
@@ -129,6 +129,6 @@ def _summary(
         "skipped_lines": statistics.skipped_lines,
         "guessed_tables": statistics.guessed_tables,
         "left_out_files": statistics.left_out_files,
-        "top": commonest,
+        "top": most_common,
         "seconds": round(seconds, 3),
     }

@@ -47,7 +47,7 @@ def encode_command(
     as_json: JsonOption = False,
     dtype: Annotated[str, option("int32, or uint16 for at most 65,536 tokens.", _IDS)] = "int32",
     offsets: Annotated[
-        str | None, option("A .npy file for where each line begins in the ids.", _IDS, metavar="FILE")
+        str | None, option("A .npy file for the index in the ids where each line begins.", _IDS, metavar="FILE")
     ] = None,
     add_special_tokens: Annotated[
         bool, typer.Option("--add-special-tokens", help="[CLS] and [SEP] around every line.", rich_help_panel=_IDS)
@@ -61,7 +61,7 @@ def encode_command(
     errors: ErrorsOption = "strict",
     force: ForceOption = False,
 ) -> None:
-    """Write the ids of whole files, line after line, as one array for numpy.load."""
+    """Write the ids of whole files, line by line, as one array for numpy.load."""
     from wordpiece_studio.tokenizer.corpus_encoding import write_ids  # no other command needs it
 
     started = time.monotonic()

@@ -1,4 +1,4 @@
-"""What the command line says in words: summaries, warnings, errors that name its options. Nothing is printed."""
+"""The texts of the command line: summaries, warnings, errors that name its options. Nothing is printed here."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 STDIN = "stdin"
 _MOST_FILES = 100
 
-# How an error's template begins -> the option that it is about.
+# The beginning of an error's template -> the option that it is about.
 _OPTIONS = {
     "A vocabulary of {size": "--vocab-size",
     "At least one process": "--processes",
@@ -53,13 +53,13 @@ _ADVICE_WITH_OPTIONS = {
     UNDECODABLE_ADVICE: "Give the encoding with --encoding, or use --errors replace or --errors skip-line.",
     BINARY_ADVICE: "If it is text in UTF-16, use --encoding utf-16-le or utf-16-be; or use --errors replace or "
     "--errors skip-line.",
-    SKIP_ADVICE: "Mend it, or leave out such lines with --errors skip-line.",
-    CHARACTERS_ADVICE: "Use --errors replace to have such characters replaced, or --errors skip-line to leave out such "
+    SKIP_ADVICE: "Fix it, or skip such lines with --errors skip-line.",
+    CHARACTERS_ADVICE: "Use --errors replace to have such characters replaced, or --errors skip-line to skip such "
     "lines.",
-    QUOTE_ADVICE: "Mend it: a cell in quotes ends with its quote, and a quote in it is doubled. Or leave out such "
-    "lines with --errors skip-line.",
+    QUOTE_ADVICE: "Fix it: a quoted cell ends with its quote, and a quote in it is doubled. Or skip such lines with "
+    "--errors skip-line.",
     NAME_COLUMN_ADVICE: "Name the one to read with --column.",
-    NO_FILE_ADVICE: "Name a file on a disk, or a pipe alone; or pipe the text in and name - for stdin.",
+    NO_FILE_ADVICE: "Name a regular file or a single pipe; or pipe the text in and name - for stdin.",
     REPLACE_ADVICE: "Replace it with --force, or write to another place.",
 }
 _ADVICE_WITHOUT = {
@@ -69,7 +69,7 @@ _ADVICE_WITHOUT = {
 
 
 def error_words(error: StudioError, command: str = "") -> str:
-    """Return an error in one line; settings and advice are called by the options of the command."""
+    """Return an error as one line; settings and advice refer to the command's options."""
     has_options = command in ("train", "count", "encode")
     advice = (_ADVICE_WITH_OPTIONS if has_options else _ADVICE_WITHOUT).get(error.advice_template, error.advice)
     if has_options and (guess := error.values.get("guess")):
@@ -84,7 +84,7 @@ def error_words(error: StudioError, command: str = "") -> str:
 
 
 def place_of(error: StudioError) -> dict[str, object]:
-    """Return the file that an error is about, and the line or row and the byte, as far as it names them."""
+    """Return the file that an error is about, and the line or row and the byte, if it names them."""
     values, template = error.values, error.what_template
     file = next((values[name] for name in ("path", "source", "vocabulary") if name in values), None)
     line = "row" if "row {line}" in template or values.get("kind") == "row" else "line"
@@ -93,7 +93,7 @@ def place_of(error: StudioError) -> dict[str, object]:
 
 
 def summary_words(trainer: Trainer, output: str, seconds: float) -> str:
-    """Return what a training came to, and why it ended."""
+    """Return the result of a training, and why it ended."""
     tokens, merges = len(trainer.vocabulary), len(trainer.history)
     figures = f"{_number(tokens, 'token')} after {_number(merges, 'merge')} in {seconds:.1f} s"
     reason = _stop_words(trainer.stop_reason or "", trainer.config)
@@ -102,7 +102,7 @@ def summary_words(trainer: Trainer, output: str, seconds: float) -> str:
 
 
 def loss_warnings(counts: WordCounts) -> list[str]:
-    """Return a sentence on everything that was not counted as it stands."""
+    """Return a sentence about everything that was skipped or altered in counting."""
     statistics = counts.statistics
     left_out = [f"{_left_out(counts)}."] if statistics.skipped_words else []
     if statistics.rare_words:
@@ -113,7 +113,7 @@ def loss_warnings(counts: WordCounts) -> list[str]:
 
 
 def reading_warnings(statistics: CorpusStatistics) -> list[str]:
-    """Return a sentence on everything that was not read as it stands."""
+    """Return a sentence about everything that was skipped or altered in reading."""
     warnings = []
     if statistics.replaced:
         warnings.append(f"{_number(statistics.replaced, 'undecodable place')} {_was(statistics.replaced)} replaced.")
@@ -132,13 +132,13 @@ def reading_warnings(statistics: CorpusStatistics) -> list[str]:
 
 
 def detected_encodings(statistics: CorpusStatistics, encoding: str | None) -> list[str]:
-    """Return a sentence on every file that was read in another encoding than UTF-8 because it looks like it."""
+    """Return a sentence about every file that was detected to be in an encoding other than UTF-8."""
     files = statistics.files if encoding == DETECT else ()
     return [f"{file.name} was read as {file.encoding.upper()}." for file in files if file.encoding != "utf-8"]
 
 
 def table_of_files(files: Sequence[FileStatistics]) -> list[str]:
-    """Return the lines of a table with the figures of each file; of very many only the first."""
+    """Return the lines of a table with the figures of each file; if there are very many, only the first."""
     rows: list[tuple[str, ...]] = [("file", "encoding", "bytes", "lines", "words", "distinct")]
     for file in files[:_MOST_FILES]:
         figures = (file.bytes, file.lines, file.words, file.distinct_words)
@@ -154,13 +154,13 @@ def table_of_files(files: Sequence[FileStatistics]) -> list[str]:
 
 
 def count_summary(counts: WordCounts, output: str | None, seconds: float) -> str:
-    """Return what counting came to."""
+    """Return the result of counting."""
     figures = f"{_number(counts.total, 'word')}, {len(counts):,} distinct, in {seconds:.1f} s"
     return f"{figures}, written to {display_name(output)}" if output else figures
 
 
 def no_words(files: Sequence[str], counts: WordCounts) -> StudioError:
-    """Return what to tell of files that hold no words, or only such as are too long."""
+    """Return the error for files that contain no words, or only words that are too long."""
     names = ", ".join(STDIN if name == "-" else display_name(name) for name in files[:3])
     names += ", …" if len(files) > 3 else ""
     if counts.statistics.skipped_words:
@@ -174,7 +174,7 @@ def no_words(files: Sequence[str], counts: WordCounts) -> StudioError:
 
 
 def encoding_summary(statistics: EncodingStatistics, unk_token: str, output: str, seconds: float) -> str:
-    """Return what the encoding of a corpus came to."""
+    """Return the result of encoding a corpus."""
     megabytes = statistics.corpus.bytes / 1e6
     figures = f"{_number(statistics.tokens, 'token')} of {_number(statistics.texts, 'text')} in {seconds:.1f} s"
     share = statistics.unknown / max(statistics.tokens, 1)
@@ -183,27 +183,27 @@ def encoding_summary(statistics: EncodingStatistics, unk_token: str, output: str
 
 
 def no_unknown_token(unk_token: str, done: str = "printed") -> str:
-    """Return what to tell when words have no id."""
+    """Return the warning for words without an id."""
     return f"The vocabulary has no {unk_token}: words that it cannot spell have no id and are {done} as {NO_ID}."
 
 
 def guessed_case(tokenizer: AnyTokenizer, vocab: str) -> list[str]:
-    """Return a sentence if it was only guessed that a vocabulary is cased, or uncased."""
+    """Return a sentence if it was only guessed whether a vocabulary is cased."""
     if not isinstance(tokenizer, Tokenizer) or not tokenizer.is_normalizer_guessed:
         return []
-    normalizer = tokenizer.normalizer.name.partition("+")[0]  # characters may be removed besides
+    normalizer = tokenizer.normalizer.name.partition("+")[0]  # characters may also be removed
     if normalizer == "bert-cased":
         case, other = "cased", "bert-uncased, which is what the BertTokenizer of transformers does"
     else:
         case, other = "uncased, as its tokens have no capitals", "bert-cased"
     return [
-        f"Nothing beside {display_name(vocab)} says how text is read; it is taken for {case} (--normalizer "
+        f"Nothing beside {display_name(vocab)} says how text is read; it is assumed to be {case} (--normalizer "
         f"{normalizer}). If that is wrong, use --normalizer {other}."
     ]
 
 
 def ladder(trace: WordTrace, max_word_length: int) -> str:
-    """Return what longest match tried for a word, a line for each position, ready to be printed."""
+    """Return the pieces that longest match tried for a word, one line per position, ready to print."""
     lines = [trace.word]
     for position in trace.positions:
         tried = "  ".join(f"{trial.candidate} {'✓' if trial.matched else '✗'}" for trial in position.tried)
@@ -233,19 +233,19 @@ def _left_out_files(statistics: CorpusStatistics) -> str:
     files = f"{example} was" if number == 1 else f"{_number(number, 'file')} were"
     example = "" if number == 1 else f", such as {example}"
     return (
-        f"{files} left out{example}: of a folder only names that end in {', '.join(FOLDER_SUFFIXES)} are read. Name "
-        "others one by one, or by a pattern."
+        f"{files} left out{example}: in a folder, only names that end in {', '.join(FOLDER_SUFFIXES)} are read. Name "
+        "others individually or by a pattern."
     )
 
 
 def _stop_words(reason: str, config: TrainingConfig) -> str:
     words = {
-        "vocab_size": "the vocabulary has the size asked for",
+        "vocab_size": "the vocabulary has the requested size",
         "no_pair": "no pair is left",
         "min_frequency": f"no pair occurs {config.min_frequency:,} times or more",
         "min_value": f"no pair has a value of {config.min_value} or more",
-        "max_merges": "as many merges as asked for",
-        "max_seconds": "the time is over",
+        "max_merges": "the requested number of merges",
+        "max_seconds": "the time limit was reached",
     }
     return words.get(reason, reason)
 

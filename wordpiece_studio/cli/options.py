@@ -1,6 +1,6 @@
-"""Options that several commands have, and what they come to: the tokenizer that is read, and where results are written.
+"""Options shared by several commands, and their effects: the tokenizer that is read, and where results are written.
 
-Results are put in place all together at the very end, and over no one else's files.
+Results are put in place together at the very end, and never over foreign files.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ TEXT, CHOICE, STOP, ALPHABET = "Reading the text", "Choosing the merges", "Stopp
 
 
 def option(text: str, panel: str, **more: Any) -> Any:
-    """Return an option that is listed under the heading `panel`."""
+    """Return an option listed under the heading `panel`."""
     return typer.Option(help=text, rich_help_panel=panel, **more)
 
 
@@ -44,12 +44,12 @@ VocabOption = Annotated[
     str, typer.Option(help="A folder that train wrote, or a vocab.txt or tokenizer.json.", metavar="DIR|FILE")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
-GivenOption = Annotated[str | None, option("Instead of what the vocabulary was trained with.", TEXT)]
+GivenOption = Annotated[str | None, option("Instead of the one the vocabulary was trained with.", TEXT)]
 RemoveOption = Annotated[str, option("Characters to remove after normalizing.", TEXT, metavar="CHARACTERS")]
-FILES = "Files, folders and patterns: text, jsonl, csv, tsv or parquet, maybe compressed; or - for stdin, or a pipe."
+FILES = "Files, folders and patterns: text, jsonl, csv, tsv or parquet, also compressed; or - for stdin, or a pipe."
 KindOption = Annotated[
     str | None,
-    option(f"{', '.join(get_args(FileKind))}; if not what the names end in.", TEXT, metavar="KIND"),
+    option(f"{', '.join(get_args(FileKind))}; if not given by the file extension.", TEXT, metavar="KIND"),
 ]
 WordCountsOption = Annotated[
     bool, typer.Option("--word-counts", help="The files are tables of words and counts.", rich_help_panel=TEXT)
@@ -60,9 +60,9 @@ ColumnOption = Annotated[
 EncodingOption = Annotated[
     str | None, option("The files' encoding, if not UTF-8; or detect.", TEXT, metavar="NAME|detect")
 ]
-ErrorsOption = Annotated[str, option("For lines that are faulty: strict, replace or skip-line.", TEXT)]
+ErrorsOption = Annotated[str, option("For faulty lines: strict, replace or skip-line.", TEXT)]
 ProcessesOption = Annotated[
-    int | None, option("How many count at the same time.", TEXT, metavar="N", show_default="as many as pay")
+    int | None, option("How many processes count at once.", TEXT, metavar="N", show_default="as many as pay off")
 ]
 ClusterOption = Annotated[
     str | None,
@@ -71,10 +71,10 @@ ClusterOption = Annotated[
 HistoryOption = Annotated[
     str | None, typer.Option(help="Also write all merges, to a .csv, .jsonl or .parquet file.", metavar="FILE")
 ]
-MinCountOption = Annotated[int, option("Rarer words are left out.", TEXT, metavar="N", min=1)]
+MinCountOption = Annotated[int, option("Skip rarer words.", TEXT, metavar="N", min=1)]
 NormalizerOption = Annotated[str, option(_NORMALIZERS, TEXT)]
 PreTokenizerOption = Annotated[str, option(_PRE_TOKENIZERS, TEXT)]
-LongestWordOption = Annotated[int, option("Longer words are left out.", TEXT)]
+LongestWordOption = Annotated[int, option("Skip longer words.", TEXT)]
 
 
 def with_removal(normalizer: Normalizer, characters: str) -> Normalizer:
@@ -90,7 +90,7 @@ def loaded_tokenizer(vocab: str, normalizer: str | None, pre_tokenizer: str | No
     StudioError
         If there is none.
     """
-    from wordpiece_studio.storage.tokenizer_loading import load_wordpiece_tokenizer  # which reads many formats
+    from wordpiece_studio.storage.tokenizer_loading import load_wordpiece_tokenizer  # large: it reads many formats
 
     _check_default(vocab)
     tokenizer = load_wordpiece_tokenizer(vocab, normalizer, pre_tokenizer)
@@ -98,7 +98,7 @@ def loaded_tokenizer(vocab: str, normalizer: str | None, pre_tokenizer: str | No
 
 
 def any_loaded_tokenizer(vocab: str, normalizer: str | None, pre_tokenizer: str | None, remove: str) -> AnyTokenizer:
-    """Return the tokenizer that the options name, be it one that can only be tokenized with.
+    """Return the tokenizer that the options name, including one that can only tokenize.
 
     Raises
     ------
@@ -112,7 +112,7 @@ def any_loaded_tokenizer(vocab: str, normalizer: str | None, pre_tokenizer: str 
     if isinstance(tokenizer, Tokenizer):
         return _with_removal(tokenizer, remove)
     if remove:
-        raise StudioError("Nothing can be removed before a {kind} model", "Leave --remove out.", kind=tokenizer.kind)
+        raise StudioError("Nothing can be removed before a {kind} model", "Omit --remove.", kind=tokenizer.kind)
     return tokenizer
 
 
@@ -120,7 +120,7 @@ def _check_default(vocab: str) -> None:
     from wordpiece_studio.storage.tokenizer_loading import KNOWN_FILES
 
     if vocab == "." and not any(Path(name).exists() for name in KNOWN_FILES):
-        what = "There is no vocab.txt and no tokenizer.json in this folder"
+        what = "This folder has no vocab.txt and no tokenizer.json"
         raise StudioError(what, "Name a vocabulary with --vocab.")
 
 
@@ -136,29 +136,29 @@ def _with_removal(tokenizer: Tokenizer, remove: str) -> Tokenizer:
 
 ForceOption = Annotated[
     bool,
-    typer.Option("--force", help="Replace files that this program did not write, or that were changed since."),
+    typer.Option("--force", help="Replace files that this program did not write or that have changed since."),
 ]
 
 
 def check_results(paths: Iterable[str | os.PathLike[str]], *, force: bool) -> None:
-    """Check before the work that its results may be put at `paths`, and their manifests beside them.
+    """Check beforehand that results may be written to `paths`, with their manifests beside them.
 
     Raises
     ------
     StudioError
-        If a file is there that only `force` replaces.
+        If a file exists that only `force` may replace.
     """
     for path in () if force else paths:
-        check_replaceable(side_manifest(path))  # first: without it nothing is known of the file
+        check_replaceable(side_manifest(path))  # first: without it, nothing is known about the file
         check_replaceable(path)
 
 
 def results(*, force: bool) -> AbstractContextManager[object]:
-    """Have what is written in the block put in place at its end, which is the end of the command.
+    """Put the files written in the block in place at its end, which is the end of the command.
 
     Raises
     ------
     StudioError
-        If a file is there that only `force` replaces; or one cannot be written. Nothing is written then.
+        If a file exists that only `force` may replace, or one cannot be written. Then nothing is written.
     """
     return written_together(are_results=True, check=None if force else check_replaceable)

@@ -1,6 +1,6 @@
-"""The texts that commands read, as their options say, counting their words, and what manifests say of them.
+"""The texts that commands read according to their options, counting their words, and their records for manifests.
 
-The files are noted before they are counted, and hashed beside other work.
+The state of the files is recorded before they are counted, and they are hashed in the background.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _READING = ("column", "encoding", "errors")
 
 
 def listed_sources(options: Mapping[str, Any]) -> Listing | None:
-    """Return the files that the options name; None if that is standard input or a pipe.
+    """Return the files that the options name; None for standard input or a pipe.
 
     Raises
     ------
@@ -49,12 +49,12 @@ def listed_sources(options: Mapping[str, Any]) -> Listing | None:
 
 @contextmanager
 def opened_stdin(options: Mapping[str, Any]) -> Iterator[TextStream | RowSource]:
-    """Open standard input, or the pipe that is named, to be read as the options say, while the block runs.
+    """Open standard input or the named pipe for the duration of the block, with the reading options.
 
     Raises
     ------
     StudioError
-        If it is closed, or cannot be read so.
+        If it is closed, or cannot be read that way.
     """
     (name,) = options["files"]
     reading = {name: options[name] for name in _READING}
@@ -65,7 +65,7 @@ def opened_stdin(options: Mapping[str, Any]) -> Iterator[TextStream | RowSource]
 def counted_words(
     options: Mapping[str, Any], files: Listing | None, normalizer: Normalizer, report: Report
 ) -> WordCounts:
-    """Return the words of files, or of standard input, counted as the options say.
+    """Return the words of files, or of standard input, counted according to the options.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def counted_words(
     """
     counting = {name: options[name] for name in ("pre_tokenizer", "max_word_length")}
 
-    def tell(progress: CountingProgress) -> None:
+    def report_progress(progress: CountingProgress) -> None:
         report("Counting", progress.bytes_done, progress.bytes_total)
 
     if files is None:
@@ -90,9 +90,9 @@ def counted_words(
         counts = counts.at_least(options["min_count"])
     else:
         counting |= {name: options[name] for name in ("processes", "cluster", "min_count")}
-        counts = count_words(files, normalizer, **counting, progress=tell)
+        counts = count_words(files, normalizer, **counting, progress=report_progress)
     if not counts and counts.statistics.rare_words:
-        raise StudioError("No word occurs {n:,} times or more", "Leave out fewer words.", n=options["min_count"])
+        raise StudioError("No word occurs {n:,} times or more", "Skip fewer words.", n=options["min_count"])
     if not counts:
         raise no_words(options["files"], counts)
     return counts
@@ -112,7 +112,7 @@ def _kind(options: Mapping[str, Any]) -> FileKind | None:
 
 
 class CorpusNotes:
-    """The files of a corpus as they are before they are counted.
+    """The state of the corpus files before they are counted.
 
     Parameters
     ----------
@@ -129,12 +129,12 @@ class CorpusNotes:
         self._hashing: HashingBeside | None = None
 
     def hash_beside(self) -> None:
-        """Begin to hash the files, beside what the program does meanwhile."""
+        """Start hashing the files in the background."""
         if self._noted is not None and self._hashing is None:
             self._hashing = HashingBeside(self._noted)
 
     def record(self) -> CorpusRecord:
-        """Wait for the hashes and return what the manifest says."""
+        """Wait for the hashes and return the record for the manifest."""
         self.hash_beside()
         if self._hashing is None:
             return CorpusRecord(

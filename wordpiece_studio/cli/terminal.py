@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 PROGRAM = "wordpiece-studio"
 
 
-_CLEAR, _CLEAR_ABOVE = b"\r\x1b[2K\x1b[?25h", b"\x1b[1A\x1b[2K"  # with the cursor, which the bars hide
+_CLEAR, _CLEAR_ABOVE = b"\r\x1b[2K\x1b[?25h", b"\x1b[1A\x1b[2K"  # also shows the cursor, which the bars hide
 
 
 class OutputClosed(Exception):
-    """Whoever read our output wants no more, as in ``| head``."""
+    """The reader of our output has closed it, as in ``| head``."""
 
 
 def print_line(text: str) -> None:
@@ -52,13 +52,13 @@ def stdin() -> BufferedIOBase:
     StudioError
         If it is closed.
     """
-    if sys.stdin is None:  # closed by whoever started us
+    if sys.stdin is None:  # closed by the parent process
         raise StudioError("There is nothing to read: stdin is closed", "Name a file or give a text instead.")
     return cast("BufferedIOBase", sys.stdin.buffer)
 
 
 def is_stream(files: list[str]) -> bool:
-    """Return whether what was named is no list of files but ``-``, or a pipe such as the shell makes of ``<(…)``.
+    """Return whether the argument is ``-`` or a pipe, such as the shell makes of ``<(…)``, instead of a list of files.
 
     Raises
     ------
@@ -66,13 +66,13 @@ def is_stream(files: list[str]) -> bool:
         If standard input is one of several.
     """
     if "-" in files and len(files) > 1:
-        raise StudioError("Stdin is read alone", "Write the text to a file and name it.")
+        raise StudioError("Stdin cannot be combined with files", "Write the text to a file and name it.")
     return files == ["-"] or (len(files) == 1 and Path(files[0]).is_fifo())
 
 
 @contextmanager
 def opened_bytes(name: str) -> Iterator[BufferedIOBase]:
-    """Open a pipe while the block runs; ``-`` is standard input.
+    """Open a pipe for the duration of the block; ``-`` is standard input.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def opened_bytes(name: str) -> Iterator[BufferedIOBase]:
 
 @contextmanager
 def progress(*, of_bytes: bool = False) -> Iterator[Report]:
-    """Show a progress bar on stderr while the block runs, if someone is there to see it."""
+    """Show a progress bar on stderr during the block, if stderr is a terminal."""
     if not sys.stderr.isatty():
         yield lambda *_: None
         return

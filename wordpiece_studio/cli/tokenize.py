@@ -42,7 +42,7 @@ def tokenize_command(
     ids: Annotated[bool, typer.Option("--ids", help="Print ids, not tokens.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Tokenize text: a line of tokens for every line."""
+    """Tokenize text: one line of tokens per line."""
     tokenizer = any_loaded_tokenizer(vocab, normalizer, pre_tokenizer, remove)
     for warning in guessed_case(tokenizer, vocab):
         warn(warning)
@@ -70,7 +70,7 @@ def _encoded(tokenizer: AnyTokenizer, lines: Iterable[str]) -> Iterator[tuple[st
         try:
             encodings = tokenizer.encode_batch(portion)
         except StudioError:
-            encodings = map(tokenizer.encode, portion)  # those before the line at fault are printed
+            encodings = map(tokenizer.encode, portion)  # so that lines before the faulty one are printed
         yield from zip(portion, encodings, strict=True)
 
 
@@ -82,11 +82,11 @@ def explain_command(
     remove: RemoveOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Show which candidates longest match tries for a word, and why it is unknown if it is."""
+    """Show which pieces longest match tries for a word, and why the word is unknown, if it is."""
     tokenizer = loaded_tokenizer(vocab, normalizer, pre_tokenizer, remove)
     words = tokenizer.pipeline.words(word)
     if not words:
-        raise StudioError("There is no word in {text!r}", "Give one.", text=word)
+        raise StudioError("There is no word in {text!r}", "Give a word.", text=word)
     for warning in guessed_case(tokenizer, vocab):
         warn(warning)
     for trace in map(tokenizer.explain, words):
@@ -94,9 +94,9 @@ def explain_command(
 
 
 def _portions_as_they_come(lines: Iterable[str]) -> Iterator[list[str]]:
-    """Yield lines in lists: all that have come while the last was worked on, so that none waits for others to come.
+    """Yield lists of the lines that arrived while the last list was processed, so that no line waits for others.
 
-    They are read in a thread. If reading fails, that is raised when the lines before have been yielded.
+    They are read in a thread. If reading fails, the error is raised after the preceding lines have been yielded.
     """
     arriving = _Arriving()
     threading.Thread(target=arriving.read, args=(lines,), daemon=True, name="reading lines").start()
@@ -108,7 +108,7 @@ def _portions_as_they_come(lines: Iterable[str]) -> Iterator[list[str]]:
 
 
 class _Arriving:
-    """Lines that were read and not taken yet."""
+    """Lines that have been read but not taken yet."""
 
     def __init__(self) -> None:
         self._lines: list[str] = []
@@ -118,7 +118,7 @@ class _Arriving:
         self._changed = threading.Condition()
 
     def read(self, lines: Iterable[str]) -> None:
-        """Read all lines, no faster than they are taken; of the thread."""
+        """Read all lines, no faster than they are taken; runs in the thread."""
         try:
             for line in lines:
                 with self._changed:
@@ -134,7 +134,7 @@ class _Arriving:
             self.stop()
 
     def take(self) -> list[str]:
-        """Return all lines that are there, at least one; none at the end."""
+        """Return all available lines, at least one; none at the end."""
         with self._changed:
             self._changed.wait_for(lambda: self._lines or self._is_over)
             portion, self._lines, self._characters = self._lines, [], 0
@@ -144,7 +144,7 @@ class _Arriving:
         return portion
 
     def stop(self) -> None:
-        """Let no more lines come."""
+        """Stop the reading."""
         with self._changed:
             self._is_over = True
             self._changed.notify()

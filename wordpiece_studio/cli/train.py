@@ -47,7 +47,7 @@ from wordpiece_studio.storage.exports import (
     BPE_FILES,
     COUNTS_FILE,
     Exported,
-    check_tokenizer_is_not_torn,
+    check_tokenizer_stays_whole,
     counts_name,
     manifest_of,
     write_export,
@@ -77,17 +77,17 @@ if TYPE_CHECKING:
 OnlyOption = Annotated[
     str | None,
     typer.Option(
-        help="Write vocab.txt or tokenizer.json alone, where the other cannot hold the tokenizer.",
+        help="Write vocab.txt or tokenizer.json alone, if the other cannot express the tokenizer.",
         metavar="vocab.txt|tokenizer.json",
     ),
 ]
 _ADVICE_WITH_OPTION = {
-    VOCABULARY_ALONE_ADVICE: "Use --only vocab.txt: any program reads its tokens, and the Studio finds in the file "
+    VOCABULARY_ALONE_ADVICE: "Use --only vocab.txt: any program can read its tokens, and the Studio finds in the file "
     "beside it how text becomes words.",
     JSON_ALONE_ADVICE: "Use --only tokenizer.json; or choose a normalizer that removes such characters.",
 }
-_SLICE = 1000  # merges between two looks at the progress bar
-_BIG = 8 << 20  # bytes of text from which on the compiled engine will be needed, most probably
+_SLICE = 1000  # merges between two updates of the progress bar
+_BIG = 8 << 20  # bytes of text beyond which the compiled engine will probably be needed
 
 
 def train_command(
@@ -108,8 +108,8 @@ def train_command(
     processes: ProcessesOption = None,
     cluster: ClusterOption = None,
     objective: Annotated[str, option("score, likelihood or count.", CHOICE)] = "score",
-    tie: Annotated[str, option("Among equals: first in the corpus, or smallest ids.", CHOICE)] = "first",
-    min_frequency: Annotated[int, option("Rarer pairs are not merged.", CHOICE)] = 0,
+    tie: Annotated[str, option("On ties: first in the corpus, or smallest ids.", CHOICE)] = "first",
+    min_frequency: Annotated[int, option("Do not merge rarer pairs.", CHOICE)] = 0,
     max_token_length: Annotated[int | None, option("In characters.", CHOICE)] = None,
     vocab_size: Annotated[int | None, option("At this many tokens.", STOP, metavar="N")] = None,
     max_merges: Annotated[int | None, option("After this many merges.", STOP)] = None,
@@ -118,12 +118,12 @@ def train_command(
     alphabet: Annotated[str, option("Layout: seen or huggingface.", ALPHABET)] = "seen",
     alphabet_limit: Annotated[int | None, option("At most this many characters.", ALPHABET)] = None,
     alphabet_overflow: Annotated[str, option("Words with others: unk skips, remove cuts.", ALPHABET)] = "unk",
-    initial_alphabet: Annotated[str, option("Symbols to have always, separated by blanks.", ALPHABET)] = "",
-    continuing_order: Annotated[str | None, option("Order of continuing symbols, by blanks.", ALPHABET)] = None,
+    initial_alphabet: Annotated[str, option("Symbols always included, separated by spaces.", ALPHABET)] = "",
+    continuing_order: Annotated[str | None, option("Order of continuing symbols, space-separated.", ALPHABET)] = None,
     special_tokens: Annotated[
-        str, option("The first ids, by blanks; empty for none.", ALPHABET, show_default="BERT's five")
+        str, option("The first ids, space-separated; empty: none.", ALPHABET, show_default="BERT's five")
     ] = " ".join(BERT_SPECIAL_TOKENS),
-    continuing_subword_prefix: Annotated[str, option("Before what begins no word.", ALPHABET)] = "##",
+    continuing_subword_prefix: Annotated[str, option("Before symbols inside a word.", ALPHABET)] = "##",
     end_of_word_suffix: Annotated[str | None, option("After every word, for byte pair encoding.", ALPHABET)] = None,
     end_of_word: Annotated[str, option("The suffix is a symbol, or attached.", ALPHABET)] = "symbol",
     history: HistoryOption = None,
@@ -135,7 +135,7 @@ def train_command(
     """Learn a vocabulary from texts and write it to a folder."""
     started, config, chosen = time.monotonic(), _config(context.params), checked_only(only)
     normalizing = with_removal(resolve_normalizer(normalizer), remove)
-    # Told before the words are counted what could not be written in the end.
+    # Report what could not be written in the end before counting the words.
     _check_places(output, history)
     check_results(_places(output, history, chosen, bpe=bpe, with_counts=with_counts), force=force)
     _check_saving(_beginning(config, normalizing, pre_tokenizer), output, chosen, config if bpe else None)
@@ -154,7 +154,7 @@ def train_command(
 
 
 def _beginning(config: TrainingConfig, normalizer: Normalizer, pre_tokenizer: str) -> Tokenizer:
-    """Return the tokenizer that is to be trained, with no tokens yet but the special ones."""
+    """Return the tokenizer to be trained, so far with special tokens only."""
     special, prefix, suffix = config.special_tokens, config.continuing_subword_prefix, config.end_of_word_suffix
     return Tokenizer(Vocabulary(special, special, prefix, suffix), normalizer, pre_tokenizer)
 
@@ -162,12 +162,12 @@ def _beginning(config: TrainingConfig, normalizer: Normalizer, pre_tokenizer: st
 def _counted(
     options: Mapping[str, Any], normalizer: Normalizer, config: TrainingConfig
 ) -> tuple[WordCounts, CorpusNotes]:
-    """Return the words of the texts, which are being hashed by then; what is unusual about them is reported."""
+    """Return the words of the texts, while the files are being hashed; print warnings about them."""
     sources = listed_sources(options)
     files = None if sources is None else sources.files
     notes = CorpusNotes(files, options)
     if sum(FileOnDisk(file.path).size for file in files or ()) > _BIG:
-        # Counting leaves the interpreter to others most of the time.
+        # Counting rarely holds the interpreter lock.
         threading.Thread(target=_load_engine, daemon=True).start()
     with progress(of_bytes=True) as report:
         counts = counted_words(options, sources, normalizer, report)
@@ -187,8 +187,8 @@ def _write(output: str, trainer: Trainer, origin: Origin, only: Only | None, *, 
     if only is None:
         try:
             vocabulary_bytes(vocabulary.tokens)
-        except StudioError as error:  # the first symbols could be written, and no one wants to train again
-            warn(f"{error.what}, so that only tokenizer.json is written.")
+        except StudioError as error:  # the initial symbols could be written, and no one wants to train again
+            warn(f"{error.what}, so only tokenizer.json is written.")
             only = "tokenizer.json"
     save_directory(
         output,
@@ -203,7 +203,7 @@ def _write(output: str, trainer: Trainer, origin: Origin, only: Only | None, *, 
 
 
 def _config(values: Mapping[str, Any]) -> TrainingConfig:
-    """Return the settings; the options of `train` are called as they are, and lists are written with blanks."""
+    """Return the settings; the options of `train` have the same names, and lists are space-separated."""
     lists = ("initial_alphabet", "continuing_order", "special_tokens")
     fields = [field.name for field in dataclasses.fields(TrainingConfig)]
     settings = {name: values[name] for name in fields}
@@ -219,7 +219,7 @@ def _check_places(output: str, history: str | None) -> None:
 
 
 def _places(output: str, history: str | None, only: Only | None, *, bpe: bool, with_counts: bool) -> list[Path]:
-    """Return the files that will be written, as far as that is known before."""
+    """Return the files that will be written, as far as known in advance."""
     names = [
         MANIFEST_FILE,
         *(BPE_FILES if bpe else sorted(written_names(only))),
@@ -229,7 +229,7 @@ def _places(output: str, history: str | None, only: Only | None, *, bpe: bool, w
 
 
 def _check_saving(tokenizer: Tokenizer, output: str, only: Only | None, bpe: TrainingConfig | None) -> None:
-    """Check what will stand in the way of writing the tokenizer, or byte pair encoding of a training with `bpe`."""
+    """Check that the tokenizer, or byte pair encoding of a training with `bpe`, can be written."""
     if bpe is not None:
         _check_bpe(output, bpe, only, tokenizer.vocabulary.tokens)
         return
@@ -241,7 +241,7 @@ def _check_saving(tokenizer: Tokenizer, output: str, only: Only | None, bpe: Tra
 
 
 def _load_engine() -> None:
-    with contextlib.suppress(Exception):  # training loads it again, and tells
+    with contextlib.suppress(Exception):  # training loads it again, and reports errors
         load_kernels("training")
 
 
@@ -277,40 +277,40 @@ BpeOption = Annotated[
 
 
 def _check_bpe(output: str, config: TrainingConfig, only: str | None, symbols: Iterable[str] = ()) -> None:
-    """Check before a training what would stand in the way of `_write_bpe` after it.
+    """Check before a training whether `_write_bpe` will be possible after it.
 
     Raises
     ------
     StudioError
-        If something does.
+        If it will not.
     """
     if only is not None:
-        raise StudioError("Either --bpe or --only says what is written", "Leave one of them out.")
+        raise StudioError("--bpe and --only cannot be combined", "Omit one of them.")
     reason = why_no_bpe(config)
     if reason is not None:
         raise StudioError(
             reason.what_template,
-            "Train with --objective count --continuing-subword-prefix '' --end-of-word attached; or leave --bpe out.",
+            "Train with --objective count --continuing-subword-prefix '' --end-of-word attached; or omit --bpe.",
             **reason.values,
         )
-    check_tokenizer_is_not_torn("bpe", Path(output))
+    check_tokenizer_stays_whole("bpe", Path(output))
     check_bpe_symbols(symbols)
 
 
 def _write_bpe(output: str, trainer: Trainer, origin: Origin) -> None:
-    """Write byte pair encoding into the folder `output`.
+    """Write byte pair encoding to the folder `output`.
 
     Raises
     ------
     StudioError
-        If a symbol cannot stand there, or a file cannot be written.
+        If a symbol cannot be expressed, or a file cannot be written.
     """
     exported = Exported(trainer.counts, trainer.config, trainer.history, trainer.current_step, origin)
     write_export("bpe", exported, Path(output))
 
 
 def _write_more(output: str, history: str | None, trainer: Trainer, origin: Origin, *, with_counts: bool) -> None:
-    """Write the words into the folder `output`, and all merges to the file `history`, as far as they are wanted.
+    """Write the words to the folder `output`, and all merges to the file `history`, if requested.
 
     Raises
     ------

@@ -22,30 +22,30 @@ _WIDTH = len("unchecked")
 def verify_command(
     place: Annotated[
         str,
-        typer.Argument(metavar="DIR|FILE", help="What was exported: a folder, or a file with its manifest beside it."),
+        typer.Argument(metavar="DIR|FILE", help="The export: a folder, or a file with its manifest beside it."),
     ],
     sources: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="[FROM]...",
-            help="A project, a table of word counts that was exported, or the files of the corpus. Without: the table "
-            "in DIR, or the files that the manifest names.",
+            help="A project, an exported table of word counts, or the files of the corpus. By default the table in "
+            "DIR, or the files that the manifest names.",
             show_default=False,
         ),
     ] = None,
     as_json: JsonOption = False,
     word_counts: WordCountsOption = False,
     processes: Annotated[
-        int | None, option("How many count at the same time.", TEXT, metavar="N", show_default="as many as pay")
+        int | None, option("How many processes count at once.", TEXT, metavar="N", show_default="as many as pay off")
     ] = None,
 ) -> int:
-    """Train again what was exported, and say of every file whether its bytes agree. The exit code is 0 if all do."""
+    """Train again and report for each exported file whether its bytes agree. The exit code is 0 if all do."""
     from wordpiece_studio.storage.verification.verification import verify  # no other command needs it
 
     started = time.monotonic()
     with progress() as report:
 
-        def tell(counting: CountingProgress) -> None:
+        def report_counting(counting: CountingProgress) -> None:
             report("Counting", counting.bytes_done, counting.bytes_total)
 
         result = verify(
@@ -53,7 +53,7 @@ def verify_command(
             sources or (),
             is_counts=word_counts,
             processes=processes,
-            counting=tell,
+            counting=report_counting,
             training=lambda done, merges: report("Training", done, merges),
         )
     seconds = time.monotonic() - started
@@ -66,7 +66,7 @@ def verify_command(
 
 def _print(result: Verification, place: str, seconds: float) -> None:
     for name, then, now in result.versions:
-        warn(f"{name} was {then} then, and is {now} now.")
+        warn(f"{name} was version {then} then, and is {now} now.")
     for note in result.notes:
         warn(note)
     for check in result.checks:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
 
 LARGEST_COUNT = 2**63 - 1
-_BLOCK = 1 << 16  # words that are looked at together, so that memory stays small
+_BLOCK = 1 << 16  # words processed together, to limit memory
 _SENT_BLOCK = 1 << 15  # words: one very long string, or millions of small objects at once, would stall the window
 _CODE_POINTS = 0x110000
 _SIZES = ("bytes", "lines", "characters", "replaced", "skipped_lines")
@@ -263,7 +263,7 @@ class WordCounts:
             words = self._words()
             if len(words) != len(self.counts):
                 raise StudioError(
-                    "There are {words:,} words and {counts:,} counts of words",
+                    "There are {words:,} words, but {counts:,} counts",
                     "The file is damaged.",
                     words=len(words),
                     counts=len(self.counts),
@@ -404,7 +404,7 @@ def parts_of(counts: WordCounts) -> Iterator[tuple[bytes, bytes]]:
 
 
 class PartsReader:
-    """Puts word counts together again, block after block, as `parts_of` took them apart."""
+    """Reassembles word counts, block by block, from the output of `parts_of`."""
 
     def __init__(self, normalizer: Normalizer, pre_tokenizer: PreTokenizer) -> None:
         self._normalizer = normalizer
@@ -415,12 +415,12 @@ class PartsReader:
         self._rest: dict[str, Any] = {}
 
     def take(self, kind: bytes, content: bytes) -> None:
-        """Take the next part."""
+        """Add the next part."""
         if kind == b"w":
             self._text = content.decode("utf-8", "surrogatepass")
         elif kind == b"l":
             start = 0
-            # A loop and no single call: it lets other threads have their turn.
+            # A loop rather than a single call, so that other threads get their turn.
             for length in np.frombuffer(content, dtype="<i4").tolist():
                 self._words.append(self._text[start : start + length])
                 start += length
@@ -430,7 +430,7 @@ class PartsReader:
             self._rest = json.loads(content)
 
     def counts(self) -> WordCounts:
-        """Return the counts, when all parts are there."""
+        """Return the counts; call it when all parts have been added."""
         statistics = CorpusStatistics.from_dict(self._rest["statistics"])
         skipped = [SkippedWord(**word) for word in self._rest["skipped"]]
         numbers = np.concatenate(self._counts) if self._counts else np.empty(0, dtype=np.int64)

@@ -143,7 +143,7 @@ def check_table_place(path: str | os.PathLike[str]) -> None:
     name, folder = display_name(path), Path(path).parent
     if name.lower().endswith(COMPRESSED_SUFFIXES):
         raise StudioError("{path} would have to be compressed", "Write it, and compress it then.", path=name)
-    if not os.path.exists(folder):  # False too for a name that no system takes
+    if not os.path.exists(folder):  # also False for an invalid name
         raise StudioError("The folder {path} does not exist", "Make it first.", path=display_name(folder))
     check_folder(folder)
     if os.path.exists(path):

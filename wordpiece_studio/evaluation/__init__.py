@@ -1,1 +1,1 @@
-"""What a vocabulary makes of a text: figures, and tokens that longest match never produces."""
+"""What a vocabulary does to a text: figures, and tokens that longest match never produces."""

@@ -1,7 +1,7 @@
-"""Why longest match never produces a token that is in the vocabulary: found out from the corpus, not guessed.
+"""Why longest match never produces a token of the vocabulary: determined from the corpus, not guessed.
 
-Most of them were steps on the way: in the training itself they stand nowhere any more. Others stand in words as they
-were merged, but longest match cuts these words otherwise. Not here: which tokens are dead (`usage`).
+Most of them were intermediate steps: in the training itself they no longer occur. Others occur in words as they were
+merged, but longest match splits these words differently. `usage` finds which tokens are dead.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ class DeadReason:
     Attributes
     ----------
     kind
-        ``"merged"``: wherever it stood, merges took it up, the last of them at `step`. ``"covered"``: it stands in
-        words as they were merged, but longest match takes another token there. ``"unknown"``: so it does, but the
-        word is unknown as a whole. ``"absent"``: it is spelled in no word that was trained on, or not at a place where
-        it could be matched.
+        ``"merged"``: wherever it occurred, merges absorbed it, the last of them at `step`. ``"covered"``: it occurs in
+        words as they were merged, but longest match takes another token there. ``"unknown"``: it does occur, but the
+        word as a whole is unknown. ``"absent"``: its characters occur in no word that was trained on, or not where it
+        could be matched.
     word
-        The most frequent word that holds it, or held it before the merge; empty if it is absent.
+        The most frequent word that contains it, or did before the merge; empty if it is absent.
     token
-        What took it up, or what longest match takes in its place.
+        The token that absorbed it, or that longest match takes instead.
     step
-        The merge that took it up last, or that made `token`.
+        The merge that last absorbed it, or that made `token`.
     merges
-        How many merges took it up.
+        How many merges absorbed it.
     """
 
     kind: DeadKind
@@ -61,15 +61,15 @@ class DeadTokens:
     history
         The training that made the vocabulary.
     step
-        After so many merges.
+        The number of merges.
     dead
         bool, shape (n_tokens,): which tokens are dead.
     tokenizer
-        Cuts words with that vocabulary.
+        Splits words with that vocabulary.
     texts
-        The words of the training, if they are at hand.
+        The words of the training, if available.
     should_stop
-        Called now and then; what was made after it said so is worth nothing.
+        Called regularly; once it returns True, the object is unusable.
     """
 
     def __init__(
@@ -85,32 +85,32 @@ class DeadTokens:
         self._step = step
         self._tokenizer = tokenizer
         self._known: dict[int, DeadReason] = {}
-        self._standing_in = _most_frequent_words(history, step, dead, should_stop)
-        self._taken_up_at, self._takers = _last_takers(history, step, len(dead))
+        self._occurs_in = _most_frequent_words(history, step, dead, should_stop)
+        self._absorbed_at, self._absorptions = _last_absorptions(history, step, len(dead))
         self._texts = texts if texts is not None else WordTexts(history)
-        if (dead & (self._standing_in == _NONE) & (self._taken_up_at == 0)).any():
-            self._texts.look_at_characters(should_stop)  # here and not in `reason`, which must be quick
+        if (dead & (self._occurs_in == _NONE) & (self._absorbed_at == 0)).any():
+            self._texts.index_characters(should_stop)  # here, not in `reason`, which must be quick
 
     def reason(self, token_id: int) -> DeadReason:
         """Return why a dead token is dead."""
         found = self._known.get(token_id)
         if found is None:
-            found = self._known[token_id] = self._found_out(token_id)
+            found = self._known[token_id] = self._determine(token_id)
         return found
 
-    def _found_out(self, token_id: int) -> DeadReason:
+    def _determine(self, token_id: int) -> DeadReason:
         token = self._history.token(token_id)
-        word = int(self._standing_in[token_id])
-        taken_up_at = int(self._taken_up_at[token_id])
-        if word == _NONE and taken_up_at:
-            return self._merged(taken_up_at, int(self._takers[token_id]))
+        word = int(self._occurs_in[token_id])
+        absorbed_at = int(self._absorbed_at[token_id])
+        if word == _NONE and absorbed_at:
+            return self._merged(absorbed_at, int(self._absorptions[token_id]))
         place = self._place(token, word) if word != _NONE else _NONE
-        if place == _NONE:  # it stands nowhere, or only where characters were left out
+        if place == _NONE:  # it occurs nowhere, or only where characters were dropped
             word, place = self._texts.first(*self._spelled(token))
-        return self._cut_otherwise(self._history.input.words[word], place) if place != _NONE else DeadReason("absent")
+        return self._split_otherwise(self._history.input.words[word], place) if place != _NONE else DeadReason("absent")
 
     def number_of_words(self, token_id: int) -> int:
-        """Return in how many distinct words a token is spelled where it could be matched; looks at all of them."""
+        """Return in how many distinct words a token could be matched by its characters; searches all words."""
         return self._texts.count(*self._spelled(self._history.token(token_id)))
 
     def _merged(self, step: int, merges: int) -> DeadReason:
@@ -121,7 +121,7 @@ class DeadTokens:
         return DeadReason("merged", word, history.token(int(history.column("new_id")[step - 1])), step, merges)
 
     def _place(self, token: str, word: int) -> int:
-        """Return where in a word a token stands as it was merged; _NONE if characters of the word were left out."""
+        """Return where in a merged word a token occurs; _NONE if characters of the word were dropped."""
         tokens = self._history.segmentations.tokens(word, self._step)
         prefix, suffix = self._tokenizer.vocabulary.continuing_subword_prefix, self._suffix
         parts = [tokens[0], *(part.removeprefix(prefix) for part in tokens[1:])]
@@ -130,7 +130,7 @@ class DeadTokens:
         return sum(map(len, parts[: tokens.index(token)]))
 
     def _spelled(self, token: str) -> tuple[str, bool | None]:
-        """Return how a token is spelled in a word, and whether it begins the word; None if it may stand anywhere."""
+        """Return a token's characters in a word, and whether it begins the word; None if it may be anywhere."""
         prefix = self._tokenizer.vocabulary.continuing_subword_prefix
         if not prefix:
             return token.removesuffix(self._suffix), None
@@ -141,7 +141,7 @@ class DeadTokens:
     def _suffix(self) -> str:
         return self._tokenizer.vocabulary.end_of_word_suffix or ""
 
-    def _cut_otherwise(self, word: str, place: int) -> DeadReason:
+    def _split_otherwise(self, word: str, place: int) -> DeadReason:
         spans = self._tokenizer.spans(word)
         if spans is None:
             return DeadReason("unknown", word)
@@ -151,23 +151,23 @@ class DeadTokens:
 
 
 class WordTexts:
-    """Finds in which words of a training a text is spelled."""
+    """Finds the words of a training that contain a text."""
 
     def __init__(self, history: MergeHistory) -> None:
         self._history = history
         self._joined = ""
-        self._starts: NDArray[np.int64] | None = None  # made when first asked for
+        self._starts: NDArray[np.int64] | None = None  # created on first use
         self._first_characters: set[str] | None = None
         self._later_characters: set[str] = set()
 
     @property
     def _words(self) -> Sequence[str]:
-        return self._history.input.words  # not before they are needed: of a stored history they must be read
+        return self._history.input.words  # late: for a stored history, they must be read
 
     def first(self, text: str, begins: bool | None) -> tuple[int, int]:
-        """Return the first word with `text` and where in it; (-1, -1) if there is none.
+        """Return the first word with `text` and its place in it; (-1, -1) if there is none.
 
-        `begins` tells whether `text` must be at the beginning of the word, or must not be; None for anywhere.
+        `begins`: whether `text` must be at the beginning of the word, or must not be; None for anywhere.
         """
         if self._first_characters is not None and len(text) == 1:
             is_first, is_later = text in self._first_characters, text in self._later_characters
@@ -175,8 +175,8 @@ class WordTexts:
                 return _NONE, _NONE
         return self._next(text, begins, 0)
 
-    def look_at_characters(self, should_stop: Callable[[], bool] | None = None) -> None:
-        """Find out which characters begin words and which are inside, so that `first` knows at once if one is not."""
+    def index_characters(self, should_stop: Callable[[], bool] | None = None) -> None:
+        """Index the characters that begin words and those inside, so that `first` detects absent ones at once."""
         if self._first_characters is not None:
             return
         first: set[str] = set()
@@ -188,7 +188,7 @@ class WordTexts:
         self._first_characters = first
 
     def count(self, text: str, begins: bool | None) -> int:
-        """Return how many words hold `text`."""
+        """Return how many words contain `text`."""
         found = 0
         word, _ = self._next(text, begins, 0)
         while word != _NONE:
@@ -197,7 +197,7 @@ class WordTexts:
         return found
 
     def _next(self, text: str, begins: bool | None, word: int) -> tuple[int, int]:
-        """Return the first word from the one with number `word` on."""
+        """Return the first match from word number `word` on."""
         if self._starts is None:
             self._starts = self._join()
         starts = self._starts
@@ -213,7 +213,7 @@ class WordTexts:
         return _NONE, _NONE
 
     def _join(self) -> NDArray[np.int64]:
-        """Put the words together, a line end before and behind each, and return where they start and all ends."""
+        """Join the words with a line end before and after each; return where each starts, and the end of all."""
         pieces = ["\n".join([*self._words[part], ""]) for part in slices(len(self._words))]
         lengths = np.fromiter(map(len, self._words), dtype=np.int64, count=len(self._words))
         self._joined = "\n" + "".join(pieces)
@@ -223,7 +223,7 @@ class WordTexts:
 def _most_frequent_words(
     history: MergeHistory, step: int, dead: NDArray[np.bool_], should_stop: Callable[[], bool] | None
 ) -> NDArray[np.int64]:
-    """Return the most frequent word that holds each dead token as it was merged: int64 by id; _NONE if none does."""
+    """Return the most frequent merged word that contains each dead token: int64 by id; _NONE if none does."""
     found = np.full(len(dead), _NONE, dtype=np.int64)
     most = np.zeros(len(dead), dtype=np.int64)
     weights = history.input.weights
@@ -242,8 +242,8 @@ def _most_frequent_words(
     return found
 
 
-def _last_takers(history: MergeHistory, step: int, size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the last merge up to `step` that took up each token, 0 for none, and how many there were."""
+def _last_absorptions(history: MergeHistory, step: int, size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the last merge up to `step` that absorbed each token, 0 for none, and how many did."""
     last, number = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
     lefts, rights = history.column("left_id")[:step], history.column("right_id")[:step]
     steps = np.arange(1, step + 1)

@@ -1,10 +1,10 @@
-"""Figures of a training that are drawn as curves and histograms: pure functions over its history.
+"""Figures of a training for curves and histograms: pure functions over its history.
 
-Definitions. A *step* k is the state after k merges. N(k) is the number of symbols that the corpus is made of *under
-merging*, weighted by the words' counts; longest match with the vocabulary of step k may cut a word otherwise, so its
-number of tokens may be another one. *Fertility* is N(k) divided by the number of words (not distinct ones) trained on.
-The *length* of a token is its number of characters (code points) without continuing subword prefix and end-of-word
-suffix. Nothing is estimated here, and nothing is drawn.
+Definitions. A *step* k is the state after k merges. N(k) is the number of symbols that the corpus consists of *under
+merging*, weighted by the words' counts; longest match with the vocabulary of step k may split a word differently, so
+its number of tokens may differ. *Fertility* is N(k) divided by the number of words (not distinct ones) trained on. The
+*length* of a token is its number of characters (code points) without continuing subword prefix and end-of-word suffix.
+Nothing is estimated or drawn here.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def number_of_words(history: MergeHistory) -> int:
-    """Return how many words were trained on, each as often as it occurs."""
+    """Return how many words were trained on, counting every occurrence."""
     return history.total_words
 
 
@@ -46,7 +46,7 @@ def symbols_at(history: MergeHistory, steps: NDArray[np.int64]) -> NDArray[np.in
 
 
 def vocabulary_sizes_at(history: MergeHistory, steps: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the number of tokens, special ones and alphabet included, after each of `steps` merges.
+    """Return the number of tokens, including special ones and alphabet, after each of `steps` merges.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def vocabulary_sizes_at(history: MergeHistory, steps: NDArray[np.int64]) -> NDAr
 
 
 def fertility_at(history: MergeHistory, steps: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return N divided by the number of words, after each of `steps` merges; 1 is one token a word.
+    """Return N divided by the number of words, after each of `steps` merges; 1 is one token per word.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def fertility_at(history: MergeHistory, steps: NDArray[np.int64]) -> NDArray[np.
 
     Returns
     -------
-    float64, shape (n,); zeros where there are no words.
+    float64, shape (n,); zeros if there are no words.
     """
     words = number_of_words(history)
     return symbols_at(history, steps) / words if words else np.zeros(len(steps), dtype=np.float64)
@@ -103,7 +103,7 @@ def rank_frequency(frequencies: NDArray[np.int64]) -> tuple[NDArray[np.int64], N
 
     Returns
     -------
-    The ids and their frequencies, int64, shape (n_occurring,); equally frequent ones in the order of their ids.
+    The ids and their frequencies, int64, shape (n_occurring,); equally frequent ones in order of id.
 
     >>> [column.tolist() for column in rank_frequency(np.array([2, 0, 7, 2]))]
     [[2, 0, 3], [7, 2, 2]]
@@ -111,7 +111,7 @@ def rank_frequency(frequencies: NDArray[np.int64]) -> tuple[NDArray[np.int64], N
     ids, size = np.flatnonzero(frequencies), len(frequencies)
     most = int(frequencies.max(initial=0))
     if most < np.iinfo(np.int64).max // max(size, 1):
-        # One sort of plain numbers, which hold frequency and id, takes a third of the time of an argsort.
+        # Sorting plain numbers that combine frequency and id takes a third of the time of an argsort.
         ids = np.sort((most - frequencies[ids]) * size + ids) % size if size else ids
     else:
         ids = ids[np.argsort(-frequencies[ids], kind="stable")]

@@ -1,7 +1,7 @@
-"""How often each token of a vocabulary is used when longest match cuts the words of a corpus.
+"""How often each token of a vocabulary is used when longest match splits the words of a corpus.
 
-The words are those of the counts: they are neither normalized nor split again. A large corpus is counted by compiled
-kernels where they are at hand; nothing is ever compiled for it. Not here: why a token is never used (`dead_tokens`).
+The words are those of the counts: they are neither normalized nor pre-tokenized again. A large corpus is counted by
+compiled kernels if available; nothing is ever compiled for it. `dead_tokens` finds why a token is never used.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ if TYPE_CHECKING:
 EngineName = Literal["auto", "plain", "compiled"]
 
 _FEW_WORDS = 10_000
-"""So many are cut sooner than the kernels are loaded."""
-_PLAIN_PART = 1 << 10  # words between two looks at the caller's wish to stop
+"""Up to this many words are split sooner than the kernels are loaded."""
+_PLAIN_PART = 1 << 10  # words between two calls of `should_stop`
 _OWNER_BITS = 16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Usage:
-    """What longest match makes of the words of a corpus.
+    """The tokens that longest match makes of the words of a corpus.
 
     Attributes
     ----------
     frequencies
-        int64, shape (n_tokens,), by vocabulary id: how often each token is produced, each word as often as it occurs.
-        The unknown token is produced by every word that is unknown.
+        int64, shape (n_tokens,), by vocabulary id: how often each token is produced, counting every occurrence of a
+        word. Every unknown word produces the unknown token.
     word_counts
         int64, shape (n_tokens,): in how many distinct words it is produced.
     unknown_words, unknown_occurrences
@@ -55,7 +55,7 @@ class Usage:
     def dead(self, special: int) -> NDArray[np.bool_]:
         """Return which tokens are never produced: bool, shape (n_tokens,).
 
-        The first `special` tokens, which no word is meant to hold, are never dead. Those of the alphabet may be.
+        The first `special` tokens, which are not meant to occur in words, are never dead. Those of the alphabet may be.
         """
         found: NDArray[np.bool_] = self.frequencies == 0
         found[:special] = False
@@ -63,7 +63,7 @@ class Usage:
 
 
 class _Part(NamedTuple):
-    """The ids of some words, how many there are up to the end of each, and how often each word occurs."""
+    """The ids of some words, how many there are up to the end of each word, the words, and their counts."""
 
     ids: NDArray[np.int32]
     ends: NDArray[np.int64]
@@ -78,18 +78,18 @@ def count_usage(
     *,
     engine: EngineName = "auto",
 ) -> Usage | None:
-    """Return how often `tokenizer` uses each of its tokens on the words of a corpus; None if it was stopped.
+    """Return how often `tokenizer` uses each of its tokens on the words of a corpus; None if stopped.
 
     Parameters
     ----------
     tokenizer
-        Its vocabulary and its longest word count; how it normalizes and splits text does not.
+        Only its vocabulary and its maximum word length matter, not how it normalizes and splits text.
     counts
         The words.
     should_stop
-        Called now and then.
+        Called regularly.
     engine
-        ``"compiled"`` is fast but has to be loaded, ``"auto"`` chooses. They give identical results.
+        ``"compiled"`` is fast but must be loaded; ``"auto"`` chooses. Results are identical.
     """
     vocabulary = tokenizer.vocabulary
     is_compiled = engine == "compiled" or (engine == "auto" and _is_worth_kernels(len(counts)))
@@ -107,7 +107,7 @@ def _is_worth_kernels(words: int) -> bool:
 
 
 class _Tally:
-    """The figures so far."""
+    """Accumulates the figures."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._unknown_token = vocabulary.unk_token
@@ -124,7 +124,7 @@ class _Tally:
         owners = np.repeat(np.arange(len(part.ends)), part.ends - begins)
         both = part.ids.astype(np.int64) << _OWNER_BITS | owners
         both.sort()
-        both = both[np.searchsorted(both, 0) :]  # without what has no id
+        both = both[np.searchsorted(both, 0) :]  # without tokens that have no id
         tokens, owners = both >> _OWNER_BITS, both & ((1 << _OWNER_BITS) - 1)
         firsts = np.flatnonzero(np.diff(tokens, prepend=-1))
         if len(firsts):
@@ -137,12 +137,12 @@ class _Tally:
         is_unknown = part.ends - begins == 1
         is_unknown[is_unknown] = part.ids[begins[is_unknown]] == self._unknown_id
         if self._unknown_id != NO_ID and self._unknown_token in part.words:
-            is_unknown[part.words.index(self._unknown_token)] = False  # a word that is spelled like it, and so known
+            is_unknown[part.words.index(self._unknown_token)] = False  # a word spelled like it, and so known
         self._unknown_words += int(np.count_nonzero(is_unknown))
         self._unknown_occurrences += int(part.weights[is_unknown].sum())
 
     def usage(self) -> Usage:
-        """Return what was counted."""
+        """Return the counted figures."""
         return Usage(self._frequencies, self._word_counts, self._unknown_words, self._unknown_occurrences)
 
 
@@ -175,7 +175,7 @@ def _compiled_parts(tokenizer: Tokenizer, counts: WordCounts) -> Iterator[_Part]
     for part in slices(len(counts)):
         words, weights = counts.words[part], counts.counts[part]
         lines = "\n".join([*words, ""])
-        if " " in lines or lines.count("\n") != len(words):  # the kernel would take those for several words
+        if " " in lines or lines.count("\n") != len(words):  # the kernel would treat these as several words
             is_whole = np.array([" " not in word and "\n" not in word for word in words])
             by_hand = np.flatnonzero(~is_whole)
             yield _plain_part(tokenizer, [words[place] for place in by_hand.tolist()], weights[by_hand])

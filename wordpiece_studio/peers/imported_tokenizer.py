@@ -1,8 +1,8 @@
-"""A tokenizer that another program made, to compare with: its own library runs it, in a child process.
+"""A tokenizer made by another program, for comparison: its own library runs it, in a child process.
 
-The child is begun when it is first needed and serves all such tokenizers of this process. A spoiled file may end it, or
-keep it busy for ever: whoever asked gets an error that names the file, and the next request has a new child.
-What the Studio can do more with, a WordPiece vocabulary without peculiarities, becomes a `Tokenizer` instead.
+The child is started on first use and serves all such tokenizers of this process. A corrupt file may kill it or keep it
+busy forever: the caller then gets an error that names the file, and the next request starts a new child. A plain
+WordPiece vocabulary, with which the Studio can do more, becomes a `Tokenizer` instead.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 _T = TypeVar("_T")
-_Encoded = tuple[list[str], list[int], list[tuple[int, int]], list[int]]  # what an `Encoding` is made of
+_Encoded = tuple[list[str], list[int], list[tuple[int, int]], list[int]]  # the fields of an `Encoding`
 
 _CHARACTERS_AT_ONCE = 1 << 18
 _LARGEST_ID = (1 << 32) - 1
@@ -35,9 +35,9 @@ _PATIENCE_SECONDS, _A_SECOND = 60.0, 20_000  # characters, or fifty times as man
 
 
 class ImportedTokenizer:
-    """Tokenizes text as the library does that made it, without the special tokens that models want around it.
+    """Tokenizes text with the library that made it, without the special tokens that models expect around a text.
 
-    It is pickled as the place of its file and the hash of that; where it is unpickled, the file is loaded again.
+    It is pickled as the path and the hash of its file; unpickling loads the file again.
 
     Parameters
     ----------
@@ -45,23 +45,23 @@ class ImportedTokenizer:
         A ``tokenizer.json``, a ``vocab.json`` of GPT-2's kind with its ``merges.txt`` beside it, or a ``.model`` of
         SentencePiece.
     sha256
-        The hash of what was loaded before; empty: the file may be any.
+        The hash that the file must have; empty: any.
 
     Attributes
     ----------
     path
-        Where the file is.
+        The path of the file.
     kind
-        What its model is: ``"WordPiece"``, ``"BPE"``, ``"Unigram"``, ``"WordLevel"`` or ``"SentencePiece"``.
+        The type of its model: ``"WordPiece"``, ``"BPE"``, ``"Unigram"``, ``"WordLevel"`` or ``"SentencePiece"``.
     added_tokens
-        How many of its tokens were added to those of the model.
+        How many tokens were added to those of the model.
     has_holes
-        Whether there are numbers between the ids that are no token's.
+        Whether there are gaps between the ids.
 
     Raises
     ------
     StudioError
-        If the file cannot be read, its library refuses it or breaks down over it, or it has another hash.
+        If the file cannot be read, its library refuses it or crashes on it, or it has a different hash.
     """
 
     def __init__(self, path: str | os.PathLike[str], sha256: str = "") -> None:
@@ -69,7 +69,7 @@ class ImportedTokenizer:
         self._name = display_name(path)
         self._sha256 = sha256
         size = 0
-        with contextlib.suppress(OSError, ValueError):  # the child says what is wrong with it
+        with contextlib.suppress(OSError, ValueError):  # the child will report what is wrong with it
             size = self.path.stat().st_size
         found = self._ask("load", (), size // 50, tuple[str, str, int, int, bool])
         self._sha256, self.kind, self._size, self.added_tokens, self.has_holes = found
@@ -78,7 +78,7 @@ class ImportedTokenizer:
         return ImportedTokenizer, (str(self.path), self._sha256)
 
     def __len__(self) -> int:
-        """Return how many tokens it has, added ones included."""
+        """Return the number of tokens, including added ones."""
         return self._size
 
     def id_of(self, token: str) -> int | None:
@@ -86,12 +86,12 @@ class ImportedTokenizer:
         return self._ids.get(token)
 
     def encode(self, text: str) -> Encoding:
-        """Return the tokens of `text`. For many texts `encode_batch` is faster by far.
+        """Return the tokens of `text`. For many texts, `encode_batch` is much faster.
 
         Raises
         ------
         StudioError
-            If the library cannot tokenize it, or breaks down.
+            If the library cannot tokenize it, or crashes.
         """
         return self.encode_batch([text])[0]
 
@@ -101,7 +101,7 @@ class ImportedTokenizer:
         Raises
         ------
         StudioError
-            If the library cannot tokenize one of them, or breaks down.
+            If the library cannot tokenize one of them, or crashes.
         """
         return list(chain.from_iterable(map(self._encoded, _portions(texts))))
 
@@ -110,12 +110,12 @@ class ImportedTokenizer:
         return self.encode(text).ids
 
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = True) -> str:
-        """Return the text that `ids` stand for, as far as it can be determined.
+        """Return the text that `ids` represent, as far as it can be determined.
 
         Raises
         ------
         StudioError
-            If an id is no token's, or the library breaks down.
+            If an id does not belong to a token, or the library crashes.
         """
         unknown = next((number for number in ids if not 0 <= number <= _LARGEST_ID), None)
         if unknown is not None:
@@ -131,9 +131,9 @@ class ImportedTokenizer:
             found = self._ask("encode", (texts,), sum(map(len, texts)), list[_Encoded])
         except UnicodeEncodeError as error:
             raise StudioError(
-                "{path}: the text holds half a character (U+{code:04X}) at position {position}, which the {library} "
-                "library cannot take",
-                "Leave it out.",
+                "{path}: the text contains half a character (U+{code:04X}) at position {position}, which the {library} "
+                "library cannot handle",
+                "Remove it.",
                 path=self._name,
                 code=ord(error.object[error.start]),
                 position=error.start,
@@ -142,42 +142,42 @@ class ImportedTokenizer:
         return [Encoding(*each) for each in found]
 
     def _ask(self, job: str, arguments: tuple[object, ...], size: int, type_: type[_T]) -> _T:
-        """Return what the child has for a job, of a type; `size` says how long that may take.
+        """Return the child's answer to a job, as a type; `size` determines how long it may take.
 
         Raises
         ------
         StudioError
-            If it has nothing, or ends, or takes too long.
+            If it reports an error, ends, or takes too long.
         UnicodeEncodeError
-            If there is half a character in the arguments.
+            If the arguments contain half a character.
         """
         request = msgspec.msgpack.encode((os.fsencode(self.path), self._sha256, job, arguments))
         try:
             answer = _libraries().answer(request, _PATIENCE_SECONDS + size / _A_SECOND)
             return msgspec.msgpack.decode(answer, type=type_)
-        except _Told as error:
+        except _FileError as error:
             raise StudioError(
                 error.what_template, error.advice_template, **{"path": self._name, **error.values}
             ) from None
         except TimeoutError:
-            what = "{path}: the {library} library has not done with it in {seconds} seconds"
+            what = "{path}: the {library} library did not finish within {seconds} seconds"
             seconds = round(_PATIENCE_SECONDS + size / _A_SECOND)
             raise self._broken(what, seconds=seconds) from None
         except StudioError as error:
-            what = "{path}: the {library} library broke down over it, its process ended {how}"
+            what = "{path}: the {library} library crashed on it, its process ended {how}"
             raise self._broken(what, how=error.values.get("how", f"({error.what})")) from error
 
     def _broken(self, what: str, **values: object) -> StudioError:
-        advice = "The file may be damaged, or there is too little memory: get it once more, or take a smaller text."
+        advice = "The file may be damaged, or memory too small: get the file again, or use a smaller text."
         return StudioError(what, advice, path=self._name, library=library_of(self.path), **values)
 
 
-class _Told(StudioError):
-    """What the child reports about a file."""
+class _FileError(StudioError):
+    """An error in a file, reported by the child."""
 
 
 class _Libraries:
-    """The child process in which the libraries run; there is none until the first request, and after it has ended."""
+    """The child process in which the libraries run; it exists from the first request until it ends."""
 
     def __init__(self) -> None:
         self._child: ChildProcess | None = None
@@ -189,16 +189,16 @@ class _Libraries:
         Raises
         ------
         StudioError
-            What the child reports, as `_Told`; or that it has died.
+            An error reported by the child, as `_FileError`, or that it has died.
         TimeoutError
-            If there is no answer after so many seconds.
+            If there is no answer within `seconds`.
         """
         with self._turn:
             try:
                 return self._answer(self._sent(request), seconds)
-            except _Told:
+            except _FileError:
                 raise
-            except BaseException:  # Ctrl-C too: whatever the child still says belongs to this request
+            except BaseException:  # also on Ctrl-C: whatever the child still sends belongs to this request
                 self._end()
                 raise
 
@@ -227,7 +227,7 @@ class _Libraries:
                 what, advice, values = msgspec.msgpack.decode(content)
                 if kind == b"p":
                     self._end()
-                raise _Told(what, advice, **values)
+                raise _FileError(what, advice, **values)
         finally:
             clock.cancel()
         raise TimeoutError
@@ -244,12 +244,12 @@ def _libraries() -> _Libraries:
     return _Libraries()
 
 
-if hasattr(os, "register_at_fork"):  # the child is the parent's
+if hasattr(os, "register_at_fork"):  # the child process belongs to the parent
     os.register_at_fork(after_in_child=_libraries.cache_clear)
 
 
 def _portions(texts: Iterable[str]) -> Iterator[list[str]]:
-    """Yield some texts at a time, together not much longer than can be sent at once."""
+    """Yield some texts at a time, together not much longer than what is sent at once."""
     portion: list[str] = []
     size = 0
     for text in texts:

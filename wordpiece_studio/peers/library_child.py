@@ -1,11 +1,11 @@
-"""What runs in the child process: other people's tokenizers, each by the library that made it.
+"""The code of the child process: runs foreign tokenizers, each with the library that made it.
 
-A spoiled file may end this process, take all the memory that it is given, or keep it busy for ever; the parent
-(`imported_tokenizer`) sees to that. Nothing here is loaded in the parent but the names.
+A corrupt file may kill this process, take all the memory that it may have, or keep it busy forever; the parent
+(`imported_tokenizer`) handles that. The parent uses only the names here and loads no library.
 
 A request is the MessagePack of (path, SHA-256 of the files or "", job, arguments). Every answer is one message: ``r``
-the result; ``x`` why there is none, as the two templates of an error and its values; ``p`` the same, and the library is
-in no state to go on.
+the result; ``x`` an error, as its two templates and its values; ``p`` the same, after which the library is in no state
+to continue.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ if TYPE_CHECKING:
     from wordpiece_studio.system.child_process import ParentConnection
 
     Encoded = tuple[list[str], list[int], list[tuple[int, int]], list[int]]
-    """Tokens, ids, offsets and words of a text, as an `Encoding` has them."""
+    """Tokens, ids, offsets and words of a text, as in an `Encoding`."""
 
 VOCAB_JSON_FILE = "vocab.json"
 MERGES_FILE = "merges.txt"
 MODEL_SUFFIX = ".model"
 END_OF_WORD = "</w>"
 UNKNOWN_TOKENS = ("[UNK]", "<unk>", "<|endoftext|>")
-"""What stands for unknown symbols in a ``vocab.json``, the first of them that is there."""
+"""Tokens for unknown symbols in a ``vocab.json``; the first one present applies."""
 
 _END_OF_TEXT = "<|endoftext|>"
 _MOST_MEMORY = 4 << 30
-_MOST_KEPT = 8  # files; of any other is loaded again what is asked for
+_MOST_KEPT = 8  # files; others are loaded again on demand
 _LONGEST_REASON = 300
-_ADVICE = "Save it again with the program that it is from."
+_ADVICE = "Save it again with the program that wrote it."
 
 
 class _Loaded(Protocol):
@@ -59,11 +59,11 @@ class _Loaded(Protocol):
         """Return the tokens of each text."""
 
     def decode(self, ids: list[int], skip_special_tokens: bool) -> str:
-        """Return the text that ids stand for."""
+        """Return the text that ids represent."""
 
 
 def serve(connection: ParentConnection) -> None:
-    """Answer requests until the parent is gone, or a library has broken down."""
+    """Answer requests until the parent is gone or a library has crashed."""
     _silence()
     limit_memory(_MOST_MEMORY)
     shelf = _Shelf()
@@ -80,28 +80,28 @@ def library_of(path: str | os.PathLike[str]) -> str:
 
 
 def no_token(number: int) -> StudioError:
-    """Return what to say of an id that is no token's."""
-    return StudioError("No token has the id {id}", "Leave it out.", id=str(number)[:30])
+    """Return the error for an id that does not belong to a token."""
+    return StudioError("No token has the id {id}", "Remove it.", id=str(number)[:30])
 
 
 def merges_beside(path: Path) -> Path:
-    """Return where the merges of a ``vocab.json`` are."""
+    """Return the path of the merges of a ``vocab.json``."""
     return path.with_name(path.name.removesuffix(VOCAB_JSON_FILE) + MERGES_FILE)
 
 
 class _Shelf:
-    """The files that were used last, by path and hash."""
+    """The most recently used files, by path and hash."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[bytes, str], _Loaded] = OrderedDict()
 
     def get(self, path: bytes, sha256: str, *, is_new: bool) -> tuple[_Loaded, str]:
-        """Return a file, loaded, and its hash, which must be `sha256` unless that is empty; `is_new`: as it is now.
+        """Return a loaded file and its hash, which must be `sha256` unless empty; `is_new`: read the file again.
 
         Raises
         ------
         StudioError
-            If it cannot be read, or is another one.
+            If it cannot be read, or has a different hash.
         """
         loaded = self._kept.get((path, sha256))
         if loaded is None or is_new:
@@ -119,7 +119,7 @@ class _Shelf:
 
 
 def _silence() -> None:
-    """Have nothing printed: what a library says as it breaks down is told by the parent."""
+    """Suppress output: the parent reports what a library says when it crashes."""
     with contextlib.suppress(OSError):
         nothing = os.open(os.devnull, os.O_RDWR)
         os.dup2(nothing, 1)
@@ -135,14 +135,14 @@ def _answer(shelf: _Shelf, request: bytes) -> bytes:
     except StudioError as error:
         return b"x" + _written(error)
     except MemoryError:
-        return b"x" + _written(StudioError("{path} needs more memory than there is", "Take a smaller text or file."))
+        return b"x" + _written(StudioError("{path} needs more memory than there is", "Use a smaller text or file."))
     except ImportError:
         return b"x" + _written(
             StudioError("{path} needs the library {library}", "Install it: pip install {library}", library=library)
         )
     except Exception as error:
         return b"x" + _written(_refusal(job, library, error))
-    except BaseException as error:  # a panic of Rust
+    except BaseException as error:  # a Rust panic
         return b"p" + _written(_refusal(job, library, error))
 
 
@@ -154,7 +154,7 @@ def _done(loaded: _Loaded, digest: str, job: str, arguments: list[Any]) -> objec
     vocabulary = loaded.vocabulary()
     if job == "vocabulary":
         return vocabulary
-    with contextlib.suppress(Exception):  # what does not bear a single word is found out now
+    with contextlib.suppress(Exception):  # a file that fails on a single word fails now
         loaded.encode(["a b"])
     has_holes = max(vocabulary.values(), default=-1) >= len(vocabulary)
     return digest, loaded.kind, len(vocabulary), loaded.added_tokens, has_holes
@@ -163,13 +163,13 @@ def _done(loaded: _Loaded, digest: str, job: str, arguments: list[Any]) -> objec
 def _refusal(job: str, library: str, error: BaseException) -> StudioError:
     reason = printable(" ".join(str(error).split())[:_LONGEST_REASON]) or type(error).__name__
     if not isinstance(error, Exception):
-        what = "{path}: the {library} library broke down over it: {reason}"
+        what = "{path}: the {library} library crashed on it: {reason}"
         return StudioError(what, "Use another tokenizer.", library=library, reason=reason)
     if job == "encode":
         what = "{path}: the {library} library cannot tokenize the text: {reason}"
-        return StudioError(what, "Leave it out, or use another tokenizer.", library=library, reason=reason)
+        return StudioError(what, "Remove it, or use another tokenizer.", library=library, reason=reason)
     if job == "decode":
-        what = "{path}: the {library} library makes no text of these ids: {reason}"
+        what = "{path}: the {library} library cannot decode these ids: {reason}"
         return StudioError(what, "Use another tokenizer.", library=library, reason=reason)
     what = "{path}: the {library} library cannot read it: {reason}"
     return StudioError(what, _ADVICE, library=library, reason=reason)
@@ -181,7 +181,7 @@ def _written(error: StudioError) -> bytes:
 
 
 def _contents(path: Path) -> list[bytes]:
-    """Return what the file holds, and the one that belongs to it."""
+    """Return the contents of the file, and of the one that belongs to it."""
     contents = []
     for part in [path, merges_beside(path)] if path.name.endswith(VOCAB_JSON_FILE) else [path]:
         regular_file_status(part)
@@ -203,7 +203,7 @@ def _load(path: Path, contents: list[bytes]) -> _Loaded:
 
 
 def _byte_level(vocabulary: bytes, merges: bytes) -> Any:
-    """Return what the files of GPT-2 mean; how text becomes words they do not say."""
+    """Return a tokenizer from GPT-2's files, which do not say how text becomes words."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
     ids = msgspec.json.decode(vocabulary.removeprefix(b"\xef\xbb\xbf"), type=dict[str, int])
@@ -224,13 +224,13 @@ def _byte_level(vocabulary: bytes, merges: bytes) -> Any:
 
 
 class _Tokenizers:
-    """A tokenizer of the `tokenizers` library. What is put around a text, cut off or filled up is left out."""
+    """A tokenizer of the `tokenizers` library, without special tokens around a text, truncation and padding."""
 
     def __init__(self, tokenizer: Any) -> None:
         self.kind: str = type(tokenizer.model).__name__
         if getattr(tokenizer.model, "dropout", None):
             raise StudioError(
-                "{path}: with dropout every text is tokenized by chance, each time in another way", "Set it to null."
+                "{path}: with dropout, every text is tokenized randomly, each time differently", "Set it to null."
             )
         tokenizer.no_truncation()
         tokenizer.no_padding()
@@ -244,11 +244,11 @@ class _Tokenizers:
 
     def encode(self, texts: list[str]) -> list[Encoded]:
         """Return the tokens of each text."""
-        found = self._tokenizer.encode_batch(texts, add_special_tokens=False)  # alone it lets other threads run
+        found = self._tokenizer.encode_batch(texts, add_special_tokens=False)  # unlike encode, lets threads run
         return [(each.tokens, each.ids, each.offsets, each.word_ids) for each in found]
 
     def decode(self, ids: list[int], skip_special_tokens: bool) -> str:
-        """Return the text that ids stand for."""
+        """Return the text that ids represent."""
         _check_ids(ids, lambda number: self._tokenizer.id_to_token(number) is not None)
         text: str = self._tokenizer.decode(ids, skip_special_tokens=skip_special_tokens)
         return text
@@ -282,7 +282,7 @@ class _SentencePiece:
         return encoded
 
     def decode(self, ids: list[int], skip_special_tokens: bool) -> str:
-        """Return the text that ids stand for; special ones stand for none."""
+        """Return the text that ids represent; special ones represent none."""
         del skip_special_tokens
         _check_ids(ids, lambda number: number < len(self._processor))
         text: str = self._processor.decode(ids)
@@ -290,7 +290,7 @@ class _SentencePiece:
 
 
 def _check_ids(ids: Sequence[int], is_known: Any) -> None:
-    """Check that each id is a token's: the libraries leave out some that are not, in silence."""
+    """Check that each id belongs to a token: the libraries silently skip some that do not."""
     for number in ids:
         if not is_known(number):
             raise no_token(number)

@@ -1,7 +1,7 @@
-"""One piece of work at a time in a thread beside the window; the latest order wins, and the ones before are given up.
+"""Runs one piece of work at a time in a background thread; a new order cancels the previous one.
 
-What is to be done is handed in as a function; work in pure Python that takes longer than a step belongs into a child
-process that this function starts (`child_process`): in a thread it would stall the window.
+The work is passed in as a function. Longer work in pure Python belongs in a child process that this function starts
+(`child_process`): in a thread it would stall the window.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ _log = logging.getLogger(__name__)
 
 Report = Callable[[object], None]
 Work = Callable[[Any, threading.Event, Report], object]
-"""Called in the thread with the order, an event that is set when it is given up, and what sends a report to the
-window; returns the result, or None if it was given up."""
+"""Called in the thread with the order, an event that is set on cancellation, and a function that sends a report to the
+window; returns the result, or None if canceled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class _Request:
 
 @dataclass(frozen=True, slots=True)
 class _Message:
-    """What came of the request with the number `run`: one of the others is not None."""
+    """What came of request number `run`: exactly one of the other fields is not None."""
 
     run: int
     report: object = None
@@ -42,7 +42,7 @@ class _Message:
 
 
 class _Worker(QObject):
-    """Lives in the thread; one request after the other."""
+    """Lives in the thread; handles one request after another."""
 
     sent = Signal(object)
 
@@ -53,7 +53,7 @@ class _Worker(QObject):
 
     @Slot(object)
     def do(self, request: _Request) -> None:
-        """Do what was asked for, unless it was given up meanwhile, and tell what came of it."""
+        """Do the work, unless it has been canceled meanwhile, and report the outcome."""
         if request.stop.is_set():
             return
         run = request.run
@@ -73,23 +73,23 @@ class _Worker(QObject):
 
 
 class BackgroundJob(QObject):
-    """Does what it is ordered to do beside the window.
+    """Runs orders in the background.
 
     Parameters
     ----------
-    work
-        See `Work`.
-    name
-        What the work is called in an error: "The counting".
+        work
+            See `Work`.
+        name
+    The name of the work in an error: "The counting".
 
-    Signals
-    -------
-    reported(object)
-        What the work of the latest order reports while it runs.
-    finished(object), failed(StudioError)
-        How the latest order ended; neither after `stop`.
-    running_changed(bool)
-        What is so now.
+        Signals
+        -------
+        reported(object)
+            What the work of the latest order reports while it runs.
+        finished(object), failed(StudioError)
+            How the latest order ended; neither after `stop`.
+        running_changed(bool)
+    The new value of `is_running`.
     """
 
     reported = Signal(object)
@@ -106,7 +106,7 @@ class BackgroundJob(QObject):
         self._stop = threading.Event()
         self._is_running = False
         self._worker = _Worker(work, name)
-        self._thread: QThread | None = None  # begun when it is needed first
+        self._thread: QThread | None = None  # started on first use
         self._is_closed = False
         self._requested.connect(self._worker.do)
         self._worker.sent.connect(self._on_worker_sent)
@@ -117,7 +117,7 @@ class BackgroundJob(QObject):
         return self._is_running
 
     def begin(self, order: object) -> None:
-        """Begin with `order`; what is under way is given up."""
+        """Start `order`; cancel the one under way."""
         if self._is_closed:
             return
         self._stop.set()
@@ -129,13 +129,13 @@ class BackgroundJob(QObject):
         self._requested.emit(_Request(self._run, order, self._stop))
 
     def stop(self) -> None:
-        """Give up what is under way; nothing more is heard of it."""
+        """Cancel the order under way; it reports nothing more."""
         self._stop.set()
         self._run += 1
         self._set_running(False)
 
     def close(self) -> None:
-        """Give up what is under way and wait for the thread to end."""
+        """Cancel the order under way and wait for the thread to end."""
         self._is_closed = True
         self._stop.set()
         self._run += 1
@@ -155,7 +155,7 @@ class BackgroundJob(QObject):
 
     def _on_worker_sent(self, message: _Message) -> None:
         if message.run != self._run:
-            return  # of an order that was given up
+            return  # from a canceled order
         if message.report is not None:
             self.reported.emit(message.report)
             return
@@ -174,10 +174,10 @@ class BackgroundJob(QObject):
 def _as_studio_error(error: Exception, name: str) -> StudioError:
     _log.error("%s failed", name, exc_info=error)
     if isinstance(error, MemoryError):
-        return StudioError("{name} ran out of memory", "Close other programs, or take a smaller corpus.", name=name)
+        return StudioError("{name} ran out of memory", "Close other programs, or use a smaller corpus.", name=name)
     return StudioError(
         "{name} failed: {kind}: {message}",
-        "This is a fault of the program; the log holds the details.",
+        "This is a bug in the program; the log has the details.",
         name=name,
         kind=type(error).__name__,
         message=error,

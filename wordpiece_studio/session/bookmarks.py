@@ -1,7 +1,7 @@
-"""The bookmarks: steps that are worth coming back to, each with a line of text, as a table for Qt's views.
+"""Bookmarks: steps worth coming back to, each with a line of text, as a table for Qt's views.
 
-Nothing that was typed is dropped with a run: a note tells which merge it was made at, so that everyone sees whether the
-run that is shown has the same one there.
+Notes outlive their run: each records the merge it was made at, so that the table can show whether the current run has
+the same merge there.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ if TYPE_CHECKING:
     Index = QModelIndex | QPersistentModelIndex
 
 IS_OF_RUN_ROLE = int(Qt.ItemDataRole.UserRole)
-"""True for a note whose merge is one of the run that is shown."""
+"""True for a note whose merge occurs in the current run."""
 
 _NO_INDEX = QModelIndex()
 
 
 @dataclass(frozen=True, slots=True)
 class Bookmark:
-    """A step that was kept.
+    """A bookmarked step.
 
     Attributes
     ----------
     step
-        After so many merges.
+        The number of merges made.
     text
         One line.
     token
-        The token that the merge of the step made; empty before the first merge.
+        The token that the step's merge made; empty before the first merge.
     """
 
     step: int
@@ -45,12 +45,12 @@ class Bookmark:
 
 
 class Bookmarks(QAbstractTableModel):
-    """The notes in the order of their steps; two columns, step and text, of which the text can be edited.
+    """The notes in order of step; two columns, step and text; the text is editable.
 
     Signals
     -------
     changed()
-        `notes`, or which of them are of the run that is shown, has changed.
+        `notes`, or which of them belong to the current run, has changed.
     """
 
     changed = Signal()
@@ -68,14 +68,14 @@ class Bookmarks(QAbstractTableModel):
         return tuple(self._notes)
 
     def set_notes(self, notes: Iterable[Bookmark]) -> None:
-        """Have these and no others."""
+        """Replace all notes."""
         self.beginResetModel()
         self._notes = sorted(notes, key=lambda note: note.step)
         self.endResetModel()
         self.changed.emit()
 
     def keep(self, text: str, step: int | None = None) -> int:
-        """Keep a step, the one that is shown if it is None, with this line; return its row."""
+        """Bookmark a step (None: the current one) with this line of text; return its row."""
         history = self._model.history
         step = self._model.step if step is None else step
         token = history[step - 1].token if history is not None and step else ""
@@ -87,30 +87,30 @@ class Bookmarks(QAbstractTableModel):
         return row
 
     def set_text(self, row: int, text: str) -> None:
-        """Give the note in `row` another line."""
+        """Change the text of the note in `row`."""
         self._notes[row] = replace(self._notes[row], text=one_line(text))
         self.dataChanged.emit(self.index(row, 0), self.index(row, 1))
         self.changed.emit()
 
     def remove(self, row: int) -> None:
-        """Take away the note in `row`."""
+        """Remove the note in `row`."""
         self.beginRemoveRows(QModelIndex(), row, row)
         del self._notes[row]
         self.endRemoveRows()
         self.changed.emit()
 
     def is_of_run(self, note: Bookmark) -> bool:
-        """Return whether the run that is shown has the note's merge at its step."""
+        """Return whether the current run has the note's merge at its step."""
         history, step = self._model.history, note.step
         if history is None or step > self._model.merge_count:
             return False
         return (history[step - 1].token if step else "") == note.token
 
     def steps(self) -> list[int]:
-        """Return the steps of the notes that are of the run, ascending."""
+        """Return the steps of the notes that belong to the current run, ascending."""
         return [note.step for note in self._notes if self.is_of_run(note)]
 
-    # What Qt asks.
+    # The interface of Qt's item models.
 
     def rowCount(self, parent: Index = _NO_INDEX) -> int:  # Qt's name
         """Return the number of notes."""
@@ -121,7 +121,7 @@ class Bookmarks(QAbstractTableModel):
         return 0 if parent.isValid() else 2
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return what a cell says for `role`."""
+        """Return the data of a cell for `role`."""
         if not index.isValid():
             return None
         note = self._notes[index.row()]
@@ -130,14 +130,14 @@ class Bookmarks(QAbstractTableModel):
         return self.is_of_run(note) if role == IS_OF_RUN_ROLE else None
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:  # Qt's name
-        """Change the line of a note."""
+        """Change the text of a note."""
         if role != Qt.ItemDataRole.EditRole or not index.isValid() or index.column() != 1:
             return False
         self.set_text(index.row(), str(value))
         return True
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        """Return what can be done to a cell."""
+        """Return the item flags of a cell."""
         editable = index.isValid() and index.column() == 1
         return super().flags(index) | (Qt.ItemFlag.ItemIsEditable if editable else Qt.ItemFlag.NoItemFlags)
 
@@ -149,7 +149,7 @@ class Bookmarks(QAbstractTableModel):
             return (self.tr("step"), self.tr("what is worth seeing"))[section]
         return None
 
-    # What the trainer says.
+    # Signals of the trainer.
 
     def _on_run_changed(self) -> None:
         if self._notes:
@@ -162,5 +162,5 @@ class Bookmarks(QAbstractTableModel):
 
 
 def one_line(text: str) -> str:
-    """Return `text` without line ends and blanks around it."""
+    """Return `text` on one line, with runs of white space replaced by single spaces."""
     return " ".join(text.split())

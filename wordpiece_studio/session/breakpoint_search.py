@@ -1,6 +1,6 @@
-"""At which steps a breakpoint is hit: NumPy over the columns of a history, further and further as it grows.
+"""The steps at which a breakpoint is hit: NumPy over the columns of a history, continued as it grows.
 
-Plain Python: no Qt. Of one expression over a million tokens some thousand are searched at a time.
+Plain Python: no Qt. A regular expression searches a million tokens a few thousand at a time.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Steps = NDArray[np.int64]
 
-_CHUNK = 512  # tokens that are looked up at once
+_CHUNK = 512  # tokens searched at once
 _NONE: Steps = np.empty(0, dtype=np.int64)
 
 
@@ -35,9 +35,9 @@ class BreakpointSearch:
     known
         How many merges have been searched.
     steps
-        The steps, from 1 to `known`, at which it is hit, ascending; int64, shape (n,).
+        The steps from 1 to `known` at which the breakpoint is hit, ascending; int64, shape (n,).
     fault
-        Why the search was given up, or None. Nothing is found from then on.
+        Why the search was abandoned, or None. From then on nothing is found.
     """
 
     def __init__(self, breakpoint_: Breakpoint, history: MergeHistory) -> None:
@@ -57,19 +57,19 @@ class BreakpointSearch:
         self._find = finders[breakpoint_.kind]
         self._is_slow = breakpoint_.kind == "pattern"
         self._deadline, self._end = float("inf"), 0
-        self._word: int | None = None  # its index in the corpus, -1 if it is not there, None if no one has looked
+        self._word: int | None = None  # its index in the corpus, -1 if it is not there, None if not looked up yet
         self._pattern = SearchPattern(breakpoint_.text) if self._is_slow else None
 
     @property
     def is_waiting(self) -> bool:
-        """Whether the words of the history have to be read first, which is done beside the window."""
+        """Whether the words of the history still have to be read, which happens in the background."""
         history = self._history
         return self._breakpoint.kind == "word" and not (history.is_whole or history.is_damaged)
 
     def advance(self, count: int, deadline: float = float("inf")) -> None:
-        """Search the merges up to `count`, or as many as there is time for until `deadline`, at least one.
+        """Search the merges up to `count`, or as far as `deadline` allows, but at least one.
 
-        None as long as it is waiting. `deadline` is a time of `perf_counter`.
+        Does nothing while `is_waiting`. `deadline` is a `perf_counter` time.
         """
         if self.is_waiting:
             return
@@ -85,7 +85,7 @@ class BreakpointSearch:
         if any(map(len, found)):
             self.steps = np.concatenate((self.steps, *found))
 
-    # Each returns the steps from `first` + 1 to `end` that are hit.
+    # Each returns the hits among the steps `first` + 1 to `end`.
 
     def _births(self, first: int, end: int) -> Steps:
         return self._birth_of(self._breakpoint.text, first, end)
@@ -95,9 +95,9 @@ class BreakpointSearch:
         return _NONE if token_id is None else _within(self._history.birth_step(token_id), first, end)
 
     def _matches(self, first: int, end: int) -> Steps:
-        """An expression may take long for a single token: what there is no time for is left out."""
+        """Stop at the deadline: a regular expression may take long even for a single token."""
         history, pattern = self._history, self._pattern
-        assert pattern is not None  # it is a breakpoint of that kind
+        assert pattern is not None  # set for this kind of breakpoint
         found = []
         for index in (np.flatnonzero(history.column("is_new")[first:end]) + first).tolist():
             try:
@@ -113,7 +113,7 @@ class BreakpointSearch:
         return np.array(found, dtype=np.int64)
 
     def _wholes(self, first: int, end: int) -> Steps:
-        """A word of the corpus is whole when its last boundary is gone; another one when its token is born."""
+        """A word of the corpus is whole when its last boundary is gone; any other word, when its token is born."""
         history, word = self._history, self._breakpoint.text
         if self._word is None and history.is_damaged:
             self._word = -1

@@ -1,7 +1,7 @@
-"""Where the breakpoints are hit in the run that is shown, kept up as it grows; and running to one.
+"""Where the breakpoints are hit in the current run, kept up to date as it grows; and running to the next one.
 
-It searches what is new in the window's thread, at most some milliseconds at a time. A run to a breakpoint goes on
-through the merges there are, and trains further until one is hit.
+New merges are searched in the window's thread, a few milliseconds at a time. A run to a breakpoint goes through the
+existing merges and then trains further until one is hit.
 """
 
 from __future__ import annotations
@@ -28,28 +28,28 @@ if TYPE_CHECKING:
 
 _SLICE_SECONDS = 0.006
 _PAUSE_MS = 4
-_TELL_SECONDS = 0.25
-"""A search of many slices says no more often what it has found: whoever shows it has work with it."""
+_REPORT_SECONDS = 0.25
+"""The shortest time between two reports of a long search: every report makes the views redraw."""
 _END = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A step at which breakpoints are hit, and which ones."""
+    """A step, and the breakpoints hit there."""
 
     step: int
     breakpoints: tuple[Breakpoint, ...]
 
 
 class BreakpointWatch(QObject):
-    """Looks for the steps at which any enabled breakpoint is hit.
+    """Finds the steps at which any enabled breakpoint is hit.
 
     Signals
     -------
     changed()
         `known` or `steps` has changed.
     faulted(Breakpoint, StudioError)
-        This one was disabled: its expression takes too long.
+        The breakpoint was disabled because its expression takes too long.
     """
 
     changed = Signal()
@@ -61,8 +61,8 @@ class BreakpointWatch(QObject):
         self._breakpoints = breakpoints
         self._searches: dict[Breakpoint, BreakpointSearch] = {}
         self._steps = np.empty(0, dtype=np.int64)
-        self._steps_of: list[NDArray[np.int64]] = []  # what `_steps` was put together from
-        self._told = 0.0
+        self._steps_of: list[NDArray[np.int64]] = []  # the parts that `_steps` was built from
+        self._reported_at = 0.0
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(_PAUSE_MS)
@@ -79,7 +79,7 @@ class BreakpointWatch(QObject):
 
     @property
     def known(self) -> int:
-        """How many merges have been searched for all of them; all there are if there is nothing to search for."""
+        """How many merges have been searched for every breakpoint; all merges if there is nothing to search for."""
         return min((search.known for search in self._searches.values()), default=self._model.merge_count)
 
     @property
@@ -96,13 +96,13 @@ class BreakpointWatch(QObject):
         return self._steps
 
     def next_hit(self, after: int, last: int = _END) -> Hit | None:
-        """Return the first hit after the step `after`, up to the step `last`; only merges up to `known` are sure."""
+        """Return the first hit after step `after` and up to step `last`; only certain up to `known`."""
         steps = (_first_after(search.steps, after) for search in self._searches.values())
         step = min(steps, default=_END)
         return self._hit_at(step) if step <= last and step != _END else None
 
     def previous_hit(self, before: int) -> Hit | None:
-        """Return the last hit before the step `before`."""
+        """Return the last hit before step `before`."""
         step = max((_last_before(search.steps, before) for search in self._searches.values()), default=0)
         return self._hit_at(step) if step else None
 
@@ -125,7 +125,7 @@ class BreakpointWatch(QObject):
             self._search()
 
     def _on_model_step_changed(self, _step: object) -> None:
-        """Look again, which is how the model tells that words were read that a search has waited for."""
+        """Search again: this signal also means that the words a search waited for have been read."""
         if self.is_searching and not self._timer.isActive():
             self._search()
 
@@ -149,8 +149,8 @@ class BreakpointWatch(QObject):
         now = time.perf_counter()
         if any(search.known < count and not search.is_waiting for search in self._searches.values()):
             self._timer.start()
-        if not self.is_searching or now - self._told > _TELL_SECONDS:
-            self._told = now
+        if not self.is_searching or now - self._reported_at > _REPORT_SECONDS:
+            self._reported_at = now
             self.changed.emit()
         for each, search in list(self._searches.items()):
             if search.fault is not None:
@@ -159,7 +159,7 @@ class BreakpointWatch(QObject):
 
 
 def _united(parts: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-    """Return the steps of ascending arrays, ascending and each once; stable sorting is quick where much is sorted."""
+    """Return the union of ascending arrays, ascending; a stable sort is fast on partly sorted input."""
     if not parts:
         return np.empty(0, dtype=np.int64)
     if len(parts) == 1:
@@ -184,11 +184,11 @@ class BreakpointRun(QObject):
     Signals
     -------
     halted(Hit)
-        The step is at a breakpoint now.
+        The current step is at a breakpoint now.
     ended()
-        There was none up to the last merge, or the training ended or was paused before it came to one.
+        No breakpoint was hit up to the last merge, or the training ended or was paused before it reached one.
     waiting_changed(bool)
-        Whether it waits for a training, or for a search that takes its time.
+        Whether it is waiting for the training or for a long search.
     """
 
     halted = Signal(object)
@@ -199,27 +199,27 @@ class BreakpointRun(QObject):
         super().__init__(parent)
         self._model = model
         self._watch = watch
-        self._after: int | None = None  # where it waits: no hit is known of the merges up to here
-        self._has_sent_on = False
+        self._after: int | None = None  # while waiting: no hit among the merges up to here
+        self._is_past_head = False
         watch.changed.connect(self._on_watch_changed)
         model.state_changed.connect(self._on_model_state_changed)
         model.run_reset.connect(self.cancel)
 
     @property
     def is_waiting(self) -> bool:
-        """Whether it is under way."""
+        """Whether a run is under way."""
         return self._after is not None
 
     def run(self) -> None:
-        """Go to the next breakpoint; where none is left, train further and pause at the first that is hit."""
+        """Go to the next breakpoint; if none is left, train further and pause at the first one hit."""
         if self._model.history is None or not self._watch.is_set:
             return
         self._set_after(self._model.step)
-        self._has_sent_on = False
+        self._is_past_head = False
         self._look()
 
     def run_back(self) -> None:
-        """Go to the breakpoint before."""
+        """Go to the previous breakpoint."""
         self.cancel()
         hit = self._watch.previous_hit(self._model.step)
         if hit is not None:
@@ -227,7 +227,7 @@ class BreakpointRun(QObject):
             self.halted.emit(hit)
 
     def cancel(self) -> None:
-        """Leave off waiting; a training goes on."""
+        """Stop waiting; a training continues."""
         self._set_after(None)
 
     def _look(self) -> None:
@@ -238,8 +238,8 @@ class BreakpointRun(QObject):
             self._halt(hit)
         elif not self._watch.is_searching:
             self._after = max(self._after, self._watch.known)
-            if not self._has_sent_on:
-                self._send_on()
+            if not self._is_past_head:
+                self._run_past_head()
             elif self._model.state is not TrainerState.TRAINING:
                 self._end()
 
@@ -250,10 +250,10 @@ class BreakpointRun(QObject):
         self._model.hold()
         self.halted.emit(hit)
 
-    def _send_on(self) -> None:
-        """Go to the head, and let it learn if it may."""
+    def _run_past_head(self) -> None:
+        """Go to the last merge, and train further if possible."""
         model = self._model
-        self._has_sent_on = True
+        self._is_past_head = True
         model.last()
         config = model.config
         if model.state is TrainerState.PAUSED:
@@ -282,5 +282,5 @@ class BreakpointRun(QObject):
                 self.cancel()
 
     def _on_model_state_changed(self, _state: TrainerState) -> None:
-        if self.is_waiting and self._has_sent_on:
+        if self.is_waiting and self._is_past_head:
             self._look()

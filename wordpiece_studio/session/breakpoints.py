@@ -1,6 +1,6 @@
-"""The breakpoints that the user has set, as a table for Qt's views: a list of records, each of them on or off.
+"""The breakpoints that the user has set, as a table for Qt's views: a list of records, each enabled or disabled.
 
-Where they are hit is found in `breakpoint_watch.py`; nothing here knows of a training.
+`breakpoint_watch.py` finds where they are hit; nothing here depends on a training.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _NO_INDEX = QModelIndex()
 
 @dataclass(frozen=True, slots=True)
 class Breakpoint:
-    """A thing that may happen at a step.
+    """A condition that may be met at a step.
 
     Attributes
     ----------
@@ -36,12 +36,12 @@ class Breakpoint:
         ``"word"``: the word `text` becomes one token. ``"value"``: the value falls below `number`. ``"tie"``: at least
         `number` pairs are equally good. ``"size"``: the vocabulary has `number` tokens.
     is_enabled
-        Whether anything halts there.
+        Whether playing and training halt there.
 
     Raises
     ------
     StudioError
-        If `text` is missing or an invalid expression, or `number` makes no sense.
+        If `text` is missing or is an invalid expression, or `number` makes no sense.
     """
 
     kind: BreakpointKind
@@ -55,11 +55,11 @@ class Breakpoint:
         elif self.kind in TEXT_KINDS and not self.text:
             raise StudioError("There is nothing to wait for", "Type the whole token or word.")
         elif not math.isfinite(self.number):
-            raise StudioError("A number without end is never reached", "Type an ordinary one.")
+            raise StudioError("The number must be finite", "Type a finite number.")
         elif self.kind == "tie" and self.number < 2:
             raise StudioError("A tie has at least two pairs", "Type 2 or more.")
         elif self.kind == "size" and self.number < 1:
-            raise StudioError("A vocabulary of {size:g} tokens is none", "Type 1 or more.", size=self.number)
+            raise StudioError("A vocabulary cannot have {size:g} tokens", "Type 1 or more.", size=self.number)
 
     @property
     def as_enabled(self) -> Breakpoint:
@@ -68,7 +68,7 @@ class Breakpoint:
 
 
 class Breakpoints(QAbstractTableModel):
-    """The breakpoints, first set first; two columns: what it is about, with a check box, and its text or number.
+    """The breakpoints, oldest first; two columns: the condition, with a check box, and its text or number.
 
     Signals
     -------
@@ -84,23 +84,23 @@ class Breakpoints(QAbstractTableModel):
 
     @property
     def all(self) -> tuple[Breakpoint, ...]:
-        """All of them."""
+        """All breakpoints."""
         return tuple(self._all)
 
     @property
     def enabled(self) -> tuple[Breakpoint, ...]:
-        """Those at which something halts; each once."""
+        """The enabled breakpoints, without duplicates."""
         return tuple(dict.fromkeys(each for each in self._all if each.is_enabled))
 
     def set_all(self, breakpoints: Iterable[Breakpoint]) -> None:
-        """Have these and no others."""
+        """Replace all breakpoints."""
         self.beginResetModel()
         self._all = list(breakpoints)
         self.endResetModel()
         self.changed.emit()
 
     def add(self, breakpoint_: Breakpoint) -> int:
-        """Add one at the end, or enable the one that is there already; return its row."""
+        """Append a breakpoint, or replace the equal one already there; return its row."""
         for row, each in enumerate(self._all):
             if each.as_enabled == breakpoint_.as_enabled:
                 self.replace(row, breakpoint_)
@@ -113,26 +113,26 @@ class Breakpoints(QAbstractTableModel):
         return row
 
     def replace(self, row: int, breakpoint_: Breakpoint) -> None:
-        """Put another one in the place of that in `row`."""
+        """Replace the breakpoint in `row`."""
         if self._all[row] != breakpoint_:
             self._all[row] = breakpoint_
             self.dataChanged.emit(self.index(row, 0), self.index(row, 1))
             self.changed.emit()
 
     def remove(self, row: int) -> None:
-        """Take away the one in `row`."""
+        """Remove the breakpoint in `row`."""
         self.beginRemoveRows(QModelIndex(), row, row)
         del self._all[row]
         self.endRemoveRows()
         self.changed.emit()
 
     def disable(self, breakpoint_: Breakpoint) -> None:
-        """Let nothing halt at this one any more."""
+        """Disable a breakpoint."""
         for row, each in enumerate(self._all):
             if each == breakpoint_:
                 self.replace(row, replace(each, is_enabled=False))
 
-    # What Qt asks.
+    # The interface of Qt's item models.
 
     def rowCount(self, parent: Index = _NO_INDEX) -> int:  # Qt's name
         """Return the number of breakpoints."""
@@ -143,7 +143,7 @@ class Breakpoints(QAbstractTableModel):
         return 0 if parent.isValid() else 2
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return what a cell says for `role`."""
+        """Return the data of a cell for `role`."""
         if not index.isValid():
             return None
         each = self._all[index.row()]
@@ -154,7 +154,7 @@ class Breakpoints(QAbstractTableModel):
         return None
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:  # Qt's name
-        """Enable or disable one."""
+        """Enable or disable a breakpoint."""
         if role != Qt.ItemDataRole.CheckStateRole or not index.isValid() or index.column():
             return False
         is_enabled = Qt.CheckState(value) is Qt.CheckState.Checked
@@ -162,7 +162,7 @@ class Breakpoints(QAbstractTableModel):
         return True
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        """Return what can be done to a cell."""
+        """Return the item flags of a cell."""
         checkable = index.isValid() and index.column() == 0
         return super().flags(index) | (Qt.ItemFlag.ItemIsUserCheckable if checkable else Qt.ItemFlag.NoItemFlags)
 
@@ -175,7 +175,7 @@ class Breakpoints(QAbstractTableModel):
         return None
 
     def kind_text(self, kind: BreakpointKind) -> str:
-        """Return what a breakpoint of this kind is about."""
+        """Return the condition of this kind of breakpoint, in words."""
         return {
             "token": self.tr("a token is born"),
             "pattern": self.tr("a token is born (regex)"),

@@ -1,8 +1,8 @@
-"""The candidates of a step while the training goes on: found beside it, from the history alone.
+"""The candidates of a step while training continues: found in the background, from the history alone.
 
-The engine that learns is never moved for it: another one is begun at the step asked for, in a thread of its own, and
-let go with the answer (:mod:`~wordpiece_studio.training.candidates`). Where there is not enough memory for a second
-one, no candidates are available.
+The training engine is never moved: a second engine starts at the requested step, in a thread of its own, and is
+discarded with the answer (:mod:`~wordpiece_studio.training.candidates`). If there is not enough memory for it, no
+candidates are available.
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.history import MergeHistory
 
     CandidatesFinder = Callable[[MergeHistory, int, int, Callable[[], bool]], list[Candidate] | None]
-    """See `candidates_at`; None is also the answer where there is not enough memory."""
+    """See `candidates_at`; also returns None if there is not enough memory."""
 
 _MARGIN = 2
-"""So many times the memory it takes must be free: the training takes more and more."""
+"""This multiple of the memory needed must be free, since the training keeps growing."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Wish:
+class _Request:
     history: MergeHistory
     step: int
     limit: int
 
 
 class CandidatesBeside(QObject):
-    """Finds candidates, one wish at a time: the latest wins.
+    """Finds candidates, one request at a time: the latest wins.
 
     Signals
     -------
     found(Candidates)
-        The answer to the latest wish, even if it is that none are available; none after `drop`.
+        The answer to the latest request, even if none are available; not emitted after `drop`.
     """
 
     found = Signal(object)
@@ -59,32 +59,32 @@ class CandidatesBeside(QObject):
         self._job.failed.connect(self._on_job_failed)
 
     def find(self, history: MergeHistory, step: int, limit: int) -> None:
-        """Find the best `limit` pairs after `step` merges."""
+        """Request the best `limit` pairs after `step` merges."""
         self._step = step
-        self._job.begin(_Wish(history, step, limit))
+        self._job.begin(_Request(history, step, limit))
 
     def drop(self) -> None:
-        """Have no one wait for candidates any more."""
+        """Cancel the request."""
         self._job.stop()
 
     def close(self) -> None:
         """End the thread and wait for it."""
         self._job.close()
 
-    def _find(self, wish: _Wish, stop: threading.Event, _report: Report) -> Candidates:
+    def _find(self, request: _Request, stop: threading.Event, _report: Report) -> Candidates:
         """Do the work; in the thread."""
-        found = self._finder(wish.history, wish.step, wish.limit, stop.is_set)
-        return Candidates(wish.step, tuple(found or ()), available=found is not None)
+        found = self._finder(request.history, request.step, request.limit, stop.is_set)
+        return Candidates(request.step, tuple(found or ()), available=found is not None)
 
     def _on_job_failed(self, _error: StudioError) -> None:
         self.found.emit(Candidates(self._step, (), available=False))
 
 
-def find_where_there_is_room(
+def find_if_memory_allows(
     history: MergeHistory, step: int, limit: int, should_stop: Callable[[], bool]
 ) -> list[Candidate] | None:
-    """Return the candidates, or None if there is not enough memory. Imported here: the window opens first."""
-    from wordpiece_studio.training.candidates import candidates_at, candidates_memory
+    """Return the candidates, or None if there is not enough memory."""
+    from wordpiece_studio.training.candidates import candidates_at, candidates_memory  # late: the window opens first
 
     free = available_memory()
     if free is not None and _MARGIN * candidates_memory(history) > free:

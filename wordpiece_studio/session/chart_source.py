@@ -1,7 +1,7 @@
-"""What the charts draw from: one run at its step, the lengths of its tokens, its curves as few numbers.
+"""The data of the charts: one run at its step, the lengths of its tokens, and its curves as few numbers.
 
-A curve has no more than two numbers for each pixel column, however many merges there are: a million become some
-thousand in about a millisecond. Plain Python over the models: no Qt, no signal, no widget.
+A curve has at most two numbers per pixel column, however many merges there are: a million become a few thousand in
+about a millisecond. Plain Python over the models: no Qt, no signals, no widgets.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 _MERGES_A_TURN = 40_000
-"""These take about 8 ms; more at once would hold up the window."""
+"""These take about 8 ms; more at once would stall the window."""
 
 
 class TokenLengths:
@@ -40,11 +40,11 @@ class TokenLengths:
 
     @property
     def merges(self) -> int:
-        """How many merges were taken in."""
+        """How many merges have been processed."""
         return self._merges
 
     def catch_up(self, history: MergeHistory, merges: int) -> bool:
-        """Take in merges up to `merges`, at most some ten thousand; return whether that was all."""
+        """Process merges up to `merges`, a limited number per call; return whether that was all of them."""
         if history is not self._history:
             self._begin(history)
         end = min(merges, self._merges + _MERGES_A_TURN)
@@ -58,7 +58,7 @@ class TokenLengths:
         return self._merges >= merges
 
     def first(self, size: int) -> NDArray[np.int32]:
-        """Return the lengths of the first `size` tokens, or of those known; int32, special tokens included."""
+        """Return the lengths of the first `size` tokens, as far as known; int32, special tokens included."""
         return np.array(self._lengths[:size], dtype=np.int32)
 
     def of(self, token_id: int) -> int | None:
@@ -75,7 +75,7 @@ class TokenLengths:
 
 @dataclass(frozen=True, slots=True)
 class SelectedToken:
-    """The token that is looked at: its text, its id, and the step that made it (0: it was there from the beginning)."""
+    """The selected token: its text, its id, and the step that made it (0: present from the beginning)."""
 
     text: str
     id: int
@@ -83,7 +83,7 @@ class SelectedToken:
 
 
 class ChartSource:
-    """The figures of all charts, as far as the run has got."""
+    """The figures of all charts, as far as the run has progressed."""
 
     def __init__(self, model: TrainerModel, usage: TokenUsage, changes: LiveChanges) -> None:
         self.model = model
@@ -94,12 +94,12 @@ class ChartSource:
 
     @property
     def history(self) -> MergeHistory | None:
-        """The merges; None if nothing was trained, or not a single merge was made."""
+        """The merges; None if there is no run or it has no merges."""
         return self.model.history if self.model.merge_count else None
 
     @property
     def count(self) -> int:
-        """The last step there is."""
+        """The last step."""
         return self.model.merge_count
 
     @property
@@ -109,7 +109,7 @@ class ChartSource:
 
     @property
     def words(self) -> int:
-        """Number of words in the training corpus, each as often as it occurs."""
+        """Number of words in the training corpus, counting every occurrence."""
         history = self.model.history
         if history is not None and self._words[0] is not history:
             self._words = (history, number_of_words(history))
@@ -117,7 +117,7 @@ class ChartSource:
 
     @property
     def selected(self) -> SelectedToken | None:
-        """The token that the selection means: itself, the one its pair makes, or the one that is its whole word.
+        """The token that the selection stands for: itself, the one its pair makes, or its whole word as a token.
 
         None if there is no such token yet.
         """
@@ -130,7 +130,7 @@ class ChartSource:
         return None if token_id is None else SelectedToken(text, token_id, history.birth_step(token_id))
 
     def live_tokens(self) -> NDArray[np.int64]:
-        """Return the number of tokens of the live text after each of the steps that changed it."""
+        """Return the number of tokens of the live text after each step that changed it."""
         rows = self.changes.rows
         if isinstance(rows, TextChanges):
             return rows.tokens
@@ -144,8 +144,8 @@ class Curve:
     Attributes
     ----------
     is_columns
-        Whether each two points are the ends of one upright line, the smallest and the largest value in a pixel column;
-        else the points are joined one after the other.
+        Whether every two points are the ends of a vertical line, the smallest and the largest value in a pixel column;
+        otherwise the points are joined in order.
     """
 
     x: NDArray[np.float64]
@@ -175,7 +175,7 @@ def value_curve(values: NDArray[np.float64], columns: int) -> Curve:
 
 
 def median_curve(values: NDArray[np.float64], columns: int) -> Curve:
-    """Return the median of the values in each pixel column, the greater of the two middle ones if there are two.
+    """Return the median of the values in each pixel column; of two middle values, the greater one.
 
     Parameters
     ----------
@@ -200,14 +200,14 @@ def _columns_of(count: int, columns: int) -> tuple[NDArray[np.int64], NDArray[np
 
 
 def sampled_steps(count: int, columns: int) -> NDArray[np.int64]:
-    """Return the steps 0 to `count`, or some two for each pixel column of them; enough for what only rises or falls."""
+    """Return the steps 0 to `count`, or about two per pixel column; enough for a monotonic curve."""
     if count + 1 <= 2 * columns:
         return np.arange(count + 1, dtype=np.int64)
     return np.unique(np.linspace(0, count, 2 * columns).round().astype(np.int64))
 
 
 def tie_steps(history: MergeHistory, count: int, columns: int) -> NDArray[np.int64]:
-    """Return the steps (from 1) of the first `count` whose value several pairs shared, at most one a pixel column."""
+    """Return which of the first `count` steps (from 1) had a tie, at most one per pixel column."""
     ties = np.flatnonzero(history.column("ties")[:count] > 1)
     if len(ties) <= columns:
         return ties + 1
@@ -220,7 +220,7 @@ def held_curve(
 ) -> Curve:
     """Return the tokens per word of the live text over the steps: a staircase that falls where a step changes it.
 
-    Where it would have more stairs than half the pixel columns, it is the values at evenly spaced steps instead.
+    With more stairs than half the pixel columns, it consists of the values at evenly spaced steps instead.
 
     Parameters
     ----------
@@ -243,7 +243,7 @@ def held_curve(
 
 
 def spread_ranks(count: int, columns: int) -> NDArray[np.int64]:
-    """Return ranks from 1 to `count` that lie at least about a pixel apart on a logarithmic axis `columns` wide."""
+    """Return ranks from 1 to `count`, at least about a pixel apart on a logarithmic axis of `columns` pixels."""
     if not count:
         return np.zeros(0, dtype=np.int64)
     return np.unique(np.geomspace(1, count, max(columns, 2)).round().astype(np.int64))

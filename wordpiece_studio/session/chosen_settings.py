@@ -201,11 +201,11 @@ class Suggestion(QObject):
 
 
 def suggested_settings(counts: WordCounts, config: TrainingConfig) -> SuggestedSettings:
-    """Return limits for a training of this corpus with these settings.
+    """Return limits for training on this corpus with these settings.
 
-    A toy text gets some merges to look at; a larger one the smallest usual size that leaves the merges half as many
-    tokens as special tokens and alphabet take. Above a megabyte a pair must occur twice: else the score, which divides
-    by the counts of both parts, learns words that occur once first.
+    A toy text gets a few merges to look at; a larger one, the smallest usual size that leaves merges at least half as
+    many tokens as special tokens and alphabet take. Above a megabyte, a pair must occur twice: otherwise the score,
+    which divides by the counts of both parts, first learns words that occur once.
     """
     size = max(counts.statistics.bytes, counts.statistics.characters)
     least = _least_size(counts, config)

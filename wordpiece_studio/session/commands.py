@@ -1,4 +1,4 @@
-"""What a user does to the text, as commands that can be undone."""
+"""The user's edits of the text, as undo commands."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _EDIT_ID = 1
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """At `position`, in code points, the text `removed` gives way to the text `inserted`."""
+    """At `position`, in code points, the text `inserted` replaces the text `removed`."""
 
     position: int
     removed: str
@@ -26,7 +26,7 @@ class Edit:
         return Edit(self.position, self.inserted, self.removed)
 
     def followed_by(self, later: Edit) -> Edit | None:
-        """Return the one edit that this one and `later` are when a user types on or deletes on; None if it is two."""
+        """Return this edit and `later` as one if the user simply kept typing or deleting, else None."""
         if not self.removed and not later.removed and later.position == self.position + len(self.inserted):
             ends_word = self.inserted[-1:].isspace() and not self.inserted.isspace()
             if len(later.inserted) > 1 or (ends_word and not later.inserted.isspace()):
@@ -41,7 +41,7 @@ class Edit:
 
 
 class EditCommand(QUndoCommand):
-    """One edit; typing merges into one a word."""
+    """One edit; typing merges into one command per word."""
 
     def __init__(self, apply: Callable[[Edit], None], edit: Edit, *, merges: bool) -> None:
         super().__init__()
@@ -50,19 +50,19 @@ class EditCommand(QUndoCommand):
         self.edit = edit
 
     def redo(self) -> None:
-        """Do it."""
+        """Apply the edit."""
         self._apply(self.edit)
 
     def undo(self) -> None:
-        """Take it back."""
+        """Revert the edit."""
         self._apply(self.edit.reversed())
 
     def id(self) -> int:
-        """Tell Qt which commands may be merged."""
+        """Return the id by which Qt finds commands that may be merged."""
         return _EDIT_ID if self._merges else -1
 
     def mergeWith(self, other: QUndoCommand) -> bool:  # Qt's name
-        """Take `other`, already done, into this one if it goes on with it."""
+        """Merge `other`, already applied, into this command if it continues it."""
         joined = self.edit.followed_by(other.edit) if isinstance(other, EditCommand) else None
         if joined is not None:
             self.edit = joined

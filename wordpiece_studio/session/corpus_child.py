@@ -1,6 +1,6 @@
-"""Looking at files in a child process: which there are, what is in them, and any part of them to be shown.
+"""Inspecting files in a child process: listing them, describing them, and reading any part for a preview.
 
-Foreign files may be huge, broken or hostile, and to guess an encoding is pure Python: neither belongs into the window's
+Foreign files may be huge, broken or hostile, and guessing an encoding is pure Python: neither belongs in the window's
 process. This module is imported by the child, which has no window: it must not import Qt.
 """
 
@@ -24,9 +24,9 @@ _BATCH_SECONDS = 0.1
 
 
 def describe_in_child(connection: ParentConnection, order: str) -> None:
-    """List the files that the paths in `order`, a JSON list, stand for, and send batches of described rows.
+    """List the files that the paths in `order`, a JSON list, refer to, and send batches of described rows.
 
-    Kinds of messages: ``n`` how many files there are, ``f`` some of them, see `file_rows.written_rows`.
+    Message kinds: ``n`` the number of files, ``f`` a batch of them, see `file_rows.written_rows`.
     """
     from wordpiece_studio.corpus.listing import listed_files
 
@@ -44,7 +44,7 @@ def describe_in_child(connection: ParentConnection, order: str) -> None:
 
 
 def described_row(file: CorpusFile) -> FileRow:
-    """Return a file with what can be found out about it by a look at its beginning; never raises a `StudioError`."""
+    """Return a file with what its beginning reveals about it; never raises a `StudioError`."""
     from wordpiece_studio.corpus.detection import described
 
     try:
@@ -58,9 +58,9 @@ def described_row(file: CorpusFile) -> FileRow:
 
 
 def preview_in_child(connection: ParentConnection) -> None:
-    """Send a part of a file for each order: JSON with the file, the place and the size, for ever.
+    """Answer orders forever, each with a part of a file; an order is JSON with the file, the place and the size.
 
-    Kinds of messages: ``v`` the part as JSON, ``x`` what went wrong, as JSON with the two templates and the values.
+    Message kinds: ``v`` the part as JSON, ``x`` an error, as JSON with the two templates and the values.
     """
     from wordpiece_studio.corpus.preview import preview
 
@@ -81,7 +81,7 @@ def written_preview_order(file: CorpusFile, at: int, size: int) -> bytes:
 
 
 def read_preview(content: bytes) -> Preview:
-    """Return the part that a message of the kind ``v`` holds."""
+    """Return the part that a message of kind ``v`` holds."""
     from wordpiece_studio.corpus.preview import Preview
 
     return Preview(**json.loads(content))

@@ -120,7 +120,7 @@ class CorpusCounting(QObject):
 
     @property
     def is_paused(self) -> bool:
-        """Whether a counting is held."""
+        """Whether a count is paused."""
         return self._job.is_paused
 
     @property
@@ -215,7 +215,7 @@ class CorpusCounting(QObject):
         self._job.pause()
 
     def resume(self) -> None:
-        """Go on with a counting that is held."""
+        """Resume a paused count."""
         self._job.resume()
 
     def keep(self) -> None:
@@ -225,7 +225,7 @@ class CorpusCounting(QObject):
         self.state_changed.emit()
 
     def close(self) -> None:
-        """Give up what runs and wait for it to end."""
+        """Cancel what runs and wait for it to end."""
         self._timer.stop()
         self._patience.stop()
         self._job.close()

@@ -1,6 +1,6 @@
-"""The corpus as a list of files: what is done to the list, each time one command that can be undone.
+"""The corpus as a list of files, and its edits, each of them one undo command.
 
-The list itself is a `FileTable`; which files there are in a folder, and what is in them, is found by `corpus_opening`.
+The list itself is a `FileTable`; `corpus_opening` finds the files of a folder and what is in them.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class CorpusFiles(QObject):
     Signals
     -------
     changed()
-        Other files, another order, or another way of reading one: what was counted holds no longer.
+        Files, their order or how one is read have changed: the counts no longer apply.
     places_wanted(list[int])
-        The rows that were moved or changed are here now: a view should select them.
+        The new rows of moved or changed files: a view should select them.
     """
 
     changed = Signal()
@@ -50,7 +50,7 @@ class CorpusFiles(QObject):
 
     @property
     def rows(self) -> Rows:
-        """The files as the window knows them."""
+        """The files as the window shows them."""
         return self.table.rows
 
     @property
@@ -60,7 +60,7 @@ class CorpusFiles(QObject):
 
     @property
     def name(self) -> str:
-        """What the corpus is called: after its one file, or the folder that all are in."""
+        """The name of the corpus: that of its only file, or of the folder that all files are in."""
         rows = self.rows
         if len(rows) == 1:
             return display_name(os.path.basename(rows[0].file.path))
@@ -70,15 +70,15 @@ class CorpusFiles(QObject):
 
     @property
     def is_listing(self) -> bool:
-        """Whether more files are being looked for: the list is not whole yet."""
+        """Whether files are still being listed: the list is incomplete."""
         return self._is_listing
 
     def begin_listing(self) -> None:
-        """Say that rows will be appended to the table, until `end_listing`."""
+        """Announce that rows will be appended to the table until `end_listing`."""
         self._is_listing = True
 
     def end_listing(self, rows: Sequence[FileRow] = ()) -> None:
-        """Say that the list is whole; `rows`, at its end, were added by an edit that can be undone."""
+        """Mark the list as complete; `rows`, at its end, become an edit that can be undone."""
         self._is_listing = False
         if rows:
             self.add(rows)
@@ -86,19 +86,19 @@ class CorpusFiles(QObject):
             self.changed.emit()
 
     def take_references(self, references: Iterable[CorpusReference]) -> None:
-        """Have the files of a project in the place of what there is; nothing of them is read yet."""
+        """Replace the list by the files of a project; they are not read yet."""
         self.table.set_rows([_row_of(reference) for reference in references])
         self.changed.emit()
 
-    # Edits. All of them can be undone.
+    # Edits, all of which can be undone.
 
     def add(self, rows: Sequence[FileRow]) -> None:
-        """Add files at the end; they may stand there already."""
+        """Append files; they may already be at the end of the table."""
         before = self.rows[: len(self.rows) - len(rows)] if self.rows[-len(rows) :] == tuple(rows) else self.rows
         self._push((*before, *rows), before, list(range(len(before), len(before) + len(rows))))
 
     def remove(self, numbers: Iterable[int]) -> None:
-        """Take files out of the list; the files themselves stay where they are."""
+        """Remove files from the list; the files themselves stay where they are."""
         gone = set(numbers)
         left = tuple(row for number, row in enumerate(self.rows) if number not in gone)
         place = min(gone, default=0)
@@ -124,7 +124,7 @@ class CorpusFiles(QObject):
         self, numbers: Iterable[int], encoding: str | None = None, column: str | None = None,
         errors: ErrorHandling | None = None, kind: FileKind | None = None,
     ) -> None:  # fmt: skip
-        """Read files in another way; what is None stays as it is."""
+        """Change how files are read; None leaves a setting unchanged."""
         chosen = set(numbers)
         rows = tuple(
             row.read_as(encoding, column, errors, kind) if number in chosen else row
@@ -134,7 +134,7 @@ class CorpusFiles(QObject):
             self._push(rows, self.rows, sorted(chosen))
 
     def move_files(self, places: Mapping[str, str]) -> None:
-        """Read files from other places, by their old ones; they are the same files."""
+        """Change the paths of files, given by old path; the files are the same."""
         rows = tuple(
             replace(row, file=replace(row.file, path=places[row.file.path]), state=FileState.WAITING, error=None)
             if row.file.path in places
@@ -155,7 +155,7 @@ class CorpusFiles(QObject):
 
 
 class FilesCommand(QUndoCommand):
-    """Another list of files in the place of the one before."""
+    """Replaces the list of files."""
 
     def __init__(self, show: Callable[[Rows, list[int]], None], before: Rows, after: Rows, places: list[int]) -> None:
         super().__init__()
@@ -165,11 +165,11 @@ class FilesCommand(QUndoCommand):
         self._places = places
 
     def redo(self) -> None:
-        """Do it."""
+        """Show the new list."""
         self._show(self._after, self._places)
 
     def undo(self) -> None:
-        """Take it back."""
+        """Show the old list."""
         self._show(self._before, [place for place in self._places if place < len(self._before)])
 
 
@@ -181,7 +181,7 @@ def _row_of(reference: CorpusReference) -> FileRow:
 
 
 def _shared_folder(paths: list[str]) -> str:
-    """Return the name of the folder that all lie in, or somewhere below; empty if there is none but the root."""
+    """Return the name of the deepest folder that holds all paths; empty if there is none but the root."""
     try:
         return display_name(os.path.basename(os.path.commonpath(paths))).strip('"')
     except ValueError:  # none, or on several drives

@@ -1,7 +1,4 @@
-"""Finding out beside the window what was asked to be opened: one small text, which is read, or files, which are listed.
-
-What becomes of it is the business of whoever asked.
-"""
+"""Opening a corpus in the background: one small text is read, files are listed; the caller decides what comes next."""
 
 from __future__ import annotations
 
@@ -32,7 +29,7 @@ _COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd", b"PAR1
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How a file is read; the encoding is None for UTF-8 or what its byte order mark says."""
+    """How a file is read; an encoding of None means UTF-8, or what the byte order mark says."""
 
     encoding: str | None = None
     errors: ErrorHandling = "strict"
@@ -40,7 +37,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class OpeningOrder:
-    """Open `paths`; `as_list` makes a list even of one small text."""
+    """Open `paths`; with `as_list`, even one small text becomes a list."""
 
     paths: tuple[str, ...]
     reading: Reading = Reading()
@@ -49,7 +46,7 @@ class OpeningOrder:
 
 @dataclass(frozen=True, slots=True)
 class OpenedText:
-    """A small text that was read, and where."""
+    """A small text that was read, and its path."""
 
     path: Path
     file: TextFile
@@ -57,14 +54,14 @@ class OpenedText:
 
 @dataclass(frozen=True, slots=True)
 class OpenedFiles:
-    """The end of a list: how many files it has."""
+    """The end of a list, with its number of files."""
 
     number: int
 
 
 @dataclass(frozen=True, slots=True)
 class FoundFiles:
-    """More files of the list that `paths` stand for, and how many there will be in all."""
+    """More files of the list that `paths` refer to, and how many there will be in all."""
 
     paths: tuple[str, ...]
     rows: tuple[FileRow, ...]
@@ -79,11 +76,11 @@ class CorpusOpening(QObject):
     text_read(OpenedText)
         It was one small text.
     files_found(FoundFiles), files_listed(OpenedFiles)
-        It is a list: some of its files, again and again, and then its end.
+        It is a list: batches of its files, then its end.
     failed(OpeningOrder, StudioError)
         It could not be opened.
     running_changed(bool)
-        What is so now.
+        The new value of `is_running`.
     """
 
     text_read = Signal(object)
@@ -107,17 +104,17 @@ class CorpusOpening(QObject):
         return self._job.is_running
 
     def open(self, order: OpeningOrder) -> None:
-        """Open something; what is being opened is given up."""
+        """Open something; cancel what is being opened."""
         self._job.stop()
         self._order = order
         self._job.begin(order)
 
     def stop(self) -> None:
-        """Give up what is being opened."""
+        """Cancel what is being opened."""
         self._job.stop()
 
     def close(self) -> None:
-        """Give up what is being opened and wait for the thread to end."""
+        """Cancel what is being opened and wait for the thread to end."""
         self._job.close()
 
     def _on_job_finished(self, result: OpenedText | OpenedFiles) -> None:
@@ -128,7 +125,7 @@ class CorpusOpening(QObject):
 
 
 def open_corpus(order: OpeningOrder, stop: threading.Event, report: Report) -> OpenedText | OpenedFiles | None:
-    """Read the one small text that `order` names, or list its files; None if given up."""
+    """Read the one small text that `order` names, or list its files; return None if canceled."""
     if not order.as_list and len(order.paths) == 1 and is_small_text(order.paths[0]):
         path = Path(order.paths[0])
         return OpenedText(path, read_text_file(path, order.reading.encoding, order.reading.errors))
@@ -136,17 +133,17 @@ def open_corpus(order: OpeningOrder, stop: threading.Event, report: Report) -> O
 
 
 def is_small_text(path: str) -> bool:
-    """Return whether a path names a file that belongs into the editor, or nothing that can be listed.
+    """Return whether a path names a file that belongs in the editor, or nothing that can be listed.
 
     Raises
     ------
     StudioError
-        If it cannot be looked at.
+        If it cannot be inspected.
     """
     if kind_of_name(path) not in (None, "text") or os.path.isdir(path):
         return False
     if not os.path.isfile(path):
-        return not ("*" in path or "?" in path)  # to be shown what is wrong with it
+        return not ("*" in path or "?" in path)  # reading it will say what is wrong
     try:
         with open(path, "rb") as file:
             head = file.read(6)

@@ -1,6 +1,6 @@
-"""What the files of the corpus were like when they were read last, and whether they are so still.
+"""The state of the corpus files when they were last read, and whether they have changed since.
 
-Looking at files may take long where they lie on another machine, so it is done beside the window.
+Checking files may take long if they are on another machine, so it is done in the background.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.background_job import Report
 
 _MOST_ENTRIES = 500_000
-"""Files and folders that are looked at to find files that were moved."""
+"""The most files and folders to go through in search of moved files."""
 
 Signature = tuple[int, int]
-"""Bytes, and when it was changed last in nanoseconds since 1970."""
+"""Size in bytes, and time of the last change in nanoseconds since 1970."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChangedFiles:
-    """The files, as paths, that are not there any more, and those that are others than when they were read."""
+    """The paths of files that no longer exist, and of files that have changed since they were read."""
 
     gone: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
@@ -40,7 +40,7 @@ class ChangedFiles:
 
 @dataclass(frozen=True, slots=True)
 class MovedFiles:
-    """The new places of files, by their old ones, and the files that were not found."""
+    """New paths of files by old path, and the files that were not found."""
 
     places: dict[str, str]
     missing: tuple[str, ...]
@@ -54,7 +54,7 @@ class _Search:
 
 
 class CorpusReferences(QObject):
-    """Remembers the size and time of files by their paths.
+    """Remembers the size and modification time of files by path.
 
     Signals
     -------
@@ -79,42 +79,42 @@ class CorpusReferences(QObject):
 
     @property
     def is_running(self) -> bool:
-        """Whether files are being looked at."""
+        """Whether files are being checked."""
         return self._noting.is_running or self._checking.is_running or self._searching.is_running
 
     def of(self, file: CorpusFile) -> CorpusReference:
-        """Return what is known of a file."""
+        """Return what is known about a file."""
         known = self._known.get(file.path)
         return CorpusReference(file) if known is None else replace(known, file=file)
 
     def note_read(self, paths: Iterable[str]) -> None:
-        """Remember what these files are like now: they are being read."""
+        """Remember the state of these files, which are being read now."""
         self._noting.begin(tuple(paths))
 
     def take(self, references: Iterable[CorpusReference]) -> None:
-        """Know these and no others, and check them."""
+        """Replace all references, and check them."""
         self._noting.stop()
         self._known = {reference.file.path: reference for reference in references}
         self.check()
 
     def check(self) -> None:
-        """Find out which of the files are gone or changed; `checked` answers."""
+        """Find out which files are gone or changed; `checked` has the answer."""
         self._checking.begin(tuple(self._known.values()))
 
     def search(self, folder: str, gone: Iterable[str]) -> None:
-        """Look for files of the same names in a folder and those below it; `found` answers."""
+        """Search a folder and its subfolders for files of the same names; `found` has the answer."""
         sizes = {path: reference.size for path, reference in self._known.items()}
         self._searching.begin(_Search(folder, tuple(gone), sizes))
 
     def move(self, places: dict[str, str]) -> None:
-        """Say where files are now, by their old places: they are the same files."""
+        """Change the paths of files, given by old path: they are the same files."""
         for old, new in places.items():
             known = self._known.pop(old, None)
             if known is not None:
                 self._known[new] = replace(known, file=replace(known.file, path=new))
 
     def close(self) -> None:
-        """Give up what runs and wait for it to end."""
+        """Cancel what runs and wait for it to end."""
         for job in (self._noting, self._checking, self._searching):
             job.close()
 
@@ -123,7 +123,7 @@ class CorpusReferences(QObject):
 
 
 def signatures(paths: tuple[str, ...], stop: threading.Event, _report: Report) -> dict[str, CorpusReference] | None:
-    """Return what the files at `paths` are like now; what cannot be looked at is left out."""
+    """Return the present state of the files at `paths`, without those that cannot be inspected."""
     from wordpiece_studio.corpus.corpus_file import CorpusFile
 
     found = {}
@@ -139,7 +139,7 @@ def signatures(paths: tuple[str, ...], stop: threading.Event, _report: Report) -
 def changed_files(
     references: tuple[CorpusReference, ...], stop: threading.Event, _report: Report
 ) -> ChangedFiles | None:
-    """Return which files are gone, or are not what they were."""
+    """Return which files are gone or have changed."""
     gone, changed = [], []
     for reference in references:
         if stop.is_set():
@@ -156,7 +156,7 @@ def changed_files(
 
 
 def moved_files(search: _Search, stop: threading.Event, _report: Report) -> MovedFiles | None:
-    """Find for each file that is gone the one of its name below a folder; of several, one of its size is the better."""
+    """Find for each missing file one of the same name below a folder, preferably of the same size."""
     wanted: dict[str, list[str]] = {}
     for path in search.gone:
         wanted.setdefault(os.path.basename(path), []).append(path)
@@ -173,29 +173,29 @@ def moved_files(search: _Search, stop: threading.Event, _report: Report) -> Move
     places: dict[str, str] = {}
     for name, olds in wanted.items():
         for old in olds:
-            new = _likest(old, search.sizes.get(old, -1), candidates[name])
+            new = _most_similar(old, search.sizes.get(old, -1), candidates[name])
             if new is not None:
                 places[old] = new
     missing = tuple(path for path in search.gone if path not in places)
     return MovedFiles(places, missing)
 
 
-def _likest(old: str, size: int, candidates: list[str]) -> str | None:
-    """Return the candidate of that size whose folders end most like the old ones."""
+def _most_similar(old: str, size: int, candidates: list[str]) -> str | None:
+    """Return the candidate, preferably of that size, whose path shares the most trailing parts with the old one."""
 
-    def likeness(path: str) -> tuple[bool, int]:
-        alike = 0
+    def similarity(path: str) -> tuple[bool, int]:
+        shared = 0
         for one, other in zip(reversed(Path(path).parts), reversed(Path(old).parts), strict=False):
             if one != other:
                 break
-            alike += 1
-        return ((signature_of(path) or (-1, 0))[0] == size, alike)
+            shared += 1
+        return ((signature_of(path) or (-1, 0))[0] == size, shared)
 
-    return max(candidates, key=likeness, default=None)
+    return max(candidates, key=similarity, default=None)
 
 
 def signature_of(path: str) -> Signature | None:
-    """Return size and time of a file; None if there is none."""
+    """Return the size and modification time of a file; None if it cannot be inspected."""
     try:
         found = os.stat(path)
     except (OSError, ValueError):

@@ -1,6 +1,6 @@
-"""Counting words in a child process: what runs there, what it receives meanwhile, and how the result travels back.
+"""Counting words in a child process: the code that runs there, the commands it receives, and the format of its result.
 
-The result comes in blocks of long byte strings, because taking in millions of small objects, or one very long string,
+The result comes in blocks of long byte strings, because receiving millions of small objects, or one very long string,
 would stall the window. This module is imported by the child, which has no window: it must not import Qt.
 """
 
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
 
 PROGRESS_INTERVAL_SECONDS = 0.05
 TEXT_PIECE = 1 << 20  # characters
-PAUSE, GO_ON, KEEP = b"p", b"r", b"k"
-"""What the window says while a counting runs: hold, go on, and stop but keep what was counted."""
+PAUSE, RESUME, KEEP = b"p", b"r", b"k"
+"""The window's commands to a running count: pause, resume, and stop but keep what has been counted."""
 TEXT = b"t"
-"""What a piece of the text begins with; an empty piece ends the text."""
+"""Precedes each piece of the text; an empty piece ends the text."""
 
 
 def count_in_child(connection: ParentConnection, order: str) -> None:
-    """Count what `order`, see `written_order`, asks for, and send the blocks of the result.
+    """Carry out `order`, see `written_order`, and send the blocks of the result.
 
-    Kinds of messages: ``?`` ready for the text, ``p`` progress, ``w`` words of a block, ``l`` their lengths, ``c``
+    Message kinds: ``?`` ready for the text, ``p`` progress, ``w`` words of a block, ``l`` their lengths, ``c``
     their counts, ``s`` statistics and the rest.
     """
     from wordpiece_studio.corpus.counting.counting import count_texts, count_words
@@ -67,12 +67,12 @@ def count_in_child(connection: ParentConnection, order: str) -> None:
 def written_order(
     normalizer: Normalizer, pre_tokenizer: PreTokenizer, files: Sequence[CorpusFile] | None, max_word_length: int
 ) -> str:
-    """Return an order as JSON; without files the text is sent once the child is ready.
+    """Return an order as JSON; without files, the text is sent once the child is ready.
 
     Raises
     ------
     StudioError
-        If the pipeline is not built in and so cannot be described.
+        If the pipeline is not built in, so that it cannot be described.
     """
     return json.dumps(
         {
@@ -85,52 +85,52 @@ def written_order(
 
 
 def read_progress(content: bytes) -> CountingProgress:
-    """Return what a message of the kind ``p`` says."""
+    """Return the content of a message of kind ``p``."""
     return CountingProgress(**json.loads(content))
 
 
 class _Commands(threading.Thread):
-    """Hears what the window says: the text to count, and to hold, to go on, or to end and keep what there is."""
+    """Receives the window's messages: the text to count, and the commands to pause, resume, or stop and keep."""
 
     def __init__(self, connection: ParentConnection) -> None:
         super().__init__(daemon=True)
         self._connection = connection
         self._text: list[str] = []
-        self._text_is_there = threading.Event()
-        self._may_go_on = threading.Event()
-        self._may_go_on.set()
-        self._is_over = False
+        self._text_is_complete = threading.Event()
+        self._is_unpaused = threading.Event()
+        self._is_unpaused.set()
+        self._is_stopped = False
 
     def run(self) -> None:
-        """Listen for ever."""
+        """Listen forever."""
         while True:
             message = self._connection.recv_bytes()
             self._obey(message[:1], message[1:])
 
     def text(self) -> str:
         """Wait for the text and return it."""
-        self._text_is_there.wait()
+        self._text_is_complete.wait()
         return "".join(self._text)
 
     def should_stop(self) -> bool:
-        """Return whether to stop now; while the counting is held, do not return."""
-        self._may_go_on.wait()
-        return self._is_over
+        """Return whether to stop now; block while the count is paused."""
+        self._is_unpaused.wait()
+        return self._is_stopped
 
     def _obey(self, command: bytes, content: bytes) -> None:
         if command == TEXT and content:
             self._text.append(content.decode("utf-8", "surrogatepass"))
         elif command == TEXT:
-            self._text_is_there.set()
+            self._text_is_complete.set()
         elif command == PAUSE:
-            self._may_go_on.clear()
+            self._is_unpaused.clear()
         else:
-            self._is_over = self._is_over or command == KEEP
-            self._may_go_on.set()
+            self._is_stopped = self._is_stopped or command == KEEP
+            self._is_unpaused.set()
 
 
 class _Progress:
-    """Tells the parent how far the counting is, at most 20 times a second."""
+    """Reports the progress to the parent, at most 20 times a second."""
 
     def __init__(self, connection: ParentConnection) -> None:
         self._connection = connection

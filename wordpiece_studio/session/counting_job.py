@@ -1,7 +1,7 @@
-"""Counting words beside the window: small texts in a thread, large ones and files in a child process.
+"""Counting words in the background: small texts in a thread, large ones and files in a child process.
 
-Pure Python work in a thread stalls the window, so a thread is used only where the work is over at once; a child
-process can besides be held, and ended at any moment. What counts, and what the counts are, is the core's affair.
+Pure Python work in a thread stalls the window, so a thread is used only for work that is done at once; besides, a child
+process can be paused, and killed at any time. The counting itself, and its result, belong to the core.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from wordpiece_studio.corpus.counts import PartsReader
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.background_job import BackgroundJob
 from wordpiece_studio.session.counting_child import (
-    GO_ON,
     KEEP,
     PAUSE,
+    RESUME,
     TEXT,
     TEXT_PIECE,
     count_in_child,
@@ -37,38 +37,38 @@ if TYPE_CHECKING:
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
 
 LONGEST_WORD = 1000
-"""Characters; a longer word is left out unless the user says otherwise."""
+"""In characters; longer words are skipped unless the user sets another limit."""
 LARGEST_IN_THREAD = 200_000
-"""Characters; a longer text is counted in a child process."""
+"""In characters; a longer text is counted in a child process."""
 
 
 class CountingControl:
-    """What is said to a counting while it runs, from the window's thread; kept for a child that has yet to begin."""
+    """Sends commands to a running count from the window's thread; queues them until the child has started."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._child: ChildProcess | None = None
-        self._said: list[bytes] = []
+        self._queued: list[bytes] = []
 
-    def say(self, command: bytes) -> None:
-        """Tell the child `command`, at once or when it is there."""
+    def send(self, command: bytes) -> None:
+        """Send `command` to the child, at once or when it is attached."""
         with self._lock:
             if self._child is None:
-                self._said.append(command)
+                self._queued.append(command)
             else:
-                _tell(self._child, command)
+                _send(self._child, command)
 
     def attach(self, child: ChildProcess) -> None:
-        """Speak to `child` from now on."""
+        """Send commands to `child` from now on, the queued ones first."""
         with self._lock:
             self._child = child
-            for command in self._said:
-                _tell(child, command)
+            for command in self._queued:
+                _send(child, command)
 
     def detach(self) -> None:
-        """Do not speak to the child any more: it ends."""
+        """Send nothing more to the child, which is about to end."""
         with self._lock:
-            self._child, self._said = None, []
+            self._child, self._queued = None, []
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class CountOrder:
 
 
 class CountingJob(BackgroundJob):
-    """Counts words; the latest order wins, and the ones before are given up.
+    """Counts words; a new order cancels the previous one.
 
     Signals
     -------
@@ -93,7 +93,7 @@ class CountingJob(BackgroundJob):
     reported(CountingProgress)
         At most about 20 times a second, for large texts and files.
     paused_changed(bool)
-        Whether the counting is held now.
+        The new value of `is_paused`.
     """
 
     paused_changed = Signal(object)
@@ -106,7 +106,7 @@ class CountingJob(BackgroundJob):
 
     @property
     def is_paused(self) -> bool:
-        """Whether a counting is held."""
+        """Whether a count is paused."""
         return self._is_paused
 
     def count_text(
@@ -116,7 +116,7 @@ class CountingJob(BackgroundJob):
         pre_tokenizer: str | PreTokenizer = "bert",
         max_word_length: int = LONGEST_WORD,
     ) -> None:
-        """Count the words of `text`, but those of more than `max_word_length` characters."""
+        """Count the words of `text`, skipping those of more than `max_word_length` characters."""
         self._count(CountOrder(text, (), normalizer, pre_tokenizer, max_word_length))
 
     def count_files(
@@ -126,25 +126,25 @@ class CountingJob(BackgroundJob):
         pre_tokenizer: str | PreTokenizer = "bert",
         max_word_length: int = LONGEST_WORD,
     ) -> None:
-        """Count the words of files, in the order given, but those of more than `max_word_length` characters."""
+        """Count the words of files, in the order given, skipping those of more than `max_word_length` characters."""
         self._count(CountOrder(None, tuple(files), normalizer, pre_tokenizer, max_word_length))
 
     def pause(self) -> None:
-        """Hold what runs: all its processes stand still a moment later."""
+        """Pause the count: all its processes halt a moment later."""
         if self.is_running and not self._is_paused:
-            self._control.say(PAUSE)
+            self._control.send(PAUSE)
             self._set_paused(True)
 
     def resume(self) -> None:
-        """Go on with what is held."""
+        """Resume a paused count."""
         if self._is_paused:
-            self._control.say(GO_ON)
+            self._control.send(RESUME)
             self._set_paused(False)
 
     def stop_and_keep(self) -> None:
-        """End what runs and have what was counted so far: `finished` comes with the counts of a first part of it."""
+        """End the count and keep what was counted so far: `finished` delivers the counts of a first part."""
         if self.is_running:
-            self._control.say(KEEP)
+            self._control.send(KEEP)
             self._set_paused(False)
 
     def _count(self, order: CountOrder) -> None:
@@ -163,7 +163,7 @@ class CountingJob(BackgroundJob):
 
 
 def count(order: CountOrder, stop: threading.Event, report: Report) -> WordCounts | None:
-    """Return the counts; None if given up."""
+    """Return the counts; None if canceled."""
     from wordpiece_studio.corpus.counting.counting import count_texts, count_words
     from wordpiece_studio.corpus.counts import CountingStopped
     from wordpiece_studio.text.normalizers import resolve_normalizer
@@ -176,7 +176,7 @@ def count(order: CountOrder, stop: threading.Event, report: Report) -> WordCount
         try:
             files = order.files if order.text is None else None
             written = written_order(normalizer, pre_tokenizer, files, order.max_word_length)
-        except StudioError:  # a custom pipeline cannot be sent: count it here, slower for the window
+        except StudioError:  # a custom pipeline cannot be sent: count here, though it slows the window
             is_small = True
     try:
         if not is_small:
@@ -216,7 +216,7 @@ def _counted_in_child(
 
 
 def _send_text(child: ChildProcess, text: str, stop: threading.Event) -> None:
-    """Send a text in pieces, and an empty one to end it."""
+    """Send a text in pieces, then an empty one to end it."""
     for start in range(0, len(text), TEXT_PIECE):
         if stop.is_set():
             return
@@ -224,8 +224,8 @@ def _send_text(child: ChildProcess, text: str, stop: threading.Event) -> None:
     child.send(TEXT)
 
 
-def _tell(child: ChildProcess, command: bytes) -> None:
+def _send(child: ChildProcess, command: bytes) -> None:
     try:
         child.send(command)
     except StudioError:
-        return  # it died: whoever hears its messages tells so
+        return  # the child died: whoever reads its messages reports that

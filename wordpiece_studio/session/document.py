@@ -1,8 +1,8 @@
-"""The corpus: a text that the user edits, or a list of files; where it is saved, and how edits are undone.
+"""The corpus: a text that the user edits, or a list of files; its saving, and its undo commands.
 
-Of a text, the Python string here is the truth, with every character that the file had; an editor shows `view_text`, a
-copy in Qt's manner, and reports what is typed in its own coordinates. Of files (`corpus_files`) nothing is kept here
-but how they are read. Finding and reading files is `corpus_opening`, counting words `corpus_counting`.
+For a text, the Python string here is the truth, with every character that the file had; an editor shows `view_text`, a
+copy in Qt's form, and reports what is typed in its own coordinates. For files (`corpus_files`), only how they are read
+is kept here. `corpus_opening` finds and reads files; `corpus_counting` counts words.
 """
 
 from __future__ import annotations
@@ -44,17 +44,16 @@ class Document(QObject):
     Signals
     -------
     text_changed()
-        After every change of text or files, whoever made it.
+        The text or the files have changed, whatever the cause.
     edited(Edit)
-        This change was made to the text, forwards or backwards, before its `text_changed`; not when another text is
-        taken.
+        An edit was made or undone; emitted before `text_changed`, but not when another text replaces this one.
     view_edited(ViewEdit)
         The editor must make this change to what it shows (undo, redo, an edit that it did not make itself).
     reset()
-        Another text or another way to show it: the editor must show `view_text` afresh, for reading only if
+        The text was replaced or is displayed differently: the editor must reload `view_text`, read-only if
         `is_folded`.
     path_changed(Path | None), modified_changed(bool)
-        What is so now.
+        The new value.
     """
 
     text_changed = Signal()
@@ -82,7 +81,7 @@ class Document(QObject):
         self.files = CorpusFiles(self.undo_stack, self)
         self.files.changed.connect(self.text_changed)
 
-    # What is so.
+    # State.
 
     @property
     def text(self) -> str:
@@ -91,78 +90,78 @@ class Document(QObject):
 
     @property
     def path(self) -> Path | None:
-        """The file it was opened from or saved to."""
+        """The file that the text was opened from or saved to."""
         return self._path
 
     @property
     def encoding(self) -> str:
-        """The encoding it was read in and is saved in."""
+        """The encoding that the text was read in and is saved in."""
         return self._file.encoding
 
     @property
     def file(self) -> TextFile:
-        """What its file holds, and how the text is written to it."""
+        """The content of the text's file, and how the text is written to it."""
         return self._file
 
     @property
     def losses(self) -> tuple[int, int]:
-        """How many undecodable stretches were replaced and how many lines left out when it was read."""
+        """How many undecodable sequences were replaced and how many lines skipped in reading."""
         return self._file.replaced, self._file.skipped_lines
 
     @property
     def is_lossy(self) -> bool:
-        """Whether its file holds more than the text: saving over it would lose that."""
+        """Whether the file holds more than the text, which saving over it would lose."""
         return self._file.is_lossy
 
     @property
     def is_files(self) -> bool:
-        """Whether the corpus is a list of files; the text is empty then."""
+        """Whether the corpus is a list of files; then the text is empty."""
         return self._is_files
 
     @property
     def is_modified(self) -> bool:
-        """Whether there is a text that differs from what was opened or saved last."""
+        """Whether there is a text that differs from what was last opened or saved."""
         return not self._is_files and not self.undo_stack.isClean()
 
-    # Other texts.
+    # Replacing the text.
 
     def take_text(self, file: TextFile, path: Path | None, *, is_modified: bool = False) -> None:
-        """Take a text that was read, and the file that it came from; `is_modified`: that file holds another text."""
+        """Switch to a text that was read, and its file; `is_modified`: the file holds a different text."""
         self._take(file, path)
         if is_modified:
             self.undo_stack.resetClean()
 
     def take_files(self) -> None:
-        """Begin an empty list of files in the place of what there is."""
+        """Switch to an empty list of files."""
         self._is_files = True
         self.files.table.set_rows([])
         self._take_content(TextFile(""), None)
 
     def load_sample(self, name: str) -> None:
-        """Take one of the texts that the program brings along, for example ``"course-en.txt"``."""
+        """Switch to one of the sample texts that come with the program, for example ``"course-en.txt"``."""
         self._take(TextFile(read_text_file(resource_path(f"samples/{name}")).text), None)
 
     def clear(self) -> None:
-        """Begin an empty, unsaved text."""
+        """Switch to an empty, unsaved text."""
         self._take(TextFile(""), None)
 
     def save_text(self, path: Path) -> None:
-        """Write the text to `path`, which is its file from then on. Without an edit it is the same to the byte.
+        """Write the text to `path`, its file from now on. An unedited text keeps its file's exact bytes.
 
         Raises
         ------
         StudioError
-            If it cannot be written; a file that was there is then still whole.
+            If it cannot be written; an existing file is then left intact.
         """
         self._file = write_text_file(path, self._text, self._file)
         self._set_path(path)
         self.undo_stack.setClean()
 
     def move_to(self, path: Path) -> None:
-        """Say that the file of the text lies at `path` now."""
+        """Set the path of the text's file, which has moved there."""
         self._set_path(path)
 
-    # Edits. All of them can be undone.
+    # Edits, all of which can be undone.
 
     def edit(self, position: int, removed: int, inserted: str) -> None:
         """Replace `removed` code points at `position` by `inserted`.
@@ -170,7 +169,7 @@ class Document(QObject):
         Raises
         ------
         StudioError
-            If the text does not reach so far.
+            If the range lies outside the text.
         """
         if position < 0 or removed < 0 or position + removed > len(self._text):
             raise StudioError("The text has only {length:,} characters", length=len(self._text))
@@ -181,7 +180,7 @@ class Document(QObject):
         self._push(Edit(0, self._text, text), editor_has_it=False)
 
     def edit_view(self, position: int, removed: int, inserted: str) -> None:
-        """Replace what the editor shows; it does not show it yet and will hear of it. For paste and drop.
+        """Edit the text at a place in the editor, which is notified of the edit. For paste and drop.
 
         `position` and `removed` are UTF-16 units in `view_text`, as Qt counts them. Line breaks of any kind in
         `inserted` become those of the text.
@@ -189,29 +188,29 @@ class Document(QObject):
         self._edit_in_view(position, removed, inserted, editor_has_it=False)
 
     def take_view_edit(self, position: int, removed: int, inserted: str) -> None:
-        """Follow an edit that the editor has made already, in the terms of `QTextDocument.contentsChange`.
+        """Apply an edit that the editor has already made, as reported by `QTextDocument.contentsChange`.
 
-        It may report more than was changed: what is the same before and after is left alone. What the text comes to
-        look like may differ from what the editor shows: it must compare `view_length` and `view_between`.
+        The report may cover more than was changed: what is the same before and after is left alone. The resulting view
+        may differ from what the editor shows: it must compare `view_length` and `view_between`.
         """
         self._edit_in_view(position, removed, inserted, editor_has_it=True)
 
     def move_view(self, start: int, end: int, place: int) -> None:
-        """Move what the editor shows between two UTF-16 positions to a third, as one edit; it will hear of it."""
+        """Move the part between two UTF-16 positions in the view to a third, as one edit; the editor is notified."""
         if self._is_folded or start <= place <= end:
             return
-        (first, last), (at, _) = self._stretch(start, end), self._stretch(place, place)
+        (first, last), (at, _) = self._text_range(start, end), self._text_range(place, place)
         moved = self._text[first:last]
         if at < first:
             self._push(Edit(at, self._text[at:last], moved + self._text[at:first]), editor_has_it=False)
         else:
             self._push(Edit(first, self._text[first:at], self._text[last:at] + moved), editor_has_it=False)
 
-    # What an editor shows.
+    # What the editor shows.
 
     @property
     def view_text(self) -> str:
-        """The text as the editor should show it: every line break one LF; folded, and one page of it, if too long."""
+        """The text as the editor should show it: every line break as LF; if too long, folded and one page of it."""
         return folded(self._page_text) if self._is_folded else to_view(self._text)
 
     @property
@@ -221,33 +220,33 @@ class Document(QObject):
 
     def view_between(self, start: int, end: int) -> str:
         """Return the part of `view_text`, which is not folded, between two UTF-16 positions."""
-        start, end = self._stretch(start, end)
+        start, end = self._text_range(start, end)
         return to_view(self._text[start:end])
 
     def text_between(self, start: int, end: int) -> str:
-        """Return what the text has where `view_text` is shown between two UTF-16 positions."""
+        """Return the part of the text shown between two UTF-16 positions in `view_text`."""
         if not self._is_folded:
-            start, end = self._stretch(start, end)
+            start, end = self._text_range(start, end)
             return self._text[start:end]
         return unfolded(self._page_text, start, end)
 
     @property
     def is_folded(self) -> bool:
-        """Whether lines are too long or the text is too long to be edited: `view_text` is for reading only."""
+        """Whether the text or one of its lines is too long to edit: `view_text` is read-only."""
         return self._is_folded
 
     @property
     def page_count(self) -> int:
-        """Number of pages that it is shown in; 1 unless it has more than 10 million characters."""
+        """Number of pages; 1 unless the text has more than 10 million characters."""
         return len(self._pages)
 
     @property
     def page(self) -> int:
-        """The page that `view_text` is, from 0."""
+        """The page that `view_text` shows, from 0."""
         return self._page
 
     def show_page(self, page: int) -> None:
-        """Make `view_text` another page."""
+        """Show another page in `view_text`."""
         page = max(0, min(page, len(self._pages) - 1))
         if page != self._page:
             self._page = page
@@ -266,18 +265,18 @@ class Document(QObject):
         ends = [*self._pages[1:], len(self._text)]
         return self._text[self._pages[self._page] : ends[self._page]]
 
-    def _stretch(self, start: int, end: int) -> tuple[int, int]:
-        """Return the code points between two UTF-16 positions in the view; a character cut by the end is among them."""
+    def _text_range(self, start: int, end: int) -> tuple[int, int]:
+        """Return the code point range between two UTF-16 positions in the view, with a character cut by the end."""
         first, last = self.text_position(start), self.text_position(end)
         is_cut = start < end and self.view_position(last) < end and last < len(self._text)
         return first, last + is_cut
 
     def close(self) -> None:
         """Forget the edits; nothing may be undone afterwards."""
-        # Left to Python's garbage collection, the commands may be gone before the stack that deletes them: a crash.
+        # Python's garbage collection might free the commands before the stack that deletes them: a crash.
         self.undo_stack.clear()
 
-    # How it changes itself.
+    # Internal changes.
 
     def _take(self, file: TextFile, path: Path | None) -> None:
         self._is_files = False
@@ -300,8 +299,8 @@ class Document(QObject):
 
     def _edit_in_view(self, position: int, removed: int, inserted: str, *, editor_has_it: bool) -> None:
         if self._is_folded:
-            return  # for reading only
-        start, end = self._stretch(position, position + removed)
+            return  # read-only
+        start, end = self._text_range(position, position + removed)
         edit = placed_edit(self._text[start:end], inserted, self._newline, start)
         if edit is not None:
             self._push(edit, editor_has_it=editor_has_it)
@@ -316,7 +315,7 @@ class Document(QObject):
             self._editor_has_it = False
 
     def _apply(self, edit: Edit) -> None:
-        """Make `edit`, for the first time, again, or backwards."""
+        """Do, redo or undo an edit."""
         start, end = edit.position, edit.position + len(edit.removed)
         change = self._change_of_view(edit)
         was_folded = self._is_folded
@@ -331,7 +330,7 @@ class Document(QObject):
         self.text_changed.emit()
 
     def _change_of_view(self, edit: Edit) -> ViewEdit:
-        """Return what `edit`, not yet made, changes in the view; a CR that meets a LF, or loses it, is part of it."""
+        """Return how `edit`, not yet made, changes the view, including a CR that meets or loses an LF."""
         text, inserted = self._text, edit.inserted
         start, end = edit.position, edit.position + len(edit.removed)
         before, after = text[max(start - 1, 0) : start], text[end : end + 1]

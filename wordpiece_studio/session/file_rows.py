@@ -1,6 +1,6 @@
-"""A file of the corpus as the window knows it: how it is read, what is known of it, how far its counting is.
+"""A file of the corpus as the window shows it: how it is read, what is known about it, how far its count is.
 
-Plain records; the list of them is `file_table`, and what is done to the list `corpus_files`.
+Plain records; `file_table` is the list of them, and `corpus_files` edits the list.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ EncodingKnown = Literal["", "byte order mark", "valid", "guess", "mixed", "chose
 
 
 class FileState(Enum):
-    """How far a file is.
+    """How far the count of a file is.
 
-    `PARTLY` is one in which the counting was stopped and kept, `CHANGED` one that is another since it was counted.
+    `PARTLY`: the count was stopped in this file and kept. `CHANGED`: the file has changed since it was counted.
     """
 
     WAITING = "waiting"
@@ -48,20 +48,20 @@ class FileRow:
     Attributes
     ----------
     file
-        The file and how it is to be read.
+        The file and how it is read.
     size
-        Bytes on the disk.
+        Bytes on disk.
     compression
-        ``"gz"`` and so on; empty if it is not compressed.
+        ``"gz"`` and so on; empty if not compressed.
     encoding, known
-        The encoding that it is read in, and how that is known: ``"guess"`` only by what it looks like, ``"chosen"`` by
-        the user; empty if it is of no interest, as in parquet.
+        The encoding that the file is read in, and how it is known: ``"guess"`` from the content alone, ``"chosen"`` by
+        the user; empty if irrelevant, as in parquet.
     is_kind_guess
         Whether the file is read as words and their counts only because it looks like it.
     columns
-        What may be chosen as the column or field with the text.
+        The columns or fields that can be chosen as the one with the text.
     state, statistics, error
-        How far the counting is, what it found, and what is wrong.
+        How far the count is, its result, and what is wrong.
     """
 
     file: CorpusFile
@@ -77,12 +77,12 @@ class FileRow:
 
     @property
     def name(self) -> str:
-        """The file's path as messages name it."""
+        """The file's path as shown in messages."""
         return display_name(self.file.path)
 
     @property
     def kinds(self) -> tuple[FileKind, ...]:
-        """The kinds of file that it can be read as."""
+        """The kinds that the file can be read as."""
         if self.file.kind == "parquet" or self.file.path.lower().endswith(".parquet"):
             return ("parquet", "word-counts")
         return ("text", "jsonl", "csv", "tsv", "word-counts")
@@ -94,11 +94,11 @@ class FileRow:
         errors: ErrorHandling | None = None,
         kind: FileKind | None = None,
     ) -> FileRow:
-        """Return the row with another way of reading it; what is None, or a kind that it cannot be, stays as it is."""
+        """Return the row with the file read in another way; None, or an impossible kind, changes nothing."""
         file, known, shown = self.file, self.known, self.encoding
         is_kind_guess = self.is_kind_guess and kind is None
         if kind in self.kinds and kind != file.kind:
-            file = replace(file, kind=kind, column=None)  # which is found anew
+            file = replace(file, kind=kind, column=None)  # to be detected again
         if encoding is not None:
             file, known, shown = replace(file, encoding=encoding), "chosen", encoding
         if column is not None:
@@ -108,12 +108,12 @@ class FileRow:
         return replace(self, file=file, encoding=shown, known=known, is_kind_guess=is_kind_guess).uncounted()
 
     def uncounted(self) -> FileRow:
-        """Return the row as it is before a counting."""
+        """Return the row as it is before a count."""
         return replace(self, state=FileState.WAITING, statistics=None, error=None)
 
 
 def counted_rows(rows: Sequence[FileRow], statistics: CorpusStatistics) -> list[FileRow]:
-    """Return the rows with what a counting found of each file; of a partial one, the last has its first part only."""
+    """Return the rows with the results of a count; if it is partial, the last file is counted only in part."""
     found = statistics.files
     counted = [
         replace(row, state=FileState.DONE, statistics=of_file, error=None)
@@ -125,9 +125,9 @@ def counted_rows(rows: Sequence[FileRow], statistics: CorpusStatistics) -> list[
 
 
 def row_at_fault(rows: Sequence[FileRow], error: StudioError) -> int | None:
-    """Return the index of the file that an error names; None if it names none of them.
+    """Return the index of the file that an error names; None if it names none of these files.
 
-    Of several with one name it is the first that is not done.
+    Of several files with that name, the first that is not done.
     """
     named = {str(value) for key, value in error.values.items() if key in ("path", "source", "name", "file")}
     found = [index for index, row in enumerate(rows) if row.name in named]
@@ -140,7 +140,7 @@ def written_file(file: CorpusFile) -> dict[str, Any]:
 
 
 def written_row(row: FileRow) -> dict[str, Any]:
-    """Return a row that is not counted yet as plain data for a message of a child process."""
+    """Return a row not counted yet as plain data, for a message of a child process."""
     error = row.error
     return {
         "file": written_file(row.file),

@@ -1,4 +1,4 @@
-"""The files of the corpus as a table for Qt's views: a thin adapter over a list of rows. Colours are the view's."""
+"""The files of the corpus as a table for Qt's views: a thin adapter over a list of rows. Colors are up to the view."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ NUMBER_COLUMNS = {
 
 
 class FileTable(QAbstractTableModel):
-    """One row a file, in the order in which they are read."""
+    """One row per file, in reading order."""
 
     def __init__(self, parent: QObject | None = None, *, locale: QLocale | None = None) -> None:
         super().__init__(parent)
@@ -72,7 +72,7 @@ class FileTable(QAbstractTableModel):
 
     @property
     def size(self) -> int:
-        """What all files together take on the disk, in bytes."""
+        """The total size of all files on disk, in bytes."""
         return sum(row.size for row in self._rows)
 
     @property
@@ -81,10 +81,10 @@ class FileTable(QAbstractTableModel):
         return [number for number, row in enumerate(self._rows) if row.state is FileState.FAULT]
 
     def set_rows(self, rows: Sequence[FileRow]) -> None:
-        """Show these rows; if they are the same files in the same order, what is selected stays so."""
+        """Show these rows; if they are the same files in the same order, the selection is preserved."""
         if [row.file.path for row in rows] == [row.file.path for row in self._rows]:
             self._rows = list(rows)
-            self._tell_changed(0, len(rows) - 1)
+            self._emit_changed(0, len(rows) - 1)
         else:
             self.beginResetModel()
             self._rows = list(rows)
@@ -99,16 +99,16 @@ class FileTable(QAbstractTableModel):
             self._rows += rows
             self.endInsertRows()
 
-    # What a counting says.
+    # Results of a count.
 
     def begin_counting(self) -> None:
-        """Forget what a counting before found."""
+        """Discard the results of an earlier count."""
         self._files_done = 0
         self._rows = [row.uncounted() for row in self._rows]
-        self._tell_changed(0, len(self._rows) - 1)
+        self._emit_changed(0, len(self._rows) - 1)
 
     def take_progress(self, progress: CountingProgress) -> None:
-        """Show which files were read and which one is being read."""
+        """Show which files have been read and which one is being read."""
         before, done = self._files_done, min(progress.files_done, len(self._rows))
         if done < before or (done == before and done < len(self._rows) and self._is_under_way(done)):
             return
@@ -117,37 +117,37 @@ class FileTable(QAbstractTableModel):
         if done < len(self._rows):
             self._rows[done] = replace(self._rows[done], state=FileState.COUNTING)
         self._files_done = done
-        self._tell_changed(before, min(done, len(self._rows) - 1))
+        self._emit_changed(before, min(done, len(self._rows) - 1))
 
     def take_statistics(self, statistics: CorpusStatistics) -> None:
-        """Show what a counting found."""
+        """Show the results of a count."""
         self._rows = counted_rows(self._rows, statistics)
-        self._tell_changed(0, len(self._rows) - 1)
+        self._emit_changed(0, len(self._rows) - 1)
 
     def take_error(self, error: StudioError) -> int | None:
-        """Show that a file is at fault; return its number, None if the error is about none of them."""
+        """Show that a file is at fault; return its number, or None if the error is about none of the files."""
         number = row_at_fault(self._rows, error)
         self.take_end()
         if number is not None:
             self._rows[number] = replace(self._rows[number], state=FileState.FAULT, error=error)
-            self._tell_changed(number, number)
+            self._emit_changed(number, number)
         return number
 
     def mark(self, paths: Collection[str], state: FileState, errors: Mapping[str, StudioError] | None = None) -> None:
-        """Show that the files at `paths` are in `state`, and what is wrong with them."""
+        """Show the files at `paths` as `state`, with their errors."""
         for number, row in enumerate(self._rows):
             if row.file.path in paths:
                 self._rows[number] = replace(row, state=state, error=(errors or {}).get(row.file.path))
-                self._tell_changed(number, number)
+                self._emit_changed(number, number)
 
     def take_end(self) -> None:
-        """Show that nothing is being read any more."""
+        """Show that nothing is being read anymore."""
         for number, row in enumerate(self._rows):
             if row.state is FileState.COUNTING:
                 self._rows[number] = replace(row, state=FileState.WAITING)
-                self._tell_changed(number, number)
+                self._emit_changed(number, number)
 
-    # What Qt asks.
+    # The interface of Qt's item models.
 
     def rowCount(self, parent: Index = _NO_INDEX) -> int:  # Qt's name
         """Return the number of files."""
@@ -158,7 +158,7 @@ class FileTable(QAbstractTableModel):
         return 0 if parent.isValid() else len(FileColumn)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return what a cell says for `role`."""
+        """Return the data of a cell for `role`."""
         if not index.isValid():
             return None
         row, column = self._rows[index.row()], FileColumn(index.column())
@@ -173,7 +173,7 @@ class FileTable(QAbstractTableModel):
     def headerData(  # Qt's name
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
-        """Return the title of a column, or how it is aligned."""
+        """Return the title or the alignment of a column."""
         if orientation is not Qt.Orientation.Horizontal or not 0 <= section < len(FileColumn):
             return None
         if role == Qt.ItemDataRole.DisplayRole:
@@ -183,7 +183,7 @@ class FileTable(QAbstractTableModel):
         return _aligned(FileColumn(section)) if role == Qt.ItemDataRole.TextAlignmentRole else None
 
     def state_words(self, state: FileState) -> str:
-        """Return what a state is called."""
+        """Return a state in words."""
         return {
             FileState.WAITING: self.tr("not counted yet"),
             FileState.COUNTING: self.tr("being counted"),
@@ -212,7 +212,7 @@ class FileTable(QAbstractTableModel):
         return f"{number:,}".replace(",", self._locale.groupSeparator())
 
     def encoding_words(self, row: FileRow) -> str:
-        """Return the encoding of a file, with a word about it where it is only guessed."""
+        """Return the encoding of a file, marked if it is only a guess."""
         name = self._encoding_name(row)
         return self.tr("guess: {encoding}").format(encoding=name) if row.known == "guess" else name
 
@@ -220,12 +220,12 @@ class FileTable(QAbstractTableModel):
         return row.encoding.upper().replace("_", "-") or _UNKNOWN
 
     def kind_words(self, row: FileRow) -> str:
-        """Return what is in a file."""
+        """Return the kind of a file in words, marked if it is only a guess."""
         title = self.kind_title(row.file.kind)
         return self.tr("guess: {kind}").format(kind=title) if row.is_kind_guess else title
 
     def kind_title(self, kind: str) -> str:
-        """Return what a kind of file is called."""
+        """Return the name of a kind of file."""
         return {"word-counts": self.tr("word counts"), "text": self.tr("text")}.get(kind, kind)
 
     def _titles(self) -> tuple[str, ...]:
@@ -237,7 +237,7 @@ class FileTable(QAbstractTableModel):
     def _is_under_way(self, number: int) -> bool:
         return self._rows[number].state is FileState.COUNTING
 
-    def _tell_changed(self, first: int, last: int) -> None:
+    def _emit_changed(self, first: int, last: int) -> None:
         if 0 <= first <= last:
             self.dataChanged.emit(self.index(first, 0), self.index(last, len(FileColumn) - 1))
 

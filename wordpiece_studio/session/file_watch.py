@@ -1,8 +1,8 @@
-"""Noticing that files which are open here were changed, or are gone, by someone else.
+"""Noticing when other programs change or remove files that are open here.
 
-The system's own notice is quick but not to be had for every file and folder (network drives, very many files), so they
-are also looked at now and then, beside the window: a network that does not answer holds no one up. A file whose bytes
-are the same was not changed, whatever its time says.
+The system's own notifications are quick but not available for every file (network drives, very many files), so files
+are also checked periodically in the background, where a network that does not answer delays no one. A file with the
+same bytes has not changed, whatever its modification time.
 """
 
 from __future__ import annotations
@@ -23,29 +23,29 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LOOK_MS = 5_000
-"""How often the files are looked at without a reason."""
+"""The interval of periodic checks."""
 SETTLE_MS = 300
-"""How long after a notice a file is looked at: it may still be written, or be put in place of another."""
+"""The delay of a check after a notification: the file may still be being written or replaced."""
 LARGEST_READ = 20_000_000
-"""Bytes; of a larger file size and time alone are compared."""
+"""In bytes; for a larger file, only size and time are compared."""
 MOST_READ = 60_000_000
-"""Bytes that one look reads; of what lies beyond, size and time alone are compared."""
+"""The most bytes that one check reads; beyond that, only size and time are compared."""
 MOST_NOTICED = 500
-"""Files for which the system's notice is asked; it gives a limited number."""
+"""The most files to request notifications for; the system limits them."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileStamp:
-    """What a file is known by.
+    """What identifies the content of a file.
 
     Attributes
     ----------
     size
-        Its bytes.
+        In bytes.
     modified_ns
-        When it was changed last, in nanoseconds since 1970.
+        Time of the last change, in nanoseconds since 1970.
     digest
-        Of its bytes; None if it is too large or could not be read.
+        Digest of its bytes; None if the file is too large or could not be read.
     """
 
     size: int
@@ -55,23 +55,23 @@ class FileStamp:
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """Files to be looked at: what they were known by, None if by nothing yet, and which are read in any case."""
+    """Files to check: their last stamps (None: not stamped yet), and which of them to read unconditionally."""
 
     stamps: dict[Path, FileStamp | None]
     noticed: frozenset[Path]
 
 
 class FileWatch(QObject):
-    """Watches files that are open.
+    """Watches open files.
 
     Signals
     -------
     changed(Path)
-        The file has other bytes than it had when it was named to `watch` or `take`, or when this was emitted last.
+        The file's bytes differ from when it was passed to `watch` or `take`, or from when this was last emitted.
     gone(Path)
-        The file is not there any more, or its folder cannot be reached.
+        The file no longer exists, or its folder cannot be reached.
     back(Path)
-        A file that was gone is there again, with the same bytes.
+        A missing file has reappeared with the same bytes.
     """
 
     changed = Signal(object)
@@ -81,10 +81,10 @@ class FileWatch(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._stamps: dict[Path, FileStamp | None] = {}
-        self._missed: set[Path] = set()  # at one look; at the second they are gone
+        self._missed: set[Path] = set()  # missed by one check; after the second they are gone
         self._gone: set[Path] = set()
         self._noticed: set[Path] = set()
-        self._is_stale = False  # files were named while others were looked at
+        self._is_stale = False  # files were added during a check
         self._watcher: QFileSystemWatcher | None = None
         self._job = BackgroundJob(_look, "Looking at the files", self)
         self._job.finished.connect(self._on_job_finished)
@@ -94,11 +94,11 @@ class FileWatch(QObject):
 
     @property
     def paths(self) -> list[Path]:
-        """The files that are watched."""
+        """The watched files."""
         return list(self._stamps)
 
     def watch(self, paths: Iterable[Path]) -> None:
-        """Watch these files from now on, and no others; those that were watched already are known by what they were."""
+        """Watch exactly these files; those already watched keep their stamps."""
         self._stamps = {path: self._stamps.get(path) for path in paths}
         self._missed &= self._stamps.keys()
         self._gone &= self._stamps.keys()
@@ -107,14 +107,14 @@ class FileWatch(QObject):
         self.check()
 
     def take(self, path: Path) -> None:
-        """Take the file as it is now: it was written or read again here."""
+        """Accept the file as it is now: it was written or reread here."""
         if path in self._stamps:
             self._stamps[path] = None
             self._gone.discard(path)
             self.check()
 
     def check(self) -> None:
-        """Look at all files now, as when the window is come back to; `changed` and `gone` follow a little later."""
+        """Check all files now, as when the window is activated; `changed` and `gone` follow a little later."""
         self._timer.stop()
         if not self._stamps:
             return
@@ -124,7 +124,7 @@ class FileWatch(QObject):
             self._noticed.clear()
 
     def close(self) -> None:
-        """Watch nothing any more and wait for a look to end."""
+        """Stop watching and wait for a check to end."""
         self._timer.stop()
         self._stamps = {}
         self._forget_notices()
@@ -155,10 +155,10 @@ class FileWatch(QObject):
         elif was_gone:
             self.back.emit(path)
 
-    # The system's notices.
+    # The system's notifications.
 
     def _ask_for_notices(self) -> None:
-        """Ask for those files that were just there: asking for one that cannot be reached may take long."""
+        """Request them only for files that were just found: for one that cannot be reached, it may take long."""
         wanted = {os.fspath(path) for path in list(self._stamps)[:MOST_NOTICED] if path not in self._missed}
         if self._watcher is None:
             if not wanted:
@@ -179,31 +179,31 @@ class FileWatch(QObject):
 
 
 def _look(order: object, stop: threading.Event, _report: Callable[[object], None]) -> object:
-    """Return of each file what it was known by and what it is known by now, None if it is not there."""
+    """Return the old and the new stamp of each file; the new one is None if the file does not exist."""
     look = cast("_Look", order)
     seen: dict[Path, tuple[FileStamp | None, FileStamp | None]] = {}
-    room = MOST_READ
+    budget = MOST_READ
     for path, before in look.stamps.items():
         if stop.is_set():
             return None
         now: FileStamp | None
         try:
-            now = _stamp(path, before, is_read=before is None or path in look.noticed, room=room)
-            room -= now.size if now is not before and now.digest is not None else 0
+            now = _stamp(path, before, is_read=before is None or path in look.noticed, budget=budget)
+            budget -= now.size if now is not before and now.digest is not None else 0
         except OSError:
             now = None
         seen[path] = before, now
     return seen
 
 
-def _stamp(path: Path, before: FileStamp | None, *, is_read: bool, room: int) -> FileStamp:
-    """Return what a file is known by now; an `OSError` says that it is not there. `room`: bytes that may be read."""
+def _stamp(path: Path, before: FileStamp | None, *, is_read: bool, budget: int) -> FileStamp:
+    """Return the current stamp of a file; an `OSError` means it does not exist. `budget`: bytes that may be read."""
     status = path.stat()
     size, modified = status.st_size, status.st_mtime_ns
     if before is not None and (size, modified) == (before.size, before.modified_ns) and not is_read:
         return before
     digest = None
-    if size <= min(room, LARGEST_READ) and stat.S_ISREG(status.st_mode):
+    if size <= min(budget, LARGEST_READ) and stat.S_ISREG(status.st_mode):
         digest = hashlib.blake2b(path.read_bytes(), digest_size=16).digest()
     return FileStamp(size, modified, digest)
 

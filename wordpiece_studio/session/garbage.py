@@ -2,7 +2,7 @@
 
 Python collects reference cycles in whichever thread happens to allocate. If that is a worker and the cycle holds a
 dialog, Qt destroys a widget outside the window's thread and the program crashes (seen with PySide6 6.11: segmentation
-fault). So the automatic collection is switched off, and a timer does the same work where it does no harm. Long lists of
+fault). So automatic collection is switched off, and a timer does the same work in the window's thread. Long lists of
 words are freed in slices, in a thread of their own.
 """
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
 
 INTERVAL_MS = 200
-_FULL_COLLECTION_SECONDS = 10.0  # a full one looks at every object, so it must not come often
+_FULL_COLLECTION_SECONDS = 10.0  # a full collection visits every object, so it must be rare
 _FREED_AT_ONCE, _FREED_SLICE, _FREEING_PAUSE_SECONDS = 300_000, 20_000, 0.002
 
 
 class GarbageCollector(QObject):
-    """Takes Python's collection over from `start` to `stop`. One for a program, made in the window's thread."""
+    """Takes over Python's collection from `start` to `stop`. One per program, created in the window's thread."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -35,7 +35,7 @@ class GarbageCollector(QObject):
         self._timer.timeout.connect(self._on_timer_timeout)
 
     def start(self) -> None:
-        """Switch the automatic collection off and collect from now on."""
+        """Switch automatic collection off and start the timer."""
         gc.disable()
         self._next_full = time.monotonic() + _FULL_COLLECTION_SECONDS
         self._timer.start()
@@ -44,12 +44,12 @@ class GarbageCollector(QObject):
             application.aboutToQuit.connect(self.stop)
 
     def stop(self) -> None:
-        """Give the collection back to Python."""
+        """Switch automatic collection back on."""
         self._timer.stop()
         gc.enable()
 
     def _on_timer_timeout(self) -> None:
-        # The thresholds are Python's own: objects made, then collections of the younger generation.
+        # Python's own thresholds: objects allocated, then collections of the younger generation.
         due = [count > threshold for count, threshold in zip(gc.get_count(), gc.get_threshold(), strict=True)]
         now = time.monotonic()
         if due[2] and now >= self._next_full:
@@ -68,7 +68,7 @@ def free_words_slowly(counts: WordCounts) -> None:
 
 
 def _start_freeing(words: list[str]) -> None:
-    # A copy, as someone may use the list itself; it costs a hundredth of freeing the words.
+    # A copy, since the list itself may still be in use; it costs a hundredth of freeing the words.
     threading.Thread(target=_free, args=(words.copy(),), daemon=True).start()
 
 

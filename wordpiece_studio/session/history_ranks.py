@@ -1,7 +1,7 @@
-"""The order of tokens by their code points, without holding up other threads: Python's own sort of a million would.
+"""The order of tokens by code points, found without blocking other threads, as Python's own sort of a million would.
 
-As many characters as fit are packed into one number of 64 bits. Tokens are sorted by their first ones; those that are
-still equal by the next, and so on. What a language is written with needs few bits, so there are few rounds.
+As many characters as fit are packed into one 64-bit number. Tokens are sorted by their first characters; those still
+equal by the next ones, and so on. The characters of a language need few bits each, so there are few rounds.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _CODE_POINTS = 0x110000
 
 
 def token_ranks(tokens: Sequence[str]) -> NDArray[np.int64]:
-    """Return the place of each token in the order of the code points: int64, shape (n_tokens,).
+    """Return the place of each token in code point order: int64, shape (n_tokens,).
 
     Equal tokens have equal ranks.
 
@@ -30,10 +30,10 @@ def token_ranks(tokens: Sequence[str]) -> NDArray[np.int64]:
     """
     lengths = lengths_of(tokens)
     letters, bits = _numbered(code_points_of(tokens, lengths))
-    letters = np.append(letters, np.zeros(64, dtype=letters.dtype))  # what is read past the last token
+    letters = np.append(letters, np.zeros(64, dtype=letters.dtype))  # read past the end of the last token
     starts = np.cumsum(lengths) - lengths
     ranks = np.zeros(len(tokens), dtype=np.int64)
-    # Those not told apart yet, with the numbers of their groups; a group's rank is the place of its first token.
+    # Tokens still tied, with the numbers of their groups; a group's rank is the place of its first token.
     tied, groups, bases = np.arange(len(tokens)), np.zeros(len(tokens), dtype=np.int64), np.zeros(1, dtype=np.int64)
     offset = 0
     while len(tied):
@@ -53,15 +53,15 @@ def token_ranks(tokens: Sequence[str]) -> NDArray[np.int64]:
         bases = bases[groups[firsts]] + firsts - first_of_old[groups[firsts]]
         groups = np.cumsum(is_first) - 1
         ranks[tied] = bases[groups]
-        goes_on = (np.diff(firsts, append=len(tied)) > 1)[groups] & (lengths[tied] >= offset)
-        tied, groups = tied[goes_on], groups[goes_on]
+        is_tied = (np.diff(firsts, append=len(tied)) > 1)[groups] & (lengths[tied] >= offset)
+        tied, groups = tied[is_tied], groups[is_tied]
         is_left = np.bincount(groups, minlength=len(bases)) > 0
         bases, groups = bases[is_left], (np.cumsum(is_left) - 1)[groups]
     return _dense(ranks)
 
 
 def _numbered(code_points: NDArray[np.int32]) -> tuple[NDArray[np.int32], int]:
-    """Return numbers from 1 in the place of code points, in their order, and how many bits the largest has."""
+    """Replace code points by numbers from 1 in the same order; return them and the bit length of the largest."""
     used = np.zeros(_CODE_POINTS, dtype=np.bool_)
     used[code_points] = True
     numbers = np.cumsum(used, dtype=np.int32)

@@ -1,6 +1,6 @@
-"""Which merges a table shows, and in which order: index arrays made with NumPy, a million in no time.
+"""Which merges a table shows, and in which order: index arrays made with NumPy, fast even for a million.
 
-They are found at once where they are few, else in a thread beside the window.
+Few are found at once, many in a background thread.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject, Signal
 
 from wordpiece_studio.session.background_job import BackgroundJob, Report
 from wordpiece_studio.session.history_ranks import token_ranks
-from wordpiece_studio.session.history_search import GivenUp, pattern_finder, text_finder, tokens_found
+from wordpiece_studio.session.history_search import SearchCanceled, pattern_finder, text_finder, tokens_found
 from wordpiece_studio.system.in_slices import slices
 
 if TYPE_CHECKING:
@@ -65,16 +65,16 @@ _NO_STEPS = np.empty(0, dtype=np.int64)
 
 @dataclass(frozen=True, slots=True)
 class HistoryFilter:
-    """Which merges to show: those for which all of this holds.
+    """Which merges to show: those that meet all conditions.
 
     Attributes
     ----------
     text
-        A piece of one of the three tokens; capitals and small letters count only if it has capitals.
+        A part of one of the three tokens; case matters only if it has capitals.
     is_pattern
-        `text` is a regular expression instead, in which they always count.
+        Whether `text` is a regular expression, in which case always matters.
     only_ties
-        Only merges at which other pairs were as good.
+        Only merges at which several pairs tied.
     only_live
         Only merges that changed how the live text is tokenized.
     """
@@ -90,16 +90,16 @@ class HistoryFilter:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowsWanted:
-    """What a table is to show.
+    """The rows that a table should show.
 
     Attributes
     ----------
     count
-        The number of merges, from the first one, that there are.
+        The number of merges, from the first.
     filter
         Which of them.
     column, descending
-        The order; equal values stand in the order of their steps.
+        The order; equal values are in order of step.
     live_steps
         The steps that changed the live text, from 1, ascending: int64.
     """
@@ -112,12 +112,12 @@ class RowsWanted:
 
     @property
     def is_plain(self) -> bool:
-        """Whether that is all merges in the order of their steps."""
+        """Whether these are all merges in order of step."""
         return self.column is HistoryColumn.STEP and not self.descending and not self.filter
 
 
 class HistoryRows:
-    """Sorts and filters the merges of one history; keeps what was dear to find out."""
+    """Sorts and filters the merges of one history; caches expensive results."""
 
     def __init__(self, history: MergeHistory) -> None:
         self._history = history
@@ -127,7 +127,7 @@ class HistoryRows:
         self._words = _NO_STEPS
 
     def is_quick(self, wanted: RowsWanted) -> bool:
-        """Whether nothing has to be read for these rows, and no expression of a user is tried, which may take long."""
+        """Whether these rows need no reading and no regular expression of the user's, which may take long."""
         is_there = wanted.column is not HistoryColumn.WORDS or self._history.is_whole
         return is_there and not wanted.filter.is_pattern
 
@@ -138,8 +138,8 @@ class HistoryRows:
         ------
         StudioError
             If the filter's expression is invalid or takes too long.
-        GivenUp
-            If `should_stop` says so.
+        SearchCanceled
+            If `should_stop` returns True.
         """
         mask = self._mask(wanted, should_stop) if wanted.filter else None
         if wanted.column is HistoryColumn.STEP:
@@ -168,7 +168,7 @@ class HistoryRows:
         return mask
 
     def _tokens_found(self, chosen: HistoryFilter, count: int, should_stop: ShouldStop) -> NDArray[np.bool_]:
-        """Return for each token id whether the filter's text is found in the token: bool, shape (n_tokens,)."""
+        """Return for each token id whether the filter's text occurs in the token: bool, shape (n_tokens,)."""
         vocabulary = self._history.vocabulary(count)
         tokens, key = vocabulary.tokens, (chosen.text, chosen.is_pattern)
         before, found = self._found
@@ -187,7 +187,7 @@ class HistoryRows:
         if self._sorted is None or self._sorted[0] != key:
             values = self._keys(wanted.count, wanted.column, should_stop)
             if should_stop():
-                raise GivenUp
+                raise SearchCanceled
             self._sorted = (key, _stable_order(-values if wanted.descending else values))
         return self._sorted[1]
 
@@ -198,7 +198,7 @@ class HistoryRows:
         if column is HistoryColumn.VOCABULARY:
             sizes: NDArray[Any] = self._history.vocabulary_sizes()
             return sizes[:count]
-        if column is HistoryColumn.SYMBOLS:  # fewer after every merge, as before it
+        if column is HistoryColumn.SYMBOLS:  # sorted as the symbols after each merge would be
             return self._column("symbols_before", count)
         if column is HistoryColumn.WORDS:
             return self._all_words_touched(count, should_stop)
@@ -207,19 +207,19 @@ class HistoryRows:
         return self._column(NUMBER_COLUMNS[column], count)
 
     def _token_ranks(self, count: int) -> NDArray[np.int64]:
-        """Return the place of each token in the order of the code points, by token id: int64, shape (n_tokens,)."""
+        """Return the place of each token in code point order, by token id: int64, shape (n_tokens,)."""
         tokens = self._history.vocabulary(count).tokens
         if len(self._ranks) != len(tokens):
             self._ranks = token_ranks(tokens)
         return self._ranks
 
     def _all_words_touched(self, count: int, should_stop: ShouldStop) -> NDArray[np.int64]:
-        """Return how many distinct words each merge changed; only those are counted that were not before."""
+        """Return how many distinct words each merge changed; only counts merges not counted before."""
         parts = [self._words]
         known = len(parts[0])
         for part in slices(count - known):
             if should_stop():
-                raise GivenUp
+                raise SearchCanceled
             parts.append(self._history.words_touched_counts(known + part.start, known + part.stop))
         self._words = words = np.concatenate(parts)
         return words[:count]
@@ -230,9 +230,9 @@ class HistoryRows:
 
 
 def _stable_order(values: NDArray[Any]) -> NDArray[np.int64]:
-    """Return what ``np.argsort(values, kind="stable")`` does.
+    """Return the result of ``np.argsort(values, kind="stable")``.
 
-    Whole numbers take a tenth of its time if the places are packed behind them and all that is sorted.
+    Integers take a tenth of its time if each is packed with its index into one number and these are sorted.
     """
     bits = len(values).bit_length()
     if len(values) and values.dtype.kind == "i":
@@ -246,12 +246,12 @@ def _stable_order(values: NDArray[Any]) -> NDArray[np.int64]:
 
 
 _AT_ONCE = 40_000
-"""Merges; some milliseconds."""
+"""Merges; takes a few milliseconds."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowsFound:
-    """What was wanted, the indices of the merges in order (int64; None: all, as they came), and what it took."""
+    """The request, the indices of the merges in order (int64; None: all, in order of step), and the time taken."""
 
     wanted: RowsWanted
     order: NDArray[np.int64] | None
@@ -259,16 +259,16 @@ class RowsFound:
 
 
 class HistoryOrdering(QObject):
-    """Answers the latest question; those before it are given up.
+    """Answers the latest request; cancels earlier ones.
 
     Signals
     -------
     found(RowsFound)
-        The answer, maybe before `ask` returns.
+        The answer, possibly before `ask` returns.
     failed(StudioError)
         The expression of the filter is invalid, or takes too long.
     busy_changed(bool)
-        Whether an answer is being looked for.
+        The new value of `is_busy`.
     """
 
     found = Signal(object)
@@ -284,11 +284,11 @@ class HistoryOrdering(QObject):
 
     @property
     def is_busy(self) -> bool:
-        """Whether an answer is being looked for."""
+        """Whether a request is being worked on."""
         return self._job.is_running
 
     def ask(self, rows: HistoryRows, wanted: RowsWanted) -> None:
-        """Find the rows that are wanted."""
+        """Request rows."""
         if wanted.is_plain:
             self._job.stop()
             self.found.emit(RowsFound(wanted, None))
@@ -299,11 +299,11 @@ class HistoryOrdering(QObject):
             self._job.begin((rows, wanted))
 
     def drop(self) -> None:
-        """Give up what is being looked for."""
+        """Cancel the request."""
         self._job.stop()
 
     def close(self) -> None:
-        """Give up, and wait for the thread to end."""
+        """Cancel the request and wait for the thread to end."""
         self._job.close()
 
 
@@ -311,7 +311,7 @@ def _work(order: Any, stop: threading.Event, _report: Report) -> RowsFound | Non
     rows, wanted = order
     try:
         return _found(rows, wanted, stop)
-    except GivenUp:
+    except SearchCanceled:
         return None
 
 

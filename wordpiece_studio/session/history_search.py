@@ -1,6 +1,6 @@
-"""Which tokens of a vocabulary hold a text or match an expression, a million in some tenths of a second.
+"""Which tokens of a vocabulary contain a text or match a regular expression: a million in a few tenths of a second.
 
-Done in slices that leave other threads their turn. Not here: which merges are shown for it (`history_rows`).
+The work is sliced to give other threads their turn. `history_rows` decides which merges are shown for the result.
 """
 
 from __future__ import annotations
@@ -29,25 +29,25 @@ _CHOICE = re.compile(r"[?|]")
 _COMMON = re.compile(
     r"(?:[\w# @%&=<>!~:;,'\"/.^$|()]|\\[.*+?()\[\]{}^$|\\]|\[\^?(?:\w-\w|[\w#])+\]|[*+?]|\{\d+(?:,\d*)?\})*"
 )
-"""What `re` and `regex` read in the same way: not what either knows of Unicode, no sets of sets, nothing fuzzy."""
+"""Patterns that `re` and `regex` read alike: no Unicode properties, no nested sets, no fuzzy matching."""
 _INTRICATE = re.compile(r"\)[*+{?]|\(\?(?!:)|\(\*|\\\d|\\[gKLNRX]")
 
 
-class GivenUp(Exception):
-    """Whoever asked does not want to know any more."""
+class SearchCanceled(Exception):
+    """The result is no longer wanted."""
 
 
 def tokens_found(
     tokens: Sequence[str], finder: Finder, should_stop: Callable[[], bool] | None = None
 ) -> NDArray[np.bool_]:
-    """Return for each token whether it is found: bool, shape (n_tokens,).
+    """Return for each token whether it matches: bool, shape (n_tokens,).
 
     Raises
     ------
     StudioError
-        If an expression takes too long.
-    GivenUp
-        If `should_stop` says so.
+        If a regular expression takes too long.
+    SearchCanceled
+        If `should_stop` returns True.
     """
     found = np.empty(len(tokens), dtype=np.bool_)
     turn = Turn()
@@ -56,20 +56,20 @@ def tokens_found(
         found[start : start + len(part)] = finder(part)
         if should_stop is not None:
             if should_stop():
-                raise GivenUp
+                raise SearchCanceled
             turn.give()
     return found
 
 
 def text_finder(text: str) -> Finder:
-    """Return what tells of tokens whether they hold `text`; capitals and small letters count if it has capitals."""
+    """Return a finder of the tokens that contain `text`; case matters only if it has capitals."""
     if text == text.lower():
         return lambda tokens: [text in token.lower() for token in tokens]
     return lambda tokens: [text in token for token in tokens]
 
 
 def pattern_finder(pattern: str, longest: int) -> Finder:
-    """Return what tells of tokens, the longest of which has so many characters, whether an expression is found in them.
+    """Return a finder of the tokens that match a regular expression; `longest`: characters in the longest token.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def pattern_finder(pattern: str, longest: int) -> Finder:
         if _COMMON.fullmatch(pattern) and "[^" not in pattern:
             return _line_finder(pattern, careful)
         return lambda tokens: [careful.is_in(token) for token in tokens]
-    # To look at the clock for every token takes six times as long, and `re` is quicker again.
+    # Checking the clock for every token takes six times as long, and `re` is faster still.
     search: Callable[[str], object] = compiled_pattern(pattern).search
     if _COMMON.fullmatch(pattern):
         with contextlib.suppress(re.error):
@@ -90,16 +90,16 @@ def pattern_finder(pattern: str, longest: int) -> Finder:
 
 
 def _line_finder(pattern: str, careful: SearchPattern) -> Finder:
-    """Return what searches many tokens at once, as the lines of one text; `pattern` must match no line end.
+    """Return a finder that searches many tokens at once, as the lines of one text; `pattern` must match no line end.
 
-    The clock is set once for all of them: to set it for each takes six times as long as to search a token. Should the
-    time be over, each token is searched on its own, with a time of its own.
+    The timeout is set once for all of them: setting it for each takes six times as long as searching a token. If it
+    expires, each token is searched on its own, with its own timeout.
     """
     lines = compiled_pattern(f"(?m){pattern}")
 
     def found_in(tokens: Sequence[str]) -> list[bool]:
         text = "\n".join(tokens)
-        if text.count("\n") >= len(tokens):  # a token holds a line end
+        if text.count("\n") >= len(tokens):  # a token contains a line end
             return [careful.is_in(token) for token in tokens]
         found = [False] * len(tokens)
         line = at = 0
@@ -116,10 +116,10 @@ def _line_finder(pattern: str, careful: SearchPattern) -> Finder:
 
 
 def ends_soon(pattern: str, longest: int) -> bool:
-    r"""Return whether an expression surely needs no more than a moment for a text of so many characters.
+    r"""Return whether an expression certainly takes only a moment for a text of `longest` characters.
 
-    Each repetition may begin and end anywhere in the text, each choice may go both ways; what repeats a group, looks
-    around, or refers to groups is not judged at all.
+    Assumes that each repetition may begin and end anywhere in the text and that each choice may go both ways. Returns
+    False for repeated groups, lookarounds and backreferences.
 
     >>> ends_soon("^##a.*b$", 100), ends_soon("(a|aa)+b", 100), ends_soon("a?" * 20, 100)
     (True, False, False)

@@ -1,6 +1,6 @@
 """The merges as a table for Qt's views: a thin adapter over the columns of the history.
 
-Sorting and filtering are index arrays (`history_rows.py`); no row is an object. Colours and fonts are the view's.
+Sorting and filtering are index arrays (`history_rows.py`); no row is an object. Colors and fonts are up to the view.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 _NOT_YET = "…"
-"""Of a run that was opened and is still being read."""
+"""For a run that was opened and is still being read."""
 
 if TYPE_CHECKING:
     from wordpiece_studio.training.config import TrainingConfig
@@ -45,7 +45,7 @@ class HistoryCells:
         self._words_by_step: dict[int, int] = {}
 
     def value(self, step: int, column: HistoryColumn) -> str | int | float:
-        """Return what a cell holds: a token, a number, or a bool."""
+        """Return the value of a cell: a token, a number, or a bool."""
         history = self._history
         if column in TOKEN_COLUMNS:
             return history.token(int(history.column(TOKEN_COLUMNS[column])[step - 1]))
@@ -61,7 +61,7 @@ class HistoryCells:
         return bool(history.column("is_new")[step - 1]) if column is HistoryColumn.IS_NEW else step
 
     def extremes(self, count: int) -> dict[HistoryColumn, tuple[float, float]]:
-        """Return bounds of the numbers in each column of numbers, of so many merges; empty if there is none."""
+        """Return the bounds of each number column over the first `count` merges; empty if there are none."""
         if not count:
             return {}
         history = self._history
@@ -72,7 +72,7 @@ class HistoryCells:
         found[HistoryColumn.STEP] = (1, count)
         found[HistoryColumn.VOCABULARY] = (history.vocabulary_size(1), history.vocabulary_size(count))
         found[HistoryColumn.SYMBOLS] = (history.symbols_after(count), history.symbols_after(1))
-        found[HistoryColumn.WORDS] = (0, history.word_count)  # to look for the largest takes too long
+        found[HistoryColumn.WORDS] = (0, history.word_count)  # finding the actual maximum takes too long
         return found
 
     def _words_touched(self, step: int) -> int:
@@ -83,10 +83,10 @@ class HistoryCells:
 
 
 class HistoryWords(QObject):
-    """The words of the table: titles, what they mean, and how a value reads."""
+    """The texts of the table: titles, their explanations, and formatted values."""
 
     def titles(self, config: TrainingConfig | None) -> tuple[str, ...]:
-        """Return the titles of the columns; that of the values is the objective's."""
+        """Return the titles of the columns; the value column's title depends on the objective."""
         values = {"score": self.tr("score"), "likelihood": self.tr("gain"), "count": self.tr("count")}
         return (
             self.tr("step"),
@@ -105,7 +105,7 @@ class HistoryWords(QObject):
         )
 
     def explanations(self) -> tuple[str, ...]:
-        """Return a sentence on each column."""
+        """Return a sentence about each column."""
         return (
             self.tr("The number of the merge, from 1"),
             self.tr("The left symbol of the pair"),
@@ -114,16 +114,16 @@ class HistoryWords(QObject):
             self.tr("How often the pair occurred in the corpus before this merge"),
             self.tr("How often the left symbol occurred in the corpus before this merge"),
             self.tr("How often the right symbol occurred in the corpus before this merge"),
-            self.tr("What the objective says of the pair; the best one is merged"),
-            self.tr("How many pairs had the best value, this one included; a dot: no other one"),
+            self.tr("The pair's value under the objective; the best pair is merged"),
+            self.tr("How many pairs had the best value, including this one; a dot means no other pair"),
             self.tr("How many tokens the vocabulary had after this merge"),
-            self.tr("How many symbols the corpus was made of after this merge, N"),
+            self.tr("How many symbols the corpus consisted of after this merge, N"),
             self.tr("How many distinct words this merge changed"),
-            self.tr("Whether the vocabulary did not hold the token before"),
+            self.tr("Whether the token was not in the vocabulary before"),
         )
 
     def text(self, value: str | int | float, locale: QLocale) -> str:
-        """Return a value for reading: numbers in groups of digits, other ones in four significant digits."""
+        """Return a formatted value: integers with grouped digits, floats with four significant digits."""
         if isinstance(value, str):
             return value
         if isinstance(value, bool):
@@ -140,35 +140,35 @@ STEP_ROLE = RAW_ROLE + 1
 """The step of the row, from 1."""
 
 IS_CURRENT_STEP_ROLE = RAW_ROLE + 2
-"""True for the row of the last merge of the step shown."""
+"""True for the row of the last merge at the current step."""
 
 IS_FUTURE_ROLE = RAW_ROLE + 3
-"""True for merges that the step shown has not seen yet."""
+"""True for merges after the current step."""
 
 _REARRANGE_INTERVAL_MS = 250
 _NO_INDEX = QModelIndex()
 _ROWS_ONLY = QAbstractTableModel.LayoutChangeHint.VerticalSortHint
-"""Without it Qt remembers a selection cell by cell, and its header tries out widths of columns."""
+"""Without it, Qt remembers a selection cell by cell, and its header recomputes column widths."""
 _HINTED = "QList<QPersistentModelIndex>,QAbstractItemModel::LayoutChangeHint"
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 
 class HistoryTableModel(QAbstractTableModel):
-    """One row a merge; the columns are those of `HistoryColumn`.
+    """One row per merge; the columns are those of `HistoryColumn`.
 
-    `DisplayRole` is text for reading (four significant digits), `RAW_ROLE` the value; see the other roles above. While
-    training, rows come in batches; where they are sorted or filtered they fall into place a few times a second.
-    The rows of a long history are put in order in a thread, and appear in it a step later.
+    `DisplayRole` is formatted text (four significant digits), `RAW_ROLE` the value; see the other roles above. During
+    training, rows arrive in batches; sorted or filtered rows are rearranged a few times a second. The rows of a long
+    history are ordered in a thread and appear a little later.
 
     Signals
     -------
     filter_failed(StudioError)
-        The expression of the filter is invalid or takes too long; the rows stay what they were.
+        The filter's regular expression is invalid or takes too long; the rows stay as they were.
     busy_changed(bool)
-        Whether another order is being looked for.
+        The new value of `is_busy`.
     rearranging()
-        The rows are about to change places, each selected one for itself.
+        The rows are about to move; selected rows move with their merges.
     """
 
     rearranging = Signal()
@@ -181,20 +181,20 @@ class HistoryTableModel(QAbstractTableModel):
         self._locale = locale if locale is not None else QLocale()
         self._words = HistoryWords(self)
         self._take_history()
-        self._known = model.merge_count  # merges that the rows are made of
+        self._known = model.merge_count  # merges that the rows cover
         self._step = model.step
         self._filter = HistoryFilter()
         self._column = HistoryColumn.STEP
         self._descending = False
         self._live_steps = np.empty(0, dtype=np.int64)
-        self._shown = RowsWanted(0)  # what the rows are the answer to
+        self._shown = RowsWanted(0)  # the request that the rows answer
         self._ordering = HistoryOrdering(self)
         self._ordering.found.connect(self._on_ordering_found)
         self._ordering.failed.connect(self.filter_failed)
         self._ordering.busy_changed.connect(self.busy_changed)
-        # Merge index by row, int64; None stands for 0, 1, 2, …, to which rows are added for nothing.
+        # Merge index by row, int64; None stands for 0, 1, 2, …, to which appending rows costs nothing.
         self._order: NDArray[np.int64] | None = None
-        self._row_of_merge: NDArray[np.int64] | None = None  # the inverse of `_order`, made when asked for
+        self._row_of_merge: NDArray[np.int64] | None = None  # the inverse of `_order`, computed on demand
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(_REARRANGE_INTERVAL_MS)
@@ -206,7 +206,7 @@ class HistoryTableModel(QAbstractTableModel):
     # Rows and steps.
 
     def step_of_row(self, row: int) -> int:
-        """Return the step, from 1, that stands in `row`."""
+        """Return the step, from 1, shown in `row`."""
         return (row if self._order is None else int(self._order[row])) + 1
 
     def row_of_step(self, step: int) -> int:
@@ -226,7 +226,7 @@ class HistoryTableModel(QAbstractTableModel):
 
     @property
     def is_plain(self) -> bool:
-        """Whether all merges are shown in the order of their steps."""
+        """Whether all merges are shown in order of step."""
         return self._order is None
 
     @property
@@ -236,11 +236,11 @@ class HistoryTableModel(QAbstractTableModel):
 
     @property
     def is_busy(self) -> bool:
-        """Whether another order is being looked for."""
+        """Whether rows are being sorted or filtered in the background."""
         return self._ordering.is_busy
 
     def close(self) -> None:
-        """Wait for the thread, if there is one, to end."""
+        """Wait for the thread, if any, to end."""
         self._timer.stop()
         self._ordering.close()
 
@@ -250,24 +250,24 @@ class HistoryTableModel(QAbstractTableModel):
         return self._filter
 
     def extremes(self) -> dict[HistoryColumn, tuple[float, float]]:
-        """Return the smallest and the largest number of each column of numbers; empty if there is no row."""
+        """Return the smallest and the largest number of each number column; empty if there are no rows."""
         if self._cells is None or self._history is not self._model.history:
             return {}
-        return self._cells.extremes(self._model.merge_count)  # rows that are sorted come in later
+        return self._cells.extremes(self._model.merge_count)  # sorted rows arrive later
 
     def set_filter(self, wanted: HistoryFilter) -> None:
-        """Show only the merges that `wanted` lets through."""
+        """Show only the merges that match `wanted`."""
         if wanted != self._filter:
             self._filter = wanted
             self._ask()
 
     def set_live_steps(self, steps: NDArray[np.int64]) -> None:
-        """Take the steps, from 1 and ascending, that changed the live text; int64, shape (n,)."""
+        """Set the steps, from 1 and ascending, that changed the live text; int64, shape (n,)."""
         self._live_steps = steps
         if self._filter.only_live:
             self._ask()
 
-    # What Qt asks.
+    # The interface of Qt's item models.
 
     def rowCount(self, parent: Index = _NO_INDEX) -> int:  # Qt's name
         """Return the number of merges shown."""
@@ -280,7 +280,7 @@ class HistoryTableModel(QAbstractTableModel):
         return 0 if parent.isValid() else len(HistoryColumn)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return what a cell says for `role`."""
+        """Return the data of a cell for `role`."""
         if not index.isValid() or self._cells is None:
             return None
         column = HistoryColumn(index.column())
@@ -300,7 +300,7 @@ class HistoryTableModel(QAbstractTableModel):
     def headerData(  # Qt's name
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
-        """Return the title of a column, or how it is aligned."""
+        """Return the title, the tooltip or the alignment of a column."""
         if orientation is not Qt.Orientation.Horizontal or not 0 <= section < len(HistoryColumn):
             return None
         if role == Qt.ItemDataRole.DisplayRole:
@@ -312,12 +312,12 @@ class HistoryTableModel(QAbstractTableModel):
         return None
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        """Sort by a column; -1 is the order of the steps."""
+        """Sort by a column; -1 means order of step."""
         self._column = HistoryColumn(column) if column >= 0 else HistoryColumn.STEP
         self._descending = column >= 0 and order == Qt.SortOrder.DescendingOrder
         self._ask()
 
-    # What the trainer says.
+    # Signals of the trainer.
 
     def _take_history(self) -> None:
         self._history = history = self._model.history
@@ -366,7 +366,7 @@ class HistoryTableModel(QAbstractTableModel):
     # Order.
 
     def _ask(self) -> None:
-        """Ask for the rows that are wanted now."""
+        """Request the rows for the present filter and order."""
         if self._rows is not None:
             count = self._model.merge_count
             self._ordering.ask(
@@ -374,7 +374,7 @@ class HistoryTableModel(QAbstractTableModel):
             )
 
     def _on_ordering_found(self, found: RowsFound) -> None:
-        """Show what was found, as far as it can be taken for the present rows added to and put in order."""
+        """Show the rows found: as an extension and reordering of the present rows if possible, else as a reset."""
         wanted, before = found.wanted, self._shown
         self._shown = wanted
         is_other_text = wanted.filter.only_live and wanted.live_steps is not before.live_steps
@@ -384,15 +384,15 @@ class HistoryTableModel(QAbstractTableModel):
             self._set_order(found.order)
             self.endResetModel()
         elif found.order is not None or self._order is not None:
-            self._take_up_new(found)
+            self._append_new(found)
             self._rearrange(found.order)
-        # A long history takes longer: never spend more than a twentieth of the time on it.
+        # Sorting a long history takes longer: never spend more than a twentieth of the time on it.
         self._timer.setInterval(max(_REARRANGE_INTERVAL_MS, round(20_000 * found.seconds)))
         if self._known < self._model.merge_count:
             self._timer.start()
 
-    def _take_up_new(self, found: RowsFound) -> None:
-        """Append the merges that were learned meanwhile at the end, as far as they are to be shown."""
+    def _append_new(self, found: RowsFound) -> None:
+        """Append the merges learned meanwhile, as far as they are among the rows found."""
         known, count = self._known, found.wanted.count
         if count <= known:
             return
@@ -406,11 +406,11 @@ class HistoryTableModel(QAbstractTableModel):
             self.endInsertRows()
 
     def _rearrange(self, wanted: NDArray[np.int64] | None) -> None:
-        """Put the rows in order; selected and current rows stay on their merges."""
+        """Reorder the rows; selected and current rows stay on their merges."""
         if wanted is not None and self._order is not None and np.array_equal(wanted, self._order):
             return
         self.rearranging.emit()
-        begins: Any = self.layoutAboutToBeChanged  # the stubs know no signal of several forms
+        begins: Any = self.layoutAboutToBeChanged  # the stubs do not cover overloaded signals
         ends: Any = self.layoutChanged
         begins[_HINTED].emit([], _ROWS_ONLY)
         before = self.persistentIndexList()

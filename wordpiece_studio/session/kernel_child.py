@@ -1,7 +1,7 @@
-"""Compiling the kernels in child processes, so that neither the window nor its threads are held up by it.
+"""Compiling the kernels in child processes, so that neither the window nor its threads are blocked.
 
-Each package of kernels has a child of its own, at the same time as the other. They leave them in the user's cache.
-Loading them from there is quick and is the caller's affair. Who asks while they are being compiled waits for that.
+Each package of kernels is compiled by its own child, concurrently, into the user's cache. Loading the kernels from
+there is quick and up to the caller. Requests made during compilation wait for it.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ def compile_in_child(connection: ParentConnection, package: KernelPackage) -> No
     """Compile a package of kernels into the cache; runs in the child."""
     from wordpiece_studio.compiled.kernel_cache import load_kernels
 
-    gc.disable()  # numba makes millions of objects, and the child ends soon
+    gc.disable()  # numba allocates millions of objects, and the child ends soon
     load_kernels(package)
 
 
 def compile_kernels(stop: threading.Event) -> None:
-    """Compile the kernels that are not in the cache, in child processes; leaves off early if `stop` is set.
+    """Compile the kernels that are not in the cache, in child processes; return early if `stop` is set.
 
-    One caller at a time compiles: the others wait, and then compile only what is still missing.
+    Only one caller compiles at a time; the others wait, and then compile only what is still missing.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def _compile_missing(stop: threading.Event) -> None:
 
 
 def must_compile_first(counts: WordCounts, config: TrainingConfig) -> bool:
-    """Return whether a training would have to compile the kernels; a guess that rather says yes."""
+    """Return whether training would have to compile the kernels; an estimate that errs on the side of yes."""
     from wordpiece_studio.compiled.kernel_cache import kernels_are_cached
     from wordpiece_studio.training.trainer import PLAIN_WORK
 

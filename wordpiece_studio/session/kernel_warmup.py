@@ -1,8 +1,8 @@
-"""Gets the compiled kernels ready while the window is already up.
+"""Prepares the compiled kernels while the window is already open.
 
-The first time on a machine they must be compiled, which takes long and would stall the window from a thread: child
-processes do it and leave them in the cache. Then, and whenever the cache is warm, a thread of this process loads
-them. Until then small corpora are trained without them.
+On the first start on a machine they must be compiled, which takes long and would stall the window from a thread, so
+child processes compile them into the cache. Then, and whenever the cache is warm, a thread of this process loads them.
+Until then, small corpora are trained without them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _TRIAL_WORDS, _TRIAL_MERGES = 4000, 2000
-_TRIAL_SECONDS = 0.006  # of the trial, where the figures of `forecast` were measured
+_TRIAL_SECONDS = 0.006  # the trial's time where the figures of `forecast` were measured
 _TRIALS = 3
 _SLOWEST = 50.0
 
@@ -35,9 +35,9 @@ class KernelWarmup(QObject):
     Signals
     -------
     ready(float)
-        They are loaded; the seconds it took.
+        The kernels are loaded; the seconds it took.
     failed(StudioError)
-        They cannot be had; large corpora cannot be trained.
+        The kernels are unavailable; large corpora cannot be trained.
     status_changed(str)
         "idle", "compiling", "loading", "ready" or "failed".
     """
@@ -51,15 +51,15 @@ class KernelWarmup(QObject):
         self._status = "idle"
         self._thread: _WarmupThread | None = None
         self.pace = 1.0
-        """How many times as long a training takes here as where the forecast of its time was made."""
+        """How many times longer training takes here than where the forecast was calibrated."""
 
     @property
     def status(self) -> str:
-        """What it is at, as in `status_changed`."""
+        """The current status, as in `status_changed`."""
         return self._status
 
     def start(self) -> None:
-        """Begin; call it after the first paint."""
+        """Start; call it after the first paint."""
         if self._thread is not None:
             return
         self._thread = _WarmupThread()
@@ -71,7 +71,7 @@ class KernelWarmup(QObject):
         self._thread.start(QThread.Priority.LowPriority)
 
     def close(self) -> None:
-        """Leave off, and wait for what cannot be left off."""
+        """Stop, and wait for what cannot be interrupted."""
         thread, self._thread = self._thread, None
         if thread is not None:
             thread.stop.set()
@@ -118,7 +118,7 @@ class _WarmupThread(QThread):
             self.ended.emit(
                 StudioError(
                     "The fast engine cannot be loaded: {kind}: {message}",
-                    "Small corpora can be trained without it; the log holds the details.",
+                    "Small corpora can be trained without it; the log has the details.",
                     kind=type(error).__name__,
                     message=error,
                 )
@@ -147,7 +147,7 @@ class _WarmupThread(QThread):
 
 
 def measured_pace() -> float:
-    """Train a little, always the same, and return how many times as long it took here as where all was measured.
+    """Run a short fixed training and return how many times longer it took here than where the forecast was calibrated.
 
     Takes a tenth of a second, and loads the kernels if they are not.
     """

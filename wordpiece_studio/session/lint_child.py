@@ -1,4 +1,4 @@
-"""Looking for what is wrong with a corpus in a child process: what runs there, and how corpus and findings travel.
+"""Looking for problems in a corpus in a child process: the code that runs there, and how corpus and findings are sent.
 
 This module is imported by the child, which has no window: it must not import Qt.
 """
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from wordpiece_studio.system.child_process import ParentConnection
 
 READY, TEXT, END, FINDINGS = b"?", b"t", b".", b"f"
-"""Kinds of messages besides those of word counts: ready to receive, a piece of text, that was all, the findings."""
+"""Message kinds besides those of word counts: ready to receive, a piece of text, end of input, the findings."""
 
 
 def lint_in_child(connection: ParentConnection, order: str) -> None:
-    """Look at the corpus that is sent, or at files, and send the findings."""
+    """Check the corpus received, or files, and send the findings."""
     from wordpiece_studio.corpus.linter.evidence import sample_of_files, sample_of_text
     from wordpiece_studio.corpus.linter.linter import findings
 
@@ -46,7 +46,7 @@ def lint_in_child(connection: ParentConnection, order: str) -> None:
 
 
 def repair_in_child(connection: ParentConnection, repair: str) -> None:
-    """Repair the text that is sent, and send it back."""
+    """Repair the text received, and send it back."""
     from wordpiece_studio.corpus.linter.linter import repaired
 
     connection.send_bytes(READY)
@@ -61,7 +61,7 @@ def written_order(pipeline: Pipeline, files: Sequence[CorpusFile]) -> str:
     Raises
     ------
     StudioError
-        If the pipeline is not built in and so cannot be described.
+        If the pipeline is not built in, so that it cannot be described.
     """
     return json.dumps(
         {
@@ -73,7 +73,7 @@ def written_order(pipeline: Pipeline, files: Sequence[CorpusFile]) -> str:
 
 
 def messages_of(text: str, counts: WordCounts | None) -> Iterator[bytes]:
-    """Yield what tells the child the text and the word counts."""
+    """Yield the messages that send the text and the word counts to the child."""
     for piece in pieces_of(text):
         yield TEXT + piece
     for kind, content in parts_of(counts) if counts is not None else ():
@@ -88,12 +88,12 @@ def pieces_of(text: str) -> Iterator[bytes]:
 
 
 def read_findings(content: bytes) -> tuple[Finding, ...]:
-    """Return what a message of the kind `FINDINGS` says."""
+    """Return the content of a message of kind `FINDINGS`."""
     return tuple(map(from_data, json.loads(content)))
 
 
 def _received(connection: ParentConnection, reader: PartsReader | None) -> str:
-    """Return the text that is sent, and hand word counts to the reader."""
+    """Return the text received, and pass word counts to the reader."""
     pieces: list[str] = []
     while (message := connection.recv_bytes())[:1] != END:
         if message[:1] == TEXT:

@@ -1,7 +1,7 @@
-"""Looking for what is wrong with a corpus, and mending its text, beside the window.
+"""Looking for problems in a corpus, and repairing its text, in the background.
 
-Small texts are looked at in a thread; large ones and files in a child process, as pure Python work would stall the
-window. What is looked for is the core's affair.
+Small texts are checked in a thread; large ones and files in a child process, since pure Python work would stall the
+window. The core defines what counts as a problem.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
     from wordpiece_studio.text.pipeline import Pipeline
 
 LARGEST_IN_THREAD = 40_000
-"""Characters, and distinct words; what is larger is looked at in a child process."""
+"""In characters, and in distinct words; anything larger is checked in a child process."""
 
 
 @dataclass(frozen=True, slots=True)
 class LintOrder:
-    """What to look at: `files`, or, if there are none, `text`; and the words that `pipeline` makes of all of it."""
+    """What to check: `files`, or, if there are none, `text`; and the words that `pipeline` makes of it."""
 
     text: str
     files: tuple[CorpusFile, ...]
@@ -51,7 +51,7 @@ class LintOrder:
 
 @dataclass(frozen=True, slots=True)
 class RepairOrder:
-    """A text and how to mend it."""
+    """A text and how to repair it."""
 
     text: str
     fix: TextFix
@@ -59,7 +59,7 @@ class RepairOrder:
 
 @dataclass(frozen=True, slots=True)
 class RepairedText:
-    """A text, and the edit that mends it: at a position, so many characters give way to others."""
+    """A text, and the edit that repairs it: at `position`, `inserted` replaces `removed` characters."""
 
     before: str
     position: int
@@ -68,7 +68,7 @@ class RepairedText:
 
 
 class LintJob(BackgroundJob):
-    """Looks at the latest corpus it was given.
+    """Checks the latest corpus it was given.
 
     Signals
     -------
@@ -77,15 +77,15 @@ class LintJob(BackgroundJob):
     """
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(lint, "The look for what is wrong with the corpus", parent)
+        super().__init__(lint, "The check of the corpus", parent)
 
     def check(self, text: str, counts: WordCounts, pipeline: Pipeline, files: tuple[CorpusFile, ...] = ()) -> None:
-        """Look at a text, or at files, whose words `pipeline` makes `counts`."""
+        """Check a text, or files, with the `counts` of the words that `pipeline` makes of it."""
         self.begin(LintOrder("" if files else text, files, counts, pipeline))
 
 
 class RepairJob(BackgroundJob):
-    """Mends a text.
+    """Repairs a text.
 
     Signals
     -------
@@ -97,22 +97,22 @@ class RepairJob(BackgroundJob):
         super().__init__(mend, "The repair", parent)
 
     def repair(self, text: str, fix: TextFix) -> None:
-        """Mend `text`."""
+        """Repair `text`."""
         self.begin(RepairOrder(text, fix))
 
 
 def lint(order: LintOrder, stop: threading.Event, _report: Report) -> tuple[Finding, ...] | None:
-    """Return what was found; None if given up."""
+    """Return the findings; None if canceled."""
     from wordpiece_studio.corpus.linter.evidence import sample_of_files, sample_of_text
     from wordpiece_studio.corpus.linter.linter import findings
 
     if order.files or max(len(order.text), len(order.counts)) > LARGEST_IN_THREAD:
         try:
             written = written_order(order.pipeline, order.files)
-        except StudioError:  # a custom pipeline cannot be sent: look here, slower for the window
+        except StudioError:  # a custom pipeline cannot be sent: check here, though it slows the window
             pass
         else:
-            child = ChildProcess(lint_in_child, written, name="The look for what is wrong with the corpus")
+            child = ChildProcess(lint_in_child, written, name="The check of the corpus")
             found = list(_conversation(child, order.text, order.counts, stop))
             return None if stop.is_set() or not found else read_findings(found[-1][1])
     sample = sample_of_files(order.files) if order.files else sample_of_text(order.text)
@@ -120,7 +120,7 @@ def lint(order: LintOrder, stop: threading.Event, _report: Report) -> tuple[Find
 
 
 def mend(order: RepairOrder, stop: threading.Event, _report: Report) -> RepairedText | None:
-    """Return what mends the text; None if given up."""
+    """Return the edit that repairs the text; None if canceled."""
     from wordpiece_studio.corpus.linter.linter import difference, repaired
 
     if len(order.text) <= LARGEST_IN_THREAD:
@@ -135,7 +135,7 @@ def mend(order: RepairOrder, stop: threading.Event, _report: Report) -> Repaired
 def _conversation(
     child: ChildProcess, text: str, counts: WordCounts | None, stop: threading.Event
 ) -> Iterator[tuple[bytes, bytes]]:
-    """Tell the child text and word counts when it is ready, yield its findings or text, and end it."""
+    """Send the child the text and the word counts when it is ready, yield its findings or text, and end it."""
     try:
         for kind, content in child.messages(stop):
             if kind == READY:

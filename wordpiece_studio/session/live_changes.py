@@ -1,7 +1,7 @@
-"""The steps that change how the live text is tokenized, for all panes that ask for them.
+"""The steps that change how the live text is tokenized, for all panes.
 
-They are looked for in slices beside everything else, also while training runs, and whether or not a pane is seen. How
-they are found is in `live_timeline.py`.
+They are searched for in time slices, even while training runs, and whether or not a pane is visible.
+`live_timeline.py` finds them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _NOTHING = TextSummary(0, 0, 0)
 
 
 class LiveChanges(QObject):
-    """The rows of the list of changes, as every pane may look at them; `LiveFinder` finds them.
+    """The rows of the list of changes, shared by all panes; `ChangesFinder` finds them.
 
     Signals
     -------
@@ -56,7 +56,7 @@ class LiveChanges(QObject):
 
     @property
     def is_known(self) -> bool:
-        """Whether `steps` is all of them; not while they are looked for."""
+        """Whether `steps` is complete; False during the search."""
         return self._is_known
 
     @property
@@ -66,7 +66,7 @@ class LiveChanges(QObject):
 
     @property
     def tokens_before(self) -> int:
-        """How many tokens the text has before the first merge."""
+        """How many tokens the text has at step 0."""
         return self._start.tokens
 
     def set_rows(
@@ -77,19 +77,19 @@ class LiveChanges(QObject):
         steps: NDArray[np.int64] | None = None,
         start: TextSummary = _NOTHING,
     ) -> None:
-        """Take what was found; `steps`: those of the rows, if they are at hand; `start`: the text at step 0."""
+        """Set the result; `steps`: those of the rows, if available; `start`: the text at step 0."""
         self._rows, self._is_known, self._start = rows, is_known, start
         self._steps = np.array([row.step for row in rows], dtype=np.int64) if steps is None else steps
         self.changed.emit()
 
     def set_unknown(self) -> None:
-        """Say that what there is may not be all of it any more."""
+        """Mark the rows as possibly incomplete."""
         if self._is_known:
             self._is_known = False
             self.changed.emit()
 
     def summary_at(self, step: int) -> TextSummary:
-        """Return how many words, tokens and unknown words the text has at a step, as far as `is_known`."""
+        """Return how many words, tokens and unknown words the text has at a step; reliable if `is_known`."""
         past = int(np.searchsorted(self._steps, step, side="right"))
         tokens = self._rows[past - 1].tokens if past else self._start.tokens
         return TextSummary(self._start.words, tokens, self._start.unknown)
@@ -106,15 +106,15 @@ class LiveChanges(QObject):
 
 
 _FIRST_SLICE, _SLICE = 0.002, 0.004
-"""Seconds: what is done at once, so that a short text never waits; and in each turn afterwards."""
+"""Seconds of work done at once, so that a short text never waits, and in each slice afterwards."""
 _PAUSE_MS = 4
 _GROWTH_MS = 50
 _LONGEST_WAIT = 0.25
-"""Seconds after which something is said although not everything is found."""
+"""Seconds after which an incomplete result is published."""
 
 
 class ChangesFinder(QObject):
-    """Fills `changes` with what it finds for the text and the run of `model`."""
+    """Finds the changes for a text and the run of `model`, and puts them in `changes`."""
 
     def __init__(self, model: TrainerModel, changes: LiveChanges, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -123,7 +123,7 @@ class ChangesFinder(QObject):
         self._lines: Sequence[str] = ()
         self._timeline: TextTimeline | None = None
         self._waits_since: float | None = None
-        self._told: object = None
+        self._published: object = None
         self._is_late = False
         self._timer = self._make_timer(_PAUSE_MS, self._on_timer_timeout)
         self._growth_timer = self._make_timer(_GROWTH_MS, self._on_growth_timer_timeout)
@@ -133,16 +133,16 @@ class ChangesFinder(QObject):
 
     @property
     def unknown_words(self) -> list[str]:
-        """A few of the distinct unknown words of the text, as far as it was looked at."""
+        """A few of the distinct unknown words of the text, as far as it has been searched."""
         return self._timeline.unknown_words(3) if self._timeline is not None else []
 
     @property
     def is_late(self) -> bool:
-        """Whether what there is, is of a text or a run so far only, and more will take a while."""
+        """Whether the result is incomplete and the rest will take a while."""
         return self._is_late
 
     def set_lines(self, lines: Sequence[str]) -> None:
-        """Watch another text, given as lines or stretches of lines that may be tokenized one by one."""
+        """Set the text, given as lines or segments of lines that may be tokenized separately."""
         if lines != self._lines:
             self._lines = lines
             if self._timeline is not None:
@@ -153,7 +153,7 @@ class ChangesFinder(QObject):
         model = self._model
         tokenizer = model.tokenizer_at(0)
         self._timer.stop()
-        self._told = self._waits_since = None
+        self._published = self._waits_since = None
         if model.history is None or tokenizer is None:
             self._timeline = None
             self._changes.set_rows((), is_known=False)
@@ -173,24 +173,24 @@ class ChangesFinder(QObject):
         if is_done or now - since > _LONGEST_WAIT:
             self._waits_since = None if is_done else now
             self._is_late = not is_done
-            self._tell(timeline.rows(), is_done, timeline.start)
-        elif self._changes.is_known:  # what there is stays until there is something better
-            self._told = None
+            self._publish(timeline.rows(), is_done, timeline.start)
+        elif self._changes.is_known:  # the old result stays until there is a better one
+            self._published = None
             self._changes.set_unknown()
         if is_done:
             self._timer.stop()
         elif not self._timer.isActive():
             self._timer.start()
 
-    def _tell(self, rows: TextChanges, is_known: bool, start: TextSummary) -> None:
-        """Say what was found, if it is something else than what was said."""
-        told = (rows.steps.tobytes(), rows.tokens.tobytes(), is_known, start)
-        if told != self._told:
-            self._told = told
+    def _publish(self, rows: TextChanges, is_known: bool, start: TextSummary) -> None:
+        """Publish the result if it differs from the last one."""
+        result = (rows.steps.tobytes(), rows.tokens.tobytes(), is_known, start)
+        if result != self._published:
+            self._published = result
             self._changes.set_rows(rows, is_known=is_known, steps=rows.steps, start=start)
 
     def _catch_up(self) -> None:
-        """Reckon with all that is there now, at least for a while."""
+        """Process new lines and merges, at least for one slice."""
         timeline, merges = self._timeline, self._model.merge_count
         if timeline is None:
             return

@@ -1,9 +1,9 @@
-"""The text that is tokenized live, in lines, each tokenized when it is first asked for: only what is seen costs.
+"""The live text as lines, each tokenized when first requested, so that only visible lines cost anything.
 
-Long lines are cut into stretches that may be tokenized one by one: only where no word and no special token reaches
-over the cut, and where it changes nothing beside it: behind a blank, or, to a pipeline that goes by single
-characters, behind one that is a word by itself, as ideographs are to BERT. How many words and tokens the whole text
-has is found in `live_timeline.py`. Plain Python: no Qt and no widget.
+Long lines are cut into segments that may be tokenized separately: only where no word and no special token spans the
+cut, and where the cut changes nothing beside it: after a space, or, for a pipeline that works character by character,
+after a character that is a word by itself, as ideographs are for BERT. `live_timeline.py` counts the words and tokens
+of the whole text. Plain Python: no Qt and no widgets.
 """
 
 from __future__ import annotations
@@ -33,56 +33,56 @@ _ONE_IDEOGRAPH = "汉"
 
 
 class LineCutter:
-    """Cuts texts for one tokenizer after another; what it found out about their pipeline it keeps."""
+    """Cuts texts for one tokenizer after another; caches what it learned about the pipeline."""
 
     def __init__(self) -> None:
         self._steps: _Steps | None = None
-        self._stretch: re.Pattern[str] | None = None
+        self._segment_pattern: re.Pattern[str] | None = None
 
     def set_tokenizer(self, tokenizer: Tokenizer) -> bool:
-        """Cut for this tokenizer; tells whether texts may be cut otherwise from now on."""
+        """Cut for this tokenizer; return whether texts may be cut differently from now on."""
         steps = tokenizer.normalizer, tokenizer.pre_tokenizer, frozenset(tokenizer.vocabulary.special_tokens)
         if steps == self._steps:
             return False
         self._steps = steps
-        self._stretch = stretch_pattern(Pipeline(*steps[:2]), steps[2])
+        self._segment_pattern = segment_pattern(Pipeline(*steps[:2]), steps[2])
         return True
 
     def cut(self, text: str) -> list[str]:
-        """Return the lines of a text with their line ends; lines of more than 1,000 characters in stretches."""
-        return cut_lines(text, self._stretch)
+        """Return the lines of a text with their line ends; lines of more than 1,000 characters in segments."""
+        return cut_lines(text, self._segment_pattern)
 
 
-def cut_lines(text: str, stretch: re.Pattern[str] | None) -> list[str]:
-    """Return the lines of a text with their line ends, long ones in stretches; where `stretch` is None, whole.
+def cut_lines(text: str, segment: re.Pattern[str] | None) -> list[str]:
+    """Return the lines of a text with their line ends; long ones in segments, unless `segment` is None.
 
-    Joined they are the text.
+    Joined, they are the text.
     """
     lines = [line for line in _LINE.findall(text) if line]
-    if stretch is None or all(len(line) <= 2 * _LONG_LINE for line in lines):
+    if segment is None or all(len(line) <= 2 * _LONG_LINE for line in lines):
         return lines
-    return [each for line in lines for each in (stretch.findall(line) if len(line) > _LONG_LINE else [line])]
+    return [each for line in lines for each in (segment.findall(line) if len(line) > _LONG_LINE else [line])]
 
 
-def stretch_pattern(pipeline: Pipeline, special_tokens: frozenset[str] = frozenset()) -> re.Pattern[str] | None:
-    r"""Return what finds the stretches of a line, of about 1,000 characters each; None if it must stay whole.
+def segment_pattern(pipeline: Pipeline, special_tokens: frozenset[str] = frozenset()) -> re.Pattern[str] | None:
+    r"""Return a pattern of the segments of a line, about 1,000 characters each; None if lines must stay whole.
 
     >>> from wordpiece_studio.text.normalizers import BertNormalizer
     >>> from wordpiece_studio.text.pre_tokenizers import BertPreTokenizer
     >>> bert = Pipeline(BertNormalizer(), BertPreTokenizer())
-    >>> [len(each) for each in cut_lines("汉" * 2500, stretch_pattern(bert))]
+    >>> [len(each) for each in cut_lines("汉" * 2500, segment_pattern(bert))]
     [1000, 1000, 500]
     """
     if not pipeline.is_local or any(" " in token for token in special_tokens):
         return None
-    ends = r"(?=[ \n])|\Z"  # a tabulator is no blank to every normalizer
+    ends = r"(?=[ \n])|\Z"  # not every normalizer treats a tab as a space
     if cuts := _cut_characters(pipeline, special_tokens):
         ends = rf"(?<=[{cuts}])(?=[\w{cuts}])|{ends}"
     return re.compile(rf"[^\n]{{1,{_LONG_LINE}}}[^ \n]*?(?:{ends}) ?\n?|\n")
 
 
 def _cut_characters(pipeline: Pipeline, special_tokens: frozenset[str]) -> str:
-    """Return characters, for a class of a pattern, behind which a text may be cut; empty if there are none."""
+    """Return the content of a character class: those after which a text may be cut; empty if there are none."""
     if not pipeline.is_by_character:
         return ""
     in_special = set().union(*special_tokens)
@@ -92,19 +92,19 @@ def _cut_characters(pipeline: Pipeline, special_tokens: frozenset[str]) -> str:
 
 
 def _is_a_word(character: str, pipeline: Pipeline) -> bool:
-    """Tell whether a character is a word by itself, whatever stands around it."""
+    """Return whether a character is a word by itself, whatever surrounds it."""
     is_alone = not pipeline.normalizer.regards_neighbours(character)
     return is_alone and len(pipeline.words(f"a{character}a")) == 3
 
 
 _MOST_KEPT = 5000
-"""Lines whose words are kept beyond those of the text: what was undone or deleted may come back."""
+"""How many lines beyond those of the text stay cached: what was undone or deleted may come back."""
 
 _Words = tuple["TokenizedWord", ...]
 
 
 class LiveLine:
-    """A line of the text, or a stretch of about a thousand characters of a longer one where the words allow it.
+    """A line of the text, or a segment of about a thousand characters of a longer line where the words allow it.
 
     Attributes
     ----------
@@ -123,7 +123,7 @@ class LiveLine:
 
     @property
     def words(self) -> _Words:
-        """Its words, tokenized now if they were not yet; the offsets of their pieces count from `start`.
+        """Its words, tokenized on first access; the offsets of their pieces count from `start`.
 
         Unchanged lines keep the very same tuple.
         """
@@ -131,16 +131,16 @@ class LiveLine:
 
 
 class LiveLines(Sequence[LiveLine]):
-    """The lines of a text under one tokenizer, each made when it is asked for. They never become others.
+    """The lines of a text under one tokenizer, each created on demand. Immutable.
 
     Parameters
     ----------
     texts, starts
-        The text of each line, and the code points before it.
+        The text of each line, and the number of code points before it.
     tokenizer
         Finds the words of a line.
     known
-        Words that were found before, by the text of the line; those of further lines are added.
+        A cache of words by the text of the line; the words of further lines are added to it.
     """
 
     def __init__(
@@ -200,25 +200,25 @@ class LiveText:
 
     @property
     def tokenizer(self) -> Tokenizer | None:
-        """The tokenizer, or None while there is none: then there are no lines."""
+        """The tokenizer; without one (None) there are no lines."""
         return self._tokenizer
 
     def set_text(self, text: str) -> None:
-        """Watch another text."""
+        """Replace the text."""
         if text != self._text:
             self._text = text
             self._lines = None
 
     def set_tokenizer(self, tokenizer: Tokenizer | None) -> None:
-        """Tokenize with another tokenizer."""
+        """Replace the tokenizer."""
         if tokenizer is not self._tokenizer:
             self._tokenizer = tokenizer
             self._lines = None
-            self._known = {}  # a line takes less than a millisecond
+            self._known = {}  # tokenizing a line takes less than a millisecond
 
     @property
     def lines(self) -> LiveLines:
-        """The lines; the same object until text or tokenizer change."""
+        """The lines; the same object until the text or the tokenizer changes."""
         if self._lines is None:
             self._split()
             self._lines = LiveLines(self._texts, self._starts, self._tokenizer, self._known)
@@ -234,7 +234,7 @@ class LiveText:
         return max(min(bisect_right(self._starts, position) - 1, len(self.lines) - 1), 0)
 
     def offsets_in(self, unit: TextUnit, line: LiveLine, start: int, end: int) -> tuple[int, int]:
-        """Return where a stretch of a line, given in code points from its start, lies in the text in another unit."""
+        """Return the offsets in the text, in `unit`, of a range in a line given in code points from its start."""
         if unit == "characters":
             return line.start + start, line.start + end
         if self._unit_starts is None or self._unit_starts[0] != unit:
@@ -244,11 +244,11 @@ class LiveText:
         return before, before + length_in(unit, line.text[start:end])
 
     def tokens(self) -> list[str]:
-        """Return all tokens in the order of the text; takes its time for a long one."""
+        """Return all tokens in text order; slow for a long text."""
         return [piece.token for line in self.lines for word in line.words for piece in word.pieces]
 
     def ids(self) -> list[int]:
-        """Return the ids of all tokens in the order of the text; takes its time for a long one."""
+        """Return the ids of all tokens in text order; slow for a long text."""
         return [piece.id for line in self.lines for word in line.words for piece in word.pieces]
 
     def _split(self) -> None:

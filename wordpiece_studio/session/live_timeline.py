@@ -1,7 +1,7 @@
-"""The tokens of the live text at all steps, kept up to date in slices of time as the text and the history grow.
+"""The tokens of the live text at all steps, kept up to date in time slices as the text and the history grow.
 
-It knows the words of the text, not their places. A word is worked out once; a new merge concerns only the words in
-which its token is spelled; what an edit takes away or adds is subtracted or added. Plain Python: no Qt.
+It stores the words of the text, not their positions. Each word is processed once; a new merge affects only the words
+that contain its token; what an edit removes or adds is subtracted or added. Plain Python: no Qt.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.history import MergeHistory
 
 _AT_ONCE = 16
-"""So many small things are done between two looks at the clock."""
+"""How many small tasks are done between two checks of the clock."""
 _BREAK = "\n"
 
 
 @dataclass(frozen=True, slots=True)
 class TextSummary:
-    """Number of words, of tokens, and of words that are unknown."""
+    """Number of words, of tokens, and of unknown words."""
 
     words: int
     tokens: int
@@ -38,7 +38,7 @@ class TextSummary:
 
     @property
     def fertility(self) -> float:
-        """Tokens a word; 0 for a text without words."""
+        """Tokens per word; 0 for a text without words."""
         return self.tokens / self.words if self.words else 0.0
 
 
@@ -48,9 +48,9 @@ class TextTimeline:
     Parameters
     ----------
     history, merges
-        The merges to look at, the first `merges` of them.
+        The history, of which the first `merges` merges are used.
     tokenizer
-        Any of that history: it says how a text becomes words.
+        Any tokenizer of that history; it determines how a text is split into words.
     """
 
     def __init__(self, history: MergeHistory, merges: int, tokenizer: Tokenizer) -> None:
@@ -58,22 +58,22 @@ class TextTimeline:
         self._tokenizer = tokenizer
         self._births = [0] * history.vocabulary_size(0)
         self._merges = 0
-        self._searched = 0  # ids whose letters were looked for in the words
+        self._searched = 0  # tokens, by id, that were searched for in the words
         self._lines: Counter[str] = Counter()
-        self._new_lines: deque[tuple[str, int]] = deque()  # each with how many more of it there are
+        self._new_lines: deque[tuple[str, int]] = deque()  # each with the change of its count
         self._counts: Counter[str] = Counter()
         self._special = 0
         self._known: dict[str, WordTimeline] = {}
-        self._waiting: dict[str, None] = {}  # words to be worked out, in order
+        self._waiting: dict[str, None] = {}  # words to process, in order
         self._at: dict[int, list[int]] = {}  # step: how many words it changes, and by how many tokens in all
         self._words = self._tokens_at_start = 0
         self._unknown: Counter[str] = Counter()
         self._spelled: tuple[str, list[int], list[str]] | None = None
         self.grow(merges)
-        self._searched = len(self._births)  # nothing is known yet that they could change
+        self._searched = len(self._births)  # there are no words yet that they could affect
 
     def set_lines(self, lines: Sequence[str]) -> None:
-        """Take another text, as its lines or stretches of lines that may be tokenized one by one."""
+        """Set the text, given as lines or segments of lines that may be tokenized separately."""
         lines_now = Counter(lines)
         changed = [(line, count - self._lines[line]) for line, count in lines_now.items() if count != self._lines[line]]
         changed += [(line, -count) for line, count in self._lines.items() if line not in lines_now]
@@ -81,23 +81,23 @@ class TextTimeline:
         self._new_lines += changed
 
     def grow(self, merges: int) -> None:
-        """Reckon with the first `merges` merges of the history."""
+        """Take the first `merges` merges of the history into account."""
         is_new = self._history.column("is_new")[self._merges : merges]
         self._births += (np.flatnonzero(is_new) + self._merges + 1).tolist()
         self._merges = merges
 
     @property
     def merges(self) -> int:
-        """How many merges are reckoned with."""
+        """How many merges are taken into account."""
         return self._merges
 
     @property
     def is_done(self) -> bool:
-        """Whether everything is worked out."""
+        """Whether all work is done."""
         return not self._new_lines and not self._waiting and self._searched == len(self._births)
 
     def advance(self, seconds: float) -> bool:
-        """Work for about so long; tells whether everything is worked out now."""
+        """Work for about that long; return whether all work is done."""
         end = time.perf_counter() + seconds
         while not self.is_done:
             if self._new_lines:
@@ -105,15 +105,15 @@ class TextTimeline:
             elif self._searched < len(self._births):
                 self._search_tokens()
             else:
-                self._work_out_words()
+                self._process_words()
             if time.perf_counter() > end:
                 break
         return self.is_done
 
-    # -- what was found
+    # Results.
 
     def rows(self) -> TextChanges:
-        """Return the steps that change the text, as far as it is worked out."""
+        """Return the steps that change the text, as far as they are known."""
         steps = np.fromiter(self._at, dtype=np.int64, count=len(self._at))
         changes = np.fromiter((change for _, change in self._at.values()), dtype=np.int64, count=len(self._at))
         order = np.argsort(steps)
@@ -121,7 +121,7 @@ class TextTimeline:
 
     @property
     def start(self) -> TextSummary:
-        """The text before the first merge; words and unknown words are as many at every step."""
+        """The text at step 0; the numbers of words and unknown words are the same at every step."""
         words = self._words + self._special
         return TextSummary(words, self._tokens_at_start + self._special, self._unknown.total())
 
@@ -129,7 +129,7 @@ class TextTimeline:
         """Return some of the distinct unknown words, at most `limit`."""
         return [word for word, _ in zip(self._unknown, range(limit), strict=False)]
 
-    # -- the work
+    # The work.
 
     def _take_line(self, line: str, times: int) -> None:
         for word, is_special in self._tokenizer.split(line):
@@ -152,7 +152,7 @@ class TextTimeline:
         self._spelled = None
 
     def _add(self, word: str, times: int) -> None:
-        """Reckon with `times` more (or fewer) of a word that is known."""
+        """Count `times` more (or fewer) of a known word."""
         timeline = self._known[word]
         self._words += times
         self._tokens_at_start += timeline.tokens_at_start * times
@@ -167,7 +167,7 @@ class TextTimeline:
             if not entry[0]:
                 del self._at[step]
 
-    def _work_out_words(self) -> None:
+    def _process_words(self) -> None:
         vocabulary = self._history.vocabulary(self._merges)
         for word in [word for word, _ in zip(self._waiting, range(_AT_ONCE), strict=False)]:
             del self._waiting[word]
@@ -182,13 +182,13 @@ class TextTimeline:
             self._add(word, self._counts[word])
 
     def _search_tokens(self) -> None:
-        """Find the words that spell one of the next new tokens; they have to be worked out again."""
+        """Find the words that contain one of the next new tokens, and queue them for processing."""
         joined, starts, words = self._joined()
         prefix = self._tokenizer.vocabulary.continuing_subword_prefix
         suffix = self._tokenizer.vocabulary.end_of_word_suffix or ""
         for token_id in range(self._searched, min(self._searched + _AT_ONCE, len(self._births))):
             token = self._history.token(token_id).removesuffix(suffix)
-            # A token that is nothing but the prefix stands only where a word begins with these very characters.
+            # A token that is just the prefix occurs only where a word begins with these very characters.
             letters = token.removeprefix(prefix) if token.startswith(prefix) else ""
             letters = letters or _BREAK + token
             place = joined.find(letters)
@@ -199,7 +199,7 @@ class TextTimeline:
             self._searched = token_id + 1
 
     def _joined(self) -> tuple[str, list[int], list[str]]:
-        """Return the known words in one text, each after a break, where each starts there, and the words."""
+        """Return the known words joined, each after a break; the start of each; and the words."""
         if self._spelled is None:
             words = list(self._known)
             starts = list(accumulate((len(word) + 1 for word in words), initial=0))

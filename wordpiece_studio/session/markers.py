@@ -1,4 +1,4 @@
-"""The two markers A and B on steps of the run that is shown, and what lies between them."""
+"""The markers A and B on steps of the current run, and the difference between them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Distance:
     tokens
         Tokens in the vocabulary.
     symbols
-        Symbols that the corpus is made of, weighted.
+        Symbols that the corpus consists of, weighted.
     """
 
     merges: int
@@ -37,10 +37,10 @@ class Distance:
 
 
 class Markers(QObject):
-    """The steps that are marked.
+    """The marked steps.
 
-    They belong to the run. Where another one takes its place, as the corpus is typed, they stay if it has such a step;
-    with a run that is begun afresh they go.
+    They belong to the run. When another run replaces it, as the corpus is edited, they stay if the new run has the
+    step; when a new run starts, they are removed.
 
     Signals
     -------
@@ -67,11 +67,11 @@ class Markers(QObject):
         return self._steps.get("B")
 
     def step(self, name: MarkerName) -> int | None:
-        """Return the step that is marked so."""
+        """Return the step with this marker."""
         return self._steps.get(name)
 
     def set_step(self, name: MarkerName, step: int | None) -> None:
-        """Mark a step of the run, the nearest there is; None takes the marker away."""
+        """Mark a step of the run, or the nearest one it has; None removes the marker."""
         if step is None or self._model.history is None:
             self._steps.pop(name, None)
         else:
@@ -79,18 +79,18 @@ class Markers(QObject):
         self.changed.emit()
 
     def set_steps(self, steps: Mapping[MarkerName, int]) -> None:
-        """Mark these steps of the run, and no others; those that it does not have are left out."""
+        """Mark exactly these steps, skipping those that the run does not have."""
         last = self._model.merge_count if self._model.history is not None else -1
         self._steps = {name: step for name, step in steps.items() if 0 <= step <= last}
         self.changed.emit()
 
     def toggle(self, name: MarkerName) -> None:
-        """Mark the step; if it is marked so already, take the marker away."""
+        """Mark the current step, or remove the marker if it is already there."""
         step = self._model.step
         self.set_step(name, None if self._steps.get(name) == step else step)
 
     def distance(self) -> Distance | None:
-        """Return what changes from A to B; None without both."""
+        """Return what changes from A to B; None unless both are set."""
         history, a, b = self._model.history, self.a, self.b
         if history is None or a is None or b is None or max(a, b) > self._model.merge_count:
             return None
@@ -102,7 +102,7 @@ class Markers(QObject):
 
     def _on_model_run_reset(self) -> None:
         history = self._model.history
-        # A run that is begun trains at first; one that takes the place of another one is whole.
+        # A new run is training at first; a run that replaces another is complete.
         last = len(history) if history is not None and self._model.state is TrainerState.FINISHED else -1
         kept: dict[MarkerName, int] = {name: step for name, step in self._steps.items() if step <= last}
         if kept != self._steps:

@@ -1,14 +1,14 @@
-"""How much to do at a time: slices of work that last about one frame of the screen, and turns for other threads."""
+"""How much work to do at a time: slices of about one screen frame, and turns for other threads."""
 
 from __future__ import annotations
 
 import time
 
 SLICE_SECONDS = 0.016
-"""One frame at 60 Hz: no one sees anything shorter."""
+"""One frame at 60 Hz: anything shorter is invisible."""
 
 MAX_BATCH = 256
-"""Merges that are sent at once at most."""
+"""The most merges sent at once."""
 
 _GROWTH = 4.0
 
@@ -39,16 +39,16 @@ _PAUSE_SECONDS = 0.0001
 
 
 class Turn:
-    """Gives the window its turn, from a thread that works in Python.
+    """Gives the window its turn from a thread that runs Python code.
 
-    Else each of the hundred times that Qt asks a model for one painting would wait for Python's lock, 5 ms each.
+    Otherwise each of Qt's hundred calls to a model per repaint would wait 5 ms for the interpreter lock.
     """
 
     def __init__(self) -> None:
         self._last = time.perf_counter()
 
     def give(self) -> None:
-        """Wait a moment, if it has been a millisecond since the last time; call it as often as you like."""
+        """Sleep briefly if a millisecond has passed since the last time; calling it often is cheap."""
         if time.perf_counter() - self._last > _TURN_SECONDS:
             time.sleep(_PAUSE_SECONDS)
             self._last = time.perf_counter()

@@ -1,4 +1,4 @@
-"""Plays the steps of a training one after the other, at a speed that can be changed while it plays."""
+"""Plays the steps of a training at an adjustable speed."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ _FRAMES_PER_SECOND = 50.0
 
 
 class Player(QObject):
-    """Moves the step of a `TrainerModel` on.
+    """Advances the step of a `TrainerModel`.
 
-    At the head it waits for a training that runs, lets a paused one learn one merge at a time, and stops where the
-    training is finished. Above 50 merges a second it takes several steps at a time, but leaps over no breakpoint.
+    At the last merge it waits for a running training, makes a paused one learn one merge at a time, and stops if the
+    training is finished. Above 50 merges per second it takes several steps at a time, but never skips a breakpoint.
 
     Parameters
     ----------
     watch
-        Where the breakpoints are at which it halts; None if there are none.
+        The breakpoints at which to halt; None if there are none.
 
     Signals
     -------
     playing_changed(bool), speed_changed(float)
-        What is so now.
+        The new value.
     halted(Hit)
-        It has come to a breakpoint, and plays no more.
+        The player has stopped at a breakpoint.
     """
 
     playing_changed = Signal(object)
@@ -47,7 +47,7 @@ class Player(QObject):
         self._model = model
         self._watch = watch
         self._speed = 4.0
-        self._owed = 0.0  # steps that are due but were not taken yet, less than one
+        self._owed = 0.0  # the fraction of a step that is due but not taken yet
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._on_timer_timeout)
         model.run_reset.connect(self.stop)
@@ -55,7 +55,7 @@ class Player(QObject):
 
     @property
     def is_playing(self) -> bool:
-        """Whether the step is being moved."""
+        """Whether it is playing."""
         return self._timer.isActive()
 
     @property
@@ -64,7 +64,7 @@ class Player(QObject):
         return self._speed
 
     def set_speed(self, speed: float) -> None:
-        """Play `speed` merges per second, within 0.25 and 1,000."""
+        """Play `speed` merges per second, limited to 0.25 to 1,000."""
         speed = max(MIN_SPEED, min(MAX_SPEED, float(speed)))
         if speed != self._speed:
             self._speed = speed
@@ -72,7 +72,7 @@ class Player(QObject):
             self.speed_changed.emit(speed)
 
     def play(self) -> None:
-        """Begin to play; from the first step if everything was played already."""
+        """Start playing; from the first step if everything has been played."""
         if self.is_playing or self._model.history is None:
             return
         if self._is_over():
@@ -82,13 +82,13 @@ class Player(QObject):
         self.playing_changed.emit(True)
 
     def stop(self) -> None:
-        """Stop where it is."""
+        """Stop at the current step."""
         if self.is_playing:
             self._timer.stop()
             self.playing_changed.emit(False)
 
     def toggle(self) -> None:
-        """Play, or stop playing."""
+        """Start or stop playing."""
         if self.is_playing:
             self.stop()
         else:
@@ -101,12 +101,12 @@ class Player(QObject):
         elif not model.is_at_head:
             self._owed += max(1.0, self._speed / _FRAMES_PER_SECOND)
             steps, self._owed = divmod(self._owed, 1.0)
-            self._go_on_to(model.step + int(steps))
+            self._advance_to(model.step + int(steps))
         elif not model.is_busy and not (self._watch is not None and self._watch.is_searching):
             model.next_merge()
 
-    def _go_on_to(self, step: int) -> None:
-        """Show this step, or the breakpoint that is reached before; wait where no one knows whether there is one."""
+    def _advance_to(self, step: int) -> None:
+        """Show this step or an earlier breakpoint; go no further than breakpoints have been searched."""
         watch, model = self._watch, self._model
         if watch is None or not watch.is_set:
             model.seek(step)
@@ -127,7 +127,7 @@ class Player(QObject):
     def _on_model_merges_appended(self, first: int, last: int) -> None:
         watch = self._watch
         if not self.is_playing or watch is None or not watch.is_set or self._model.step != first:
-            return  # else the step is about to follow the head, over all breakpoints in between
+            return  # else the step is about to follow the last merge, past any breakpoints in between
         hit = watch.next_hit(first, last + 1)
         if hit is not None and hit.step <= watch.known:
             self._halt(hit)

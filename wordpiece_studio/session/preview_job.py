@@ -1,4 +1,4 @@
-"""Parts of a file to look at, read in a child process that stays for the next part."""
+"""Previews of parts of a file, read in a child process that stays alive for the next part."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PREVIEW_BYTES = 32_768
 
 @dataclass(frozen=True, slots=True)
 class PreviewOrder:
-    """The part of `file` that begins at the line which holds byte `at`; of parquet, at row `at`."""
+    """The part of `file` that begins at the line containing byte `at`; in parquet, at row `at`."""
 
     file: CorpusFile
     at: int = 0
@@ -33,21 +33,21 @@ class PreviewOrder:
 
 @dataclass(frozen=True, slots=True)
 class ShownPart:
-    """The part that was ordered."""
+    """The part requested."""
 
     order: PreviewOrder
     part: Preview
 
 
 class PreviewJob(BackgroundJob):
-    """Reads parts of files; `finished` comes with a :class:`ShownPart`."""
+    """Reads parts of files; `finished` carries a :class:`ShownPart`."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(self._read, "The preview", parent)
-        self._child: ChildProcess | None = None  # of the thread
+        self._child: ChildProcess | None = None  # used only in the thread
 
     def close(self) -> None:
-        """Give up what is under way and wait for thread and child to end."""
+        """Cancel what is under way and wait for the thread and the child to end."""
         super().close()
         self._end_child()
 
@@ -60,14 +60,14 @@ class PreviewJob(BackgroundJob):
             for kind, content in child.messages(stop):
                 if kind == b"x":
                     what, advice, values = json.loads(bytes(content))
-                    raise _Told(what, advice, **values)
+                    raise _FileError(what, advice, **values)
                 return ShownPart(order, read_preview(bytes(content)))
-        except _Told:
+        except _FileError:
             raise
         except StudioError:
             self._end_child()
             raise
-        self._end_child()  # it may be at it for long, for a part that no one wants any more
+        self._end_child()  # it may be busy for long with a part that is no longer wanted
         return None
 
     def _end_child(self) -> None:
@@ -76,5 +76,5 @@ class PreviewJob(BackgroundJob):
             child.end()
 
 
-class _Told(StudioError):
-    """What the child reports about a file; it lives on."""
+class _FileError(StudioError):
+    """An error in a file, reported by the child, which stays alive."""

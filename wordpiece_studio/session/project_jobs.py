@@ -1,4 +1,4 @@
-"""Opening and saving a project beside the window: what the thread is given, and what it gives back."""
+"""Opening and saving a project in the background: the work of the thread, its orders and its results."""
 
 from __future__ import annotations
 
@@ -17,36 +17,36 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ProjectFile:
-    """A project and its file: to be written, written, or read."""
+    """A project and its file: to be written, already written, or read."""
 
     path: Path
     project: Project
 
 
 def save_work(order: ProjectFile, stop: threading.Event, report: Report) -> ProjectFile:
-    """Write the project; reports are pairs: how much is done, and of how much.
+    """Write the project; each report is a pair: how much is done, and the total.
 
     Raises
     ------
     StudioError
-        If it cannot be written; what was there before is unchanged.
+        If it cannot be written; an existing file is unchanged.
     """
     from wordpiece_studio.storage.project.project_file import save_project
 
-    def tell(done: int, total: int) -> None:
+    def report_pair(done: int, total: int) -> None:
         report((done, total))
 
-    save_project(order.path, order.project, report=tell, should_stop=stop.is_set)
+    save_project(order.path, order.project, report=report_pair, should_stop=stop.is_set)
     return order
 
 
 def open_work(path: Path, _stop: threading.Event, _report: Report) -> ProjectFile:
-    """Read the project at `path` as far as it is shown at once. What is returned can be shown.
+    """Read the part of the project at `path` that is needed to show it at once. The result is ready to be shown.
 
     Raises
     ------
     StudioError
-        If it is none, or damaged.
+        If the file is not a project, or is damaged.
     """
     from wordpiece_studio.session.step_marks import breakpoints_of
     from wordpiece_studio.storage.project.layout import damaged

@@ -1,4 +1,4 @@
-"""Who has a project open: a file beside it that says so, and is taken over when its owner is gone."""
+"""Locking an open project: a file beside it names the owner, and is taken over once that process has ended."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from wordpiece_studio.system.printable import display_name
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Who has it open: the number of the process, 0 if unknown, and the machine."""
+    """Who has the project open: the process id, 0 if unknown, and the machine."""
 
     pid: int = 0
     host: str = ""
 
 
 class ProjectLock:
-    """The lock of at most one project. Where its folder cannot be written to there is none: no one can save there."""
+    """The lock of at most one project. In a read-only folder there is no lock, since no one can save there."""
 
     def __init__(self) -> None:
         self._file: QLockFile | None = None
         self._path: Path | None = None
 
     def take(self, path: Path) -> Holder | None:
-        """Lock the project at `path` in the place of the one before; return who has it if that is someone else."""
+        """Lock the project at `path`, releasing the previous one; return the holder if someone else has it."""
         target = Path(os.path.realpath(path))
         if target == self._path:
             return None
         file = QLockFile(str(lock_path(target)))
-        file.setStaleLockTime(0)  # only the end of its owner makes a lock worthless, not its age
+        file.setStaleLockTime(0)  # a lock is stale once its owner has ended, whatever its age
         if not file.tryLock(0) and file.error() is QLockFile.LockError.LockFailedError:
             return _holder(file)
         self.release()
@@ -43,14 +43,14 @@ class ProjectLock:
         return None
 
     def release(self) -> None:
-        """Let others have the project."""
+        """Release the lock."""
         if self._file is not None:
             self._file.unlock()
         self._file = self._path = None
 
 
 def lock_path(path: Path) -> Path:
-    """Return where the lock of the project at `path` is."""
+    """Return the path of the lock file of the project at `path`."""
     return path.with_name(f".{path.name}.lock")
 
 
@@ -63,13 +63,13 @@ def _holder(file: QLockFile) -> Holder:
 
 
 def is_writable(path: Path) -> bool:
-    """Return whether the project at `path` can be replaced by a new one."""
+    """Return whether the project at `path` can be overwritten."""
     target = Path(os.path.realpath(path))
     return os.access(target, os.W_OK) and os.access(target.parent, os.W_OK)
 
 
 def is_open_elsewhere(path: Path, holder: Holder, advice: str) -> StudioError:
-    """Return what to tell of a project that someone else has open."""
+    """Return the error for a project that someone else has open."""
     if not holder.pid:
         return StudioError("The project {path} is open in another window", advice, path=display_name(path))
     return StudioError(

@@ -1,7 +1,7 @@
-"""All that a project holds, as the window has it now: taken down for a file, and put back from one.
+"""Everything a project holds, as the window has it now: captured for a file, and restored from one.
 
-The rows of the history of an opened project are there at once; what is large, its words and the places of its merges,
-is read beside the window before a pane asks for it.
+The history rows of an opened project are available at once; the large parts, its words and the places of its merges,
+are read in the background before a pane needs them.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ if TYPE_CHECKING:
 
 
 _DELAY_MS = 250
-"""So long the window has both its own thread and the processor to show what is there, where that is much."""
+"""How long a large project waits, so that the window has the processor to itself while it shows what is there."""
 
 _FEW = 20_000
-"""Merges and words: so many are read in no time."""
+"""Merges, and words: this many are read in no time."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadRest:
-    """What came of it: the word counts of the corpus with their figures, and why something cannot be read, if so.
+    """The result: the word counts of the corpus with their figures, and the error if something cannot be read.
 
-    A run of which that is so keeps its rows, and is never whole.
+    A run with such an error keeps its rows, but is never whole.
     """
 
     counts: WordCounts | None
@@ -60,12 +60,12 @@ class ReadRest:
 
 
 class ProjectReading(QObject):
-    """Reads the rest of one project at a time, a little after it was told to.
+    """Reads the rest of one project at a time, after a short delay.
 
     Signals
     -------
     rest_read(ReadRest)
-        All of it that can be read is in memory.
+        Everything readable is in memory.
     """
 
     rest_read = Signal(object)
@@ -82,28 +82,28 @@ class ProjectReading(QObject):
 
     @property
     def is_running(self) -> bool:
-        """Whether something is being read, or will be."""
+        """Whether something is being read or about to be."""
         return self._project is not None or self._job.is_running
 
     def begin(self, project: Project) -> None:
-        """Read what `project` has left in its file."""
+        """Read the part of `project` that is still only in its file."""
         self._job.stop()
         self._project = project
         self._timer.start(0 if _is_small(project) else _DELAY_MS)
 
     def stop(self) -> None:
-        """Give up what is being read."""
+        """Cancel the reading."""
         self._timer.stop()
         self._project = None
         self._job.stop()
 
     def close(self) -> None:
-        """Give up what is being read and wait for the thread to end."""
+        """Cancel the reading and wait for the thread to end."""
         self.stop()
         self._job.close()
 
     def _on_job_failed(self, error: StudioError) -> None:
-        self.rest_read.emit(ReadRest(None, error))  # of memory that ran out, say
+        self.rest_read.emit(ReadRest(None, error))  # such as running out of memory
 
     def _on_timer_timeout(self) -> None:
         project, self._project = self._project, None
@@ -116,7 +116,7 @@ def _is_small(project: Project) -> bool:
 
 
 def read_rest(project: Project, stop: threading.Event, _report: Report) -> ReadRest | None:
-    """Read the words and places of a project, as far as they can be read; None if it is given up."""
+    """Read the words and places of a project as far as possible; return None if canceled."""
     run, counts = project.run, project.counts
     if counts is None and run is not None and run.is_of_corpus:
         counts = run.counts
@@ -132,16 +132,16 @@ def read_rest(project: Project, stop: threading.Event, _report: Report) -> ReadR
         return None
     try:
         if run is not None:
-            len(run.history.input.words)  # has the words and places read, and checked
+            len(run.history.input.words)  # reads and checks the words and places
     except StudioError as found:
         error = found
     return None if stop.is_set() else ReadRest(known, error)
 
 
 class ProjectContent(NamedTuple):
-    """What of a project is worth a question before it is lost; two are compared part by part.
+    """The content of a project that must not be discarded without asking; two are compared part by part.
 
-    A run that no one asked for is not: the Studio trains it again. Nor is where in time the window stands.
+    Excludes a run that no one asked for, since the Studio trains it again, and the step shown.
     """
 
     settings: ProjectSettings
@@ -153,20 +153,20 @@ class ProjectContent(NamedTuple):
 
 
 class ProjectState(QObject):
-    """The contents of the project that the window shows, and where it was saved.
+    """The contents of the project that the window shows, and its file.
 
     Signals
     -------
     changed()
-        Something that a project holds is another now.
+        Some content of the project has changed.
     path_changed(Path | None)
-        The project has another file, or none.
+        The project's file has changed; None: it has none.
     saved()
-        What is there now was saved, or given up: nothing has to be recovered.
+        The present content was saved or discarded: there is nothing to recover.
     restored(Project)
-        The window shows this project now.
+        The window now shows this project.
     failed(StudioError)
-        Words or places of the project that was restored cannot be read: it is shown without them.
+        Words or places of the restored project cannot be read: it is shown without them.
     """
 
     changed = Signal()
@@ -188,7 +188,7 @@ class ProjectState(QObject):
         self._left: ProjectContent | None = None
         self._serial = 0
         self._unknown: UnknownContents | None = None
-        self._shown_live_text = ("", "")  # of the project restored: as the field shows it, which has a limit, and whole
+        self._shown_live_text = ("", "")  # of the restored project: as limited by the field, and whole
         self._expected: WordCounts | None = None  # of the corpus, still being read
         self._reading = ProjectReading(self)
         self._reading.rest_read.connect(self._on_reading_rest_read)
@@ -196,35 +196,35 @@ class ProjectState(QObject):
 
     @property
     def path(self) -> Path | None:
-        """The file of the project; None as long as it has none."""
+        """The file of the project; None if it has none."""
         return self._path
 
     @property
     def saved_content(self) -> ProjectContent | None:
-        """What the file of the project holds; None without a file."""
+        """The content saved in the project's file; None without a file."""
         return self._saved
 
     @property
     def left_content(self) -> ProjectContent | None:
-        """What is in the file of the project that was left with `detach`, of which run and notes are shown still."""
+        """The saved content of the project left with `detach`, whose run and notes are still shown."""
         return self._left
 
     @property
     def serial(self) -> int:
-        """A number that differs when another project is shown, one without a file included."""
+        """A number that changes with every new project, including those without a file."""
         return self._serial
 
     @property
     def is_reading(self) -> bool:
-        """Whether words and merges of a project that was restored are still being read."""
+        """Whether words and merges of a restored project are still being read."""
         return self._reading.is_running
 
     def close(self) -> None:
-        """Give up what is being read and wait for it to end."""
+        """Cancel the reading and wait for it to end."""
         self._reading.close()
 
     def set_path(self, path: Path | None) -> None:
-        """Say which file the project has; all that is there now counts as not saved in it."""
+        """Set the file of the project; the present content counts as not saved in it."""
         self._saved = self._left = None
         if path is None:
             self._unknown, self._shown_live_text = None, ("", "")
@@ -233,16 +233,16 @@ class ProjectState(QObject):
             self.path_changed.emit(path)
 
     def note_saved(self, path: Path, project: Project) -> None:
-        """Say that `project`, which was captured, is in the file `path` now."""
+        """Record that `project`, as captured, has been saved in `path`."""
         self.set_path(path)
         self._saved = content_of(project)
         self.saved.emit()
 
     def detach(self) -> None:
-        """Say that another corpus is shown, which begins another project, one without a file.
+        """Start a new project without a file, because a different corpus is shown.
 
-        What was learned stays to be looked at, with its notes, until something else is trained. The file that there was
-        is what it was when it was saved, and nothing is written to it any more: to save asks for a name.
+        The run stays on view, with its notes, until something else is trained. The previous file remains as it was last
+        saved and is never written to again: saving asks for a name.
         """
         saved = self._saved
         self._serial += 1
@@ -250,10 +250,10 @@ class ProjectState(QObject):
             self.set_path(None)
             self._left = saved
 
-    # Taking down.
+    # Capturing.
 
     def capture(self) -> Project:
-        """Return all of it. Nothing large is copied: the history of a training that runs goes on growing."""
+        """Return the whole project. Nothing large is copied: the history of a running training keeps growing."""
         run = self._captured_run()
         counts = None
         if run is None or not run.is_of_corpus:
@@ -264,7 +264,7 @@ class ProjectState(QObject):
         )  # fmt: skip
 
     def content(self) -> ProjectContent:
-        """Return what is worth a question now."""
+        """Return the present content that must not be discarded without asking."""
         return content_of(self.capture())
 
     def _settings(self) -> ProjectSettings:
@@ -283,7 +283,7 @@ class ProjectState(QObject):
             return ProjectCorpus(name=self._session.given_name, text=None, files=files)
         file, path = document.file, document.path
         origin: CorpusReference | None = None
-        # A file that holds more than could be read of it must never be written over: it is forgotten.
+        # A file that holds more than could be read must never be overwritten: do not record it.
         if path is not None and not file.is_lossy:
             origin = references.of(CorpusFile(str(path), encoding=file.encoding))
         return ProjectCorpus(
@@ -310,7 +310,7 @@ class ProjectState(QObject):
         )
 
     def _live_text(self) -> str:
-        """Return the live text; one that was longer than is shown stays whole in its project until it is edited."""
+        """Return the live text; one too long to be shown in full stays whole in its project until it is edited."""
         (shown, whole), now = self._shown_live_text, self._session.live_text
         return whole if now == shown else now
 
@@ -327,12 +327,12 @@ class ProjectState(QObject):
             merges=len(history),
         )  # fmt: skip
 
-    # Putting back.
+    # Restoring.
 
     def restore(self, project: Project) -> None:
-        """Show `project` in the place of all that there is; it has no file then, see `set_path`.
+        """Replace everything by `project`; it then has no file, see `set_path`.
 
-        What is large of it is read beside the window a little later.
+        Its large parts are read in the background a little later.
         """
         self._reading.stop()
         self._serial += 1
@@ -352,7 +352,7 @@ class ProjectState(QObject):
         self.changed.emit()
 
     def clear(self) -> None:
-        """Forget run, marks and file of the project; the corpus is another already."""
+        """Discard the run, marks and file of the project; the corpus has already been replaced."""
         self._reading.stop()
         self._serial += 1
         self.set_path(None)
@@ -414,7 +414,7 @@ class ProjectState(QObject):
         if rest.error is not None:
             self.failed.emit(rest.error)
 
-    # What may change.
+    # Changes.
 
     def _connect(self) -> None:
         document, model, marks = self._document, self._model, self._marks
@@ -438,7 +438,7 @@ class ProjectState(QObject):
 
 
 def content_of(project: Project) -> ProjectContent:
-    """Return what of `project` is worth a question before it is lost."""
+    """Return the content of `project` that must not be discarded without asking."""
     corpus, view, run = project.corpus, project.view, project.run
     learned = None
     if run is not None and run.is_wanted:

@@ -1,7 +1,4 @@
-"""The small frozen records that the model hands to the panes: state, progress, selection, candidates.
-
-They say what is so; they do nothing.
-"""
+"""The small frozen records that the model passes to the panes: state, progress, selection, candidates."""
 
 from __future__ import annotations
 
@@ -16,9 +13,9 @@ if TYPE_CHECKING:
 class TrainerState(Enum):
     """What the trainer is doing.
 
-    `IDLE`: nothing was trained yet. `TRAINING`: the worker learns, or prepares to. `PAUSED`: it can be resumed.
-    `FINISHED`: a stop rule was met, or the user stopped it; it can be trained further. `FAILED`: the last command
-    went wrong; what was learned before is still there.
+    `IDLE`: nothing has been trained yet. `TRAINING`: the worker is training or preparing to. `PAUSED`: the training can
+    be resumed. `FINISHED`: a stop rule was met, or the user stopped; the run can be trained further. `FAILED`: the last
+    command failed; what was learned before is still there.
     """
 
     IDLE = "idle"
@@ -30,7 +27,7 @@ class TrainerState(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a training is.
+    """The progress of a training.
 
     Attributes
     ----------
@@ -39,15 +36,15 @@ class Progress:
     vocabulary_size
         Number of tokens after them.
     target_size
-        The vocabulary size asked for; None if there is no such limit.
+        The requested vocabulary size; None if there is no such limit.
     symbols
-        Number of symbols that the corpus is made of after them, weighted.
+        Number of symbols that the corpus consists of after them, weighted.
     seconds
-        Time that the engine has trained, pauses left out.
+        Time that the engine has trained, excluding pauses.
     seconds_left
-        Estimate of the time that is missing; None if nothing can be said.
+        Estimate of the remaining time; None if unknown.
     is_target_sure
-        Whether the corpus has words enough to reach `target_size`; else the training may end before, with no pair left.
+        Whether the corpus has enough words to reach `target_size`; otherwise training may run out of pairs first.
     """
 
     merges: int
@@ -76,11 +73,11 @@ class Candidates:
     Attributes
     ----------
     step
-        The step they stand at: after so many merges.
+        The step they belong to, as a number of merges.
     pairs
         Best first; empty if no pair is left, or if nothing is available.
     available
-        False where there is no run, or not enough memory to find them beside a training that runs.
+        False if there is no run, or not enough memory to find them beside a running training.
     """
 
     step: int

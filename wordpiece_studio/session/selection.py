@@ -1,4 +1,4 @@
-"""The token that the selection means, and the step at which what is selected came to be. Plain Python."""
+"""The token that the selection stands for, and the step at which the selected item came to be. Plain Python."""
 
 from __future__ import annotations
 
@@ -16,40 +16,40 @@ if TYPE_CHECKING:
 
 
 def text_of_token(selection: Selection, vocabulary: Vocabulary) -> str:
-    """Return how the token that is looked at is written, or would be; empty for a word."""
+    """Return the text of the selected token, or of the one its pair would make; empty for a word."""
     if selection.kind == "word":
         return ""
     return selection.text if selection.kind == "token" else made_by(selection, vocabulary.continuing_subword_prefix)
 
 
 def made_by(pair: Selection, prefix: str) -> str:
-    """Return the token that a pair makes; `prefix` is what stands before a token that goes on with a word."""
+    """Return the token that a pair makes; `prefix` is the continuing subword prefix."""
     return pair.left + pair.right.removeprefix(prefix)
 
 
 def id_of_token(selection: Selection, vocabulary: Vocabulary) -> int | None:
-    """Return the id of the token that is looked at; None for a word, and if there is no such token."""
+    """Return the id of the selected token; None for a word, and if there is no such token."""
     return None if selection.kind == "word" else vocabulary.id_of(text_of_token(selection, vocabulary))
 
 
 class SelectionStep:
-    """Finds the step; asked again of the same selection while a training goes on, it looks only for what is missing."""
+    """Finds the step; for the same selection during training, it searches only the new merges."""
 
     def __init__(self) -> None:
-        self._asked: tuple[Selection | None, MergeHistory | None] = (None, None)
+        self._request: tuple[Selection | None, MergeHistory | None] = (None, None)
         self._found: int | None = None
         self._word: BreakpointSearch | None = None
 
     def find(self, selection: Selection | None, history: MergeHistory | None, merges: int) -> int | None:
         """Return the step, up to `merges`, at which the selection came to be; None if it did not.
 
-        For a token it is the step of its birth, 0 for the alphabet; for a pair the first step that merged it; for a
-        word the step from which on it is one token.
+        For a token, the step of its birth, 0 for the alphabet; for a pair, the first step that merged it; for a
+        word, the step from which it is one token.
         """
         if selection is None or history is None:
             return None
-        if selection != self._asked[0] or history is not self._asked[1]:
-            self._asked, self._found, self._word = (selection, history), None, None
+        if selection != self._request[0] or history is not self._request[1]:
+            self._request, self._found, self._word = (selection, history), None, None
         if self._found is None:
             self._found = self._look(selection, history, merges)
         return self._found if self._found is not None and self._found <= merges else None

@@ -148,7 +148,7 @@ class Session(QObject):
 
     @property
     def live_text(self) -> str:
-        """The text that is tokenized live."""
+        """The live text."""
         return self._live_text
 
     def set_live_text(self, text: str) -> None:

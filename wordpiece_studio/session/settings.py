@@ -1,6 +1,6 @@
-"""What the Studio remembers between two starts: a JSON file in the user's own folder, checked when it is read.
+"""What the Studio remembers between sessions: a JSON file in the user's own folder, validated when read.
 
-Not the training settings of a document, and not Qt's own settings, which would run code from a file.
+This excludes a document's training settings, and avoids Qt's own settings, which would run code from a file.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ _Paths = Annotated[tuple[_Text, ...], msgspec.Meta(min_length=1)]
 
 @decodable
 class SavedLayout(msgspec.Struct, frozen=True, kw_only=True):
-    """What the user has changed of an arrangement of the panes. Names that no pane has are passed over.
+    """The user's changes to an arrangement of the panes. Names that no pane has are ignored.
 
     Attributes
     ----------
     version
-        Of the arrangement that was changed: for another one it is worth nothing.
+        Version of the arrangement that was changed: for any other, the changes are useless.
     closed
-        The panes that are not shown.
+        The hidden panes.
     front
-        Those that lie in front, where it is not the usual one.
+        The panes in front, where they differ from the default.
     widths, heights
-        Parts of the whole area, by the names of panes; empty if no edge was drawn.
+        Fractions of the whole area by pane name; empty if no edge was moved.
     zooms
-        Percent of the window's size of text, by the names of panes; those with 100 are left out.
+        Percent of the window's text size by pane name; panes at 100 are left out.
     """
 
     version: _Count
@@ -64,9 +64,9 @@ class SavedLayout(msgspec.Struct, frozen=True, kw_only=True):
 
 @decodable
 class StudioSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """The values. What a file does not say has its default; a value of the wrong kind makes the file damaged.
+    """The values. Missing ones have their defaults; a value of the wrong kind means that the file is damaged.
 
-    A name that is not known is passed over: another version of the Studio has written it.
+    Unknown names are ignored: another version of the Studio wrote them.
 
     Attributes
     ----------
@@ -75,24 +75,23 @@ class StudioSettings(msgspec.Struct, frozen=True, kw_only=True):
     language
         A language code such as "ko"; empty for the system's.
     font_scale, demo_scale
-        Percent of the usual size of the text; the second in the layout for showing, None for what the screen has room
-        for.
+        Percent of the usual text size; the second one in the demo layout, where None means what fits the screen.
     objective, vocab_size, min_frequency, normalizer, pre_tokenizer
-        What the training bar showed last.
+        The last state of the training bar.
     train_as_you_type
         Whether a small corpus is trained again after every edit.
     play_speed
         Merges per second.
     window_geometry
-        Qt's own description of the window, as base64; empty if never saved.
+        Qt's own window geometry, as base64; empty if never saved.
     window_size
-        Its width and height in pixels when not maximized: Qt shrinks a window far too much whose screen is smaller now.
+        Width and height in pixels when not maximized: Qt shrinks a window far too much if the screen is smaller now.
     history_columns
-        Which columns of the merge history are shown, from left to right; empty if nothing was chosen.
+        The columns of the merge history shown, from left to right; empty if never chosen.
     layout, layouts
-        The arrangement of the panes, and what the user changed of each.
+        The current arrangement of the panes, and the user's changes to each arrangement.
     recent_files
-        The paths that were opened together, the latest first, at most ten times.
+        Groups of paths opened together, latest first, at most ten groups.
     """
 
     theme: Literal["system", "light", "dark", "contrast"] = "system"
@@ -115,17 +114,17 @@ class StudioSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def default_folder() -> Path:
-    """Return the folder in which the settings of this user lie."""
+    """Return the folder of this user's settings."""
     return platformdirs.user_config_path("wordpiece-studio", appauthor=False)
 
 
 def _content(path: Path) -> bytes:
-    """Return the bytes of the settings file; of a device or a pipe there would be no end.
+    """Return the bytes of the settings file, but not of a device or a pipe, which might never end.
 
     Raises
     ------
     OSError
-        If it cannot be read, is no regular file or far too large.
+        If it cannot be read, is not a regular file, or is far too large.
     """
     status = path.stat()
     if not stat.S_ISREG(status.st_mode):
@@ -136,20 +135,20 @@ def _content(path: Path) -> bytes:
 
 
 class SettingsStore:
-    """The settings and the file that they live in.
+    """The settings and their file.
 
-    A damaged file is copied beside itself with the ending ``.bad`` and the defaults are used; `damage` says so then.
+    A damaged file is copied with the suffix ``.bad``, the defaults are used, and `damage` is set.
 
     Parameters
     ----------
     folder
-        Where the file lies, or will lie.
+        The folder of the file.
     """
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / FILE_NAME
         self.damage: StudioError | None = None
-        self._is_failure_told = False
+        self._is_failure_reported = False
         self.values = self._read()
 
     @property
@@ -163,8 +162,8 @@ class SettingsStore:
         Raises
         ------
         StudioError
-            If a value is out of its range, or the file cannot be written: the values then hold until the end. That it
-            cannot be written is said once.
+            If a value is out of range, or the file cannot be written: the values then apply until the program ends.
+            The latter is raised only once.
         """
         if unknown := changes.keys() - set(StudioSettings.__struct_fields__):
             raise StudioError("This setting is not possible: {reason}", reason=", ".join(sorted(unknown)))
@@ -177,17 +176,17 @@ class SettingsStore:
             self._write()
         except (StudioError, OSError) as error:
             _log.info("the settings are not saved: %s", error)
-            if not self._is_failure_told:
-                self._is_failure_told = True
+            if not self._is_failure_reported:
+                self._is_failure_reported = True
                 raise StudioError(
                     "The settings cannot be saved as {path}: {reason}",
-                    "They hold until you leave WordPiece Studio.",
+                    "They apply until you quit WordPiece Studio.",
                     path=self._path,
                     reason=error.what if isinstance(error, StudioError) else error,
                 ) from error
 
     def remember_files(self, paths: Sequence[Path]) -> None:
-        """Put what was opened together at the top of the recent files."""
+        """Put files opened together at the top of the recent files."""
         opened = tuple(str(path) for path in paths)
         others = [names for names in self.values.recent_files if names != opened]
         self.change(recent_files=[opened, *others][:RECENT_KEPT])

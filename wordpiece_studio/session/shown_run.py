@@ -1,8 +1,7 @@
-"""The run that the window shows: how far it is, the step and the selection that all panes share, and what they may ask.
+"""The run that the window shows: its progress, the step and the selection that all panes share, and queries about it.
 
-It keeps the published part of the history, the *step* (after so many merges) and the *selection*. Moving in time is a
-matter of numbers here: the history can say everything about any step. How a run comes about, and what the engine is
-asked for, is the affair of `trainer_model.py`.
+It keeps the published part of the history, the *step* (the number of merges) and the *selection*. Moving in time only
+changes a number: the history has all data about any step. `trainer_model.py` trains runs and queries the engine.
 """
 
 from __future__ import annotations
@@ -30,12 +29,12 @@ _WINDOW_SECONDS = 5.0
 
 
 class TrainingPace:
-    """Keeps the time of a run and its recent speed, and says when a report is due.
+    """Tracks the time and the recent speed of a run, and when a report is due.
 
     Parameters
     ----------
     interval_seconds
-        Reports are due at most this often.
+        The shortest time between reports.
     """
 
     def __init__(self, interval_seconds: float) -> None:
@@ -44,19 +43,19 @@ class TrainingPace:
         self._samples: deque[tuple[int, float]] = deque()  # (merges, seconds of training), oldest first
 
     def begin_run(self) -> None:
-        """Forget the run before."""
+        """Discard the previous run's data."""
         self._samples.clear()
         self._next_report = 0.0
 
     def note(self, merges: int, seconds: float) -> None:
-        """Take down that `merges` merges took `seconds` of training so far."""
+        """Record that `merges` merges took `seconds` of training so far."""
         samples = self._samples
         samples.append((merges, seconds))
         while len(samples) > 2 and seconds - samples[0][1] > _WINDOW_SECONDS:
             samples.popleft()
 
     def take_turn(self) -> bool:
-        """Return whether a report is due; if so, the next one is due an interval later."""
+        """Return whether a report is due; if so, schedule the next one an interval later."""
         now = time.monotonic()
         if now < self._next_report:
             return False
@@ -67,9 +66,9 @@ class TrainingPace:
         self, merges: int, vocabulary_size: int, symbols: int, config: TrainingConfig | None,
         sure_size: int | None = None,
     ) -> Progress:  # fmt: skip
-        """Return the report for a run that stands at `merges` merges.
+        """Return the report for a run after `merges` merges.
 
-        `sure_size` is the size that it reaches for certain (`training_job.sure_size`); None if it reaches any.
+        `sure_size` is the size certain to be reached (`training_job.sure_size`); None if any size is.
         """
         seconds = self._samples[-1][1] if self._samples else 0.0
         target = config.vocab_size if config is not None else None
@@ -93,7 +92,7 @@ class TrainingPace:
         return max(0.0, min(estimates)) if estimates else None
 
     def _seconds_per_merge(self) -> float:
-        """Return the recent pace; 0.0 if it is not known."""
+        """Return the recent pace; 0.0 if unknown."""
         if not self._samples:
             return 0.0
         (first_merges, first_seconds), (merges, seconds) = self._samples[0], self._samples[-1]
@@ -106,13 +105,13 @@ _KEPT = 16
 
 
 class TokenizerCache:
-    """Tokenizers of one history by step; the vocabularies of a history share their tokens, so each is small."""
+    """Tokenizers of one history by step; each is small, since the vocabularies of a history share their tokens."""
 
     def __init__(self) -> None:
         self._by_step: OrderedDict[int, Tokenizer] = OrderedDict()
 
     def clear(self) -> None:
-        """Forget all, because there is another history."""
+        """Discard all tokenizers, because the history has been replaced."""
         self._by_step.clear()
 
     def at(self, history: MergeHistory, counts: WordCounts, step: int) -> Tokenizer:
@@ -132,27 +131,27 @@ PROGRESS_INTERVAL_SECONDS = 0.05
 
 
 class ShownRun(QObject):
-    """What all panes look at.
+    """The run, step and selection that all panes show.
 
     Signals
     -------
     merged(Merge)
-        Once per merge, in strict order, while `merge_count` already counts it.
+        Once per merge, in strict order; `merge_count` already includes it.
     merges_appended(first, last)
         Once per batch, after its `merged`: indices into `history`, from 0, both inclusive.
     step_changed(int)
-        The step shown, "after k merges". After `merges_appended`, if the step follows the head.
+        The current step, "after k merges". After `merges_appended`, if the step follows the last merge.
     selection_changed(Selection | None), state_changed(TrainerState)
-        What is so now.
+        The new value.
     progress_changed(Progress)
-        At most 20 times a second while training, and once whenever it halts.
+        At most 20 times a second during training, and once whenever it halts.
     failed(StudioError)
-        The last command went wrong; after `state_changed`.
+        The last command failed; after `state_changed`.
     run_reset()
-        There is another history object; `merge_count` and `step` are 0. `selection` is None, except after `replace`.
-        Panes start afresh.
+        There is a new history object; `merge_count` and `step` are 0. `selection` is None, except after `replace`.
+        Panes must start over.
     candidates_changed(Candidates)
-        The answer to the latest `request_candidates`; none if the step shown has changed since it was asked for.
+        The answer to the latest `request_candidates`; not emitted if the step has changed since the request.
     """
 
     merged = Signal(object)
@@ -173,14 +172,14 @@ class ShownRun(QObject):
         self._step = 0
         self._is_held = False
         self._published = 0
-        self._learned = 0  # known to be learned by the worker, not all of it published yet
+        self._learned = 0  # learned by the worker, not all of it published yet
         self._selection: Selection | None = None
         self._is_closed = False
         self._merged_method = QMetaMethod.fromSignal(self.merged)
         self._pace = TrainingPace(PROGRESS_INTERVAL_SECONDS)
         self._tokenizers = TokenizerCache()
 
-    # What is so.
+    # State.
 
     @property
     def state(self) -> TrainerState:
@@ -189,27 +188,27 @@ class ShownRun(QObject):
 
     @property
     def history(self) -> MergeHistory | None:
-        """The merges; while training it may be longer than `merge_count`, which says how much was announced."""
+        """The merges; during training it may be longer than `merge_count`, the number announced."""
         return self._current.history if self._current is not None else None
 
     @property
     def merge_count(self) -> int:
-        """Number of merges announced: the head, the last step there is."""
+        """Number of merges announced, which is also the last step."""
         return self._published
 
     @property
     def step(self) -> int:
-        """The step shown: after so many merges, 0 to `merge_count`."""
+        """The current step: a number of merges, 0 to `merge_count`."""
         return self._step
 
     @property
     def is_at_head(self) -> bool:
-        """Whether the step is the last one; while training such a step follows."""
+        """Whether the current step is the last one; if so, it follows a running training."""
         return self._step == self._published
 
     @property
     def selection(self) -> Selection | None:
-        """What all panes look at."""
+        """The selection, shared by all panes."""
         return self._selection
 
     @property
@@ -219,12 +218,12 @@ class ShownRun(QObject):
 
     @property
     def config(self) -> TrainingConfig | None:
-        """The settings that `history` was learned with, limits raised by `train_further` included."""
+        """The settings that `history` was learned with, including limits raised by `train_further`."""
         return self._current.config if self._current is not None else None
 
     @property
     def stop_reason(self) -> str | None:
-        """Why the training ended: a stop rule's name, or "user"; None while it has not."""
+        """Why the training ended: a stop rule's name, or "user"; None if it has not ended."""
         return self._current.stop_reason if self._current is not None else None
 
     @property
@@ -241,12 +240,12 @@ class ShownRun(QObject):
 
     @property
     def notices(self) -> tuple[Notice, ...]:
-        """What is unusual about the corpus of a run that was begun with `start`."""
+        """What is unusual about the corpus of a run started with `start`."""
         return self._current.notices if self._current is not None else ()
 
     @property
     def progress(self) -> Progress:
-        """How far the training is."""
+        """The progress of the training."""
         history = self.history
         return self._pace.progress(
             merges=self._published,
@@ -266,10 +265,10 @@ class ShownRun(QObject):
             return None
         return self._tokenizers.at(self.history, self.counts, max(0, min(step, self._published)))
 
-    # Moving in time, and looking.
+    # Moving in time, and selecting.
 
     def seek(self, step: int) -> None:
-        """Show the state after `step` merges, or the nearest there is."""
+        """Show the state after `step` merges, or the nearest step available."""
         nearest = self._nearest(step)
         self._is_held = False
         if nearest != self._step:
@@ -277,27 +276,27 @@ class ShownRun(QObject):
             self.step_changed.emit(nearest)
 
     def look_again(self) -> None:
-        """Have everybody look at the step again: more is known of it now."""
+        """Emit `step_changed` again, because more is known about the step now."""
         self.step_changed.emit(self._step)
 
     def hold(self) -> None:
-        """Do not follow the head of a training that runs, should the step be there, until another one is sought."""
+        """Stop following the last merge of a running training until `seek` is called."""
         self._is_held = self._state is TrainerState.TRAINING
 
     def previous_merge(self) -> None:
-        """Show the step before."""
+        """Show the previous step."""
         self.seek(self._step - 1)
 
     def first(self) -> None:
-        """Show the step before the first merge."""
+        """Show step 0."""
         self.seek(0)
 
     def last(self) -> None:
-        """Show the head; while training the step follows it from then on."""
+        """Show the last step, and follow it during training."""
         self.seek(self._published)
 
     def set_selection(self, selection: Selection | None) -> None:
-        """Let all panes look at `selection`; at nothing, as long as nothing is trained."""
+        """Set the selection; it stays None as long as nothing is trained."""
         if self.history is None:
             selection = None
         if selection != self._selection:
@@ -324,7 +323,7 @@ class ShownRun(QObject):
         if self._current is not None:
             self._current.origin = origin
 
-    # For those who make the run.
+    # For subclasses, which train the run.
 
     def _nearest(self, step: int) -> int:
         return max(0, min(int(step), self._published))
@@ -339,14 +338,14 @@ class ShownRun(QObject):
             self.selection_changed.emit(None)
 
     def _set_run(self, run: Run | None) -> None:
-        """Show a run, or none, and nothing of it published."""
+        """Switch to a run, or to none, with nothing published yet."""
         self._current = run
         self._published = self._learned = self._step = 0
         self._pace.begin_run()
         self._tokenizers.clear()
 
     def _publish(self, *, follows: bool = True) -> None:
-        """Announce what was learned and not announced yet; with `follows` a step at the head stays there."""
+        """Announce the merges learned since the last call; with `follows`, a step at the end stays at the end."""
         history, first, end = self.history, self._published, self._learned
         if history is None or end <= first:
             return

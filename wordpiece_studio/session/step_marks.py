@@ -1,4 +1,4 @@
-"""All that a user marks on the steps of a training: breakpoints, markers and bookmarks, made once for the window."""
+"""Everything that a user marks on the steps of a training: breakpoints, markers and bookmarks."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class StepMarks(QObject):
     Attributes
     ----------
     breakpoints, watch, run
-        What is waited for, at which steps it happens, and going there.
+        The breakpoints, the steps at which they are hit, and running to them.
     markers
         A and B.
     bookmarks
-        Steps that were kept.
+        Bookmarked steps.
     """
 
     def __init__(self, model: TrainerModel, parent: QObject | None = None) -> None:
@@ -38,7 +38,7 @@ class StepMarks(QObject):
         self.bookmarks = Bookmarks(model, self)
 
     def restore(self, view: ProjectView) -> None:
-        """Have the marks that a project holds, and no others; the run that they belong to is shown already.
+        """Replace all marks by those of a project, whose run must already be shown.
 
         Raises
         ------

@@ -1,8 +1,8 @@
 """The steps of a training that change how a text is tokenized, found without training or tokenizing at every step.
 
-A step changes a word only if it makes a token that is spelled inside the word. So the birth steps of all tokens inside
-a word are looked up, and longest match is done over these numbers alone: at step k it may take what was born by then.
-Plain Python: no Qt.
+A step can change a word only if it makes a token that occurs inside the word. So the birth steps of all tokens inside
+a word are looked up, and longest match works on these numbers alone: at step k it may use tokens born by then. Plain
+Python: no Qt.
 
 Example: with ``Th`` born at step 9 and ``##is`` at step 12, "This" can change at the steps 9 and 12 only.
 """
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
     from wordpiece_studio.training.history import MergeHistory
 
-_Reach = list[list[tuple[int, int]]]
-"""For each place in a word the (end, birth step) of the tokens that fit there, longest first."""
+_Fits = list[list[tuple[int, int]]]
+"""For each position in a word, the (end, birth step) of the tokens that fit there, longest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +32,13 @@ class TextChange:
     Attributes
     ----------
     step, token
-        Its number, and the token it made.
+        The step, and the token it made.
     tokens
-        How many tokens the text has after it.
+        Number of tokens of the text after it.
     change
-        How many more that is than before it; it may be 0 where the text is split elsewhere.
+        How many more tokens that is than before; may be 0 if the text is only split differently.
     left, right
-        The pair that it joined.
+        The pair that it merged.
     """
 
     step: int
@@ -50,14 +50,14 @@ class TextChange:
 
 
 class TextChanges(Sequence[TextChange]):
-    """Rows over two columns, each made when it is asked for.
+    """Rows over two columns, each created on demand.
 
     Parameters
     ----------
     steps, changes
         int64, shape (n,): the steps, ascending, and by how many tokens each changes the text.
     before
-        The number of tokens before the first of them.
+        The number of tokens before the first step.
 
     Attributes
     ----------
@@ -99,9 +99,9 @@ class WordTimeline:
     steps
         The steps that change its tokens, ascending.
     changes
-        By how many each of them changes their number.
+        By how many tokens each step changes their number.
     is_unknown
-        Whether it is out of the vocabulary, which is so at all steps or at none: merges make no new symbol.
+        Whether the word is unknown, at all steps or at none: merges add no new characters.
     """
 
     tokens_at_start: int
@@ -111,25 +111,25 @@ class WordTimeline:
 
 
 def word_timeline(word: str, vocabulary: Vocabulary, births: Sequence[int], longest_word: int) -> WordTimeline:
-    """Return at which steps the tokens of a word change.
+    """Return the steps at which the tokens of a word change.
 
     Parameters
     ----------
     vocabulary
-        The tokens up to the last step that is to be looked at.
+        The tokens up to the last step of interest.
     births
         The step that made each token, by id; 0 for special tokens and the alphabet.
     longest_word
-        A word of more characters is unknown as a whole.
+        A word of more characters is unknown.
     """
-    reach = _reach(word, vocabulary, births) if len(word) <= longest_word else None
-    before = _ends(reach, 0) if reach is not None else None
-    if reach is None or before is None:
+    fits = _fitting_tokens(word, vocabulary, births) if len(word) <= longest_word else None
+    before = _ends(fits, 0) if fits is not None else None
+    if fits is None or before is None:
         return WordTimeline(1, (), (), is_unknown=True)
     first = len(before)
     steps, changes = [], []
-    for step in sorted({born for place in reach for _, born in place if born}):
-        now = _ends(reach, step)
+    for step in sorted({born for place in fits for _, born in place if born}):
+        now = _ends(fits, step)
         if now is not None and now != before:
             steps.append(step)
             changes.append(len(now) - len(before))
@@ -137,29 +137,29 @@ def word_timeline(word: str, vocabulary: Vocabulary, births: Sequence[int], long
     return WordTimeline(first, tuple(steps), tuple(changes))
 
 
-def _reach(word: str, vocabulary: Vocabulary, births: Sequence[int]) -> _Reach:
-    """Look up every stretch of the word; its end-of-word suffix, if there is one, counts as one more symbol."""
+def _fitting_tokens(word: str, vocabulary: Vocabulary, births: Sequence[int]) -> _Fits:
+    """Look up every substring of the word; an end-of-word suffix counts as one more symbol."""
     suffix = vocabulary.end_of_word_suffix
     units = [*word, suffix] if suffix else list(word)
-    places: _Reach = []
+    places: _Fits = []
     for start in range(len(units)):
-        candidate = vocabulary.continuing_subword_prefix if start else ""
+        piece = vocabulary.continuing_subword_prefix if start else ""
         found = []
         for end in range(start + 1, min(len(units), start + vocabulary.longest) + 1):
-            candidate += units[end - 1]
-            token_id = vocabulary.id_of(candidate)
+            piece += units[end - 1]
+            token_id = vocabulary.id_of(piece)
             if token_id is not None:
                 found.append((end, births[token_id]))
         places.append(found[::-1])
     return places
 
 
-def _ends(reach: _Reach, step: int) -> list[int] | None:
-    """Return where the tokens of the word end at a step, by longest match; None if it is unknown."""
+def _ends(fits: _Fits, step: int) -> list[int] | None:
+    """Return where the tokens of the word end at a step, by longest match; None if the word is unknown."""
     ends = []
     place = 0
-    while place < len(reach):
-        for end, born in reach[place]:
+    while place < len(fits):
+        for end, born in fits[place]:
             if born <= step:
                 ends.append(end)
                 place = end

@@ -1,4 +1,4 @@
-"""A text file read whole, with what is needed to write the same bytes again.
+"""A text file read in full, with what is needed to write the same bytes again.
 
 Reading is strict, see `corpus.files`.
 """
@@ -16,26 +16,26 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.decoding import ErrorHandling
 
 LARGEST_EDITED = 10_000_000
-"""Bytes; a larger file is read part by part and never into the editor."""
+"""In bytes; a larger file is read in parts and never loaded into the editor."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextFile:
-    """What a file held.
+    """The content of a file.
 
     Attributes
     ----------
     text
-        Its text, line breaks as they were, the byte order mark left out.
+        The text, with its original line breaks, without the byte order mark.
     encoding
-        A Python codec that fits it.
+        The matching Python codec.
     mark
-        Its byte order mark; may be empty.
+        The byte order mark; may be empty.
     original
-        Its bytes, if encoding the text again would give others, as some East Asian encodings allow; else None.
+        The bytes, if re-encoding the text would give different ones, as in some East Asian encodings; else None.
     replaced, skipped_lines
-        How many undecodable stretches were replaced, and how many lines left out for them: the text is not all that
-        the file held.
+        How many undecodable sequences were replaced, and how many lines with such sequences were skipped: the text is
+        then not the whole content of the file.
     """
 
     text: str
@@ -47,19 +47,19 @@ class TextFile:
 
     @property
     def is_lossy(self) -> bool:
-        """Whether the text is not all that the file held."""
+        """Whether the text is not the whole content of the file."""
         return bool(self.replaced or self.skipped_lines)
 
 
 def read_text_file(path: Path, encoding: str | None = None, errors: ErrorHandling = "strict") -> TextFile:
-    """Return the content of a text file; without an encoding it is UTF-8, or what its byte order mark says.
+    """Return the content of a text file; without an encoding, it is UTF-8 or what the byte order mark says.
 
-    With `errors` other than strict something may be lost; it is then written as UTF-8.
+    With `errors` other than strict, content may be lost; the text is then written as UTF-8.
 
     Raises
     ------
     StudioError
-        If it cannot be read as text, naming the file and the place.
+        If it cannot be read as text; names the file and the position.
     """
     from wordpiece_studio.corpus import files
 
@@ -74,19 +74,19 @@ def read_text_file(path: Path, encoding: str | None = None, errors: ErrorHandlin
         return TextFile(text, replaced=replaced, skipped_lines=skipped)
     mark = _head(path, pieces[0].byte)
     original = None
-    if not codec.startswith("utf-"):  # those are decoded strictly, which has only one inverse
+    if not codec.startswith("utf-"):  # strict decoding of those is reversible
         data = path.read_bytes()
         original = data if text.encode(codec) != data[len(mark) :] else None
     return TextFile(text, codec, mark, original)
 
 
 def write_text_file(path: Path, text: str, like: TextFile) -> TextFile:
-    """Write `text` to `path`, encoded `like` a file; if it is the text of that file, to the very same bytes.
+    """Write `text` to `path`, encoded `like` a file; if it is that file's text, write the very same bytes.
 
     Raises
     ------
     StudioError
-        If the encoding has no such character, or the file cannot be written; an old file is then still whole.
+        If the encoding lacks a character, or the file cannot be written; an old file is then left intact.
     """
     from wordpiece_studio.system.atomic_write import atomic_write
 

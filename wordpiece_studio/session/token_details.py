@@ -1,6 +1,6 @@
-"""The words that hold one token, and how one word grew: what looks at the whole corpus, found beside the window.
+"""The words that contain a token, and the growth of a word: searches of the whole corpus, run in the background.
 
-The latest question wins. Not here: the figures of all tokens (`token_usage.py`).
+The latest request wins. The figures of all tokens are in `token_usage.py`.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ SHOWN_WORDS = 20
 
 @dataclass(frozen=True, slots=True)
 class TokenWords:
-    """The words that hold a token at a step of the training.
+    """The words that contain a token at a step of the training.
 
     Attributes
     ----------
     token_id, step
-        What was asked about.
+        The token and the step requested.
     words
-        The most frequent of them with their counts.
+        The most frequent words with their counts.
     total
-        How many distinct words there are.
+        Number of distinct words.
     spelled
-        In how many words a dead token is spelled; None for one that is not dead.
+        In how many words the characters of a dead token occur; None if the token is not dead.
     """
 
     token_id: int
@@ -48,20 +48,20 @@ class TokenWords:
 
 @dataclass(frozen=True, slots=True)
 class WordGrowth:
-    """How a word of the corpus grew together.
+    """How a word of the corpus was merged.
 
     Attributes
     ----------
     word
         The word.
     index
-        Its number in the training; None if the training did not see it.
+        Its index in the training; None if it is not in the training.
     count
         How often it occurs.
     steps
-        The merges that changed it, ascending, of all that there were when it was asked for.
+        The merges that changed it, ascending, among those made by the time of the request.
     is_whole
-        Whether it is one token after the last of them.
+        Whether the word is one token after the last of them.
     """
 
     word: str
@@ -87,12 +87,12 @@ class _GrowthOrder:
 
 
 class TokenDetails(QObject):
-    """Answers one question at a time.
+    """Answers one request at a time.
 
     Signals
     -------
     words_found(TokenWords), growth_found(WordGrowth)
-        The answer to the latest question.
+        The answer to the latest request.
     """
 
     words_found = Signal(object)
@@ -105,23 +105,23 @@ class TokenDetails(QObject):
         self._job.finished.connect(self._on_job_finished)
 
     def find_words(self, token_id: int, reasons: DeadTokens | None = None) -> None:
-        """Ask which words hold a token at the step shown; with `reasons` also in how many it is spelled."""
+        """Request the words that contain a token at the current step; `reasons` adds the count `TokenWords.spelled`."""
         history = self._model.history
         if history is not None:
             self._job.begin(_WordsOrder(history, token_id, self._model.step, reasons))
 
     def find_growth(self, word: str) -> None:
-        """Ask how a word grew."""
+        """Request the growth of a word."""
         history = self._model.history
         if history is not None:
             self._job.begin(_GrowthOrder(history, word, self._model.merge_count))
 
     def stop(self) -> None:
-        """Forget what was asked."""
+        """Cancel the request."""
         self._job.stop()
 
     def close(self) -> None:
-        """Stop what runs and wait for it."""
+        """Cancel the request and wait for the thread to end."""
         self._job.close()
 
     def _on_job_finished(self, answer: object) -> None:
@@ -142,7 +142,7 @@ def _answered(order: _WordsOrder | _GrowthOrder, _stop: threading.Event, _report
 
 
 def grown(history: MergeHistory, word: str, end: int) -> WordGrowth:
-    """Return how a word grew in the first `end` merges."""
+    """Return the growth of a word in the first `end` merges."""
     try:
         index = history.segmentations.index_of(word)
     except StudioError:

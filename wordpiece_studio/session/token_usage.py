@@ -1,7 +1,7 @@
-"""How often each token of the vocabulary is used on the corpus at the step shown, found beside the window.
+"""How often each token of the vocabulary is used on the corpus at the current step, counted in the background.
 
-It counts only while a pane that shows the figures is seen, and only once the step rests. What is counted is in
-`evaluation/usage.py`; the words of one token are found by `token_details.py`.
+It counts only while a pane that shows the figures is visible, and only once the step has stopped changing.
+`evaluation/usage.py` does the counting; `token_details.py` finds the words of one token.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _REST_MS = 150
 _FEW_WORDS = 2000
-"""So many are counted within a frame: there is no need to wait until the step rests."""
+"""This many are counted within a frame, so there is no need to wait for the step to settle."""
 _KEPT = 8
 _NO_NUMBERS = np.empty(0, dtype=np.int64)
 _NO_MARKS = np.empty(0, dtype=np.bool_)
@@ -63,7 +63,7 @@ class TokenUsage(QObject):
     Signals
     -------
     changed()
-        There are other figures, or none; or counting began or ended.
+        The figures have changed or are gone, or counting began or ended.
     """
 
     changed = Signal()
@@ -85,36 +85,36 @@ class TokenUsage(QObject):
         model.step_changed.connect(self._on_model_step_changed)
         model.run_reset.connect(self._on_model_run_reset)
 
-    # What is known.
+    # Results.
 
     @property
     def step(self) -> int | None:
-        """The step that the figures are of; None if there are none. It may be another one than is shown."""
+        """The step of the figures, which may differ from the current step; None if there are no figures."""
         return self._figures.step if self._figures is not None else None
 
     @property
     def is_current(self) -> bool:
-        """Whether the figures are those of the step shown."""
+        """Whether the figures are those of the current step."""
         return self._figures is not None and self._figures.step == self._model.step
 
     @property
     def is_counting(self) -> bool:
-        """Whether figures for the step shown are being found, or will be as soon as it rests."""
+        """Whether figures for the current step are being counted, or will be as soon as it settles."""
         return self._job.is_running or self._timer.isActive()
 
     @property
     def frequencies(self) -> NDArray[np.int64]:
-        """How often longest match produces each token on the corpus: int64 by id, each word as often as it occurs."""
+        """How often longest match produces each token on the corpus, counting all occurrences of words: int64 by id."""
         return self._figures.usage.frequencies if self._figures is not None else _NO_NUMBERS
 
     @property
     def word_counts(self) -> NDArray[np.int64]:
-        """In how many distinct words it produces each token: int64 by id."""
+        """In how many distinct words longest match produces each token: int64 by id."""
         return self._figures.usage.word_counts if self._figures is not None else _NO_NUMBERS
 
     @property
     def dead(self) -> NDArray[np.bool_]:
-        """Which tokens, learned or of the alphabet, it never produces: bool by id. Special tokens are never dead."""
+        """Which learned or alphabet tokens longest match never produces: bool by id. Special tokens are never dead."""
         return self._figures.dead if self._figures is not None else _NO_MARKS
 
     @property
@@ -125,20 +125,20 @@ class TokenUsage(QObject):
 
     @property
     def reasons(self) -> DeadTokens | None:
-        """What tells why the dead tokens are dead."""
+        """The reasons why dead tokens are dead."""
         return self._figures.reasons if self._figures is not None else None
 
     def reason(self, token_id: int) -> DeadReason | None:
-        """Return why a token is dead; None if it is not, or nothing is known."""
+        """Return why a token is dead; None if it is not, or if unknown."""
         figures = self._figures
         if figures is None or not 0 <= token_id < len(figures.dead) or not figures.dead[token_id]:
             return None
         return figures.reasons.reason(token_id)
 
-    # Who wants to know.
+    # Demand.
 
     def set_wanted(self, widget: QObject, is_wanted: bool) -> None:
-        """Note that `widget` shows the figures and is seen, or is not."""
+        """Record whether `widget`, which shows the figures, is visible."""
         if is_wanted:
             self._wanting.add(widget)
             self._find()
@@ -149,15 +149,15 @@ class TokenUsage(QObject):
                 self._job.stop()
 
     def close(self) -> None:
-        """Stop what runs and wait for it."""
+        """Cancel what runs and wait for it to end."""
         self._timer.stop()
         self._job.close()
         self.details.close()
 
-    # What happens.
+    # Updating.
 
     def _find(self) -> None:
-        """Have the figures of the step shown, from those that were kept or soon."""
+        """Use the cached figures of the current step, or schedule counting them."""
         counts, step = self._model.counts, self._model.step
         kept = self._kept.get(step)
         if kept is not None:
@@ -201,14 +201,14 @@ class TokenUsage(QObject):
         self._take(figures)
 
     def _on_job_failed(self, _error: object) -> None:
-        self._figures = None  # the log tells; the window goes on without the figures
+        self._figures = None  # the log has the error; the window continues without the figures
         self.changed.emit()
 
 
 def _counted(order: _Order, stop: threading.Event, _report: Report) -> _Figures | None:
-    """Count for an order; None if it was given up."""
+    """Return the figures; None if canceled."""
     history, step, counts = order.history, order.step, order.counts
-    # One of its own: the window's remembers every word that it has cut.
+    # Its own tokenizer: the window's caches every word that it has split.
     tokenizer = Tokenizer(history.vocabulary(step), counts.normalizer, counts.pre_tokenizer)
     usage = count_usage(tokenizer, counts, stop.is_set)
     if usage is None:

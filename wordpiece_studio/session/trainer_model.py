@@ -1,8 +1,8 @@
-"""The observable trainer: the only way in which the panes train, and what the worker says to it.
+"""The observable trainer: the only way for panes to train, and the receiver of the worker's messages.
 
-It lives in the window's thread and owns the worker thread in which the engine lives (`training_job.py`). What is shown
-of a run is in `shown_run.py`; the engine itself is moved in time only when candidates are asked for, and never while it
-learns (`candidates_beside.py`). No algorithm and no widget is here.
+It lives in the window's thread and owns the worker thread, in which the engine lives (`training_job.py`). The displayed
+state of a run is in `shown_run.py`; the engine itself moves in time only when candidates are requested, and never while
+it trains (`candidates_beside.py`). It contains no algorithms and no widgets.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QCoreApplication, QObject, QTimer
 
-from wordpiece_studio.session.candidates_beside import CandidatesBeside, find_where_there_is_room
+from wordpiece_studio.session.candidates_beside import CandidatesBeside, find_if_memory_allows
 from wordpiece_studio.session.records import Candidates, TrainerState
 from wordpiece_studio.session.run import Run, RunOrigin
 from wordpiece_studio.session.shown_run import ShownRun
@@ -43,15 +43,15 @@ if TYPE_CHECKING:
 
 
 class Replacement:
-    """At most one is under way; whoever begins another one gives it up."""
+    """A run trained to replace the current one: at most one at a time; a new one cancels the previous one."""
 
     def __init__(self) -> None:
         self._request: ReplaceRequest | None = None
-        self._missed: int | None = None  # the step that was chosen, where no run has gone beyond it since
+        self._missed: int | None = None  # the chosen step, if no run has gone beyond it since
 
     @property
     def is_under_way(self) -> bool:
-        """Whether a run is being trained."""
+        """Whether a replacement is being trained."""
         return self._request is not None
 
     def begin(self, run: int, counts: WordCounts, config: TrainingConfig) -> ReplaceRequest:
@@ -61,30 +61,30 @@ class Replacement:
         return self._request
 
     def give_up(self) -> None:
-        """Have the worker leave off; what it says of that run is no longer `taken`."""
+        """Stop the worker; its messages about that run are no longer `taken`."""
         if self._request is not None:
             self._request.stop.set()
             self._request = None
 
     def taken(self, run: int) -> bool:
-        """Return whether `run` is the one that is under way; it is over then."""
+        """Return whether `run` is the replacement under way, and if so, mark it as done."""
         if self._request is None or self._request.run != run:
             return False
         self._request = None
         return True
 
     def forget_step(self) -> None:
-        """Note that another step was chosen."""
+        """Record that a different step was chosen."""
         self._missed = None
 
     def wanted_step(self, step: int, *, is_head: bool) -> float:
-        """Return the step to show instead of `step`; infinity is the head."""
+        """Return the step to show instead of `step`; infinity means the last one."""
         if self._missed is not None:
             return self._missed
         return math.inf if is_head else step
 
     def step(self, wanted: float, last: int) -> int:
-        """Return the step nearest to `wanted`; a later run may reach further, but no one has asked for its head."""
+        """Return the step nearest to `wanted`, and remember it in case a later run reaches further."""
         self._missed = int(wanted) if last <= wanted < math.inf else None
         return int(min(wanted, last))
 
@@ -95,7 +95,7 @@ PUBLISH_INTERVAL_MS = 16
 class TrainerModel(ShownRun):
     """The training that the window shows, with the signals of `ShownRun`.
 
-    All commands return at once. One that makes no sense in the present state does nothing.
+    All commands return at once. Commands that make no sense in the present state do nothing.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class TrainerModel(ShownRun):
         parent: QObject | None = None,
         *,
         trainer_factory: TrainerFactory = default_trainer,
-        candidates_finder: CandidatesFinder = find_where_there_is_room,
+        candidates_finder: CandidatesFinder = find_if_memory_allows,
     ) -> None:
         super().__init__(parent)
         self._run = self._last_run = 0
@@ -137,25 +137,26 @@ class TrainerModel(ShownRun):
     def start(
         self, counts: WordCounts, config: TrainingConfig, *, paused: bool = False, origin: RunOrigin | None = None
     ) -> None:
-        """Train afresh; a training that runs is given up. With `paused` it stands at step 0 and learns nothing yet.
+        """Start a new training, canceling a running one. With `paused`, it waits at step 0 without learning.
 
-        `history` stays the old one until `run_reset`, and for good if the new training cannot begin (`failed`).
+        `history` stays the old one until `run_reset`, or permanently if the new training cannot begin (`failed`).
         """
         if self._thread.is_closed:
             return
         self._end_run()
         self._next_origin = origin or RunOrigin()
-        self._begin_stretch(paused=paused)
+        self._prepare_training(paused=paused)
         self._thread.start(StartRequest(self._run, counts, config, self._control))
 
     def replace(self, counts: WordCounts, config: TrainingConfig, *, origin: RunOrigin | None = None) -> None:
-        """Train afresh beside the run there is, and put the new one in its place, whole, once it is there.
+        """Train a new run beside the current one, and replace the current one by it once it is complete.
 
-        For a corpus that is trained in no time, as it is typed: nothing else changes until then, and all at once then:
-        `run_reset`, what was merged, `step_changed`, `state_changed`, `progress_changed`. The step stays the same one,
-        or the head if it was the head; the selection stays. The latest call wins; any command to learn makes it void.
-        If the training cannot begin, `failed` says so and the old run stays; if it would have to wait for kernels to be
-        compiled, it is given up with `progress_changed` alone. Not while a training runs or pauses.
+        For a small corpus that is trained again as the user types: nothing changes until the run is complete, then
+        everything at once: `run_reset`, the merges, `step_changed`, `state_changed`, `progress_changed`. The step stays
+        the same, or the last one if it was the last; the selection stays. The latest call wins; any training command
+        voids it. If the training cannot begin, `failed` is emitted and the old run stays; if it would have to wait for
+        kernels to be compiled, it is abandoned with `progress_changed` alone. Does nothing while a training runs or is
+        paused.
         """
         if self._thread.is_closed or self.is_busy or self._state is TrainerState.PAUSED:
             return
@@ -173,9 +174,9 @@ class TrainerModel(ShownRun):
         *,
         origin: RunOrigin | None = None,
     ) -> None:
-        """Show a run that was learned before, whole, at a step; a training that runs is given up.
+        """Show a complete run that was trained earlier, at a step; cancel a running training.
 
-        `stop_reason`: why it ended; None if it was paused and can be resumed. Signals: `run_reset`, what was merged,
+        `stop_reason`: why it ended; None if it was paused and can be resumed. Signals: `run_reset`, the merges,
         `step_changed`, `selection_changed`, `state_changed`, `progress_changed`.
         """
         if self._thread.is_closed:
@@ -192,7 +193,7 @@ class TrainerModel(ShownRun):
         self._learned = last
         self.run_reset.emit()
         if self._run != run:
-            return  # a listener has begun another run
+            return  # a listener has started another run
         self._publish(follows=False)
         self._step = self._nearest(step)
         self.step_changed.emit(self._step)
@@ -203,16 +204,16 @@ class TrainerModel(ShownRun):
 
     @property
     def is_busy(self) -> bool:
-        """Whether the worker learns: a training, or the one merge of `next_merge`."""
+        """Whether the worker is training, or learning the one merge of `next_merge`."""
         return self._state is TrainerState.TRAINING or self._steps_pending > 0
 
     @property
     def is_replacing(self) -> bool:
-        """Whether a run is being trained to take the place of this one."""
+        """Whether a run is being trained to replace this one."""
         return self._replacement.is_under_way
 
     def forget(self) -> None:
-        """Drop the run: nothing is trained then, as at the start. A training that runs is given up."""
+        """Discard the run, canceling a running training, and return to the initial state."""
         if self._thread.is_closed:
             return
         self._end_run()
@@ -222,30 +223,30 @@ class TrainerModel(ShownRun):
         self._set_state(TrainerState.IDLE)
 
     def train_further(self, vocab_size: int | None = None, max_merges: int | None = None) -> None:
-        """Go on with the history there is, up to these limits in place of the old ones; None is no limit."""
-        if self._can_go_on():
-            self._go_on(NewLimits(vocab_size, max_merges))
+        """Continue the current history up to these new limits; None means no limit."""
+        if self._can_continue():
+            self._continue(NewLimits(vocab_size, max_merges))
 
     def pause(self) -> None:
-        """Leave off after the present slice, ready to go on."""
+        """Pause after the present slice."""
         if self._state is TrainerState.TRAINING and self._intent == "train":
             self._intent = "pause"
             self._control.pause.set()
 
     def resume(self) -> None:
-        """Go on from the head after a pause."""
+        """Resume after a pause, from the last merge."""
         if self._state is TrainerState.TRAINING and self._intent == "pause":
-            self._intent = "train"  # should the worker have left off already, it is sent on when it says so
+            self._intent = "train"  # if the worker has already paused, its message resumes it
             self._control.pause.clear()
-        elif self._state is TrainerState.PAUSED and self._can_go_on():
-            self._go_on()
+        elif self._state is TrainerState.PAUSED and self._can_continue():
+            self._continue()
 
     def stop(self) -> None:
         """End the training and keep what was learned."""
         if self._state is TrainerState.TRAINING:
             self._intent = "stop"
             if self._control.give_up():
-                self._leave_off()
+                self._abandon_start()
         elif self._state is TrainerState.PAUSED:
             self._end_with("user")
             self._set_state(TrainerState.FINISHED)
@@ -260,32 +261,32 @@ class TrainerModel(ShownRun):
     # Moving in time.
 
     def seek(self, step: int) -> None:
-        """Show the state after `step` merges, or the nearest there is."""
+        """Show the state after `step` merges, or the nearest step available."""
         self._replacement.forget_step()
         if self._nearest(step) != self._step:
-            self._drop_candidates()  # what was asked for at another step would come late
+            self._drop_candidates()  # an answer for another step would come too late
         super().seek(step)
 
     def next_merge(self) -> None:
-        """Show the next step. At the head, when nothing trains, the worker learns exactly one more merge first.
+        """Show the next step. At the last one, if nothing is training, the worker first learns exactly one more merge.
 
-        While that merge is being learned `is_busy` is true; at a stop rule that was met there is none.
+        `is_busy` is true while it learns; if a stop rule has been met, there is no further merge.
         """
         if self._step < self._published:
             self.seek(self._step + 1)
-        elif self.history is not None and self._can_go_on():
+        elif self.history is not None and self._can_continue():
             self._replacement.give_up()
             self._steps_pending += 1
             self._thread.step(StepRequest(self._run, self.history))
 
-    # Looking.
+    # Candidates.
 
     def request_candidates(self, limit: int = 20, step: int | None = None) -> None:
-        """Ask for the best pairs at `step`, the present one if None; `candidates_changed` answers, the latest wins.
+        """Request the best pairs at `step` (None: the current one); `candidates_changed` answers the latest request.
 
         The merge that made step k was chosen among the candidates at k - 1.
 
-        While the engine learns, or where it is gone, they are found without it. If there is no run, its words cannot
+        While the engine is training, or if it is lost, they are found without it. If there is no run, its words cannot
         be read, or there is not enough memory for that, the answer says that none are available.
         """
         self._drop_candidates()
@@ -298,7 +299,7 @@ class TrainerModel(ShownRun):
         else:
             self._thread.find_candidates(self._run, history, wanted, limit)
 
-    # What the worker says. All of it arrives in the window's thread.
+    # Signals of the worker, which arrive in the window's thread.
 
     def _on_worker_started(self, started: Started) -> None:
         if started.run == self._run:
@@ -307,7 +308,7 @@ class TrainerModel(ShownRun):
     def _on_worker_replaced(self, replaced: Replaced) -> None:
         started = replaced.started
         if not self._replacement.taken(started.run):
-            return  # given up, or overtaken
+            return  # canceled, or superseded
         wanted = self._replacement.wanted_step(self._step, is_head=self.is_at_head)
         self._run = started.run
         self._state = TrainerState.FINISHED
@@ -317,7 +318,7 @@ class TrainerModel(ShownRun):
         self._pace.note(self._learned, replaced.seconds)
         self.run_reset.emit()
         if self._run != started.run:
-            return  # a listener has begun another run
+            return  # a listener has started another run
         self._publish(follows=False)
         self._step = self._replacement.step(wanted, self._published)
         self.step_changed.emit(self._step)
@@ -328,15 +329,15 @@ class TrainerModel(ShownRun):
         if self._replacement.taken(run):
             self.progress_changed.emit(self.progress)
 
-    def _leave_off(self) -> None:
-        """Be free at once: what was to begin will not, though the worker may take a moment to come away from it."""
+    def _abandon_start(self) -> None:
+        """Stop at once: the training will not begin, though the worker may take a moment to notice."""
         self._publish_rest()
         self._end_with("user")
         self._set_state(TrainerState.IDLE if self.history is None else TrainerState.FINISHED)
 
     def _on_worker_batch_ready(self, batch: Batch) -> None:
         if batch.run != self._run:
-            return  # of a run that was given up
+            return  # from a canceled run
         self._learned = batch.merges
         self._unreleased += 1
         self._pace.note(batch.merges, batch.seconds)
@@ -364,7 +365,7 @@ class TrainerModel(ShownRun):
         self._pace.note(halted.merges, halted.seconds)
         self._publish_timer.stop()
         self._publish()
-        if halted.run == self._run:  # else a listener has begun another run
+        if halted.run == self._run:  # else a listener has started another run
             self._settle(halted)
 
     def _on_worker_failed(self, failure: Failure) -> None:
@@ -383,10 +384,10 @@ class TrainerModel(ShownRun):
             found = answer.pairs
             self.candidates_changed.emit(Candidates(answer.step, found or (), available=found is not None))
 
-    # How the model changes itself.
+    # Internal changes.
 
     def _drop_candidates(self) -> None:
-        """Have no one wait for candidates any more."""
+        """Cancel any request for candidates."""
         self._thread.drop_candidates()
         self._beside.drop()
 
@@ -407,8 +408,8 @@ class TrainerModel(ShownRun):
     def _can_go_on(self) -> bool:
         return not self._thread.is_closed and self.history is not None and self._state is not TrainerState.TRAINING
 
-    def _begin_stretch(self, *, paused: bool = False) -> None:
-        """Get ready for a stretch of training; the flags of the last one stay with the last one."""
+    def _prepare_training(self, *, paused: bool = False) -> None:
+        """Prepare to train or to continue, with new flags; the old ones stay with the previous training."""
         self._control, self._unreleased = RunControl(), 0
         self._intent = "pause" if paused else "train"
         if paused:
@@ -418,7 +419,7 @@ class TrainerModel(ShownRun):
         self._set_state(TrainerState.TRAINING)
 
     def _end_run(self) -> None:
-        """Give up what runs; nothing more is heard of it."""
+        """Cancel what runs; its messages are ignored from now on."""
         self._control.stop.set()
         self._replacement.give_up()
         self._publish_timer.stop()
@@ -433,23 +434,23 @@ class TrainerModel(ShownRun):
             return
         self._replacement.give_up()
         self._next_origin = self._current.origin
-        self._begin_stretch()
+        self._prepare_training()
         self._thread.carry_on(ContinueRequest(self._run, self.history, self._control, limits))
 
     def _publish_rest(self) -> None:
-        """Announce all that is in the history; nothing writes to it any more."""
+        """Announce everything in the history, to which nothing writes anymore."""
         self._publish_timer.stop()
         self._learned = len(self.history) if self.history is not None else 0
         self._publish()
 
     def _settle(self, halted: Halted) -> None:
-        """Take the state that follows from `halted` and from what the user wants by now."""
+        """Set the state that follows from `halted` and from the user's latest command."""
         if halted.cause == "stepped":
             self._steps_pending -= 1
-            if self._state is TrainerState.TRAINING:  # asked for after the step; its own end will be said
+            if self._state is TrainerState.TRAINING:  # started after the step; it will report its own end
                 return
         elif halted.cause == "paused" and self._intent == "train":
-            self._go_on()
+            self._continue()
             return
         stopped = halted.cause == "stopped" or (halted.cause == "paused" and self._intent == "stop")
         self._end_with("user" if stopped else halted.stop_reason)

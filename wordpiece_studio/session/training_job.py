@@ -1,9 +1,8 @@
-"""The worker of the observable trainer, which owns the engine, and the thread that it lives in, seen from the window.
+"""The worker of the observable trainer, which owns the engine, and the window's interface to the worker's thread.
 
-Commands come in as queued signals to the slots below; results go out as queued signals. It takes frozen input, tags
-all it says with the number of the run, stops by flags that it looks at between short slices, and shares nothing else
-with the window than the history, which publishes its length last. What is done with the results is
-`trainer_model.py`'s affair.
+Commands arrive as queued signals to the slots below; results leave as queued signals. The worker takes frozen input,
+tags all messages with the run number, checks its stop flags between short slices, and shares nothing with the window
+but the flags and the history, which publishes its length last. `trainer_model.py` handles the results.
 """
 
 from __future__ import annotations
@@ -27,9 +26,9 @@ from wordpiece_studio.session.training_messages import (
     CandidatesRequest,
     Failure,
     Halted,
+    LatestRequests,
     Replaced,
     Started,
-    Wishes,
 )
 from wordpiece_studio.system.in_slices import lengths_of
 from wordpiece_studio.system.memory import out_of_memory
@@ -59,15 +58,15 @@ if TYPE_CHECKING:
 
 
 def sure_size(counts: WordCounts, config: TrainingConfig, first_size: int) -> int:
-    """Return a vocabulary size that a training without limits of size, merges and time reaches for certain.
+    """Return a vocabulary size that training without limits on size, merges and time is certain to reach.
 
     Parameters
     ----------
     first_size
         The size before the first merge: special tokens and alphabet.
 
-    A word with pairs frequent enough is merged until it is a token of its own, so there are at least as many merges as
-    such words. Where other rules stop the merging, nothing beyond `first_size` is sure.
+    A sufficiently frequent word is merged until it is a single token, so there are at least as many merges as such
+    words. If other rules can stop the merging, nothing beyond `first_size` is certain.
     """
     if config.min_value is not None or config.max_token_length is not None or config.alphabet_limit is not None:
         return first_size
@@ -80,7 +79,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class _Held:
-    """A trainer, and the seconds that it has trained."""
+    """A trainer, and its training time in seconds."""
 
     trainer: Trainer
     seconds: float = 0.0
@@ -90,27 +89,27 @@ class TrainingWorker(QObject):
     """Owns the `Trainer`. Every slot runs in the worker thread; every signal is read in the window's thread."""
 
     started = Signal(object)
-    abandoned = Signal(object)  # the number of a run that was to replace another one and will not
+    abandoned = Signal(object)  # the number of a replacement run that was abandoned
     replaced = Signal(object)
     batch_ready = Signal(object)
     halted = Signal(object)
     failed = Signal(object)
     candidates_ready = Signal(object)
 
-    def __init__(self, trainer_factory: TrainerFactory, wishes: Wishes) -> None:
+    def __init__(self, trainer_factory: TrainerFactory, requests: LatestRequests) -> None:
         super().__init__()
         self._trainer_factory = trainer_factory
-        self._wishes = wishes
-        self._run = 0  # what is under way, or was last
+        self._requests = requests
+        self._run = 0  # the current or last run
         self._held: _Held | None = None
-        self._replacement: _Held | None = None  # nothing was asked of it yet
+        self._replacement: _Held | None = None  # not used yet
         self._opened: OpenRequest | None = None  # has no trainer yet
 
     @Slot(object)
     def start(self, request: StartRequest) -> None:
-        """Build a trainer for `request`; one that was stopped before its turn came is not even built.
+        """Build a trainer for `request` and train, unless the request was stopped before its turn.
 
-        Where it is stopped meanwhile nothing is said, and the old trainer stays, as after a failure.
+        If it is stopped while being built, nothing is reported and the old trainer stays, as after a failure.
         """
         self._run = request.run
         stop = request.control.stop
@@ -135,7 +134,7 @@ class TrainingWorker(QObject):
 
     @Slot(object)
     def open(self, request: OpenRequest) -> None:
-        """Take a run that was learned before, and let go of the trainer there is."""
+        """Switch to a run that was trained earlier, and discard the present trainer."""
         self._run, self._opened = request.run, request
         self._held = self._replacement = None
 
@@ -143,7 +142,7 @@ class TrainingWorker(QObject):
     def replace(self, request: ReplaceRequest) -> None:
         """Train for `request` to the end, unless it is stopped or would first have to compile the kernels.
 
-        The present trainer stays until something is asked of the new one.
+        The present trainer stays until the new one is used.
         """
         stopped = request.stop.is_set
         if stopped() or must_compile_first(request.counts, request.config):
@@ -154,7 +153,7 @@ class TrainingWorker(QObject):
             trainer = self._trainer_factory(request.counts, request.config, stopped)
             while not stopped() and trainer.run(MAX_BATCH, stopped) and trainer.stop_reason is None:
                 pass
-            trainer.history.vocabulary(len(trainer.history))  # spells the tokens out, which the window need not do then
+            trainer.history.vocabulary(len(trainer.history))  # builds the token texts, so that the window need not
         except Exception as error:
             if not stopped():
                 self.failed.emit(Failure(request.run, as_studio_error(error), engine_lost=False))
@@ -166,7 +165,7 @@ class TrainingWorker(QObject):
 
     @Slot(object)
     def carry_on(self, request: ContinueRequest) -> None:
-        """Go on from the head, with new limits if there are any."""
+        """Continue from the last merge, with new limits if given."""
         self._run, stop = request.run, request.control.stop
         if (held := self._trainer_of(request.history, stop)) is None or not request.control.begin():
             return
@@ -179,7 +178,7 @@ class TrainingWorker(QObject):
                     max_seconds=old.max_seconds,
                     min_value=old.min_value,
                 )
-            except StudioError as error:  # refused, nothing was changed
+            except StudioError as error:  # refused; nothing has changed
                 self._report(error, engine_lost=False)
                 return
         self._guarded(self._train, held, request.control)
@@ -193,12 +192,12 @@ class TrainingWorker(QObject):
 
     @Slot(object)
     def find_candidates(self, request: CandidatesRequest) -> None:
-        """Move the engine to the step asked for and name the best pairs there; void if overtaken."""
-        if self._is_overtaken(request):
+        """Move the engine to the requested step and report the best pairs there; void if superseded."""
+        if self._is_superseded(request):
             return self._answer(request, None)
         self._run = request.run
         try:
-            held = self._find(request.history, request.step, lambda: self._is_overtaken(request))
+            held = self._find(request.history, request.step, lambda: self._is_superseded(request))
             found = None if held is None else self._candidates(held.trainer, request)
         except PreparationStopped:
             found = None
@@ -210,7 +209,7 @@ class TrainingWorker(QObject):
     def _guarded(self, action: Callable[..., None], *arguments: object) -> None:
         """Run `action`; whatever it raises becomes a `failed` signal.
 
-        A trainer that raises a `StudioError` is whole; after anything else it may be half changed and is let go.
+        A trainer that raises a `StudioError` is intact; after anything else it may be inconsistent and is discarded.
         """
         try:
             action(*arguments)
@@ -229,17 +228,16 @@ class TrainingWorker(QObject):
         should_stop: ShouldStop,
         stop: threading.Event | None = None,
     ) -> _Held | None:
-        """Return what holds the trainer of a history; None if it is gone.
+        """Return the trainer of a history; None if it is gone.
 
-        By the history and not by the number of a run: a run that is begun and given up leaves its number behind, and
-        the window goes on with what it had before. That of a run that was opened is built now, standing at `step`,
-        None for the end.
+        It is found by history, not by run number: a run that is started and canceled leaves its number behind while the
+        window continues with the previous run. The trainer of an opened run is built now, at `step` (None: the end).
         """
         if self._replacement is not None and self._replacement.trainer.history is history:
             self._held, self._replacement, self._opened = self._replacement, None, None
         request = self._opened
         if request is not None and request.history is history:
-            self._opened = None  # not again, should it fail
+            self._opened = None  # do not retry if it fails
             if must_compile_first(request.counts, request.config):
                 compile_kernels(stop or threading.Event())
             try:
@@ -250,7 +248,7 @@ class TrainingWorker(QObject):
         return self._held if self._held is not None and self._held.trainer.history is history else None
 
     def _trainer_of(self, history: MergeHistory, stop: threading.Event | None = None) -> _Held | None:
-        """Return what holds the trainer of a history; None if it is gone, which is reported, or if that was stopped."""
+        """Return the trainer of a history; None if it is gone, which is reported, or if building it was stopped."""
         try:
             held = self._find(history, None, self._is_closed if stop is None else stop.is_set, stop)
         except PreparationStopped:
@@ -259,7 +257,7 @@ class TrainingWorker(QObject):
             self._report(error, engine_lost=True)
             return None
         if held is None:
-            gone = StudioError("The training cannot go on: its engine is gone", "Train again.")
+            gone = StudioError("The training cannot continue: its engine is gone", "Train again.")
             self.failed.emit(Failure(self._run, gone, engine_lost=True))
         return held
 
@@ -294,19 +292,19 @@ class TrainingWorker(QObject):
         self.halted.emit(Halted(self._run, len(trainer.history), held.seconds, cause, reason, trainer.config))
 
     def _candidates(self, trainer: Trainer, request: CandidatesRequest) -> tuple[Candidate, ...] | None:
-        wishes, serial = self._wishes, request.serial
+        requests, serial = self._requests, request.serial
 
-        def overtaken() -> bool:
-            return wishes.candidates != serial
+        def superseded() -> bool:
+            return requests.candidates != serial
 
-        if not self._seek(trainer, min(request.step, len(trainer.history)), overtaken):
+        if not self._seek(trainer, min(request.step, len(trainer.history)), superseded):
             return None
         return tuple(trainer.top(request.limit))
 
     def _seek(self, trainer: Trainer, step: int, abandoned: Callable[[], bool]) -> bool:
-        """Move the engine to `step` in short slices; False if it was abandoned on the way."""
+        """Move the engine to `step` in short slices; return False if abandoned on the way."""
         if not trainer.can_walk_to(step):
-            trainer.seek(step)  # begins there
+            trainer.seek(step)  # restarts there
         pacer = Pacer(largest=64 * MAX_BATCH)
         while (distance := step - trainer.current_step) != 0:
             if abandoned():
@@ -318,10 +316,10 @@ class TrainingWorker(QObject):
         return True
 
     def _is_closed(self) -> bool:
-        return self._wishes.is_closed
+        return self._requests.is_closed
 
-    def _is_overtaken(self, request: CandidatesRequest) -> bool:
-        return self._wishes.candidates != request.serial
+    def _is_superseded(self, request: CandidatesRequest) -> bool:
+        return self._requests.candidates != request.serial
 
     def _answer(self, request: CandidatesRequest, candidates: tuple[Candidate, ...] | None) -> None:
         self.candidates_ready.emit(CandidatesAnswer(request.run, request.serial, request.step, candidates))
@@ -335,19 +333,19 @@ def _started(
 
 
 def default_trainer(counts: WordCounts, config: TrainingConfig, should_stop: ShouldStop) -> Trainer:
-    """Return a trainer with the engine that suits the corpus. Imported here: the window opens before it is needed.
+    """Return a trainer with the engine that suits the corpus; imported late, so that the window opens first.
 
-    Whether there is enough memory is the affair of those who start the training: they can ask the user.
+    Whoever starts the training checks the memory, since only they can ask the user.
     """
     from wordpiece_studio.training.trainer import Trainer
 
     trainer = Trainer(counts, config, memory_limit=math.inf, should_stop=should_stop)
-    trainer.history.segmentations.index_of(counts.words[0])  # what the window would wait for when it asks for a word
+    trainer.history.segmentations.index_of(counts.words[0])  # builds the index that the window would otherwise wait for
     return trainer
 
 
 def resumed_trainer(request: OpenRequest, step: int | None, should_stop: ShouldStop) -> Trainer:
-    """Return a trainer that stands at `step` of a run that was learned before, None for its end."""
+    """Return a trainer at `step` (None: the end) of a run that was trained earlier."""
     from wordpiece_studio.training.trainer import Trainer
 
     return Trainer(
@@ -357,7 +355,7 @@ def resumed_trainer(request: OpenRequest, step: int | None, should_stop: ShouldS
 
 
 def as_studio_error(error: Exception) -> StudioError:
-    """Return `error` in words for a user; what is no `StudioError` is also logged with its traceback."""
+    """Return `error` as a message for the user; anything but a `StudioError` is also logged with its traceback."""
     if isinstance(error, StudioError):
         return error
     _log.error("The training failed", exc_info=error)
@@ -365,7 +363,7 @@ def as_studio_error(error: Exception) -> StudioError:
         return out_of_memory()
     return StudioError(
         "The training failed: {kind}: {message}",
-        "This is a fault of the program; the log holds the details.",
+        "This is a bug in the program; the log has the details.",
         kind=type(error).__name__,
         message=error,
     )
@@ -376,7 +374,7 @@ def _never() -> bool:
 
 
 class TrainingThread(QObject):
-    """Sends requests to a `TrainingWorker` in a thread of its own, in the order in which they are made.
+    """Sends requests to a `TrainingWorker` in a thread of its own, in order.
 
     Connect only bound methods of QObjects that live in the window's thread to the signals of `worker`: anything else
     would run in the worker's thread.
@@ -391,10 +389,10 @@ class TrainingThread(QObject):
 
     def __init__(self, trainer_factory: TrainerFactory, parent: QObject) -> None:
         super().__init__(parent)
-        self._wishes = Wishes()
+        self._requests = LatestRequests()
         self._thread: QThread | None = QThread()
         self._thread.setObjectName("training")
-        self.worker = TrainingWorker(trainer_factory, self._wishes)
+        self.worker = TrainingWorker(trainer_factory, self._requests)
         self.worker.moveToThread(self._thread)
         self._start_requested.connect(self.worker.start)
         self._open_requested.connect(self.worker.open)
@@ -406,51 +404,51 @@ class TrainingThread(QObject):
 
     @property
     def is_closed(self) -> bool:
-        """Whether there is no thread any more."""
+        """Whether the thread has been closed."""
         return self._thread is None
 
     @property
     def newest_serial(self) -> int:
         """The number of the latest request for candidates that is still wanted."""
-        return self._wishes.candidates
+        return self._requests.candidates
 
     def start(self, request: StartRequest) -> None:
-        """Have a new trainer built."""
+        """Request a new training."""
         self.drop_candidates()
         self._start_requested.emit(request)
 
     def open(self, request: OpenRequest) -> None:
-        """Have a run taken that was learned before."""
+        """Switch to a run that was trained earlier."""
         self.drop_candidates()
         self._open_requested.emit(request)
 
     def replace(self, request: ReplaceRequest) -> None:
-        """Have a run trained beside the one that is shown."""
+        """Request a run trained beside the current one."""
         self._replace_requested.emit(request)
 
     def carry_on(self, request: ContinueRequest) -> None:
-        """Have the training go on."""
+        """Request that the training continue."""
         self.drop_candidates()
         self._continue_requested.emit(request)
 
     def step(self, request: StepRequest) -> None:
-        """Have one more merge learned."""
+        """Request one more merge."""
         self.drop_candidates()
         self._step_requested.emit(request)
 
     def find_candidates(self, run: int, history: MergeHistory, step: int, limit: int) -> None:
-        """Have the best pairs named; the requests before are void."""
+        """Request the best pairs; earlier requests are void."""
         self.drop_candidates()
-        self._candidates_requested.emit(CandidatesRequest(run, history, self._wishes.candidates, step, limit))
+        self._candidates_requested.emit(CandidatesRequest(run, history, self._requests.candidates, step, limit))
 
     def drop_candidates(self) -> None:
-        """Have no one wait for candidates any more; the worker comes away from them at once."""
-        self._wishes.candidates += 1
+        """Void all requests for candidates; the worker abandons them at once."""
+        self._requests.candidates += 1
 
     def close(self) -> None:
-        """End the thread and wait for it; what runs must have been told to stop."""
+        """End the thread and wait for it; whatever runs must already have been asked to stop."""
         self.drop_candidates()
-        self._wishes.is_closed = True
+        self._requests.is_closed = True
         thread, self._thread = self._thread, None
         if thread is not None:
             thread.quit()

@@ -1,6 +1,6 @@
-"""What the window and the training worker say to each other: requests, answers, and the flags they share.
+"""The messages between the window and the training worker: requests, answers, and shared flags.
 
-Frozen records, tagged with the number of the run they are about. They do nothing.
+Frozen records without behavior, tagged with the number of their run.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.notices import Notice
 
 BATCHES_IN_FLIGHT = 4
-"""So many batches may wait for the window; then the worker waits for it."""
+"""The most batches that may wait for the window before the worker waits for it."""
 
 _GATE_POLL_SECONDS = 0.02
 
 
 class RunControl:
-    """The flags and the gate that the window and the worker share while one stretch of training runs.
+    """The flags and the gate that the window and the worker share from a start or a resumption to the next halt.
 
-    `stop` and `pause` are set by the window and read by the worker between slices; `gate` is acquired by the worker
-    for each batch that it sends and released by the window for each that it has shown. Whether a stretch that is
-    stopped ever begins is agreed on by `begin` and `give_up`: only one of them can return True.
+    The window sets `stop` and `pause`, and the worker reads them between slices; the worker acquires `gate` for each
+    batch that it sends, and the window releases it for each that it has shown. `begin` and `give_up` decide whether a
+    training that is being stopped ever begins: only one of them can return True.
     """
 
     def __init__(self) -> None:
@@ -39,34 +39,34 @@ class RunControl:
         self.gate = threading.Semaphore(BATCHES_IN_FLIGHT)
 
     def begin(self) -> bool:
-        """Say, in the worker, that all is ready; False if it was stopped before: then nothing may be said of it."""
+        """Declare the worker ready; return False if it was stopped before, in which case it must report nothing."""
         with self._agreement:
             self._has_begun = not self.stop.is_set()
             return self._has_begun
 
     def give_up(self) -> bool:
-        """Stop the worker; return whether it had not begun, so that nothing more will be heard of it."""
+        """Stop the worker; return True if it had not begun, in which case it reports nothing more."""
         with self._agreement:
             self.stop.set()
             return not self._has_begun
 
     def interrupted(self) -> bool:
-        """Whether the worker should leave off now."""
+        """Return whether the worker should halt now."""
         return self.stop.is_set() or self.pause.is_set()
 
     def pass_gate(self) -> bool:
-        """Wait until one more batch may be sent; False if the wait was given up because of an interruption."""
+        """Wait until one more batch may be sent; return False if interrupted."""
         while not self.gate.acquire(timeout=_GATE_POLL_SECONDS):
             if self.interrupted():
                 return False
         return True
 
 
-class Wishes:
-    """What the window wants most recently; a plain integer, so that reading it needs no lock.
+class LatestRequests:
+    """The window's latest requests, as plain values, so that reading them needs no lock.
 
-    `candidates` is the serial number of the newest request for candidates; all older ones are void. `is_closed`:
-    nothing at all is wanted any more.
+    `candidates` is the serial number of the newest request for candidates; all older ones are void. `is_closed`: all
+    requests are void.
     """
 
     def __init__(self) -> None:
@@ -76,7 +76,7 @@ class Wishes:
 
 @dataclass(frozen=True, slots=True)
 class StartRequest:
-    """Build a trainer and train; it learns nothing yet if the control says pause."""
+    """Build a trainer and train; if the control is paused, it learns nothing yet."""
 
     run: int
     counts: WordCounts
@@ -86,7 +86,7 @@ class StartRequest:
 
 @dataclass(frozen=True, slots=True)
 class OpenRequest:
-    """Take a run that was learned before; its trainer is built when something is first asked of it."""
+    """Switch to a run that was trained earlier; its trainer is built on first use."""
 
     run: int
     counts: WordCounts
@@ -96,7 +96,7 @@ class OpenRequest:
 
 @dataclass(frozen=True, slots=True)
 class NewLimits:
-    """Where to stop from now on; None is no limit."""
+    """Where to stop from now on; None means no limit."""
 
     vocab_size: int | None
     max_merges: int | None
@@ -104,7 +104,7 @@ class NewLimits:
 
 @dataclass(frozen=True, slots=True)
 class ContinueRequest:
-    """Go on from the head of a history, with other limits if there are any."""
+    """Continue from the last merge of a history, with new limits if given."""
 
     run: int
     history: MergeHistory
@@ -114,7 +114,7 @@ class ContinueRequest:
 
 @dataclass(frozen=True, slots=True)
 class StepRequest:
-    """Learn exactly one more merge at the head of a history."""
+    """Learn exactly one more merge at the end of a history."""
 
     run: int
     history: MergeHistory
@@ -122,7 +122,7 @@ class StepRequest:
 
 @dataclass(frozen=True, slots=True)
 class CandidatesRequest:
-    """Name the `limit` best pairs at `step` of a history."""
+    """Report the `limit` best pairs at `step` of a history."""
 
     run: int
     history: MergeHistory
@@ -133,7 +133,7 @@ class CandidatesRequest:
 
 @dataclass(frozen=True, slots=True)
 class ReplaceRequest:
-    """Train to the end beside the run that is shown, which stays usable meanwhile."""
+    """Train to the end beside the current run, which stays usable meanwhile."""
 
     run: int
     counts: WordCounts
@@ -143,7 +143,7 @@ class ReplaceRequest:
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A new history is there; the vocabulary can surely grow to `sure_size`. `notices`: what is unusual."""
+    """A new history exists; the vocabulary is certain to be able to grow to `sure_size`. `notices`: what is unusual."""
 
     run: int
     counts: WordCounts
@@ -155,7 +155,7 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The run has learned `merges` merges by now, in `seconds` of training."""
+    """The run has learned `merges` merges so far, in `seconds` of training."""
 
     run: int
     merges: int
@@ -164,7 +164,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Halted:
-    """The worker left off; `merges` and `seconds` as in a batch, `config` with the limits that hold now."""
+    """The worker halted; `merges` and `seconds` as in a batch, `config` with the present limits."""
 
     run: int
     merges: int
@@ -176,7 +176,7 @@ class Halted:
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """A run that was trained beside the one shown is whole; it ended for `stop_reason` after `seconds` of training."""
+    """A replacement run is complete; it ended for `stop_reason` after `seconds` of training."""
 
     started: Started
     seconds: float
@@ -185,7 +185,7 @@ class Replaced:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A command went wrong; `engine_lost` says that the trainer could not be kept."""
+    """A command failed; `engine_lost`: the trainer had to be discarded."""
 
     run: int
     error: StudioError
@@ -194,7 +194,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class CandidatesAnswer:
-    """The best pairs at `step`; None if the request was overtaken or there is no engine."""
+    """The best pairs at `step`; None if the request was superseded or there is no engine."""
 
     run: int
     serial: int

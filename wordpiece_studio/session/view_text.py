@@ -1,12 +1,12 @@
-"""How the text is shown in the editor, which is a view of it and not its home.
+"""How the text is shown in the editor, which is only a view of it.
 
-Qt's editor has one kind of line break, takes minutes for a line of some megabytes and much memory for long texts. So
-it is shown a copy: every line break as one LF; a lone half of a surrogate pair, which Qt would join with its neighbour,
-as U+FFFD; lines of more than 10,000 characters folded; texts of more than 10 million characters by pages. What is
-folded or paged is for reading only. The text itself stays as it is.
+Qt's editor has one kind of line break, and needs minutes for a line of a few megabytes and much memory for long texts.
+So it shows a copy: every line break as LF; a lone surrogate, which Qt would join with its neighbor, as U+FFFD; lines of
+more than 10,000 characters folded; texts of more than 10 million characters in pages. Folded and paged texts are
+read-only. The text itself stays as it is.
 
 Python counts code points; Qt counts UTF-16 units, in which an emoji takes two, and its editor shows CR LF as one line
-break. All other characters count the same in both, so only these irregular ones are kept.
+break. All other characters count the same in both, so only the irregular ones are stored.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _LAST_OF_BMP = 0xFFFF
 class ViewIndex:
     r"""The irregular characters of a text.
 
-    They are kept in two int64 arrays of shape (n,): `_places`, the code point index of each, ascending; and `_shifts`,
-    by how much what follows it lies further on in the view than in the text. A character beyond U+FFFF adds 1 to the
-    shift, the LF of a CR LF takes 1 away.
+    They are stored in two int64 arrays of shape (n,): `_places`, the code point index of each, ascending; and
+    `_shifts`, how much further on the text after it lies in the view. A character beyond U+FFFF adds 1 to the shift,
+    the LF of a CR LF subtracts 1.
 
     >>> index = ViewIndex("a\r\n\N{HUGGING FACE}b")
     >>> index.view_position(4), index.text_position(4)
@@ -49,17 +49,17 @@ class ViewIndex:
         return position + self._shift_after(int(np.searchsorted(self._places, position)))
 
     def text_position(self, view_position: int) -> int:
-        """Return the code point position of a UTF-16 position; inside a character, that of its beginning."""
+        """Return the code point position of a UTF-16 position; inside a character, the position of its start."""
         before = bisect_right(range(len(self._places)), view_position, key=self._view_end)
         position = view_position - self._shift_after(before)
         is_inside = before < len(self._places) and position > self._places[before]
         return position - 1 if is_inside else position
 
     def note_edit(self, position: int, removed: int, inserted: int, text: str) -> None:
-        """Follow an edit: `removed` and `inserted` code points at `position`; `text` is the new text."""
+        """Update after an edit: `removed` and `inserted` code points at `position`; `text` is the new text."""
         # One more character on each side: an edit may join or part a CR and its LF.
         start, end = max(0, position - 1), min(len(text), position + inserted + 1)
-        # A LF whose CR stands before the window is irregular still, though the window cannot tell.
+        # An LF whose CR lies before the window is still irregular, though the window does not show it.
         side: Literal["left", "right"] = "right" if start and text[start - 1 : start + 1] == "\r\n" else "left"
         first = int(np.searchsorted(self._places, start, side=side))
         last = max(first, int(np.searchsorted(self._places, end - inserted + removed)))
@@ -81,7 +81,7 @@ class ViewIndex:
 
 
 def utf16_length(text: str) -> int:
-    """Return how many UTF-16 units `text` has."""
+    """Return the number of UTF-16 units of `text`."""
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
@@ -98,23 +98,23 @@ def _irregular(text: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 LONGEST_LINE = 10_000
-"""Characters; a longer line is folded."""
+"""In characters; a longer line is folded."""
 
 LONGEST_TEXT = 10_000_000
-"""Characters; a longer text is paged."""
+"""In characters; a longer text is paged."""
 
 PAGE_LENGTH = 2_000_000
-"""Characters in a page, about: pages end with lines."""
+"""Approximate, in characters: pages end at line ends."""
 
 LINE_BREAK = re.compile("\r\n|[\r\n\u2029\ufdd0\ufdd1]")
-"""What Qt's editor takes for the end of a block. U+2028 is not among them: it breaks a line inside a block."""
+"""What Qt's editor treats as the end of a block. U+2028 is not included: it breaks a line inside a block."""
 
 _BREAKS = "\r\n\u2029\ufdd0\ufdd1"
 _HALF = re.compile("[\ud800-\udfff]")
 
 
 def to_view(text: str) -> str:
-    """Return `text` with every line break as one LF, and U+FFFD for each half of a surrogate pair."""
+    """Return `text` with every line break as LF and every lone surrogate as U+FFFD."""
     for line_break in ("\r\n", "\r", "\u2029", "\ufdd0", "\ufdd1"):
         if line_break in text:
             text = text.replace(line_break, "\n")
@@ -122,7 +122,7 @@ def to_view(text: str) -> str:
 
 
 def length_in_text(text: str, view: str, view_length: int) -> int:
-    """Return how many characters of `text` the first `view_length` characters of its view are."""
+    """Return how many characters of `text` the first `view_length` characters of its view correspond to."""
     if len(text) == len(view):
         return view_length
     position, left = 0, view_length
@@ -138,7 +138,7 @@ def length_in_text(text: str, view: str, view_length: int) -> int:
 
 
 def has_long_line(text: str) -> bool:
-    """Return whether a line of `text` must be folded. Leaps from one line break to the last one within reach."""
+    """Return whether a line of `text` must be folded. Jumps from one line break to the last one within range."""
     start = 0
     while len(text) - start > LONGEST_LINE:
         found = max(text.rfind(line_break, start, start + LONGEST_LINE + 1) for line_break in _BREAKS)
@@ -149,7 +149,7 @@ def has_long_line(text: str) -> bool:
 
 
 def has_long_line_near(text: str, start: int, end: int) -> bool:
-    """Return whether a line between the positions `start` and `end`, or one that reaches in, must be folded."""
+    """Return whether any line that overlaps the positions `start` to `end` must be folded."""
     return has_long_line(text[max(0, start - LONGEST_LINE - 1) : end + LONGEST_LINE + 1])
 
 
@@ -164,13 +164,13 @@ def _folded_line(line: str) -> str:
 
 
 def unfolded(text: str, start: int, end: int) -> str:
-    """Return what `text` has where its folded view is shown between two UTF-16 positions."""
+    """Return the part of `text` shown between two UTF-16 positions of its folded view."""
     index = ViewIndex(folded(text))
     return text[slice(*(_unfolded_length(text, index.text_position(place)) for place in (start, end)))]
 
 
 def _unfolded_length(text: str, folded_length: int) -> int:
-    """Return how many characters of `text` the first `folded_length` characters of its folded view are."""
+    """Return how many characters of `text` the first `folded_length` characters of its folded view correspond to."""
     view, before, left = to_view(text), 0, folded_length
     for line in view.split("\n"):
         length = len(line) + max(len(line) - 1, 0) // LONGEST_LINE
@@ -182,7 +182,7 @@ def _unfolded_length(text: str, folded_length: int) -> int:
 
 
 def page_starts(text: str) -> list[int]:
-    """Return where the pages of `text` begin, in code points; a page ends with a line unless that is a long one."""
+    """Return where the pages of `text` begin, in code points; a page ends at a line end unless the line is long."""
     starts = [0]
     while len(text) - starts[-1] > PAGE_LENGTH:
         wanted = starts[-1] + PAGE_LENGTH
@@ -192,7 +192,7 @@ def page_starts(text: str) -> list[int]:
 
 
 def main_line_break(text: str) -> str:
-    """Return the line break that `text` uses most, which is what new lines get; LF if it has none."""
+    """Return the most frequent line break of `text`, which new lines get; LF if it has none."""
     if "\r" not in text:
         return "\n"
     pairs = text.count("\r\n")
@@ -217,7 +217,7 @@ def length_in(unit: TextUnit, text: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class ViewEdit:
-    """At `position`, `removed` UTF-16 units give way to `inserted`, whose line breaks are all LF."""
+    """At `position`, `inserted`, whose line breaks are all LF, replaces `removed` UTF-16 units."""
 
     position: int
     removed: int
@@ -225,9 +225,9 @@ class ViewEdit:
 
 
 def placed_edit(old: str, inserted: str, newline: str, start: int) -> Edit | None:
-    r"""Return the edit of the text by which `old`, at `start`, comes to be shown as `inserted`; None if it does so.
+    r"""Return the edit of the text that makes `old`, at `start`, appear as `inserted`; None if it already does.
 
-    What looks the same before and after keeps its very characters, so that a line break of another kind survives an
+    What looks the same before and after keeps its exact characters, so that other kinds of line breaks survive an
     editor that reports more than it changed. New line breaks are `newline`.
 
     >>> placed_edit("a\r\nb", "a\nbc", "\n", 10)
@@ -251,7 +251,7 @@ def common_ends(one: str, other: str) -> tuple[int, int]:
 
 
 def _common_prefix(one: str, other: str, limit: int) -> int:
-    """Return how many of the first `limit` characters agree; by halves, for a Python loop would be slow."""
+    """Return how many of the first `limit` characters agree; by bisection, since a Python loop would be slow."""
     known, unknown = 0, limit + 1
     while unknown - known > 1:
         middle = (known + unknown) // 2

@@ -1,8 +1,8 @@
-"""Which tokens of a vocabulary a table shows, and in which order; and the search for a text or an expression in them.
+"""Which tokens of a vocabulary a table shows, and in which order; and the search for a text or an expression.
 
-The orders are index arrays made with NumPy for the whole vocabulary of a training and cut to that of a step, which
-costs next to nothing. The search runs beside the window, and the latest one wins; an expression of the user's own may
-take for ever on a token: it is given up after a moment, and the search as a whole after some seconds.
+The orders are index arrays made with NumPy for the whole vocabulary of a training and cut down to that of a step, at
+almost no cost. The search runs in the background, and the latest one wins; since a user's expression may take forever
+on a token, it is abandoned after a moment, and the whole search after a few seconds.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from PySide6.QtCore import QObject, Signal
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.background_job import BackgroundJob, Report
 from wordpiece_studio.session.history_ranks import token_ranks
-from wordpiece_studio.session.history_search import GivenUp, pattern_finder, text_finder, tokens_found
+from wordpiece_studio.session.history_search import SearchCanceled, pattern_finder, text_finder, tokens_found
 from wordpiece_studio.system.in_slices import lengths_of
 from wordpiece_studio.text.patterns import SearchPattern
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["all", "special", "alphabet", "learned", "dead"]
 SPECIAL_BIRTH = -1
-"""What stands for the birth step of a special token where tokens are put in order."""
+"""The birth step of special tokens for sorting."""
 
 
 class VocabularyColumn(IntEnum):
@@ -52,7 +52,7 @@ class VocabularyColumn(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class TokenNumbers:
-    """How many tokens there are of each kind; `dead` is None as long as it is not known."""
+    """How many tokens there are of each kind; `dead` is None while unknown."""
 
     special: int
     alphabet: int
@@ -61,19 +61,19 @@ class TokenNumbers:
 
     @property
     def all(self) -> int:
-        """How many there are in all."""
+        """The total number of tokens."""
         return self.special + self.alphabet + self.learned
 
 
 class VocabularyRows:
-    """Sorts and filters the tokens of one training; keeps what is dear about them.
+    """Sorts and filters the tokens of one training; caches expensive results.
 
     Parameters
     ----------
     history
         The training.
     usage
-        Tells how often tokens are used; what it does not know yet comes last.
+        How often tokens are used; tokens not counted yet come last.
     """
 
     def __init__(self, history: MergeHistory, usage: TokenUsage) -> None:
@@ -106,11 +106,10 @@ class VocabularyRows:
     ) -> NDArray[np.int64]:
         """Return the ids of the tokens to show among the first `size`: int64, shape (n_rows,).
 
-        Equal tokens stand in the order of their ids. `found` tells of the tokens whether the search found them, None
-        that nothing is sought.
+        Equal tokens are in order of id. `found`: whether the search found each token; None if there is no search.
         """
         ids = np.flatnonzero(self._mask(size, kind, found))
-        if column is VocabularyColumn.ID or column is VocabularyColumn.BORN:  # the order of birth is that of the ids
+        if column is VocabularyColumn.ID or column is VocabularyColumn.BORN:  # the order of birth is the order of ids
             return ids[::-1] if descending else ids
         keys = self._keys(size, column)[ids]
         return ids[np.argsort(-keys if descending else keys, kind="stable")]
@@ -157,26 +156,26 @@ class VocabularyRows:
 
 
 def _bare(token: str, prefix: str, suffix: str) -> str:
-    """Return a token without prefix and suffix, unless nothing else is in it."""
+    """Return a token without prefix and suffix, unless it consists of nothing else."""
     bare = token.removeprefix(prefix)
     return (bare.removesuffix(suffix) or bare) if bare else token
 
 
 def _padded(numbers: NDArray[Any], size: int) -> NDArray[np.int64]:
-    """Return the numbers of the first `size` tokens, -1 for those that are not known."""
+    """Return the numbers of the first `size` tokens, -1 for unknown ones."""
     padded = np.full(size, -1, dtype=np.int64)
     padded[: len(numbers)] = numbers
     return padded
 
 
 _PART = 1 << 12
-_CAREFUL_PART = 64  # tokens on which an expression may take its time
+_CAREFUL_PART = 64  # tokens per part for expressions, which may be slow
 _MOST_SECONDS = 4.0
 
 
 @dataclass(frozen=True, slots=True)
 class SoughtText:
-    """What is sought: a text, for which capitals count only if it has some, or an expression of the `regex` module."""
+    """A search term: a text, whose case matters only if it has capitals, or an expression of the `regex` module."""
 
     text: str = ""
     is_pattern: bool = False
@@ -187,7 +186,7 @@ class SoughtText:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FoundTokens:
-    """In which tokens something was found: bool, shape (n_tokens,), by id."""
+    """Which tokens match: bool, shape (n_tokens,), by id."""
 
     sought: SoughtText
     found: NDArray[np.bool_]
@@ -205,7 +204,7 @@ class VocabularySearch(QObject):
     Signals
     -------
     finished(FoundTokens)
-        What the latest search found.
+        The result of the latest search.
     failed(StudioError)
         Its expression is invalid or takes too long.
     """
@@ -220,7 +219,7 @@ class VocabularySearch(QObject):
         self._job.failed.connect(self.failed)
 
     def begin(self, sought: SoughtText, tokens: Sequence[str]) -> None:
-        """Search these tokens; what is under way is given up. An expression that is invalid fails at once."""
+        """Search these tokens, canceling an earlier search. An invalid expression fails at once."""
         if sought.is_pattern:
             try:
                 SearchPattern(sought.text)
@@ -231,11 +230,11 @@ class VocabularySearch(QObject):
         self._job.begin(_Order(sought, tokens))
 
     def stop(self) -> None:
-        """Give up what is under way; nothing more is heard of it."""
+        """Cancel the search; it reports nothing more."""
         self._job.stop()
 
     def close(self) -> None:
-        """Give up what is under way and wait for the thread to end."""
+        """Cancel the search and wait for the thread to end."""
         self._job.close()
 
 
@@ -252,8 +251,8 @@ def _found(order: _Order, stop: threading.Event, _report: Report) -> FoundTokens
     for first in range(0, len(tokens), part):
         try:
             found[first : first + part] = tokens_found(tokens[first : first + part], finder, stop.is_set)
-        except GivenUp:
+        except SearchCanceled:
             return None
         if time.monotonic() > end:
-            raise StudioError("The search takes too long", "Write an expression that is simpler.")
+            raise StudioError("The search takes too long", "Write a simpler expression.")
     return FoundTokens(sought, found)

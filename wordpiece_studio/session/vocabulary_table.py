@@ -1,7 +1,7 @@
 """The vocabulary of a step as a table for Qt's views: a thin adapter over ids, the history and the figures.
 
-Moving the step adds or removes rows; no row is an object and no text is made before it is seen. Colours, chips and
-sentences are the view's.
+Moving the step adds or removes rows; no row is an object and no text is built before it is visible. Colors, chips and
+sentences are up to the view.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Index = QModelIndex | QPersistentModelIndex
 
 RAW_ROLE = int(Qt.ItemDataRole.UserRole)
-"""The value itself: a token, an int, a `DeadReason`; None for what is not known."""
+"""The value itself: a token, an int, a `DeadReason`; None if unknown."""
 
 ID_ROLE = RAW_ROLE + 1
 """The id of the row's token."""
@@ -35,14 +35,14 @@ _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _TEXTS = (VocabularyColumn.TOKEN, VocabularyColumn.REASON)
 BY_USAGE = (VocabularyColumn.FREQUENCY, VocabularyColumn.WORDS, VocabularyColumn.REASON)
-"""The columns that say how tokens are used: they are known a little later than the others."""
+"""The columns about how tokens are used, which are known a little later than the others."""
 
 
 class VocabularyTableModel(QAbstractTableModel):
-    """One row a token; the columns are those of `VocabularyColumn`.
+    """One row per token; the columns are those of `VocabularyColumn`.
 
-    It takes another run at once; within a run it changes only by `show_step`, `show_usage`, `set_kind`, `set_found`
-    and `sort`.
+    It switches to a new run at once; within a run, it changes only by `show_step`, `show_usage`, `set_kind`,
+    `set_found` and `sort`.
 
     Parameters
     ----------
@@ -70,12 +70,12 @@ class VocabularyTableModel(QAbstractTableModel):
         self._found: NDArray[np.bool_] | None = None
         self._column = VocabularyColumn.ID
         self._descending = False
-        # All tokens there are to show, in order, of the whole training; None for 0, 1, 2, …
+        # All tokens of the whole training that match, in order; None for 0, 1, 2, …
         self._all: NDArray[np.int64] | None = None
-        self._known = 0  # tokens that `_all` is made of
-        self._order: NDArray[np.int64] | None = None  # those of the step
+        self._known = 0  # tokens that `_all` covers
+        self._order: NDArray[np.int64] | None = None  # those of the current step
         self._count = 0
-        self._row_of_id: NDArray[np.int64] | None = None  # the inverse of `_order`, made when asked for
+        self._row_of_id: NDArray[np.int64] | None = None  # the inverse of `_order`, computed on demand
         model.run_reset.connect(self.show_step)
         self.show_step()
 
@@ -83,12 +83,12 @@ class VocabularyTableModel(QAbstractTableModel):
 
     @property
     def rows(self) -> VocabularyRows | None:
-        """What is known of the tokens; None before a training."""
+        """The data of the tokens; None before a training."""
         return self._rows
 
     @property
     def is_counted(self) -> bool:
-        """Whether the columns `BY_USAGE` are about the step shown, and not about an earlier one."""
+        """Whether the columns `BY_USAGE` describe the current step, not an earlier one."""
         return self._usage.is_current
 
     @property
@@ -97,7 +97,7 @@ class VocabularyTableModel(QAbstractTableModel):
         return self._kind
 
     def id_of_row(self, row: int) -> int:
-        """Return the id of the token that stands in `row`."""
+        """Return the id of the token in `row`."""
         return row if self._order is None else int(self._order[row])
 
     def row_of_id(self, token_id: int) -> int:
@@ -114,9 +114,9 @@ class VocabularyTableModel(QAbstractTableModel):
         return rows if self._order is None else self._order[rows]
 
     def value(self, token_id: int, column: VocabularyColumn) -> object:
-        """Return what a column says of a token; None for what is not known."""
+        """Return the value of a column for a token; None if unknown."""
         rows, history = self._rows, self._history
-        assert rows is not None  # whoever knows an id
+        assert rows is not None  # there are no ids without a history
         assert history is not None
         if column is VocabularyColumn.TOKEN:
             return history.token(token_id)
@@ -134,7 +134,7 @@ class VocabularyTableModel(QAbstractTableModel):
     # What is shown.
 
     def show_step(self) -> None:
-        """Show the vocabulary of the step: tokens that are not born yet go, those that are come."""
+        """Show the vocabulary of the step: remove tokens not born yet, add those born."""
         history = self._model.history
         if history is not self._history:
             self.beginResetModel()
@@ -148,7 +148,7 @@ class VocabularyTableModel(QAbstractTableModel):
         self._show(*self._of_step())
 
     def show_usage(self) -> None:
-        """Show the figures as they are known now."""
+        """Show the current figures."""
         if self._kind == "dead" or self._column in BY_USAGE:
             self._known = 0
             self._show(*self._of_step())
@@ -163,18 +163,18 @@ class VocabularyTableModel(QAbstractTableModel):
             self._rearrange()
 
     def set_found(self, found: NDArray[np.bool_] | None) -> None:
-        """Show only the tokens that a search found: bool by id; None for all."""
+        """Show only the tokens that a search found: bool by id; None shows all."""
         if found is not None or self._found is not None:
             self._found = found
             self._rearrange()
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        """Sort by a column; -1 is the order of the ids."""
+        """Sort by a column; -1 means order of id."""
         self._column = VocabularyColumn(column) if column >= 0 else VocabularyColumn.ID
         self._descending = column >= 0 and order == Qt.SortOrder.DescendingOrder
         self._rearrange()
 
-    # What Qt asks.
+    # The interface of Qt's item models.
 
     def rowCount(self, parent: Index = _NO_INDEX) -> int:
         return 0 if parent.isValid() else self._count
@@ -183,7 +183,7 @@ class VocabularyTableModel(QAbstractTableModel):
         return 0 if parent.isValid() else len(VocabularyColumn)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return what a cell says for `role`."""
+        """Return the data of a cell for `role`."""
         if not index.isValid() or self._rows is None:
             return None
         column, token_id = VocabularyColumn(index.column()), self.id_of_row(index.row())
@@ -196,7 +196,7 @@ class VocabularyTableModel(QAbstractTableModel):
         return token_id if role == ID_ROLE else None
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return the title of a column, or how it is aligned."""
+        """Return the title or the alignment of a column."""
         if orientation is not Qt.Orientation.Horizontal or not 0 <= section < len(VocabularyColumn):
             return None
         if role == Qt.ItemDataRole.DisplayRole:
@@ -206,7 +206,7 @@ class VocabularyTableModel(QAbstractTableModel):
         return None
 
     def text(self, token_id: int, column: VocabularyColumn) -> str:
-        """Return what a cell says for reading."""
+        """Return the formatted text of a cell."""
         value = self.value(token_id, column)
         if column is VocabularyColumn.REASON:
             reason = self._usage.reason(token_id)
@@ -228,14 +228,14 @@ class VocabularyTableModel(QAbstractTableModel):
             self.tr("never used, because"),
         )
 
-    # Rows come and go.
+    # Updating rows.
 
     def _rearrange(self) -> None:
         self._known = 0
         self._show(*self._of_step())
 
     def _of_step(self) -> tuple[NDArray[np.int64] | None, int]:
-        """Return the ids of the tokens to show, None for 0, 1, 2, …, and how many they are."""
+        """Return the ids of the tokens to show (None for 0, 1, 2, …) and their number."""
         history, rows = self._history, self._rows
         if history is None or rows is None:
             return None, 0
@@ -254,7 +254,7 @@ class VocabularyTableModel(QAbstractTableModel):
         self._order, self._count, self._row_of_id = order, count, None
 
     def _show(self, order: NDArray[np.int64] | None, count: int) -> None:
-        """Have these rows: some go from the end, some come there, and what remains is put in order."""
+        """Show these rows by removing and inserting rows at the end and reordering the rest."""
         before, after = self._as_ids(self._order, self._count), self._as_ids(order, count)
         shared = min(len(before), len(after))
         if not np.array_equal(before[:shared], after[:shared]):
@@ -279,7 +279,7 @@ class VocabularyTableModel(QAbstractTableModel):
             self._order = order
 
     def _permute(self, ids: NDArray[np.int64]) -> None:
-        """Put the same rows in another order; selected and current rows stay on their tokens."""
+        """Reorder the rows; selected and current rows stay on their tokens."""
         self.layoutAboutToBeChanged.emit()
         before = self.persistentIndexList()
         tokens = [self.id_of_row(index.row()) for index in before]

@@ -1,7 +1,7 @@
-"""``vocab.json`` and ``merges.txt``: byte pair encoding as GPT-2 wrote it, and `tokenizers.models.BPE.from_file` reads.
+"""``vocab.json`` and ``merges.txt``: byte pair encoding in the format that `tokenizers.models.BPE.from_file` reads.
 
-The first is an object of tokens and ids in one line, by id; the second has ``#version: 0.2`` in its first line and then
-a merge a line, two symbols with a blank between. How text becomes words neither of them says.
+The first is an object of tokens and ids on one line, in order of id; the second has ``#version: 0.2`` as its first line
+and then one merge per line, two symbols separated by a space. Neither says how text becomes words.
 """
 
 from __future__ import annotations
@@ -41,36 +41,36 @@ _VERSION = "#version"
 _FIRST_LINE = "#version: 0.2"
 _ITSELF = (*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100))
 _BYTE_CHARACTERS = frozenset(map(chr, (*_ITSELF, *range(0x100, 0x100 + 256 - len(_ITSELF)))))
-"""What GPT-2 writes for the 256 bytes: a printable character as itself, the others as those from 256 on."""
+"""GPT-2's characters for the 256 bytes: printable ones stand for themselves, the others are those from 256 on."""
 
 
 def write_bpe_files(
     folder: str | os.PathLike[str], history: MergeHistory, step: int | None = None, *, manifest: Manifest | None = None
 ) -> None:
-    """Write the first merges of a training as byte pair encoding: both files or none.
+    """Write the first merges of a training as byte pair encoding: both files or neither.
 
     Parameters
     ----------
     folder
-        Where to; it is made if it is not there.
+        The target folder, created if it does not exist.
     history
         A training with the objective ``"count"``, an empty prefix, and either no end-of-word suffix or one that is
         attached to the last character.
     step
-        After how many merges; None for all of them.
+        The number of merges; None for all.
     manifest
-        Written beside them; it says how text becomes words.
+        Written beside the files; it says how text becomes words.
 
     Notes
     -----
-    With ``BPE.from_file(vocab, merges, unk_token=…, end_of_word_suffix=…)`` the `tokenizers` library then does to every
-    word of the corpus what the training did to it.
+    With ``BPE.from_file(vocab, merges, unk_token=…, end_of_word_suffix=…)``, the `tokenizers` library then splits every
+    word of the corpus as the training did.
 
     Raises
     ------
     StudioError
-        If the training was another, with the reason; a symbol cannot stand in ``merges.txt``; or a file cannot be
-        written. The folder then holds what it did before.
+        If this is another kind of training, with the reason; if a symbol cannot appear in ``merges.txt``; or if a file
+        cannot be written. The folder is then unchanged.
     """
     vocabulary, merges = bpe_files_bytes(history, step)
     target = make_folder(folder)
@@ -86,7 +86,7 @@ def bpe_files_bytes(history: MergeHistory, step: int | None = None) -> tuple[byt
     Raises
     ------
     StudioError
-        If the training was another, with the reason; or a symbol cannot stand in ``merges.txt``.
+        If this is another kind of training, with the reason; or if a symbol cannot appear in ``merges.txt``.
     """
     reason = why_no_bpe(history.config)
     if reason is not None:
@@ -94,7 +94,7 @@ def bpe_files_bytes(history: MergeHistory, step: int | None = None) -> tuple[byt
     count = len(history) if step is None else min(step, len(history))
     tokens = history.vocabulary(count).tokens
     left, right = (history.column(name)[:count].tolist() for name in ("left_id", "right_id"))
-    # A pair may come about again after it was merged; at its first place in the list it is merged then too.
+    # A pair may occur again after it was merged; then, too, it is merged with the priority of its first place.
     pairs = list(dict.fromkeys(zip(map(history.token, left), map(history.token, right), strict=True)))
     lines = [_FIRST_LINE, *(f"{first} {second}" for first, second in pairs)]
     for line, pair in zip(lines[1:], pairs, strict=True):
@@ -106,19 +106,19 @@ def bpe_files_bytes(history: MergeHistory, step: int | None = None) -> tuple[byt
         merges = "".join(f"{line}\n" for line in lines).encode("utf-8")
     except UnicodeEncodeError:
         raise StudioError(
-            "A token holds half a character, which no file in UTF-8 can hold",
+            "A token contains half a character, which UTF-8 cannot encode",
             "Leave out the lines of the corpus with such characters.",
         ) from None
     return vocabulary, merges
 
 
 def check_bpe_symbols(symbols: Iterable[str]) -> None:
-    """Check before a training that the symbols it begins with can stand in ``merges.txt``.
+    """Check before training that the initial symbols can appear in ``merges.txt``.
 
     Raises
     ------
     StudioError
-        If one cannot; it would be reported after the training otherwise, as soon as that symbol is merged.
+        If one cannot; otherwise it would only be reported after the training, once that symbol has been merged.
     """
     symbol = next(filter(_breaks_line, symbols), None)
     if symbol is not None:
@@ -126,13 +126,13 @@ def check_bpe_symbols(symbols: Iterable[str]) -> None:
 
 
 def why_no_bpe(config: TrainingConfig) -> StudioError | None:
-    """Return why a training cannot be written as byte pair encoding; None if it can, as far as its settings say."""
+    """Return why a training cannot be written as byte pair encoding; None if its settings allow it."""
     if config.objective != "count":
-        return _no_bpe("its objective was not count: byte pair encoding knows only the order of the merges")
+        return _no_bpe("its objective was not count: byte pair encoding only stores the order of the merges")
     if config.continuing_subword_prefix:
-        return _no_bpe("its symbols have a prefix inside words, which GPT-2's files do not know")
+        return _no_bpe("its symbols have a prefix inside words, which GPT-2's files do not support")
     if config.end_of_word_suffix is not None and config.end_of_word != "attached":
-        return _no_bpe("the end of a word is a symbol of its own; there it is attached to the word's last character")
+        return _no_bpe("the end of a word is a symbol of its own; in these files it is part of the last character")
     return None
 
 
@@ -145,29 +145,29 @@ def read_bpe_files(
 ) -> BpeTokenizer | ImportedTokenizer:
     """Return the tokenizer of a ``vocab.json`` and the ``merges.txt`` beside it.
 
-    The files do not say how text becomes words. Without a manifest, and if nothing is asked for, they are GPT-2's if
-    all 256 byte characters are in the vocabulary: the `tokenizers` library runs those. Otherwise it is done as asked
-    for, or by BERT's pre-tokenizer and unchanged. A vocabulary with tokens that end in ``</w>`` has that for its
-    end-of-word suffix. Its unknown token is ``[UNK]``, ``<unk>`` or ``<|endoftext|>``, if one of them is there.
+    The files do not say how text becomes words. Without a manifest or arguments, they count as GPT-2's if all 256 byte
+    characters are in the vocabulary, and the `tokenizers` library runs them. Otherwise the arguments apply, by default
+    BERT's pre-tokenizer without normalization. If tokens end in ``</w>``, that is the end-of-word suffix. The unknown
+    token is ``[UNK]``, ``<unk>`` or ``<|endoftext|>``, if one of them is in the vocabulary.
 
     Parameters
     ----------
     path
         The ``vocab.json``.
     normalizer, pre_tokenizer
-        How text becomes words, if not as said.
+        How text becomes words, if not as above.
     manifest
-        The manifest beside them, which says that and more.
+        The manifest beside the files, which also specifies this.
 
     Raises
     ------
     StudioError
-        If a file cannot be read, is damaged, or the merges do not fit the vocabulary; the message names the line.
+        If a file cannot be read or is damaged, or the merges do not match the vocabulary; the message names the line.
     """
     part = read_json(path)
     vocab = part.ids()
     if not vocab:
-        raise part.refused("it holds no tokens")
+        raise part.refused("it contains no tokens")
     merges = _read_merges(merges_beside(Path(path)), vocab)
     if manifest is not None:
         return BpeTokenizer(
@@ -200,9 +200,9 @@ def _read_merges(path: str | os.PathLike[str], vocab: dict[str, int]) -> Sequenc
         line = line.removesuffix("\r")
         if line.startswith(_VERSION):
             continue
-        left, blank, right = line.partition(" ")
-        if not blank or " " in right:
-            fault = "this is not two symbols with a blank between"
+        left, space, right = line.partition(" ")
+        if not space or " " in right:
+            fault = "expected two symbols separated by a space"
         elif missing := [token for token in (left, right, left + right) if token not in vocab]:
             fault = f"{missing[0][:50]!r} is not in the vocabulary"
         else:
@@ -210,7 +210,7 @@ def _read_merges(path: str | os.PathLike[str], vocab: dict[str, int]) -> Sequenc
             continue
         raise StudioError(
             "{path}, line {line}: {fault}",
-            "Take both files from the same place.",
+            "Use two files that belong together.",
             path=name,
             line=number,
             fault=fault,
@@ -224,8 +224,8 @@ def _breaks_line(symbol: str) -> bool:
 
 def _no_line(symbol: str) -> StudioError:
     return StudioError(
-        "The symbol {token} cannot stand in merges.txt, which has a merge a line and a blank in the middle",
-        "Choose a pre-tokenizer that cuts words at such characters.",
+        "The symbol {token} cannot appear in merges.txt, which has one merge per line with a space in the middle",
+        "Choose a pre-tokenizer that splits words at such characters.",
         token=repr(symbol),
     )
 

@@ -1,12 +1,12 @@
-"""What a manifest says of the corpus: its files, how they were read, and the hash by which they are known again.
+"""What a manifest says about the corpus: its files, how they were read, and the hash that identifies them.
 
-A corpus of files has as its hash the SHA-256 of the SHA-256 digests (32 bytes each) of its files, in their order; a
-text that is in no file, the SHA-256 of its UTF-8 bytes. Files are hashed as they lie on the disk, compressed or not,
-and only while their size and time of change are those that they had before they were counted.
+The hash of a corpus of files is the SHA-256 of the SHA-256 digests (32 bytes each) of its files, in order; that of a
+text without a file, the SHA-256 of its UTF-8 bytes. Files are hashed as they are on disk, compressed or not, and only
+while their size and modification time are those from before they were counted.
 
-Manifests are published, and where files lie is no one's matter. A file in the folder above the manifest's, or anywhere
-below that, is named from the manifest's folder: ``../texts/a.txt``. Of any other only the name is left, of a URL all
-but its user, password and query.
+Manifests get published, and the location of files is private. A file in the parent of the manifest's folder, or
+anywhere below it, is named relative to the manifest's folder: ``../texts/a.txt``. Of any other file only the name is
+kept; of a URL, everything but user, password and query.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ _CHANGED = "the file was changed after it was counted"
 _REMOTE = "the file is behind a URL"
 _UNKNOWN = "it is not known what the file was when it was counted"
 MOST_FILES = 10_000
-"""A manifest names no more files, or it would be too large to be read; its hash is that of all of them."""
-_PIECE_BYTES = 1 << 20  # hashed at a time; the interpreter is free for others meanwhile
+"""A manifest names at most this many files, lest it become too large to read; the hash covers all files."""
+_PIECE_BYTES = 1 << 20  # hashed at a time, with the interpreter lock released
 
 
 @decodable
@@ -53,12 +53,11 @@ class RecordedFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     Attributes
     ----------
     path
-        As it was named, in a manifest as `published_path` says; bytes that are no text stand there as backslash
-        escapes.
+        The path as given, or in a manifest, as returned by `published_path`; undecodable bytes are backslash escapes.
     bytes
-        Its size when it was counted; None if that is not known.
+        Its size when it was counted; None if unknown.
     sha256
-        Of all its bytes, in hexadecimal; None if it is not known.
+        Digest of all its bytes, in hexadecimal; None if unknown.
     sha256_missing
         Why it is not known.
     """
@@ -73,7 +72,7 @@ class RecordedFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     sha256_missing: str = ""
 
     def file(self, path: str) -> CorpusFile:
-        """Return the file at `path`, to be read as this one was."""
+        """Return the file at `path`, with the reading options of this one."""
         return CorpusFile(path, self.kind, self.column, self.encoding, self.errors)
 
 
@@ -84,17 +83,17 @@ class CorpusRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     Attributes
     ----------
     sha256
-        The corpus hash, in hexadecimal; None if it is not known.
+        The corpus hash, in hexadecimal; None if unknown.
     sha256_of
         What it is the hash of.
     sha256_missing
         Why it is not known.
     files
-        The files, in the order in which they were read; none for a text, or if there are more than `MOST_FILES`.
+        The files, in reading order; none for a text, or if there are more than `MOST_FILES`.
     max_word_length
-        How many characters a word might have to be counted; None if that is not known.
+        The most characters a word could have to be counted; None if unknown.
     min_count
-        How often a word had to occur.
+        The least occurrences that a word needed.
     """
 
     sha256: str | None = None
@@ -106,22 +105,21 @@ class CorpusRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
 
 
 def noted_files(files: Iterable[CorpusFile]) -> list[CorpusReference]:
-    """Return files with their present size and time of change; to be called before they are counted."""
+    """Return files with their present size and modification time; call it before they are counted."""
     return [_noted(file) for file in files]
 
 
 def recorded_files(
     references: Iterable[CorpusReference], should_stop: Callable[[], bool] = lambda: False
 ) -> tuple[RecordedFile, ...]:
-    """Return what a manifest says of files, hashed now unless they have changed; failures are noted there, not raised.
+    """Return the records of files, hashed now unless they have changed; failures are recorded, not raised.
 
     Parameters
     ----------
     references
-        The files as they were before they were counted; where the hash is given it is worked out again only if the
-        file looks changed.
+        The files as they were before they were counted; a given hash is used unless the file looks changed.
     should_stop
-        Asked now and then; the hashes that are missing then are not worked out.
+        Called regularly; once it returns True, the remaining hashes are not computed.
     """
     return tuple(_recorded(reference, should_stop) for reference in references)
 
@@ -141,13 +139,13 @@ def record_of_files(files: tuple[RecordedFile, ...], *, max_word_length: int, mi
 
 
 def record_of_text(text: str, *, max_word_length: int) -> CorpusRecord:
-    """Return the record of a text that is in no file."""
+    """Return the record of a text without a file."""
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     return CorpusRecord(sha256=digest, sha256_of="text", sha256_missing="", max_word_length=max_word_length)
 
 
 def record_of_project(project: Project, should_stop: Callable[[], bool] = lambda: False) -> CorpusRecord:
-    """Return the record of the corpus that a project's training was learned from, its files hashed where they must be.
+    """Return the record of the corpus that a project's training was learned from, hashing files where necessary.
 
     Parameters
     ----------
@@ -162,7 +160,7 @@ def record_of_project(project: Project, should_stop: Callable[[], bool] = lambda
     if project.run.counts.statistics.is_partial:
         return CorpusRecord(sha256_missing=PARTIAL)
     if corpus.text is not None and not corpus.files:
-        # A text that is just what a file holds is that file, as on the command line.
+        # A text identical to a file's content counts as that file, as on the command line.
         if corpus.origin is not None and not corpus.is_edited:
             record = record_of_files(recorded_files([corpus.origin], should_stop), max_word_length=longest)
             if record.sha256 is not None:
@@ -172,7 +170,7 @@ def record_of_project(project: Project, should_stop: Callable[[], bool] = lambda
 
 
 def corpus_hash(digests: Iterable[str]) -> str:
-    """Return the hash of a corpus, in hexadecimal, from those of its files in order.
+    """Return the hash of a corpus, in hexadecimal, from the hashes of its files in order.
 
     >>> corpus_hash([hashlib.sha256(b"a").hexdigest()]) == hashlib.sha256(hashlib.sha256(b"a").digest()).hexdigest()
     True
@@ -181,7 +179,7 @@ def corpus_hash(digests: Iterable[str]) -> str:
 
 
 class HashingBeside:
-    """Hashes files in a thread of its own, which costs the rest of the program hardly any time.
+    """Hashes files in a background thread, at hardly any cost to the rest of the program.
 
     Parameters
     ----------
@@ -192,7 +190,7 @@ class HashingBeside:
     def __init__(self, references: Iterable[CorpusReference]) -> None:
         self._references = list(references)
         self._files: tuple[RecordedFile, ...] = ()
-        # A daemon: a program that is told to stop need not wait for it.
+        # A daemon: the program can exit without waiting for it.
         self._thread = threading.Thread(target=self._work, name="corpus hash", daemon=True)
         self._thread.start()
 
@@ -233,7 +231,7 @@ def _recorded(reference: CorpusReference, should_stop: Callable[[], bool]) -> Re
 
 
 def _digest(reference: CorpusReference, should_stop: Callable[[], bool]) -> tuple[str | None, str]:
-    """Return the hash of a file and why there is none."""
+    """Return the hash of a file, or the reason why there is none."""
     if is_url(reference.file.path):
         return None, _REMOTE
     if reference.size < 0 or reference.modified_ns < 0:
@@ -263,7 +261,7 @@ def _hashed(path: str, should_stop: Callable[[], bool]) -> str | None:
 
 
 def published_path(path: str, folder: str | os.PathLike[str] | None) -> str:
-    """Return a path as a manifest in `folder` names it; None is any folder.
+    """Return a path as a manifest in `folder` names it; None stands for any folder.
 
     >>> published_path("/home/ann/texts/a.txt", "/home/ann/out"), published_path("/home/ann/texts/a.txt", "/srv/out")
     ('../texts/a.txt', 'a.txt')
@@ -281,7 +279,7 @@ def published_path(path: str, folder: str | os.PathLike[str] | None) -> str:
         is_near = os.path.commonpath([above, place]) == above
     except ValueError:  # another drive
         return name
-    # Next to the root everything lies below the folder above.
+    # In a child of the root, everything lies below the parent folder.
     if not is_near or os.path.dirname(above) == above:
         return name
     return PurePath(os.path.relpath(place, own)).as_posix()
@@ -294,7 +292,7 @@ def published_record(record: CorpusRecord, folder: str | os.PathLike[str] | None
 
 
 def published_statistics(statistics: CorpusStatistics, folder: str | os.PathLike[str] | None) -> CorpusStatistics:
-    """Return what was read, with the files named as a manifest in `folder` names them."""
+    """Return statistics with the files named as a manifest in `folder` names them."""
     return dataclasses.replace(
         statistics,
         files=tuple(dataclasses.replace(file, name=published_path(file.name, folder)) for file in statistics.files),
@@ -306,9 +304,9 @@ def published_statistics(statistics: CorpusStatistics, folder: str | os.PathLike
 
 
 def places_of(file: RecordedFile, folder: str | os.PathLike[str]) -> Iterator[str]:
-    """Yield where a file that the manifest in `folder` names may be: as named, beside or above it, and here."""
+    """Yield where a file named by the manifest in `folder` may be: relative to it, its parent or the working folder."""
     if is_url(file.path) or file.path.startswith(("//", "\\\\")):
-        return  # a manifest may come from anywhere: nothing is fetched because it says so
+        return  # manifests are untrusted: nothing is fetched on their word
     own = os.path.abspath(folder)
     for start in (own, os.path.dirname(own), os.getcwd()):
         yield os.path.normpath(os.path.join(start, file.path))

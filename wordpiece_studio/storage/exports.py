@@ -1,6 +1,6 @@
-"""What of a training can be exported, which files that makes, and writing them with their manifest.
+"""What can be exported of a training, the files that an export consists of, and writing them with their manifest.
 
-Not here: the table of merges (`merge_table`), and how each format is written.
+Elsewhere: the table of merges (`merge_table`), and how each format is written.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ _COUNTS_CSV = "word-counts.csv"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Exported:
-    """What is exported: the state of a training after so many merges.
+    """What is exported: the state of a training at a step.
 
     Attributes
     ----------
     counts, config, history
         The training.
     step
-        After so many merges.
+        The number of merges.
     origin
         Where its words came from.
     """
@@ -67,24 +67,24 @@ class Exported:
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """The vocabulary after that many merges."""
+        """The vocabulary at the step."""
         return self.history.vocabulary(self.step)
 
     @property
     def tokenizer(self) -> Tokenizer:
-        """The tokenizer after that many merges."""
+        """The tokenizer at the step."""
         return Tokenizer(self.vocabulary, self.counts.normalizer, self.counts.pre_tokenizer)
 
 
 def names_of(kind: ExportKind, name: str = "") -> tuple[str, ...]:
-    """Return the names of the files that an export makes, the manifest last.
+    """Return the names of the files of an export, the manifest last.
 
     Parameters
     ----------
     kind
         What is exported.
     name
-        How the user calls it; a folder holds the same files whatever it is called.
+        The name chosen by the user; a folder contains the same files whatever its name.
 
     >>> names_of("vocabulary", "words.txt")
     ('words.txt', 'words.txt.card.json')
@@ -97,21 +97,21 @@ def names_of(kind: ExportKind, name: str = "") -> tuple[str, ...]:
 
 
 def default_name(kind: ExportKind, counts: WordCounts) -> str:
-    """Return what the file or folder may be called."""
+    """Return a default name for the file or folder."""
     if kind == "word-counts":
         return counts_name(counts)
     return VOCABULARY_FILE if kind == "vocabulary" else "bpe" if kind == "bpe" else "tokenizer"
 
 
 def counts_name(counts: WordCounts) -> str:
-    """Return the name of a table that can hold these words: lines with a tab, unless a word has one or a line break."""
+    """Return the name of a table for these words: tab-separated unless a word has a tab, a line break or the like."""
     text = "".join(counts.words)
     is_plain = not any(character in text for character in "\t\n\0") and not text.startswith("\ufeff")
     return COUNTS_FILE if is_plain else _COUNTS_CSV
 
 
 def why_not(kind: ExportKind, exported: Exported) -> StudioError | None:
-    """Return why something cannot be exported in a way; None if it probably can. Nothing is written."""
+    """Return why this kind of export is impossible; None if it probably is possible. Nothing is written."""
     try:
         if kind == "folder":
             reason = why_not_expressible(exported.tokenizer)
@@ -123,7 +123,7 @@ def why_not(kind: ExportKind, exported: Exported) -> StudioError | None:
                 return reason
         if kind == "vocabulary":
             vocabulary_bytes(exported.vocabulary.tokens)
-        normalizers.to_spec(exported.counts.normalizer)  # the manifest names them
+        normalizers.to_spec(exported.counts.normalizer)  # which the manifest contains
         pre_tokenizers.to_spec(exported.counts.pre_tokenizer)
     except StudioError as error:
         return error
@@ -131,7 +131,7 @@ def why_not(kind: ExportKind, exported: Exported) -> StudioError | None:
 
 
 def why_no_vocab_txt(exported: Exported) -> StudioError | None:
-    """Return why a tokenizer's folder is written without its ``vocab.txt``; None if it is not."""
+    """Return why a tokenizer's folder is written without ``vocab.txt``; None if it has one."""
     try:
         vocabulary_bytes(exported.vocabulary.tokens)
     except StudioError as error:
@@ -152,11 +152,11 @@ def manifest_of(
     Parameters
     ----------
     kind, exported, name
-        What is exported, and what its file is called.
+        What is exported, and the name of its file.
     parts
-        Of a table of merges: whether it holds all of them.
+        For a table of merges: whether it contains all of them.
     folder
-        Where the manifest is to be, see `make_manifest`.
+        The folder of the manifest, see `make_manifest`.
 
     Raises
     ------
@@ -187,14 +187,14 @@ def write_export(kind: ExportKind, exported: Exported, place: Path) -> None:
     kind
         What is exported.
     exported
-        The training, and after how many merges.
+        The training and the step.
     place
-        The folder, or the file; a folder is made if it is not there.
+        The folder or the file; a folder is created if it does not exist.
 
     Raises
     ------
     StudioError
-        If it cannot be expressed so, or a file cannot be written. What was there before is then unchanged.
+        If the format cannot express it, or a file cannot be written. Existing files are then unchanged.
     """
     counts = exported.counts
     if kind == "folder":
@@ -209,7 +209,7 @@ def write_export(kind: ExportKind, exported: Exported, place: Path) -> None:
             only=None if why_no_vocab_txt(exported) is None else "tokenizer.json",
         )
         return
-    check_tokenizer_is_not_torn(kind, place)
+    check_tokenizer_stays_whole(kind, place)
     manifest = manifest_of(kind, exported, place.name, folder=place if kind == "bpe" else place.parent)
     if kind == "word-counts":
         write_word_counts(place, counts, together=partial(with_side_manifest, manifest))
@@ -222,7 +222,7 @@ def write_export(kind: ExportKind, exported: Exported, place: Path) -> None:
         atomic_write_all({place.with_name(name): data for name, data in files.items()})
 
 
-def check_tokenizer_is_not_torn(kind: ExportKind, place: Path) -> None:
+def check_tokenizer_stays_whole(kind: ExportKind, place: Path) -> None:
     """Check that no file of a tokenizer's folder would be replaced while the others stay.
 
     Raises
@@ -235,7 +235,7 @@ def check_tokenizer_is_not_torn(kind: ExportKind, place: Path) -> None:
     is_part = kind == "bpe" or place.name in TOKENIZER_FILES
     if is_part and (found := next((name for name in others if (folder / name).exists()), None)):
         raise StudioError(
-            "{path} holds a tokenizer with a {name} that would not belong to the new files",
+            "{path} contains a tokenizer with a {name} that would not match the new files",
             "Choose another folder.",
             path=display_name(folder),
             name=found,

@@ -1,8 +1,8 @@
-"""Files that were written together, known by the SHA-256 in their manifest.
+"""Files that were written together, identified by the SHA-256 digests in their manifest.
 
-A process that is killed while it puts several files in place leaves a mixture of two saves, each file of which is
-whole: other settings with the same tokens, or new merges beside an old vocabulary. The manifest is put in place first
-and names the hash of every other file, so that such a mixture is noticed whichever file comes from which save.
+A process that is killed while it puts several files in place leaves a mixture of two saves, though each file is whole:
+different settings with the same tokens, or new merges beside an old vocabulary. The manifest is put in place first and
+has the hash of every other file, so that such a mixture is always detected.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 REPLACE_ADVICE = "Write to another place, or move that file away."
 _ADVICE = "Save again; or name the file to read, tokenizer.json or vocab.txt, instead of the folder."
-_ADVICE_BPE = "Save again; or move {manifest} away to have the files read without it."
+_ADVICE_BPE = "Save again; or move {manifest} away to read the files without it."
 _LARGEST_BYTES = 1 << 30  # nothing larger is read in these formats
 
 
 def with_manifest(manifest: Manifest, files: Mapping[str, bytes], name: str = MANIFEST_FILE) -> dict[str, bytes]:
-    """Return files by name, before them their manifest, which knows them by their hashes.
+    """Return files by name, preceded by their manifest with their hashes.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def with_manifest(manifest: Manifest, files: Mapping[str, bytes], name: str = MA
     files
         The contents of the files by name.
     name
-        What the manifest's file is called.
+        The name of the manifest file.
     """
     hashes = {file: hashlib.sha256(data).hexdigest() for file, data in files.items()}
     return {name: manifest_bytes(msgspec.structs.replace(manifest, file_sha256=hashes)), **files}
@@ -51,16 +51,16 @@ def with_manifest(manifest: Manifest, files: Mapping[str, bytes], name: str = MA
 def with_side_manifest(
     manifest: Manifest, path: str | os.PathLike[str], write: Callable[[BinaryIO], object]
 ) -> dict[str | os.PathLike[str], Content]:
-    """Return a file that stands alone, and its manifest beside it, which knows it by its hash.
+    """Return a single file and its manifest, which has its hash.
 
     Parameters
     ----------
     manifest
         The manifest, without hashes.
     path
-        Where the file is to be.
+        The path of the file.
     write
-        Writes it to the open file, which is empty.
+        Writes the content to the open, empty file.
     """
     hashes: dict[str, str] = {}
 
@@ -76,12 +76,12 @@ def with_side_manifest(
 
 
 def check_replaceable(path: str | os.PathLike[str]) -> None:
-    """Check that a file, if it is there, was written by this program and not changed since: its manifest knows it.
+    """Check that a file, if it exists, was written by this program and is unchanged, according to its manifest.
 
     Raises
     ------
     StudioError
-        If not; or if that cannot be determined.
+        If not, or if this cannot be determined.
     """
     place = Path(path)
     if not os.path.lexists(place):
@@ -102,23 +102,23 @@ def check_replaceable(path: str | os.PathLike[str]) -> None:
         is_known = False
     if not is_known:
         raise StudioError(
-            "{path} was not written by this program, or was changed since",
+            "{path} was not written by this program, or has been changed since",
             REPLACE_ADVICE,
             path=display_name(path),
         )
 
 
 def check_together(manifest_path: Path, manifest: Manifest, names: Collection[str]) -> None:
-    """Check that the files beside a manifest are those that were written with it.
+    """Check that the files beside a manifest are the ones written with it.
 
-    Line ends that a tool made Windows' are no difference.
+    Line ends that a tool converted to CR LF are ignored.
 
     Parameters
     ----------
     manifest_path, manifest
-        The manifest, and where it is.
+        The manifest and its path.
     names
-        Which files are read; nothing else is looked at, as a manifest may come from anywhere.
+        The files to read; nothing else is touched, since a manifest may come from anywhere.
 
     Raises
     ------
@@ -139,7 +139,7 @@ def check_together(manifest_path: Path, manifest: Manifest, names: Collection[st
         data = small_file_bytes(path, _LARGEST_BYTES, "a tokenizer", "Save again.")
         if digest not in (_hash(data), _hash(data.replace(b"\r\n", b"\n"))):
             raise StudioError(
-                "{path} is not the file that was written together with {manifest}: it was changed since, or saving was "
+                "{path} is not the file that was written together with {manifest}: it has changed since, or saving was "
                 "interrupted",
                 _ADVICE_BPE if manifest.kind == "bpe" else _ADVICE,
                 path=display_name(path),

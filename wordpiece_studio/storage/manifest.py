@@ -1,8 +1,7 @@
-"""The reproducibility manifest: how text is read, and all that is needed to make the exported files again.
+"""The reproducibility manifest: how text is read, and everything needed to reproduce the exported files.
 
-In a folder it is ``wordpiece-studio.json``. A file that stands alone has it beside it, ``merges.csv.card.json``.
-Not here: the vocabulary itself (`vocab_txt`), the files of other programs (`huggingface`), making them again
-(`storage.verification`).
+In a folder, it is ``wordpiece-studio.json``; beside a single file, ``merges.csv.card.json``. Elsewhere: the vocabulary
+itself (`vocab_txt`), the files of other programs (`huggingface`), reproducing them (`storage.verification`).
 """
 
 from __future__ import annotations
@@ -38,53 +37,53 @@ if TYPE_CHECKING:
 MANIFEST_FILE = "wordpiece-studio.json"
 SIDE_SUFFIX = ".card.json"
 FORMAT = 2
-"""1 knew neither the number of merges nor where the words came from; both are read."""
+"""Format 1 had neither the number of merges nor the origin of the words; both formats can be read."""
 _LARGEST_BYTES = 12 << 20  # it names up to `MOST_FILES` files
-_LARGEST_STEPS_BYTES = 1 << 20  # of a normalizer or pre-tokenizer, which may be any JSON as far as is known here
-_MOST_FIGURES = 1000  # files of which the manifest says how many lines and words they have
+_LARGEST_STEPS_BYTES = 1 << 20  # of a normalizer or pre-tokenizer, which may be any JSON here
+_MOST_FIGURES = 1000  # files for which the manifest has the numbers of lines and words
 
 ManifestKind = Literal["tokenizer", "vocabulary", "bpe", "merges", "word-counts", "ids"]
 
 
 class ManifestCorpus(CorpusRecord, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Where the words came from, and which they were."""
+    """Where the words came from, and what identifies them."""
 
     distinct_words: int
     words: int
     word_counts_sha256: str
-    # For people to read; nothing is built of it, so that it may be any JSON.
+    # For people to read; it is never interpreted, so it may be any JSON.
     statistics: msgspec.Raw = msgspec.field(default_factory=lambda: msgspec.Raw(b"{}"))
 
 
 @decodable
 class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What is known about exported files besides what stands in them.
+    """What is known about exported files beyond their content.
 
     Attributes
     ----------
     format, program
         The version of this structure, and who wrote it.
     kind, files
-        What was exported, and under which names; a tokenizer's folder needs no names.
+        What was exported, and the file names; a tokenizer's folder needs none.
     file_sha256
-        The SHA-256, in hexadecimal, of the files that were written together with the manifest, by name; see
-        `files_together`. Empty where that is not noted.
+        The SHA-256, in hexadecimal, of the files written together with the manifest, by name; see `files_together`.
+        Empty if not recorded.
     normalizer, pre_tokenizer
-        What ``normalizers.to_spec`` and ``pre_tokenizers.to_spec`` give.
+        The results of ``normalizers.to_spec`` and ``pre_tokenizers.to_spec``.
     max_word_length
-        A word of more characters is unknown as a whole.
+        A word of more characters is unknown.
     vocabulary_size, vocabulary_sha256
-        See `vocabulary_digest`; 0 and None where words were exported and nothing was trained.
+        See `vocabulary_digest`; 0 and None if words were exported without training.
     training
-        ``TrainingConfig.to_dict``, if it is known how the vocabulary was made.
+        ``TrainingConfig.to_dict``, if known.
     merges
-        After how many merges it was like this; None if that is not known.
+        The number of merges made; None if unknown.
     parts
-        Which merges stand in a table of them: all, or some that were filtered or sorted.
+        Which merges a table of merges contains: all, or some that were filtered or sorted.
     corpus
         Where the words came from.
     versions
-        The versions of what took part, and the platform.
+        The versions of everything involved, and the platform.
     """
 
     format: int
@@ -111,7 +110,7 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
 @decodable
 class _Head(msgspec.Struct, frozen=True):
-    """What every manifest begins with, of whatever version."""
+    """The fields that a manifest of any version has."""
 
     format: int
     program: str = "another program"
@@ -121,12 +120,12 @@ class _Head(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """How a vocabulary came about, besides settings and word counts.
+    """How a vocabulary was made, besides settings and word counts.
 
     Attributes
     ----------
     merges
-        After how many merges it was like this; None if that is not known.
+        The number of merges made; None if unknown.
     corpus
         Where the words came from.
     """
@@ -156,12 +155,12 @@ def make_manifest(
     vocabulary, normalizer, pre_tokenizer, max_word_length
         The tokenizer.
     config, counts, origin
-        How the vocabulary was trained and on what, as far as that is known.
+        How the vocabulary was trained and on what, as far as known.
     kind, files, parts
         What is exported, see `Manifest`.
     folder
-        Where the manifest is to be: files of the corpus that are near are named from there, others by their name alone,
-        see `corpus_record`.
+        The folder of the manifest: nearby corpus files are named relative to it, others by name alone, see
+        `corpus_record`.
 
     Raises
     ------
@@ -214,7 +213,7 @@ def make_counts_manifest(
 
 
 def side_manifest(path: str | os.PathLike[str]) -> Path:
-    """Return where the manifest of a file that stands alone is.
+    """Return the path of the manifest of a single file.
 
     >>> side_manifest("out/merges.csv").name
     'merges.csv.card.json'
@@ -225,7 +224,7 @@ def side_manifest(path: str | os.PathLike[str]) -> Path:
 
 @cache
 def present_versions() -> dict[str, str]:
-    """Return the versions of all that takes part in a training here."""
+    """Return the versions of everything involved in training here."""
     libraries = {name: importlib.metadata.version(name) for name in ("numba", "regex")}
     return {
         "wordpiece-studio": __version__,
@@ -256,7 +255,7 @@ def read_manifest(path: Path) -> Manifest:
                 program=head.program,
             )
         if max(len(bytes(head.normalizer)), len(bytes(head.pre_tokenizer))) > _LARGEST_STEPS_BYTES:
-            raise msgspec.ValidationError("normalizer or pre-tokenizer are too large")
+            raise msgspec.ValidationError("normalizer or pre-tokenizer is too large")
         manifest = msgspec.json.decode(data, type=Manifest)
         if manifest.format < 1:
             raise msgspec.ValidationError(f"there is no format {manifest.format}")
@@ -271,19 +270,19 @@ def read_manifest(path: Path) -> Manifest:
 
 
 def manifest_bytes(manifest: Manifest) -> bytes:
-    """Return the content of the file of a manifest.
+    """Return the content of a manifest's file.
 
     Raises
     ------
     StudioError
-        If it holds half a character.
+        If it contains half a character.
     """
     try:
         return msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n"
     except UnicodeEncodeError as error:
         raise StudioError(
-            "The settings hold half a character (U+{code:04X}), which cannot be written",
-            "Remove it from the special tokens, the prefix, the suffix and what is removed from the text.",
+            "The settings contain half a character (U+{code:04X}), which cannot be written",
+            "Remove it from the special tokens, the prefix, the suffix and the characters removed from the text.",
             code=ord(error.object[error.start]),
         ) from None
 

@@ -1,10 +1,10 @@
-r"""The merges of a training as a table: csv, jsonl or parquet, by the file's ending. Written in slices, read whole.
+r"""The merges of a training as a table: csv, jsonl or parquet, by file extension. Written in slices, read at once.
 
-The columns are those of `MERGE_COLUMNS`. Jsonl and parquet hold the tokens as they are. Csv is what people open in a
-spreadsheet, which would obey a token such as ``=A1``: there it begins with a byte order mark, and a token that begins
-with ``=``, ``+``, ``-``, ``@``, a tab, a line end, a wide form of these signs or an apostrophe has an apostrophe before
-it. `read_merge_table` takes it away again, so every file reads back exactly. Beside the table a manifest may say how it
-was made, see `manifest`.
+The columns are those of `MERGE_COLUMNS`. Jsonl and parquet contain the tokens unchanged. People open csv in a
+spreadsheet, which would execute a token such as ``=A1``: so the file begins with a byte order mark, and a token that
+begins with ``=``, ``+``, ``-``, ``@``, a tab, a line end, a wide form of these signs or an apostrophe gets an
+apostrophe before it. `read_merge_table` removes it again, so every file reads back exactly. A manifest beside the table
+may say how it was made, see `manifest`.
 """
 
 from __future__ import annotations
@@ -43,17 +43,17 @@ if TYPE_CHECKING:
 _TOKENS = {"left": "left_id", "right": "right_id", "token": "new_id"}
 _NUMBERS = ("pair_frequency", "left_frequency", "right_frequency", "value", "ties")
 MERGE_COLUMNS = ("step", *_TOKENS, *_NUMBERS, "vocabulary_size", "symbols_after", "words_touched", "is_new")
-"""As in :class:`~wordpiece_studio.training.engine.Merge`; and after the merge the size of the vocabulary and the
-number of symbols in the corpus, and how many distinct words it changed."""
+"""As in :class:`~wordpiece_studio.training.engine.Merge`, plus the vocabulary size and the number of symbols in the
+corpus after the merge, and how many distinct words it changed."""
 KINDS = ("csv", "jsonl", "parquet")
 
-_ROWS = 256  # written together, so that no other thread waits long
-_GROUP_PARTS = 256  # of these rows stand together in a parquet file
+_ROWS = 256  # written at once, so that no other thread waits long
+_GROUP_PARTS = 256  # such slices per row group of a parquet file
 _ADVICE = "Read a table that was exported here."
 
 
 class NotWanted(Exception):
-    """The table is not wanted any more."""
+    """The table is no longer wanted."""
 
 
 def merge_columns(
@@ -64,9 +64,9 @@ def merge_columns(
     Parameters
     ----------
     steps
-        Steps from 1, shape (n_rows,), in the order wanted.
+        Steps from 1, shape (n_rows,), in the desired order.
     words_touched
-        How many distinct words each merge of the history changed, if that is known already: int64.
+        How many distinct words each merge of the history changed, if already known: int64.
     """
     rows = steps - 1
     columns: Columns = {"step": steps.tolist()}
@@ -88,12 +88,12 @@ def merge_columns(
 def merge_parts(
     history: MergeHistory, steps: NDArray[np.int64], should_stop: Callable[[], bool] = lambda: False
 ) -> Iterator[Columns]:
-    """Yield what `merge_columns` returns, some rows at a time, so that no other thread waits long.
+    """Yield the result of `merge_columns`, some rows at a time, so that no other thread waits long.
 
     Raises
     ------
     NotWanted
-        If `should_stop` says so.
+        If `should_stop` returns True.
     """
     words_touched = _words_touched(history, should_stop) if len(steps) > _ROWS else None
     for start in range(0, len(steps), _ROWS):
@@ -111,22 +111,22 @@ def write_merge_table(
     report: Callable[[int, int], None] | None = None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> bool:
-    """Write merges to a file; return whether it was written, which it is not if `should_stop` says so.
+    """Write merges to a file; return False if `should_stop` prevented it.
 
     Parameters
     ----------
     steps
-        Which, from 1, in the order wanted: int64, shape (n_rows,); None for all in order.
+        The steps, from 1, in the desired order: int64, shape (n_rows,); None for all in order.
     manifest
-        How the merges came about, to be written beside the table; both files or none.
+        The manifest to write beside the table; both files are written or neither.
     report
-        Receives how many rows are written, and of how many.
+        Called with the number of rows written and the total.
 
     Raises
     ------
     StudioError
-        If the name ends in none of `KINDS`, pyarrow is needed and not there, or the file cannot be written. What was
-        there before is then unchanged, as when stopped.
+        If the extension is not among `KINDS`, pyarrow is needed but missing, or the file cannot be written. An existing
+        file is then unchanged, as it is when stopped.
     """
     name, kind = display_name(path), kind_of_merge_table(path)
     wanted = np.arange(1, len(history) + 1) if steps is None else steps
@@ -154,12 +154,12 @@ def write_merge_table(
 
 
 def read_merge_table(path: Place) -> dict[str, list[str] | NDArray[Any]]:
-    """Return the columns of a table that was written here, by name: tokens as a list, numbers as arrays.
+    """Return the columns of a table written by this module, by name: tokens as lists, numbers as arrays.
 
     Raises
     ------
     StudioError
-        If there is no such file, it cannot be read, or it is no such table.
+        If the file does not exist, cannot be read, or is not such a table.
     """
     name, kind = display_name(path), kind_of_merge_table(path)
     try:
@@ -168,16 +168,16 @@ def read_merge_table(path: Place) -> dict[str, list[str] | NDArray[Any]]:
     except OSError as error:
         raise StudioError("{path} cannot be read: {reason}", path=name, reason=error.strerror or error) from error
     except (ValueError, KeyError, TypeError, OverflowError, csv.Error) as error:
-        raise StudioError("{path} is no table of merges: {reason}", _ADVICE, path=name, reason=error) from error
+        raise StudioError("{path} is not a table of merges: {reason}", _ADVICE, path=name, reason=error) from error
 
 
 def kind_of_merge_table(path: Place) -> str:
-    """Return which of `KINDS` a file's name ends in.
+    """Return which of `KINDS` a file's extension is.
 
     Raises
     ------
     StudioError
-        If it is none of them.
+        If it is not among them.
     """
     kind = Path(path).suffix.lower().removeprefix(".")
     if kind not in KINDS:
@@ -193,13 +193,13 @@ def check_merge_table_place(path: Place) -> None:
     Raises
     ------
     StudioError
-        As `write_merge_table`, as far as it can be known before.
+        As `write_merge_table`, as far as it can be known in advance.
     """
     if kind_of_merge_table(path) == "parquet":
         load_pyarrow(display_name(path))
     folder = Path(path).parent
-    if not os.path.exists(folder):  # False too for a name that no system takes
-        raise StudioError("The folder {path} does not exist", "Make it first.", path=display_name(folder))
+    if not os.path.exists(folder):  # also False for an invalid name
+        raise StudioError("The folder {path} does not exist", "Create it first.", path=display_name(folder))
     check_folder(folder)
 
 

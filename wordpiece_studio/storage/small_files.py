@@ -1,6 +1,6 @@
-"""Files that are read at once: no larger than sensible and, where they are text, UTF-8.
+"""Files that are read at once: of limited size and, if they are text, in UTF-8.
 
-Not here: a corpus, which is read piece by piece (`corpus.files`).
+A corpus, in contrast, is read piece by piece (`corpus.files`).
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ def small_file_bytes(
     Parameters
     ----------
     path
-        Where it is.
+        The path of the file.
     most_bytes
-        How many it may have.
+        The largest size.
     what, advice
-        For the message about one that has more: what it should be, such as ``"a vocabulary"``, and what to do.
+        For the message about a larger file: what it should be, such as ``"a vocabulary"``, and what to do.
 
     Raises
     ------
     StudioError
-        If it has more, cannot be read or is no regular file.
+        If it is larger, cannot be read or is not a regular file.
     """
     size = regular_file_status(path).st_size
     if size <= most_bytes:
         try:
             with open(path, "rb") as file:
-                data = file.read(size + 1)  # for as many bytes as are asked for, memory is taken
-                if len(data) > size:  # it has grown, or is one that the system makes up as it is read
+                data = file.read(size + 1)  # allocates as much memory as it is asked to read
+                if len(data) > size:  # it has grown, or the system generates it on reading
                     data += file.read(most_bytes + 1 - len(data))
         except OSError as error:
             raise unreadable(path, error) from error
@@ -52,12 +52,12 @@ def small_file_bytes(
 
 
 def utf8_text(data: bytes, path: str | os.PathLike[str]) -> str:
-    """Return the text that the file at `path` holds as `data`.
+    """Return the text of `data`, the content of the file at `path`.
 
     Raises
     ------
     StudioError
-        If it is not UTF-8, naming the line, and the byte, counted from 0.
+        If it is not UTF-8; names the line, and the byte, counted from 0.
     """
     try:
         return data.decode("utf-8")

@@ -1,7 +1,7 @@
-"""A folder that holds a tokenizer, in all the files that other programs take.
+"""Writing a tokenizer to a folder, in all the files that other programs use.
 
-``vocab.txt``; ``tokenizer.json`` with what `transformers` wants beside it; and ``wordpiece-studio.json``, the manifest,
-which says how text is read and how the vocabulary was made. Not here: reading it (`tokenizer_loading`).
+``vocab.txt``; ``tokenizer.json`` with what `transformers` needs beside it; and ``wordpiece-studio.json``, the manifest,
+which says how text is read and how the vocabulary was made. `tokenizer_loading` reads them.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.config import TrainingConfig
 
 TOKENIZER_FILES = (VOCABULARY_FILE, TOKENIZER_FILE, CONFIG_FILE, SPECIAL_TOKENS_FILE)
-"""The files of a tokenizer, but for the manifest; a reader takes them together."""
+"""The files of a tokenizer except the manifest; readers use them together."""
 Only = Literal["vocab.txt", "tokenizer.json"]
 
 _READ_TOGETHER = {*TOKENIZER_FILES, "added_tokens.json"}
-"""What a reader would mix up with the files that are written."""
+"""Files that a reader would combine with those written."""
 
 
 def save_directory(
@@ -60,26 +60,26 @@ def save_directory(
     origin: Origin | None = None,
     only: Only | None = None,
 ) -> None:
-    """Write a tokenizer into a folder, which is made if it is not there: all files or none.
+    """Write a tokenizer to a folder, which is created if it does not exist: all files or none.
 
     Parameters
     ----------
     folder
-        Where to; files of other names in it are left alone.
+        The target folder; files with other names in it are left alone.
     vocabulary, normalizer, pre_tokenizer, max_word_length
-        The tokenizer; a word of more characters is unknown as a whole.
+        The tokenizer; a word of more characters is unknown.
     config, counts, origin
-        How the vocabulary was trained and on what, to be noted.
+        How the vocabulary was trained and on what, for the manifest.
     only
-        Leave out what cannot be written: ``"vocab.txt"``, all that goes with ``tokenizer.json``;
-        ``"tokenizer.json"``, the ``vocab.txt``. The manifest is always written.
+        Leave out files that cannot be written: ``"vocab.txt"`` omits ``tokenizer.json`` and what belongs to it;
+        ``"tokenizer.json"`` omits ``vocab.txt``. The manifest is always written.
 
     Raises
     ------
     StudioError
-        If a file cannot hold the tokenizer exactly, naming the reason and what can be written instead; if what would
-        be written does not read back as the same; if a file stays in the folder that does not belong to these; or if
-        one cannot be written. The folder then holds what it did before.
+        If a file cannot express the tokenizer exactly, with the reason and an alternative; if the output would not read
+        back as the same; if a foreign file would remain in the folder and be read with these; or if a file cannot be
+        written. The folder is then unchanged.
     """
     tokenizer = Tokenizer(vocabulary, normalizer, pre_tokenizer, max_word_length=max_word_length)
     files = tokenizer_files(tokenizer, checked_only(only))
@@ -100,7 +100,7 @@ def save_directory(
 
 
 def checked_only(name: str | None) -> Only | None:
-    """Return which file is to be written alone, if one is.
+    """Return the file to write alone, if any.
 
     Raises
     ------
@@ -108,12 +108,12 @@ def checked_only(name: str | None) -> Only | None:
         If there is no such choice.
     """
     if name not in (None, *get_args(Only)):
-        raise StudioError("There is no file {name} to write alone", "Write vocab.txt or tokenizer.json.", name=name)
+        raise StudioError("{name} cannot be written alone", "Write vocab.txt or tokenizer.json.", name=name)
     return cast("Only | None", name)
 
 
 def tokenizer_files(tokenizer: Tokenizer, only: Only | None = None) -> dict[str, bytes]:
-    """Return the contents of the files of a tokenizer by name, but for the manifest; each was read back and compared.
+    """Return the contents of a tokenizer's files by name, except the manifest; each was read back and compared.
 
     Raises
     ------
@@ -131,20 +131,20 @@ def tokenizer_files(tokenizer: Tokenizer, only: Only | None = None) -> dict[str,
 
 
 def check_saving(tokenizer: Tokenizer, folder: str | os.PathLike[str], only: Only | None = None) -> None:
-    """Check before a training what would stand in the way of `save_directory` after it.
+    """Check before a training whether `save_directory` will be possible after it.
 
     Parameters
     ----------
     tokenizer
-        Its vocabulary may be the one that the training begins with: a token that cannot stand in a ``vocab.txt`` ends
-        in a symbol that cannot either, or holds one.
+        Its vocabulary may be the initial one of the training: a token that cannot appear in a ``vocab.txt`` ends in, or
+        contains, a symbol that cannot either.
     folder, only
         As for `save_directory`.
 
     Raises
     ------
     StudioError
-        If something does.
+        If it will not.
     """
     if only != VOCABULARY_FILE:
         reason = why_not_expressible(tokenizer)
@@ -156,37 +156,37 @@ def check_saving(tokenizer: Tokenizer, folder: str | os.PathLike[str], only: Onl
 
 
 def written_names(only: Only | None) -> set[str]:
-    """Return the names of the files that `tokenizer_files` gives."""
+    """Return the names of the files that `tokenizer_files` returns."""
     if only is None:
         return {*TOKENIZER_FILES}
     return {VOCABULARY_FILE} if only == VOCABULARY_FILE else {*TOKENIZER_FILES} - {VOCABULARY_FILE}
 
 
 def _check_no_other_files(folder: str | os.PathLike[str], written: Iterable[str]) -> None:
-    """Check that no file stays in a folder that a reader would take for a part of this tokenizer.
+    """Check that no file in a folder will remain that a reader would take for a part of this tokenizer.
 
     Raises
     ------
     StudioError
-        If one does, naming it.
+        If one will; names it.
     """
     for name in sorted(_READ_TOGETHER.difference(written)):
         path = Path(folder) / name
         if os.path.lexists(path):
             raise StudioError(
-                "{path} would stay, and does not belong to what is to be written",
+                "{path} would remain, but does not belong to the files to be written",
                 "Choose another folder, or move that file away.",
                 path=display_name(path),
             )
 
 
 def _check_read_back(files: Mapping[str, bytes], vocabulary: Vocabulary) -> None:
-    """Check that other readers than those of this program find the same tokens under the same ids.
+    """Check that readers other than this program's find the same tokens under the same ids.
 
     Raises
     ------
     StudioError
-        If not, naming the file.
+        If not; names the file.
     """
     tokens = vocabulary.tokens
     if VOCABULARY_FILE in files:
@@ -200,7 +200,7 @@ def _check_read_back(files: Mapping[str, bytes], vocabulary: Vocabulary) -> None
 
 
 def _json_vocabulary(data: bytes) -> object:
-    """Return what stands under ``model.vocab``, as pairs in their order; None if that cannot be found."""
+    """Return the pairs in ``model.vocab``, in order; None if it cannot be found."""
     try:
         found: Any = json.loads(data, object_pairs_hook=list)
         return dict(dict(found)["model"])["vocab"]
@@ -210,7 +210,7 @@ def _json_vocabulary(data: bytes) -> object:
 
 def _not_the_same(name: str) -> StudioError:
     return StudioError(
-        "What was to be written as {name} does not read back as the same vocabulary",
-        "Nothing was written, and what was there before is unchanged. This is a fault of the Studio: report it.",
+        "The intended {name} does not read back as the same vocabulary",
+        "Nothing was written, and existing files are unchanged. This is a bug in the Studio: please report it.",
         name=name,
     )

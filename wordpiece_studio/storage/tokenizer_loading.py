@@ -1,7 +1,7 @@
-"""A tokenizer from files: a folder or one of the files in it, ours or other programs'.
+"""Loading a tokenizer from a folder or from a single file, whether ours or other programs'.
 
-What the files of a folder say must agree: where two of them contradict each other, neither is chosen. Not here: how
-the single files are read (`vocab_txt`, `bpe_files`, `manifest`, and those in `huggingface`).
+The files of a folder must agree: if two of them contradict each other, neither is chosen. The single files are read by
+`vocab_txt`, `bpe_files`, `manifest`, and the modules in `huggingface`.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 
     AnyTokenizer = Tokenizer | BpeTokenizer | ImportedTokenizer
     Steps = tuple[str | Normalizer | None, str | PreTokenizer | None]
-    """The normalizer and the pre-tokenizer that were asked for, or None."""
+    """The requested normalizer and pre-tokenizer, or None."""
 
 KNOWN_FILES = (TOKENIZER_FILE, VOCABULARY_FILE, VOCAB_JSON_FILE)
-"""Any of these makes a folder one that a tokenizer can be loaded from."""
+"""A folder with any of these is one that a tokenizer can be loaded from."""
 
 _SPECIAL = re.compile(r"\[.+\]|<.+>", re.DOTALL)  # [unused1] too
 
@@ -55,25 +55,24 @@ def load_tokenizer(
     ----------
     path
         A folder that the Studio or `transformers` wrote; or a ``tokenizer.json``, a ``wordpiece-studio.json``, a
-        ``vocab.json`` with its ``merges.txt`` beside it, a ``.model`` of SentencePiece, or a file with one token a
-        line. Beside a ``vocab.txt`` its settings are found too. Without them it is guessed from the tokens whether text
-        is read as cased or as uncased BERT reads it, and `Tokenizer.is_normalizer_guessed` says so. (`transformers`
-        does not guess: where nothing else is said, its BertTokenizer lower-cases.)
+        ``vocab.json`` with its ``merges.txt`` beside it, a SentencePiece ``.model``, or a file with one token per line.
+        For a ``vocab.txt``, settings beside it are found too. Without settings, the tokens decide whether text is read
+        like cased or uncased BERT, and `Tokenizer.is_normalizer_guessed` is set. (`transformers` does not guess: its
+        BertTokenizer lower-cases by default.)
     normalizer, pre_tokenizer
-        What to use instead of the settings'; None means the settings'. ``"none"`` is the normalizer that changes
-        nothing.
+        What to use instead of the settings; None means the settings. ``"none"`` is the normalizer that changes nothing.
 
     Returns
     -------
     Tokenizer, BpeTokenizer or ImportedTokenizer
-        The second for byte pair encoding as the Studio trains it. The third for other people's BPE and Unigram, and for
-        WordPiece with what the Studio's vocabularies do not have, such as holes between the ids: the library that made
-        it tokenizes, and that is all.
+        The second for byte pair encoding as the Studio trains it. The third for foreign BPE and Unigram models, and for
+        WordPiece with features that the Studio's vocabularies lack, such as gaps between ids: it only tokenizes, using
+        the library that made it.
 
     Raises
     ------
     StudioError
-        If a file is missing, damaged or asks for what cannot be done here exactly, or two files contradict each other.
+        If a file is missing, damaged or requires what cannot be done exactly here, or two files contradict each other.
     """
     given, steps = Path(path), (normalizer, pre_tokenizer)
     if given.is_dir():
@@ -96,7 +95,7 @@ def load_wordpiece_tokenizer(
     normalizer: str | Normalizer | None = None,
     pre_tokenizer: str | PreTokenizer | None = None,
 ) -> Tokenizer:
-    """Return what `load_tokenizer` returns if it is a WordPiece vocabulary of the kind that the Studio makes.
+    """Return the result of `load_tokenizer` if it is a WordPiece vocabulary such as the Studio makes.
 
     Raises
     ------
@@ -108,24 +107,24 @@ def load_wordpiece_tokenizer(
         return tokenizer
     if isinstance(tokenizer, ImportedTokenizer) and tokenizer.kind == "WordPiece" and tokenizer.has_holes:
         raise StudioError(
-            "{path} cannot be taken apart or written as a vocab.txt: its ids have holes, and the line of a vocab.txt "
-            "is the id",
+            "{path} cannot be inspected or written as a vocab.txt: its ids have gaps, and the line number in a "
+            "vocab.txt is the id",
             "Tokenize with the tokenizer.json itself, which keeps the ids.",
             path=display_name(path),
         )
     raise StudioError(
-        "{path} holds a {kind} model that can only be tokenized with and compared, not taken apart here",
-        "Use wordpiece-studio tokenize, or load_tokenizer of the library.",
+        "{path} contains a {kind} model, which can only be used to tokenize and compare, not inspected here",
+        "Use wordpiece-studio tokenize, or the library's load_tokenizer.",
         path=display_name(path),
         kind=tokenizer.kind,
     )
 
 
 def _from_folder(folder: Path, steps: Steps) -> AnyTokenizer:
-    there = [name for name in KNOWN_FILES if (folder / name).exists()]
-    if TOKENIZER_FILE in there:
+    found = [name for name in KNOWN_FILES if (folder / name).exists()]
+    if TOKENIZER_FILE in found:
         tokenizer = read_tokenizer_json(folder / TOKENIZER_FILE)
-        if VOCABULARY_FILE in there:
+        if VOCABULARY_FILE in found:
             _check_same_vocabulary(folder, tokenizer)
         configuration = _configuration(folder)
         if configuration is not None:
@@ -136,25 +135,25 @@ def _from_folder(folder: Path, steps: Steps) -> AnyTokenizer:
             _check_manifest(folder, tokenizer)
             check_together(folder / MANIFEST_FILE, read_manifest(folder / MANIFEST_FILE), TOKENIZER_FILES)
         return _with_steps(tokenizer, steps, display_name(folder / TOKENIZER_FILE))
-    if VOCABULARY_FILE in there:
+    if VOCABULARY_FILE in found:
         return _from_vocabulary(folder / VOCABULARY_FILE, steps, is_strict=True)
-    if VOCAB_JSON_FILE in there:
+    if VOCAB_JSON_FILE in found:
         return _from_bpe_files(folder / VOCAB_JSON_FILE, steps)
     raise StudioError(
-        "There is no tokenizer in {path}: neither a tokenizer.json nor a vocab.txt nor a vocab.json",
+        "There is no tokenizer in {path}: no tokenizer.json, vocab.txt or vocab.json",
         "Choose the folder that a tokenizer was saved in.",
         path=display_name(folder),
     )
 
 
 def _from_vocabulary(path: Path, steps: Steps, *, is_strict: bool) -> Tokenizer:
-    """Return the tokenizer of a ``vocab.txt``; strictly, what stands beside it must belong to it."""
+    """Return the tokenizer of a ``vocab.txt``; with `is_strict`, the manifest beside it must belong to it."""
     tokens = read_vocabulary(path)
-    own_manifest = side_manifest(path)  # of a file that was exported alone
+    own_manifest = side_manifest(path)  # of a file exported alone
     manifest_path = own_manifest if own_manifest.is_file() else path.parent / MANIFEST_FILE
     manifest = read_manifest(manifest_path) if manifest_path.is_file() else None
     if manifest is not None and manifest.vocabulary_sha256 != vocabulary_digest(tokens):
-        # One that is about this file says how text was read; reading it otherwise is for the user to decide.
+        # A manifest of this very file says how text was read; only the user may decide to read it differently.
         is_about_it = manifest_path == own_manifest or (path.name == VOCABULARY_FILE and manifest.kind == "tokenizer")
         if is_strict or (is_about_it and None in steps):
             raise _foreign_manifest(manifest_path, display_name(path.name))
@@ -178,8 +177,8 @@ def _from_vocabulary(path: Path, steps: Steps, *, is_strict: bool) -> Tokenizer:
 def guessed_normalizer(tokens: Sequence[str]) -> str:
     """Return the name of the normalizer that BERT's tokens were probably learned with.
 
-    Uncased if they have lower-case letters and no capitals, special tokens apart; and with accents kept if they have
-    any, or Hangul in whole syllables, which would never be found otherwise.
+    Uncased if they have lower-case letters and no capitals, apart from special tokens; keeping accents if they have
+    any, or whole Hangul syllables, which would otherwise never match.
 
     >>> guessed_normalizer(["[UNK]", "hug", "##s"]), guessed_normalizer(["[UNK]", "Hug", "##s"])
     ('bert-uncased', 'bert-cased')
@@ -223,14 +222,14 @@ def _from_bpe_files(path: Path, steps: Steps) -> BpeTokenizer | ImportedTokenize
 
 
 def _with_steps(tokenizer: Tokenizer | ImportedTokenizer, steps: Steps, name: str) -> Tokenizer | ImportedTokenizer:
-    """Return a tokenizer with other steps before it, if other ones are asked for."""
+    """Return a tokenizer with the requested normalizer and pre-tokenizer, if any."""
     normalizer, pre_tokenizer = steps
     if normalizer is None and pre_tokenizer is None:
         return tokenizer
     if isinstance(tokenizer, ImportedTokenizer):
         raise StudioError(
-            "{path} says itself how its text becomes words, which its {kind} model depends on",
-            "Leave the normalizer and the pre-tokenizer out.",
+            "{path} itself specifies how text becomes words, and its {kind} model depends on that",
+            "Omit the normalizer and the pre-tokenizer.",
             path=name,
             kind=tokenizer.kind,
         )
@@ -248,7 +247,7 @@ def _configuration(folder: Path) -> Configuration | None:
 
 
 def _check_same_vocabulary(folder: Path, tokenizer: Tokenizer | ImportedTokenizer) -> None:
-    """Check that the ``vocab.txt`` has the tokens of the ``tokenizer.json``; added ones may follow there alone."""
+    """Check that ``vocab.txt`` has the tokens of ``tokenizer.json``, except perhaps added ones at its end."""
     lines = read_vocabulary(folder / VOCABULARY_FILE)
     if isinstance(tokenizer, Tokenizer):
         id_of, size = tokenizer.vocabulary.id_of, len(tokenizer.vocabulary) - len(tokenizer.vocabulary.special_tokens)
@@ -259,7 +258,7 @@ def _check_same_vocabulary(folder: Path, tokenizer: Tokenizer | ImportedTokenize
             found = id_of(token)
             raise StudioError(
                 "{vocabulary}, line {line}, contradicts {path} beside it: {token} has the id {id} here, {other} there",
-                "Put each into a folder of its own, or name the file to read.",
+                "Put each in a folder of its own, or name the file to read.",
                 vocabulary=display_name(folder / VOCABULARY_FILE),
                 path=TOKENIZER_FILE,
                 line=number + 1,
@@ -270,7 +269,7 @@ def _check_same_vocabulary(folder: Path, tokenizer: Tokenizer | ImportedTokenize
     if len(lines) < size:
         raise StudioError(
             "{vocabulary} contradicts {path} beside it, which has more tokens: {n:,}, not {lines:,}",
-            "Put each into a folder of its own, or name the file to read.",
+            "Put each in a folder of its own, or name the file to read.",
             vocabulary=display_name(folder / VOCABULARY_FILE),
             path=TOKENIZER_FILE,
             n=size,
@@ -279,7 +278,7 @@ def _check_same_vocabulary(folder: Path, tokenizer: Tokenizer | ImportedTokenize
 
 
 def _check_manifest(folder: Path, tokenizer: Tokenizer | ImportedTokenizer) -> None:
-    """Check that the manifest says of a ``tokenizer.json`` what that says itself."""
+    """Check that the manifest agrees with a ``tokenizer.json``."""
     path = folder / MANIFEST_FILE
     manifest = read_manifest(path)
     if not isinstance(tokenizer, Tokenizer) or manifest.vocabulary_sha256 != vocabulary_digest(
@@ -311,7 +310,7 @@ def _check_manifest(folder: Path, tokenizer: Tokenizer | ImportedTokenizer) -> N
 
 
 def _is_same_step(here: object, there: object) -> bool:
-    """Return whether two steps are written the same way in a ``tokenizer.json``: several of ours may be."""
+    """Return whether two steps are written identically in a ``tokenizer.json``, as several of ours are."""
     from wordpiece_studio.storage.huggingface import pipeline_values
 
     if isinstance(here, Normalizer) and isinstance(there, Normalizer):
@@ -326,7 +325,7 @@ def _is_same_step(here: object, there: object) -> bool:
 
 def _foreign_manifest(path: Path, other: str) -> StudioError:
     return StudioError(
-        "{path} belongs to another vocabulary than the {other} beside it",
+        "{path} belongs to a different vocabulary than the {other} beside it",
         "Train again; or name {other} itself, and the normalizer and pre-tokenizer to use with it.",
         path=display_name(path),
         other=other,

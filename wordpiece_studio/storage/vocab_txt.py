@@ -1,7 +1,7 @@
-"""``vocab.txt``: one token a line, the line's number less one is the id.
+"""``vocab.txt``: one token per line; the line number minus one is the id.
 
-Both ways are strict: what cannot be read back as it was is not written, and what other programs would read in
-another way is not read.
+Reading and writing are strict: what cannot be read back exactly is not written, and what other programs would read
+differently is not read.
 """
 
 from __future__ import annotations
@@ -21,43 +21,47 @@ if TYPE_CHECKING:
 
 VOCABULARY_FILE = "vocab.txt"
 LARGEST_FILE_BYTES = 256 << 20
-MOST_TOKENS = 1 << 22  # TensorFlow's own limit, and a hundred times what any known vocabulary has
+MOST_TOKENS = 1 << 22  # TensorFlow's own limit, and a hundred times the size of any known vocabulary
 LONGEST_TOKEN = 10_000
 _LONGEST_LINE = 4 * LONGEST_TOKEN + 2  # bytes, with the line end
 JSON_ALONE_ADVICE = (
     "Save tokenizer.json without vocab.txt; or choose a normalizer that removes such characters from the corpus."
 )
-"""What can be done about tokens that cannot stand in a line of their own."""
+"""Advice for tokens that cannot be written on a line of their own."""
 
 
 def read_vocabulary(path: str | os.PathLike[str]) -> list[str]:
-    """Return the tokens of a ``vocab.txt`` in id order.
+    """Return the tokens of a ``vocab.txt`` in order of id.
 
     A byte order mark at the start and CRLF line ends throughout are understood.
 
     Raises
     ------
     StudioError
-        If the file cannot be read, is not UTF-8, or holds an empty line, a token twice, or a token that ends in
-        white space or holds a tab, a NUL character or a line break; the message names the line.
+        If the file cannot be read, is not UTF-8, or contains an empty line, a token twice, or a token that ends in
+        white space or contains a tab, a NUL character or a line break; the message names the line.
     """
     name = display_name(path)
     data = _data(path, name)
     _check_lines(data, name)
     tokens = _lines(_texts(data, path))
     if not tokens:
-        raise StudioError("{path} holds no tokens", "A vocabulary has one token a line.", path=name)
+        raise StudioError("{path} contains no tokens", "A vocabulary has one token per line.", path=name)
     first_line: dict[str, int] = {}
     for line, token in enumerate(tokens, start=1):
         fault = _fault(token)
         if fault:
             raise StudioError(
-                "{path}, line {line}: {fault}", "A vocabulary has one token a line.", path=name, line=line, fault=fault
+                "{path}, line {line}: {fault}",
+                "A vocabulary has one token per line.",
+                path=name,
+                line=line,
+                fault=fault,
             )
         if token in first_line:
             raise StudioError(
-                "{path}: {token} stands in line {first} and again in line {line}",
-                "Every token may stand there once; the line's number is its id.",
+                "{path}: {token} appears on line {first} and again on line {line}",
+                "Every token may appear only once, since the line number is its id.",
                 path=name,
                 token=repr(token),
                 first=first_line[token],
@@ -73,42 +77,42 @@ def write_vocabulary(path: str | os.PathLike[str], tokens: Sequence[str]) -> Non
     Raises
     ------
     StudioError
-        If a token could not be read back as it is, there is none, or the file cannot be written. Then nothing is
+        If a token could not be read back exactly, there are no tokens, or the file cannot be written. Then nothing is
         written.
     """
     atomic_write(path, vocabulary_bytes(tokens))
 
 
 def vocabulary_bytes(tokens: Sequence[str]) -> bytes:
-    """Return the content of the ``vocab.txt`` that holds these tokens.
+    """Return the content of a ``vocab.txt`` with these tokens.
 
     Raises
     ------
     StudioError
-        If a token could not be read back as it is, or there is none.
+        If a token could not be read back exactly, or there are no tokens.
     """
     if not tokens:
         raise StudioError("There are no tokens to write", "A vocabulary has at least one.")
     faulty = [f"{token[:50]!r} ({fault})" for token in tokens if (fault := _fault(token) or _fault_for_others(token))]
     if faulty:
         raise StudioError(
-            "{n} of the tokens cannot stand in a vocab.txt: {list}",
+            "{n} of the tokens cannot appear in a vocab.txt: {list}",
             JSON_ALONE_ADVICE,
             n=len(faulty),
             list=", ".join(faulty[:5]) + (", …" if len(faulty) > 5 else ""),
         )
     if len(tokens) > MOST_TOKENS:
         raise StudioError(
-            "There are {n:,} tokens, more than a vocab.txt can hold",
+            "There are {n:,} tokens, too many for a vocab.txt",
             "No program reads more than {most:,}.",
             n=len(tokens),
             most=MOST_TOKENS,
         )
     if len(set(tokens)) != len(tokens):
-        raise StudioError("A token stands in the vocabulary twice", "Every token may stand there once.")
+        raise StudioError("A token appears twice in the vocabulary", "Every token may appear only once.")
     if tokens[0].startswith("\ufeff"):
         raise StudioError(
-            "The first token, {token}, cannot stand at the start of a vocab.txt: its U+FEFF would be taken for a byte "
+            "The first token, {token}, cannot be at the start of a vocab.txt: its U+FEFF would be taken for a byte "
             "order mark",
             JSON_ALONE_ADVICE,
             token=repr(tokens[0][:50]),
@@ -124,7 +128,7 @@ def _data(path: str | os.PathLike[str], name: str) -> bytes:
 
 
 def _check_lines(data: bytes, name: str) -> None:
-    """Check how many lines there are and how long they are, before anything is made of them."""
+    """Check the number and the length of the lines before decoding them."""
     count = data.count(b"\n")
     if count > MOST_TOKENS:
         raise StudioError(
@@ -140,7 +144,7 @@ def _check_lines(data: bytes, name: str) -> None:
         if end < 0:
             raise StudioError(
                 "{path}, line {line}: a token of more than {most:,} characters",
-                "A vocabulary has one token a line.",
+                "A vocabulary has one token per line.",
                 path=name,
                 line=data.count(b"\n", 0, start) + 1,
                 most=LONGEST_TOKEN,
@@ -153,19 +157,19 @@ def _texts(data: bytes, path: str | os.PathLike[str]) -> list[str]:
     try:
         return [line.decode("utf-8") for line in io.BytesIO(data)]
     except UnicodeDecodeError:
-        return [utf8_text(data, path)]  # raises: it says where
+        return [utf8_text(data, path)]  # raises an error that says where
 
 
 def _lines(texts: list[str]) -> list[str]:
     lines = [text.removesuffix("\n") for text in texts]
-    # The last line need have no line end, so it need have no CR.
+    # The last line needs no line end, and so no CR.
     if lines and lines[0].endswith("\r") and all(line.endswith("\r") for line in lines[:-1]):
         lines = [line.removesuffix("\r") for line in lines]
     return lines
 
 
 def _fault(token: str) -> str | None:
-    """Return why a token cannot stand in a line of its own, or None if it can."""
+    """Return why a token cannot be on a line of its own, or None if it can."""
     if not token:
         return "an empty token"
     if ord(token[-1]) in bert_tables().whitespace:
@@ -185,6 +189,6 @@ def _fault(token: str) -> str | None:
 
 
 def _fault_for_others(token: str) -> str | None:
-    """Return why other programs may not find a token again in a line that the Studio itself can read."""
-    # Python's own splitlines ends a line at more characters than LF and CR: U+2028 is one.
+    """Return why other programs may misread a token that the Studio itself can read."""
+    # Python's splitlines breaks lines at more characters than LF and CR, such as U+2028.
     return "a line break" if len(token.splitlines()) > 1 else None

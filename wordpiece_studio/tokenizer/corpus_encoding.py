@@ -281,7 +281,7 @@ class _Run:
         return EncodedTexts(np.concatenate(all_ids), np.concatenate(all_ends), self.statistics(source))
 
     def statistics(self, source: CorpusBlocks | None) -> EncodingStatistics:
-        """Return what was counted."""
+        """Return the counted figures."""
         corpus = CorpusStatistics(lines=self._texts) if source is None else source.statistics
         return EncodingStatistics(self._tokens, self._texts, self._unknown, corpus)
 
@@ -354,7 +354,7 @@ def _check_outputs(outputs: Sequence[Path], read: Sequence[str]) -> None:
     places = [os.path.realpath(path) for path in outputs]
     for path, place in zip(outputs, places, strict=True):
         if place in map(os.path.realpath, read):
-            raise StudioError("{path} is one of the files to encode", "Write to another one.", path=display_name(path))
+            raise StudioError("{path} is one of the files to encode", "Write to another file.", path=display_name(path))
         folder = os.path.dirname(place)
         check_folder(folder)
         if not os.path.isdir(folder):

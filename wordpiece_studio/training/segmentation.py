@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 NEVER = np.iinfo(np.int32).max
 """The step of a boundary that is still there."""
 
-_BLOCK = 1 << 16  # words that are looked at together, so that memory stays small
+_BLOCK = 1 << 16  # words processed together, to limit memory
 
 
 @dataclass(frozen=True, slots=True)

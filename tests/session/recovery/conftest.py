@@ -37,7 +37,7 @@ class Kept:
         self.qtbot.waitUntil(lambda: self.keeper.is_idle and self.keeper.is_run_kept, timeout=10_000)
 
     def crash(self) -> None:
-        """Let go of the folder as a killed process does: nothing is written any more, nothing is removed."""
+        """Release the folder as a killed process does: nothing more is written, nothing is removed."""
         self.keeper._timer.stop()
         self.keeper._run_timer.stop()
         self.keeper._is_closed = True
@@ -48,7 +48,7 @@ class Kept:
     def found(self) -> list[recoverable_work.Recoverable]:
         found = recoverable_work.find_recoverable(self.folder)
         for one in found:
-            one.lock.give_back()
+            one.lock.release()
         return found
 
     def recovered(self) -> Project:

@@ -43,7 +43,7 @@ def trained(counts: WordCounts, merges: int) -> ProjectRun:
 
 
 class FakeState(QObject):
-    """Captures the text of a document, and what a test has set."""
+    """Captures the text of a document, and values set by a test."""
 
     changed = Signal()
     saved = Signal()
@@ -71,7 +71,7 @@ class FakeState(QObject):
         return Project(settings=self.settings, corpus=corpus, view=self.view, run=self.run)
 
     def change(self, **values: object) -> None:
-        """Set something that a project holds and say so."""
+        """Set a part of the project and emit the change."""
         for name, value in values.items():
             setattr(self, name, value)
         self.changed.emit()

@@ -27,10 +27,10 @@ def test_only_one_has_it(tmp_path: Path) -> None:
     assert one.take()
     assert not other.take()
     assert not other.is_taken
-    one.give_back()
-    one.give_back()
+    one.release()
+    one.release()
     assert other.take()
-    other.give_back()
+    other.release()
 
 
 def test_a_killed_process_has_it_no_longer(tmp_path: Path) -> None:
@@ -43,7 +43,7 @@ def test_a_killed_process_has_it_no_longer(tmp_path: Path) -> None:
         holder.kill()
         holder.wait()
         assert lock.take()
-        lock.give_back()
+        lock.release()
 
 
 def test_where_there_are_no_locks_the_process_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,8 +56,8 @@ def test_where_there_are_no_locks_the_process_counts(tmp_path: Path, monkeypatch
     assert not other.take()
     monkeypatch.setattr(store, "is_gone", lambda pid: pid > 0)
     assert other.take()
-    one.give_back()
-    other.give_back()
+    one.release()
+    other.release()
 
 
 def test_without_a_folder_there_is_none(tmp_path: Path) -> None:

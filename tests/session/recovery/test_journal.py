@@ -36,7 +36,7 @@ def write(path: Path) -> Path:
 
 
 def whole_records(path: Path) -> list[tuple[bytes, bytes]]:
-    """Return the records before the damage; it is told unless what is missing are whole records at the end."""
+    """Return the records before the damage, which is reported unless whole records are missing at the end."""
     records: list[tuple[bytes, bytes]] = []
     told = ""
     try:
@@ -85,7 +85,7 @@ def test_what_is_no_journal_is_refused_by_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions")
-def test_it_is_for_nobody_elses_eyes(tmp_path: Path) -> None:
+def test_it_is_for_no_one_elses_eyes(tmp_path: Path) -> None:
     assert write(tmp_path / "journal-1").stat().st_mode & 0o777 == 0o600
 
 

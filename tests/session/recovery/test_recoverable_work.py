@@ -1,4 +1,4 @@
-"""What was left, damaged in every way: as much as can be is read, the rest is told, and nothing outside is touched."""
+"""Recovered work, damaged in every way: as much as possible is read, the rest is reported, nothing else is touched."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def recovered(folder: Path) -> Recovered:
     try:
         return recoverable_work.recover(one)
     finally:
-        one.lock.give_back()
+        one.lock.release()
 
 
 def test_whole_it_is_all_there(folder: Path) -> None:
@@ -73,7 +73,7 @@ def test_whole_it_is_all_there(folder: Path) -> None:
     assert (it.lost_run, it.lost_edits, it.is_project_another) == (None, None, False)
 
 
-def test_a_journal_cut_anywhere_costs_the_latest_edits_and_that_is_told(folder: Path) -> None:
+def test_a_journal_cut_anywhere_costs_the_latest_edits_and_that_is_reported(folder: Path) -> None:
     journal = folder / "journal-1"
     content = journal.read_bytes()
     texts = []
@@ -91,7 +91,7 @@ def test_a_journal_cut_anywhere_costs_the_latest_edits_and_that_is_told(folder: 
     assert "journal-1 is damaged from byte" in str(recovered(folder).lost_edits)
 
 
-def test_a_journal_with_a_changed_byte_is_told(folder: Path) -> None:
+def test_a_journal_with_a_changed_byte_is_reported(folder: Path) -> None:
     journal = folder / "journal-1"
     content = journal.read_bytes()
     for place in range(0, len(content), 13):
@@ -115,7 +115,7 @@ def test_without_its_journal_a_base_is_still_offered(folder: Path) -> None:
     assert it.project.corpus.text == TEXT
     assert it.project.corpus.is_edited
     assert it.about.name == "mine"
-    assert "is not there" in str(it.lost_edits)
+    assert "does not exist" in str(it.lost_edits)
 
 
 @pytest.mark.parametrize("damage", ["cut", "nothing", "folder"])
@@ -196,7 +196,7 @@ def test_a_fault_while_looking_lets_go_of_the_lock(folder: Path, monkeypatch: py
         assert recoverable_work.find_recoverable(folder.parent) == []
     lock = FolderLock(folder)
     assert lock.take()
-    lock.give_back()
+    lock.release()
 
 
 def test_adopted_again_and_again_it_does_not_grow(folder: Path) -> None:
@@ -235,11 +235,11 @@ def test_a_store_that_someone_has_deleted_is_made_again(folder: Path, tmp_path: 
     kept.close(keeps=True)
     (one,) = recoverable_work.find_recoverable(tmp_path / "state")
     assert recoverable_work.recover(one).project.corpus.text == TEXT + "abc"
-    one.lock.give_back()
+    one.lock.release()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions")
-def test_it_is_for_nobody_elses_eyes(folder: Path, tmp_path: Path) -> None:
+def test_it_is_for_no_one_elses_eyes(folder: Path, tmp_path: Path) -> None:
     it = recovered(folder)
     old = os.umask(0)
     try:
@@ -256,7 +256,7 @@ def test_it_is_for_nobody_elses_eyes(folder: Path, tmp_path: Path) -> None:
     kept.close(keeps=False)
 
 
-def test_merges_that_find_no_room_are_told_as_such(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_merges_that_find_no_room_are_reported_as_such(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     it = recovered(folder)
     monkeypatch.setattr(store, "LEAST_FREE", 1e30)
     kept = RecoveryStore(folder.parent)

@@ -306,7 +306,7 @@ def test_a_key_press_costs_less_than_a_millisecond(kept: Kept) -> None:
     type_text(kept, "a")
     kept.wait()
     keeper, edit = kept.keeper, kept.document.undo_stack.command(0).edit  # type: ignore[attr-defined]
-    keeper._hurry(10_000)
+    keeper._schedule(10_000)
     began = time.process_time()
     for _ in range(1000):
         keeper._on_document_edited(edit)
@@ -315,7 +315,7 @@ def test_a_key_press_costs_less_than_a_millisecond(kept: Kept) -> None:
     keeper._edits.clear()
 
 
-def test_a_damaged_base_is_told_and_set_aside(kept: Kept) -> None:
+def test_a_damaged_base_is_reported_and_set_aside(kept: Kept) -> None:
     kept.document.load_sample("course-en.txt")
     type_text(kept, "a")
     kept.wait()
@@ -404,4 +404,4 @@ def test_it_is_known_what_the_project_file_was(kept: Kept, tmp_path: Path) -> No
     assert not recoverable_work.recover(recoverable).is_project_another
     path.write_bytes(b"saved by someone")
     assert recoverable_work.recover(recoverable).is_project_another
-    recoverable.lock.give_back()
+    recoverable.lock.release()

@@ -1,4 +1,4 @@
-"""Whatever is done to a document, and whenever its keeper looks: what is read again is what the document was."""
+"""Whatever is done to a document, and whenever its keeper reacts: what is read back is what the document was."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ KINDS = {"edit": 12, "type": 8, "undo": 5, "redo": 3, "look": 8, "fail": 1, "set
 
 
 def random_steps(seed: int) -> Iterator[tuple[Any, ...]]:
-    """Yield things to do: mostly edits, and looks of the keeper at them; some that put another text in their place."""
+    """Yield actions: mostly edits, and the keeper's reactions; some that replace the text."""
     rng = random.Random(seed)
     for kind in rng.choices(list(KINDS), list(KINDS.values()), k=60):
         text = "".join(rng.choices("ab \n\r한😀\ud800", k=rng.randrange(6)))
@@ -37,7 +37,7 @@ def random_steps(seed: int) -> Iterator[tuple[Any, ...]]:
 
 
 class AtOnce(QObject):
-    """Stands for a `BackgroundJob`: does what it is ordered to do before `begin` returns."""
+    """Stands in for a `BackgroundJob`: carries out its order before `begin` returns."""
 
     finished = Signal(object)
     failed = Signal(object)
@@ -62,7 +62,7 @@ class AtOnce(QObject):
 
 
 class Failing(RecoveryStore):
-    """Fails once when it is told to, before or after something was written."""
+    """Fails once on request, before or after something was written."""
 
     fails = False
 
@@ -130,13 +130,13 @@ def test_what_is_read_again_is_what_the_document_was(tmp_path: Path, monkeypatch
         keeper._on_timer_timeout()
         keeper._timer.stop()
         project = state.capture()
-        assert keeper.is_kept == keeper._is_to_be_kept(project)
+        assert keeper.is_kept == keeper._should_keep(project)
         store.close(keeps=True)
         found = recoverable_work.find_recoverable(folder)
         assert len(found) == int(keeper.is_kept)
         for one in found:
             recovered = recoverable_work.recover(one)
-            one.lock.give_back()
+            one.lock.release()
             assert recovered.lost_edits is None
             assert recovered.project.corpus == project.corpus
         keeper.close()

@@ -38,7 +38,7 @@ def written(path: Path, tokenizer: Tokenizer, **changes: Any) -> Path:
         ("bert-cased", "bert"),
         ("nfkc+lowercase+remove:,.", "whitespace"),
         ("language-friendly", "whitespace-split+punctuation"),
-        ("none", "punctuation"),  # whose words would go on across the ends of lines
+        ("none", "punctuation"),  # whose words would continue across line ends
         ("nfkc+lowercase+remove:,.", "punctuation"),
         ("lowercase+remove:" + "".join(map(chr, range(0x4E00, 0x4E00 + 1000))), "bert"),
     ],
@@ -70,7 +70,7 @@ def test_what_the_studio_cannot_take_apart_is_tokenized_with_all_the_same(
 ) -> None:
     path = written(tmp_path, ours(), **changes)
     assert isinstance(read_tokenizer_json(path), ImportedTokenizer)
-    with pytest.raises(StudioError, match="can only be tokenized with"):
+    with pytest.raises(StudioError, match="can only be used to tokenize"):
         load_wordpiece_tokenizer(path)
 
 
@@ -80,12 +80,12 @@ def test_what_the_studio_cannot_take_apart_is_tokenized_with_all_the_same(
         ({"normalizer": {"type": "Else"}}, "the tokenizers library cannot read it"),
         ({"pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "Else"}]}}, "library cannot read it"),
         ({"post_processor": {"type": "Else"}}, "the tokenizers library cannot read it"),
-        ({"decoder": 1}, "decoder: this is no component"),
-        ({"padding": [1]}, "padding: this is no component"),
-        ({"truncation": {"max_length": -1}}, r"truncation\.max_length: -1 is no sensible number"),
+        ({"decoder": 1}, "decoder: this is not a component"),
+        ({"padding": [1]}, "padding: this is not a component"),
+        ({"truncation": {"max_length": -1}}, r"truncation\.max_length: -1 is not a valid number"),
     ],
 )
-def test_what_cannot_be_read_is_told_in_one_line(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+def test_what_cannot_be_read_is_reported_in_one_line(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
     with pytest.raises(StudioError, match=message) as caught:
         read_tokenizer_json(written(tmp_path, ours(), **changes))
     assert "\n" not in str(caught.value)
@@ -113,7 +113,7 @@ def test_merges_of_old_files_are_texts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("data", [b'{"a":1,"a":1}', b'{"a":[1],"b":2,"a":[1]}', b'{"b":1, "a" : {} ,\n"a":2}'])
-def test_keys_that_stand_there_twice(data: bytes) -> None:
+def test_duplicate_keys(data: bytes) -> None:
     with pytest.raises(StudioError, match="twice"):
         JsonPart(data, "x.json").members()
 

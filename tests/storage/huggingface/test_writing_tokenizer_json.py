@@ -94,7 +94,7 @@ def test_json_is_written_as_python_writes_it(anything: object) -> None:
     assert pretty_json(anything) == json.dumps(anything, indent=2, ensure_ascii=False).encode()
 
 
-def test_what_stands_there() -> None:
+def test_the_content_of_the_file() -> None:
     vocabulary = Vocabulary(["x", "[SEP]", "##x", "[CLS]"], ["[CLS]", "[SEP]"], unk_token="x")
     tokenizer = Tokenizer(vocabulary, "none", "whitespace-split", max_word_length=7)
     found = value(tokenizer)
@@ -153,11 +153,11 @@ class OwnBert(BertPreTokenizer):
 @pytest.mark.parametrize(
     ("normalizer", "pre_tokenizer", "message"),
     [
-        ("nfc", "unicode-punctuation", 'hold the pre-tokenizer "unicode-punctuation": other programs cannot drop'),
-        ("nfc", "pattern:[a-z]+", r'hold the pre-tokenizer "\[a-z\]\+": where a regular expression matches'),
-        ("nfc", "whitespace-split+pattern:x", 'hold the pre-tokenizer "x"'),
-        ("bert-cased", "punctuation", 'pre-tokenizer "punctuation" behind the normalizer "bert-cased", which takes'),
-        ("remove:\n", "bert", "words would go on from one line to the next"),
+        ("nfc", "unicode-punctuation", 'express the pre-tokenizer "unicode-punctuation": other programs cannot drop'),
+        ("nfc", "pattern:[a-z]+", r'express the pre-tokenizer "\[a-z\]\+": where a regular expression matches'),
+        ("nfc", "whitespace-split+pattern:x", 'express the pre-tokenizer "x"'),
+        ("bert-cased", "punctuation", 'pre-tokenizer "punctuation" after the normalizer "bert-cased", which removes'),
+        ("remove:\n", "bert", "words would continue from one line to the next"),
         (Own(), "bert", 'the normalizer "my own": it is not built in'),
         (Sequence([BertNormalizer(), OwnLowercase()]), "bert", "it is not built in"),
         ("none", OwnPreTokenizer(), 'the pre-tokenizer "my own": it is not built in'),
@@ -198,4 +198,4 @@ def test_many_characters_that_are_removed_are_read_back(tmp_path: Path, number: 
         assert Tokenizer.load(tmp_path).normalizer == normalizer
     many = RemoveCharacters("".join(chr(0x4E00 + place) for place in range(10_001)))
     reason = why_not_expressible(Tokenizer(Vocabulary(["[UNK]"], ["[UNK]"]), many))
-    assert "removes 10,001 characters: each is a step of its own there. Save vocab.txt alone" in str(reason)
+    assert "removes 10,001 characters: each would be a step of its own. Save vocab.txt alone" in str(reason)

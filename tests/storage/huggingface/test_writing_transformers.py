@@ -86,7 +86,7 @@ def test_everything_else_is_the_class_that_goes_by_the_file(tokenizer: Tokenizer
         (Tokenizer(BERT, Sequence([BertNormalizer(lowercase=False)]), max_word_length=99), (False, None, True)),
     ],
 )
-def test_berts_flags_come_nearest_where_the_class_is_another(
+def test_berts_flags_come_nearest_where_the_class_differs(
     tmp_path: Path, tokenizer: Tokenizer, flags: tuple[bool | None, ...]
 ) -> None:
     found = config(tokenizer)

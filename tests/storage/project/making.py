@@ -101,7 +101,7 @@ def seal(database: sqlite3.Connection) -> None:
 
 
 def put_part(database: sqlite3.Connection, name: str, raw: bytes, n: int, kind: str | None = None) -> None:
-    """Give a part of one chunk, or a new one, another content."""
+    """Replace the content of a part of one chunk, or of a new part."""
     found = database.execute("SELECT first, kind FROM part WHERE name = ?", (name,)).fetchone()
     if found is None:
         first = 1 + database.execute("SELECT count(*) FROM chunk").fetchone()[0]

@@ -1,4 +1,4 @@
-"""The word counts of a project's corpus, where they are not those of its run; and what is told of damage found late."""
+"""The word counts of a project's corpus that are not those of its run; and reports of damage found late."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_files_that_were_moved_keep_their_counts(tmp_path: Path) -> None:
     assert project.counts == _COUNTS
 
 
-def test_damaged_counts_are_told_with_the_file(tmp_path: Path) -> None:
+def test_damaged_counts_are_reported_with_the_file(tmp_path: Path) -> None:
     path = tmp_path / "p.wpstudio"
     save_project(path, counted())
     wrong = np.array([1, -1, 2], dtype="|i1").tobytes()
@@ -116,7 +116,7 @@ def test_damaged_counts_are_told_with_the_file(tmp_path: Path) -> None:
         open_project(path)
 
 
-def test_merges_that_do_not_fit_the_words_are_told_with_the_file(tmp_path: Path) -> None:
+def test_merges_that_do_not_fit_the_words_are_reported_with_the_file(tmp_path: Path) -> None:
     path = tmp_path / "p.wpstudio"
     save_project(path, course_project())
 
@@ -132,7 +132,7 @@ def test_merges_that_do_not_fit_the_words_are_told_with_the_file(tmp_path: Path)
         check_project(path)
 
 
-def test_a_token_that_is_there_twice_is_told_on_opening(tmp_path: Path) -> None:
+def test_a_token_that_is_there_twice_is_reported_on_opening(tmp_path: Path) -> None:
     path = tmp_path / "p.wpstudio"
     save_project(path, course_project())
     tokens = open_project(path).run.history.vocabulary(1).tokens

@@ -1,4 +1,4 @@
-"""Files that someone made, or something damaged: each is refused in words, quickly, and nothing is written."""
+"""Forged or damaged files: each is refused with a message, quickly, and nothing is written."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def refusal(path: Path, data: bytes) -> str:
-    """Return what is told of a project with this content, which must be told within a second."""
+    """Return what is reported about a project with this content, which must take less than a second."""
     path.write_bytes(data)
     started = time.process_time()
     with pytest.raises(StudioError) as caught:
@@ -62,7 +62,7 @@ def execute(*statements: str) -> Callable[[sqlite3.Connection], None]:
 
 @pytest.mark.parametrize("bit", [0x01, 0x80])
 def test_no_byte_can_change_unnoticed(path: Path, whole: bytes, bit: int) -> None:
-    """Every one of the header's and the end's, a sample of the others: `check` looks at those that are not used too."""
+    """All bytes of the header and the end, a sample of the others: `check` covers unused ones too."""
     rng = random.Random(bit)
     places = {*range(100), *range(len(whole) - TRAILER_BYTES, len(whole)), *rng.sample(range(len(whole)), 60)}
     assert_each_is_noticed(path, whole, sorted(places), bit)
@@ -113,7 +113,7 @@ def assert_each_is_noticed(path: Path, whole: bytes, places: Any, bit: int) -> N
 
 
 def test_content_that_changed_is_noticed_when_it_is_opened(path: Path, whole: bytes) -> None:
-    """Without the hash over all bytes, which is asked for only when a whole project is checked."""
+    """Without the hash of all bytes, which is only used when a whole project is checked."""
     database = sqlite3.connect(":memory:")
     database.deserialize(whole[:-TRAILER_BYTES])
     blobs = [data for (data,) in database.execute("SELECT data FROM chunk")]
@@ -134,7 +134,7 @@ def test_a_file_that_is_cut_off(path: Path, whole: bytes) -> None:
     for size in range(100, len(whole), 97):
         assert "damaged at its end" in refusal(path, whole[:size])
     for size in range(1, 100):
-        assert "is not a project" in refusal(path, whole[:size])
+        assert "is not a WordPiece Studio project" in refusal(path, whole[:size])
     assert "damaged at its end" in refusal(path, whole + b"\0")
 
 
@@ -299,7 +299,7 @@ def test_parts_that_would_take_too_much_memory(path: Path, whole: bytes) -> None
 
 
 def test_a_tree_of_pages_that_goes_round_in_circles(path: Path, whole: bytes) -> None:
-    """Without a look at its structure SQLite would read the same page as often as there are ways to it."""
+    """Without a check of its structure, SQLite would read the same page once per path to it."""
     page = 4096
     for number in range(1, len(whole) // page):
         start = number * page
@@ -313,7 +313,7 @@ def test_a_tree_of_pages_that_goes_round_in_circles(path: Path, whole: bytes) ->
                 refusal(path, bytes(inner) + trailer(bytes(inner)))
 
 
-def test_a_kind_that_nobody_knows(path: Path, whole: bytes) -> None:
+def test_a_kind_that_no_one_knows(path: Path, whole: bytes) -> None:
     """Where an array is expected; a part of no known name may have any kind, see the tests of versions."""
     statement = "UPDATE part SET kind = 'words/text' WHERE name = 'places/counts'"
     assert "damaged at places/counts" in refusal(path, forged(whole, execute(statement)))
@@ -334,7 +334,7 @@ def test_random_mutations_are_refused_or_read(path: Path) -> None:
     assert outcomes[True] > 3, "and those that no one can tell from a project must be read"
 
 
-def test_a_journal_beside_it_is_not_looked_at(path: Path, whole: bytes) -> None:
+def test_a_journal_beside_it_is_ignored(path: Path, whole: bytes) -> None:
     path.write_bytes(whole)
     others = {path.with_name(path.name + end): end.encode() * 999 for end in ("-journal", "-wal", "-shm")}
     for other, content in others.items():

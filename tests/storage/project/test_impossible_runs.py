@@ -1,4 +1,4 @@
-"""Projects with right hashes and a run that no training can have made: refused before anything walks over it."""
+"""Projects with valid hashes and a run that no training can have made: refused before anything uses it."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def test_totals_that_cannot_be(path: Path, changes: dict[str, int]) -> None:
 )
 def test_a_run_with_other_settings_than_it_began_with(path: Path, setting: dict[str, Any]) -> None:
     forge_run(path, config=TrainingConfig().to_dict() | setting)
-    assert "not those that the training began with" in refusal(path)
+    assert "not those that the training started with" in refusal(path)
 
 
 def test_limits_that_were_raised_are_no_other_settings(path: Path) -> None:
@@ -163,7 +163,7 @@ def test_limits_that_were_raised_are_no_other_settings(path: Path) -> None:
 
 def test_words_that_are_too_many_for_so_small_a_file(path: Path) -> None:
     """Of one letter each: some kilobytes in the file, hundreds of megabytes as strings."""
-    with pytest.raises(StudioError, match="more than any real ones"):
+    with pytest.raises(StudioError, match="more than any genuine ones"):
         Container(path).strings("words", 3_000_000)
 
 

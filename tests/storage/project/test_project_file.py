@@ -108,7 +108,7 @@ def test_any_text_anywhere(tmp_path_factory: pytest.TempPathFactory, data: st.Da
 @settings(max_examples=20)
 @given(words=st.dictionaries(TEXTS.filter(len), st.integers(1, 2**40), min_size=1, max_size=12))
 def test_any_words(tmp_path_factory: pytest.TempPathFactory, words: dict[str, int]) -> None:
-    """Words may hold line ends, and halves of surrogate pairs: jsonl has such things in it."""
+    """Words may contain line ends and lone surrogates, as from jsonl."""
     plain = WordCounts.from_pairs(COURSE)
     counts = WordCounts(list(words), list(words.values()), plain.normalizer, plain.pre_tokenizer)
     trainer = Trainer(counts, TrainingConfig(max_merges=5), engine="plain")
@@ -234,7 +234,7 @@ def test_merges_appended_while_it_is_saved_are_left_out(path: Path) -> None:
 # ---- saving ----------------------------------------------------------------------------------------------------------
 
 
-def test_progress_is_told_and_it_can_be_stopped(path: Path) -> None:
+def test_progress_is_reported_and_it_can_be_stopped(path: Path) -> None:
     told: list[tuple[int, int]] = []
     save_project(path, course_project(), report=lambda done, total: told.append((done, total)))
     assert told == sorted(told)
@@ -277,7 +277,7 @@ def test_what_is_read_back_must_be_what_was_written(path: Path, monkeypatch: pyt
         write({place: lambda file: content(Forgetful(file)) for place, content in files.items()})  # noqa: B023
 
     monkeypatch.setattr(project_file, "atomic_write_all", forgetful)
-    with pytest.raises(StudioError, match="what was written is not what is read back"):
+    with pytest.raises(StudioError, match="what is read back differs from what was written"):
         save_project(path, course_project())
     assert path.read_bytes() == before
 

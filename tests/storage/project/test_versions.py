@@ -65,7 +65,7 @@ def test_a_field_too_many_in_our_own_version_is_damage(path: Path) -> None:
 
 
 def test_an_older_major_version_is_brought_up_to_date(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if ours were the second, and the first had called the step shown by another name."""
+    """As if ours were the second version, and the first had used a different name for the step."""
 
     def age(database: sqlite3.Connection) -> None:
         view = json.loads(database.execute("SELECT v FROM meta WHERE k = 'view'").fetchone()[0])

@@ -81,11 +81,11 @@ def test_the_corpus_that_the_manifest_names_is_found_and_must_be_what_it_was(fol
     assert not result.agrees
     assert outcomes(result)["corpus"] == outcomes(result)["word counts"] == "differs"
     corpus.unlink()
-    with pytest.raises(StudioError, match=r"is not there\. Name the corpus"):
+    with pytest.raises(StudioError, match=r"does not exist\. Name the corpus"):
         verify(folder)
 
 
-def test_every_changed_byte_is_told_with_its_place(folder: Path) -> None:
+def test_every_changed_byte_is_reported_with_its_place(folder: Path) -> None:
     for name in ("vocab.txt", "tokenizer.json", "merges.csv"):
         path = folder / name
         data = path.read_bytes()
@@ -95,11 +95,11 @@ def test_every_changed_byte_is_told_with_its_place(folder: Path) -> None:
         assert (check.outcome, check.detail) == ("differs", f"first difference at line {line}, byte 60")
         path.write_bytes(data)
     (folder / "vocab.txt").write_bytes((folder / "vocab.txt").read_bytes() + b"more\n")
-    assert "the file goes on there" in str(verify(folder).checks)
+    assert "the file continues there" in str(verify(folder).checks)
 
 
 def noticed(folder: Path) -> str:
-    """Return what is told of a changed folder; the table of words may be unreadable."""
+    """Return what is reported about a changed folder; the table of words may be unreadable."""
     try:
         result = verify(folder)
     except StudioError as error:
@@ -123,7 +123,7 @@ def test_any_one_byte_of_any_file_is_noticed(folder: Path) -> None:
 def test_a_file_that_is_gone_does_not_agree(folder: Path, name: str) -> None:
     (folder / name).unlink()
     check = next(check for check in verify(folder).checks if check.name == name)
-    assert (check.outcome, check.detail) == ("differs", "it is not there")
+    assert (check.outcome, check.detail) == ("differs", "it does not exist")
 
 
 @pytest.mark.parametrize("name", ["added_tokens.json", "vocab.json", "merges.txt"])
@@ -139,7 +139,7 @@ def test_a_file_without_end_is_not_read_whole(folder: Path) -> None:
     with path.open("r+b") as file:
         file.truncate(1 << 40)  # a sparse one
     check = next(check for check in verify(folder).checks if check.name == "vocab.txt")
-    assert check.detail.startswith(f"first difference at byte {size:,} of {1 << 40:,}: the file goes on there")
+    assert check.detail.startswith(f"first difference at byte {size:,} of {1 << 40:,}: the file continues there")
     path.unlink()
     path.symlink_to("/dev/zero")
     assert outcomes(verify(folder))["vocab.txt"] == "differs"
@@ -181,7 +181,7 @@ def test_a_limit_of_time_is_replaced_by_the_merges_it_came_to(corpus: Path, tmp_
     write_export("vocabulary", exported, tmp_path / "vocab.txt")
     result = verify(tmp_path / "vocab.txt")
     assert (result.agrees, result.merges) == (True, 5)
-    assert "depended on the machine: just its 5 merges were made again" in result.notes[0]
+    assert "depended on the machine: exactly its 5 merges were reproduced" in result.notes[0]
 
 
 @pytest.mark.parametrize("suffix", [None, "</w>"])
@@ -221,7 +221,7 @@ def test_a_text_of_the_editor_that_was_saved_meanwhile_is_known_again(corpus: Pa
     assert result.agrees
 
 
-def test_what_is_not_compared_is_told(folder: Path) -> None:
+def test_what_is_not_compared_is_reported(folder: Path) -> None:
     (folder / "notes.md").write_text("mine")
     result = verify(folder)
     assert outcomes(result)["notes.md"] == "unchecked"
@@ -237,7 +237,7 @@ def test_where_there_is_nothing_to_compare(tmp_path: Path) -> None:
         verify(tmp_path / "none")
 
 
-def test_versions_that_differ_are_told(folder: Path) -> None:
+def test_versions_that_differ_are_reported(folder: Path) -> None:
     values = json.loads((folder / MANIFEST_FILE).read_text())
     values["versions"]["numpy"] = "0.1"
     (folder / MANIFEST_FILE).write_text(json.dumps(values))
@@ -253,7 +253,7 @@ def test_a_manifest_makes_nothing_be_fetched_or_read_that_is_no_file(folder: Pat
     values = json.loads((folder / MANIFEST_FILE).read_text())
     values["corpus"]["files"][0]["path"] = path
     (folder / MANIFEST_FILE).write_text(json.dumps(values))
-    with pytest.raises(StudioError, match="is not there"):
+    with pytest.raises(StudioError, match="does not exist"):
         verify(folder)
 
 
@@ -283,7 +283,7 @@ def test_what_a_manifest_says_of_itself_is_checked_too(folder: Path, corpus: Pat
     (folder / MANIFEST_FILE).write_text(json.dumps(values | change))
     check = next(check for check in verify(folder, [str(corpus)]).checks if check.name == MANIFEST_FILE)
     assert check.outcome == "differs"
-    assert check.detail.startswith(f"what it says is not so: {name}")
+    assert check.detail.startswith(f"wrong in it: {name}")
     values["corpus"]["words"] += 1
     (folder / MANIFEST_FILE).write_text(json.dumps(values))
-    assert "what it says is not so: words" in str(verify(folder, [str(corpus)]).checks)
+    assert "wrong in it: words" in str(verify(folder, [str(corpus)]).checks)

@@ -270,5 +270,5 @@ def test_what_is_missing_of_what_is_restored_is_told(start: Callable[..., Studio
 def _left() -> list[recoverable_work.Recoverable]:
     found = recoverable_work.find_recoverable(recovery_folder())
     for one in found:
-        one.lock.give_back()
+        one.lock.release()
     return found

@@ -1,1 +1,1 @@
-"""What is kept of unsaved work, so that a crash, a kill or a power cut takes nothing of it."""
+"""Keeping unsaved work, so that a crash, a kill or a power cut loses none of it."""

@@ -1,4 +1,4 @@
-"""What is known of unsaved work without opening it: its name, when it was kept last, how much it is."""
+"""What is known about unsaved work without opening it: its name, its time and its extent."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ _Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 
 @decodable
 class About(msgspec.Struct, frozen=True, kw_only=True):
-    """What a question can say of the work, and what belongs together of what was kept.
+    """What the user is told about the work, and which of the files kept belong together.
 
     Attributes
     ----------
     name
-        What the corpus or the project is called.
+        The name of the corpus or the project.
     project_path
-        The project file that it is of; empty if it was never saved as one.
+        The project file that the work belongs to; empty if it was never saved as one.
     project_size, project_modified_ns
-        Bytes of that file, and when it was changed last in nanoseconds since 1970, as it was opened or saved last; -1
-        if that is not known.
+        Size of that file in bytes and time of its last change in nanoseconds since 1970, as of when it was last opened
+        or saved; -1 if unknown.
     time
         When this was written, in seconds since 1970.
     edits
-        How many changes to the text were not saved.
+        Number of unsaved changes to the text.
     merges
-        How many merges are kept; the training may have had more.
+        Number of merges kept; the training may have had more.
     run
         The number of the file with the training; 0 if there is none.
     is_edited
-        Whether the text has edits that are in no file.
+        Whether the text has edits that are not in any file.
     """
 
     name: str = ""
@@ -56,12 +56,12 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def to_json(value: msgspec.Struct) -> bytes:
-    """Return a record as JSON, in which half a surrogate pair can stand too."""
+    """Return a record as JSON, which may contain lone surrogates."""
     return json.dumps(msgspec.to_builtins(value)).encode("ascii")
 
 
 def from_json(content: bytes, kind: type[_Kind]) -> _Kind | None:
-    """Return what `to_json` has written; None if it is nothing of the kind."""
+    """Return the record that `to_json` wrote; None if the content is not a record of this kind."""
     try:
         value: Any = json.loads(content, parse_constant=_refuse)
         return msgspec.convert(value, kind)
@@ -71,11 +71,11 @@ def from_json(content: bytes, kind: type[_Kind]) -> _Kind | None:
 
 
 def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no number that was written here")
+    raise ValueError(f"{constant} is not a number that this program writes")
 
 
 def is_worth_keeping(project: Project) -> bool:
-    """Tell whether someone has made anything of it: text, a list of files, a training asked for, a mark."""
+    """Return whether it holds any work of the user's: text, a list of files, a requested training, a mark."""
     corpus, view, run = project.corpus, project.view, project.run
     return bool(
         (corpus.text is not None and corpus.is_edited)

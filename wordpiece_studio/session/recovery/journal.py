@@ -1,7 +1,7 @@
-"""The journal: what was changed since the text was last written whole, record after record, each forced to the disk.
+"""The journal: the changes since the text was last written in full, as records, each forced to disk.
 
-A record is its kind (one byte), the number of its bytes (four), a checksum of all of it (eight) and its bytes. What a
-kill or a power cut leaves of the last one is not a whole record, and reading ends before it.
+A record consists of its kind (one byte), its length in bytes (four), a checksum of all of it (eight) and its bytes. If
+a kill or a power cut leaves the last record incomplete, reading ends before it.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _EDIT = struct.Struct("<QQQ")
 
 
 class JournalWriter:
-    """Appends to the journal at `path`, which is made anew.
+    """Creates or truncates the journal at `path`, and appends to it.
 
     Raises
     ------
     OSError
-        From any of the methods, if the journal cannot be written: nothing more must be appended to it then.
+        From any method, if the journal cannot be written: after that, nothing more may be appended.
     """
 
     def __init__(self, path: Path) -> None:
@@ -52,11 +52,11 @@ class JournalWriter:
             raise
 
     def append(self, records: Sequence[Record]) -> None:
-        """Append records; they are on the disk when it returns."""
+        """Append records; they are on disk when this returns."""
         self._write(b"".join(map(written_record, records)))
 
     def close(self) -> None:
-        """Close the file. What could not be written is not tried again."""
+        """Close the file. Failed writes are not retried."""
         with contextlib.suppress(OSError):
             self._file.close()
 
@@ -64,24 +64,24 @@ class JournalWriter:
         self._file.write(data)
         self._file.flush()
         os.fsync(self._file.fileno())
-        os.stat(self._path)  # what is written to a file that someone has deleted is kept nowhere
+        os.stat(self._path)  # fails if someone has deleted the file: what is written to it would be lost
         self.size += len(data)
 
 
 def written_record(record: Record) -> bytes:
-    """Return a record as it stands in the journal."""
+    """Return a record in the journal's format."""
     kind, content = record
     return _HEAD.pack(kind, len(content), _checksum(kind, content)) + content
 
 
 def read_journal(path: Path) -> Iterator[Record]:
-    """Yield the records of a journal, up to the first that is not whole.
+    """Yield the records of a journal, up to the first incomplete one.
 
     Raises
     ------
     StudioError
-        If it cannot be read, is no journal that this version knows, or does not end with a whole record: then after
-        those that are whole.
+        If it cannot be read, is not a journal known to this version, or does not end with a complete record; in the
+        last case after yielding the complete ones.
     """
     try:
         with path.open("rb") as file:
@@ -112,7 +112,7 @@ def edit_record(edit: Edit, length: int) -> Record:
 
 
 def text_after(text: str, content: bytes) -> str | None:
-    """Return `text` after the edit of which `content` is the record's; None if that is no edit of this text."""
+    """Return `text` after the edit in a record's `content`; None if that is not an edit of this text."""
     try:
         position, removed, length = _EDIT.unpack_from(content)
         inserted = content[_EDIT.size :].decode("utf-8", "surrogatepass")

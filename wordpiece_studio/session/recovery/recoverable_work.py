@@ -1,6 +1,6 @@
-"""What a Studio that ended without a word has left: finding it, reading it, putting it away.
+"""The unsaved work of a Studio that ended unexpectedly: finding it, reading it, removing it.
 
-Nothing is removed here but what `remove` is asked to, and folders in which nothing was ever kept.
+Only `remove` removes work; besides, folders in which nothing was ever kept are removed.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 DAMAGED = ".damaged"
-_EMPTY_SECONDS = 3600.0  # a folder without a base is of a Studio that is just beginning it, or died then
+_EMPTY_SECONDS = 3600.0  # a folder without a base: its Studio has just created it, or died doing so
 
 
 @dataclass(frozen=True, slots=True)
 class Recoverable:
-    """The folder of a Studio that is gone, and its lock, which is held here until the user has answered."""
+    """The folder of a Studio that is gone, and its lock, held here until the user has decided."""
 
     folder: Path
     lock: FolderLock
@@ -45,20 +45,20 @@ class Recoverable:
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """What was left, opened.
+    """Recovered work, opened.
 
     Attributes
     ----------
     project
-        As it was when it was kept last.
+        The project as last kept.
     about
-        What was known of it.
+        What was known about it.
     lost_run
         Why the training could not be read, if there was one.
     lost_edits
-        Why the latest changes could not be read, if they could not.
+        Why the latest changes could not be read, if so.
     is_project_another
-        Whether the project file is another than the one that the work began with: someone has saved it since.
+        Whether the project file is no longer the one that the work started from: someone has saved it since.
     """
 
     project: Project
@@ -69,22 +69,22 @@ class Recovered:
 
 
 def find_recoverable(folder: Path) -> list[Recoverable]:
-    """Return what dead Studios have left in the recovery folder, the latest first. Their locks are held then.
+    """Return what dead Studios have left in the recovery folder, latest first, with their locks held.
 
-    What a living one keeps is not looked at. A folder that cannot be read is passed over.
+    The work of running Studios is ignored. A folder that cannot be read is skipped.
     """
     found = []
     try:
         folders = [path for path in folder.iterdir() if is_own_folder(path)]
     except OSError as error:
         if not isinstance(error, FileNotFoundError):
-            _log.info("what was left cannot be looked for: %s", error)
+            _log.info("unsaved work cannot be searched for: %s", error)
         return []
     for path in folders:
         try:
             recoverable = _recoverable(path)
         except OSError as error:
-            _log.info("a folder of unsaved work is passed over: %s", error)
+            _log.info("a folder of unsaved work is skipped: %s", error)
             continue
         if recoverable is not None:
             found.append(recoverable)
@@ -92,9 +92,9 @@ def find_recoverable(folder: Path) -> list[Recoverable]:
 
 
 def recover(recoverable: Recoverable, open_: OpenProject | None = None) -> Recovered:
-    """Open what was left: the last base, with all that the journal holds of what came after. The folder is untouched.
+    """Open the work: the last base plus all later changes in the journal. The folder is left untouched.
 
-    If the base cannot be read, what was kept with the training has to do, which is older.
+    If the base cannot be read, the older state kept with the training is used instead.
 
     Raises
     ------
@@ -116,41 +116,41 @@ def recover(recoverable: Recoverable, open_: OpenProject | None = None) -> Recov
     project, about = replay.project(), replay.about
     if about is None:  # the journal is damaged from its first record on
         about = msgspec.structs.replace(recoverable.about, name=base.corpus.name, run=_newest(files, "run"))
-    elif about.run and ("run", about.run) not in files:  # it is of a time when another one counted
+    elif about.run and ("run", about.run) not in files:  # the record is from when an older run was valid
         about = msgspec.structs.replace(about, run=_newest(files, "run") or about.run)
     is_another = is_saved_by_another(about)
     path = files.get(("run", about.run))
     if not about.run and about.project_path and not is_another:
-        path = Path(about.project_path)  # what was learned since was not kept, but what was saved is still there
+        path = Path(about.project_path)  # later merges were not kept, but the saved ones are still there
     run, lost_run = _run_of(project, path, open_)
     return Recovered(replace(project, run=run), about, lost_run if about.run else None, lost_edits, is_another)
 
 
 def is_saved_by_another(about: About) -> bool:
-    """Tell whether the project file is another than the one that the work began with."""
+    """Return whether the project file has changed since the work started from it."""
     if about.project_size < 0:
         return False
     try:
         status = Path(about.project_path).stat()
     except (OSError, ValueError):
-        return False  # nothing is written over
+        return False  # there is nothing to overwrite
     return (status.st_size, status.st_mtime_ns) != (about.project_size, about.project_modified_ns)
 
 
 def remove(recoverable: Recoverable) -> None:
-    """Remove what was left, as the user wants it."""
-    recoverable.lock.give_back()
+    """Remove the work, at the user's request."""
+    recoverable.lock.release()
     remove_folder(recoverable.folder)
 
 
 def keep_for_later(recoverable: Recoverable) -> None:
-    """Leave it as it is; the next start finds it again."""
-    recoverable.lock.give_back()
+    """Leave the work as it is; the next start finds it again."""
+    recoverable.lock.release()
 
 
 def set_aside(recoverable: Recoverable) -> Path:
-    """Put away what cannot be read, so that no start is hindered by it; return where it is now."""
-    recoverable.lock.give_back()
+    """Set unreadable work aside, so that it does not hinder further starts; return its new path."""
+    recoverable.lock.release()
     aside = recoverable.folder.with_name(recoverable.folder.name + DAMAGED)
     try:
         return recoverable.folder.rename(aside)
@@ -173,12 +173,12 @@ def _recoverable(folder: Path) -> Recoverable | None:
             remove_folder(folder)
     finally:
         if recoverable is None:
-            lock.give_back()
+            lock.release()
     return recoverable
 
 
 class _Replay:
-    """A project to which what a journal holds is done again, record after record."""
+    """A project to which the records of a journal are applied one by one."""
 
     def __init__(self, base: Project) -> None:
         self._base = base
@@ -189,17 +189,17 @@ class _Replay:
         self.about: About | None = None
 
     def take(self, kind: bytes, content: bytes) -> None:
-        """Do one record; one of a kind that is not known is passed over.
+        """Apply one record; unknown kinds are ignored.
 
         Raises
         ------
         StudioError
-            If it is an edit of another text.
+            If the record is an edit of a different text.
         """
         if kind == EDIT:
             after = text_after(self._text, content) if self._text is not None else None
             if after is None:
-                raise StudioError("An edit in the journal is of another text")
+                raise StudioError("An edit in the journal belongs to a different text")
             self._text = after
         elif kind == SETTINGS:
             self._settings = _settings(content) or self._settings
@@ -225,7 +225,7 @@ class _Replay:
 def _without_base(
     recoverable: Recoverable, files: dict[tuple[str, int], Path], open_: OpenProject, reason: StudioError
 ) -> Recovered:
-    """Return what was kept with the training; raise `reason` if that cannot be read either."""
+    """Return the state kept with the training; raise `reason` if that cannot be read either."""
     about = recoverable.about
     number = about.run or _newest(files, "run")
     try:
@@ -240,7 +240,7 @@ def _without_base(
 def _file(folder: Path, files: dict[tuple[str, int], Path], kind: str, number: int) -> Path:
     path = files.get((kind, number))
     if path is None:
-        raise StudioError("{path} is not there", path=display_name(folder / f"{kind}-{number}"))
+        raise StudioError("{path} does not exist", path=display_name(folder / f"{kind}-{number}"))
     return path
 
 
@@ -249,41 +249,41 @@ def _newest(files: dict[tuple[str, int], Path], kind: str) -> int:
 
 
 def _about(journal: Path | None, folder: Path) -> About:
-    """Return the last that is known; of a journal that cannot be read, its time."""
+    """Return the latest entry; if the journal cannot be read, only its time."""
     about = None
     try:
         for kind, content in read_journal(journal) if journal is not None else ():
             if kind == ABOUT:
                 about = from_json(content, About) or about
     except StudioError as error:
-        _log.info("told later: %s", error)
+        _log.info("the journal cannot be read to its end; the user will be told: %s", error)
     return about or About(time=(journal or folder).stat().st_mtime)
 
 
 def _run_of(project: Project, path: Path | None, open_: OpenProject) -> tuple[ProjectRun | None, StudioError | None]:
-    """Return the training in the file at `path`, and whether it is of the text and files of `project`."""
+    """Return the training in the file at `path`, and mark whether it belongs to the text and files of `project`."""
     if path is None:
-        return None, StudioError("The file that held the merges is not there")
+        return None, StudioError("The file with the merges is missing")
     try:
         kept = open_(path)
     except StudioError as error:
         return None, error
     if kept.run is None:
-        return None, StudioError("{path} holds no merges", path=display_name(path))
+        return None, StudioError("{path} contains no merges", path=display_name(path))
     corpus, other = project.corpus, kept.corpus
     is_same = corpus.text == other.text and [one.file for one in corpus.files] == [one.file for one in other.files]
     return replace(kept.run, is_of_corpus=kept.run.is_of_corpus and is_same), None
 
 
 def _settings(content: bytes) -> ProjectSettings | None:
-    """Return the settings of a record; None if no training can begin with them, as with those of a newer version."""
+    """Return the settings of a record; None if they cannot start a training, such as those of a newer version."""
     from wordpiece_studio.storage.project.records import checked_settings
 
     settings = from_json(content, ProjectSettings)
     try:
         return None if settings is None else checked_settings(settings)
     except (StudioError, TypeError) as error:
-        _log.info("settings of the journal are passed over: %s", error)
+        _log.info("settings in the journal are ignored: %s", error)
         return None
 
 

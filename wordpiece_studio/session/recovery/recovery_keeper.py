@@ -1,8 +1,8 @@
-"""Keeps unsaved work beside the window: edits within a second, the training within half a minute.
+"""Keeps unsaved work in the background: edits within a second, the training within half a minute.
 
-It listens to the document and to the state of the project, and hands on what has changed to two threads: one for text
-and settings, which is quick, and one for the training, which may be long. What is written is `store`'s affair, and what
-becomes of it `recoverable_work`'.
+It listens to the document and to the state of the project, and passes changes to two threads: one for text and
+settings, which is quick, and one for the training, which may take long. `store` writes the files, and
+`recoverable_work` reads them back.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 def changed_parts(before: Project, now: Project) -> tuple[Record, ...]:
-    """Return what is another but text and training."""
+    """Return what has changed except text and training, as records."""
     parts = []
     if now.settings != before.settings:
         parts.append((SETTINGS, to_json(now.settings)))
@@ -51,7 +51,7 @@ def changed_parts(before: Project, now: Project) -> tuple[Record, ...]:
 
 
 def follows(before: ProjectCorpus, now: ProjectCorpus, text: str | None) -> bool:
-    """Tell whether nothing of the corpus is another but its text, and that is `text`."""
+    """Return whether only the text of the corpus has changed, and is now `text`."""
     return now.text == text and _without_text(before) == _without_text(now)
 
 
@@ -63,11 +63,11 @@ EDIT_DELAY_MS = 250
 CHANGE_DELAY_MS = 1000
 RETRY_MS = (5_000, 15_000, 60_000)
 RUN_SECONDS = (10.0, 25.0)
-"""How long the training is left alone after it was kept: ten times as long as that took, but within these."""
+"""The pause after the training was kept: ten times as long as that took, but within these limits."""
 FIRST_RUN_SECONDS = 2.0
 LARGEST_JOURNAL = 16_000_000
 MOST_COPIED = 1_000_000_000
-"""Code points that reading a journal again may have to copy, edits times text: about a second."""
+"""The most code points that replaying a journal may have to copy, edits times text length: about a second."""
 _UNKNOWN_STAMP = (-1, -1)
 
 
@@ -79,16 +79,16 @@ class _RunOrder:
 
 @dataclass(frozen=True, slots=True)
 class _Wipe:
-    """Keep nothing any more."""
+    """Remove everything kept."""
 
 
 class RecoveryKeeper(QObject):
-    """Keeps what `state` holds in `store`, from the first thing on that someone has made.
+    """Keeps the content of `state` in `store`, starting with the user's first change.
 
     Signals
     -------
     failed(StudioError)
-        It cannot be kept. Said once; it is tried again, and what one does goes on.
+        The work cannot be kept. Emitted once; keeping is retried.
     """
 
     failed = Signal(object)
@@ -100,13 +100,13 @@ class RecoveryKeeper(QObject):
         self._state = state
         self._document = document
         self._store = store
-        self._saved: ProjectContent | None = None  # this is in a file of the user's, or was given up
-        self._is_kept = self._is_begun = self._needs_base = self._has_changed = self._is_told = False
+        self._saved: ProjectContent | None = None  # content that is in a file of the user's, or was discarded
+        self._is_kept = self._is_begun = self._needs_base = self._has_changed = self._is_reported = False
         self._is_closed = False
-        self._text = ""  # after the edits that were taken note of
+        self._text = ""  # after the edits recorded so far
         self._edits: list[tuple[Edit, int]] = []
         self._edit_count = self._journal_size = self._journal_edits = self._failures = 0
-        self._written: Project | None = None  # what base and journal hold
+        self._written: Project | None = None  # the content of base and journal
         self._run_number = self._run_merges = self._run_counts = self._kept_merges = 0
         self._run_history: MergeHistory | None = None
         self._run_due = 0.0
@@ -130,21 +130,21 @@ class RecoveryKeeper(QObject):
 
     @property
     def is_kept(self) -> bool:
-        """Whether anything is kept now that a start after a crash would offer."""
+        """Whether there is work that a start after a crash would offer."""
         return self._is_kept
 
     @property
     def is_idle(self) -> bool:
-        """Whether all that has changed is on the disk, but for the training."""
+        """Whether all changes except the training are on disk."""
         return not (self._has_changed or self._edits or self._job.is_running)
 
     @property
     def is_run_kept(self) -> bool:
-        """Whether nothing is being done, or waited with, to keep the training."""
+        """Whether keeping the training is neither under way nor scheduled."""
         return not (self._run_job.is_running or self._run_timer.isActive())
 
     def forget(self) -> None:
-        """What there is now is saved, or wanted no more: keep nothing until something else is made."""
+        """Treat the present content as saved or unwanted: keep nothing until it changes."""
         if self._is_closed:
             return
         self._forget(content_of(self._state.capture()))
@@ -159,7 +159,7 @@ class RecoveryKeeper(QObject):
             self._on_timer_timeout()
 
     def adopt(self, recoverable: Recoverable, recovered: Recovered) -> None:
-        """Keep on in the folder that was left, now that what it held is restored."""
+        """Continue in the folder that was left, now that its content is restored."""
         about = recovered.about
         self._store.adopt(recoverable.folder, recoverable.lock, recoverable.number, about.run)
         self._saved = None
@@ -174,7 +174,7 @@ class RecoveryKeeper(QObject):
         self._on_state_changed()
 
     def close(self) -> None:
-        """End. What is not forgotten by then is kept, and the next start offers it."""
+        """End. Work that was not forgotten is kept, and the next start offers it."""
         if self._is_closed:
             return
         self._is_closed = True
@@ -184,33 +184,33 @@ class RecoveryKeeper(QObject):
         self._job.close()
         self._run_job.close()
         if was_busy:
-            self._keep_the_last()
+            self._keep_now()
         self._store.close(keeps=self._is_kept)
 
-    # What is reported.
+    # Signals.
 
     def _on_document_edited(self, edit: Edit) -> None:
         self._text = self._document.text
         self._edits.append((edit, len(self._text)))
         self._edit_count += 1
-        self._hurry(EDIT_DELAY_MS)
+        self._schedule(EDIT_DELAY_MS)
 
     def _on_state_saved(self) -> None:
         if self._is_closed:
             return
         path = self._state.path
         self._project_stamp = _stamp(path)
-        # What was typed while it was being saved is in no file yet.
+        # What was typed during saving is not in any file yet.
         self._forget(self._state.saved_content or content_of(self._state.capture()))
 
     def _on_document_reset(self) -> None:
-        self._needs_base = True  # the text may be another one
+        self._needs_base = True  # the text may have been replaced
 
     def _on_state_changed(self) -> None:
         self._has_changed = True
-        self._hurry(CHANGE_DELAY_MS)
+        self._schedule(CHANGE_DELAY_MS)
 
-    def _hurry(self, delay_ms: int) -> None:
+    def _schedule(self, delay_ms: int) -> None:
         if self._is_closed:
             return
         if self._failures:
@@ -220,14 +220,14 @@ class RecoveryKeeper(QObject):
         if not self._timer.isActive() or self._timer.remainingTime() > delay_ms:
             self._timer.start(delay_ms)
 
-    # What is done about it.
+    # Writing.
 
     def _on_timer_timeout(self) -> None:
         if self._job.is_running:
-            return  # its end begins the next
+            return  # the next one starts when it ends
         project = self._state.capture()
         self._has_changed = False
-        if not self._is_to_be_kept(project):
+        if not self._should_keep(project):
             self._edits.clear()
             if self._is_begun:
                 self._is_begun, self._written = False, None
@@ -235,9 +235,9 @@ class RecoveryKeeper(QObject):
             return
         self._is_begun = True
         self._job.begin(self._order(project))
-        self._think_of_run(project)
+        self._consider_run(project)
 
-    def _is_to_be_kept(self, project: Project) -> bool:
+    def _should_keep(self, project: Project) -> bool:
         if self._saved is not None:
             if content_of(project) == self._saved:
                 return False
@@ -245,7 +245,7 @@ class RecoveryKeeper(QObject):
         return self._state.path is not None or is_worth_keeping(project)
 
     def _order(self, project: Project) -> Order:
-        """Return what has to be written so that what is kept is `project`."""
+        """Return what has to be written to keep `project`."""
         run, text = project.run, project.corpus.text
         path = self._state.path
         size, modified_ns = self._project_stamp if path is not None else _UNKNOWN_STAMP
@@ -267,15 +267,15 @@ class RecoveryKeeper(QObject):
             return Order(about, base=project)
         return Order(about, edits=tuple(edits), parts=changed_parts(before, project))
 
-    def _think_of_run(self, project: Project) -> None:
-        """Begin to keep the training if it has changed and was not kept just now."""
+    def _consider_run(self, project: Project) -> None:
+        """Start keeping the training if it has changed and was not kept very recently."""
         run = project.run
         if run is None or not len(run.history) or self._run_job.is_running or self._has_run(run):
             return
         now = time.monotonic()
         if self._run_history is not run.history and self._run_due < now:
             self._run_history, self._run_merges = run.history, 0
-            self._run_due = now + FIRST_RUN_SECONDS  # one that is trained anew at every key is left alone
+            self._run_due = now + FIRST_RUN_SECONDS  # skips trainings that restart at every keystroke
         if now < self._run_due:
             self._run_timer.start(int(1000 * (self._run_due - now)) + 1)
             return
@@ -300,59 +300,59 @@ class RecoveryKeeper(QObject):
         self._store.write_run(wanted.number, wanted.project, stop.is_set)
         return wanted.number, time.monotonic() - began
 
-    # What came of it.
+    # Outcomes.
 
     def _on_job_finished(self, size: object) -> None:
         self._failures = 0
         self._journal_size = cast("int", size)
         self._is_kept = self._is_begun
-        self._go_on()
+        self._schedule_next()
 
     def _on_job_failed(self, error: StudioError) -> None:
         self._needs_base = self._has_changed = True
         self._failures += 1
-        self._tell(error)
-        self._go_on()
+        self._report_failure(error)
+        self._schedule_next()
 
     def _on_run_job_finished(self, result: object) -> None:
         number, seconds = cast("tuple[int, float]", result)
         self._run_counts, self._kept_merges = number, self._run_merges
         self._run_due = time.monotonic() + max(RUN_SECONDS[0], min(10 * seconds, RUN_SECONDS[1]))
-        self._on_state_changed()  # the journal has to say that this one counts
+        self._on_state_changed()  # the journal must record that this run is the valid one
 
     def _on_run_job_failed(self, error: StudioError) -> None:
         self._run_merges = 0
         self._run_due = time.monotonic() + RUN_SECONDS[1]
-        self._tell(error)
+        self._report_failure(error)
         self._on_state_changed()
 
-    def _go_on(self) -> None:
+    def _schedule_next(self) -> None:
         if self._edits:
-            self._hurry(EDIT_DELAY_MS)
+            self._schedule(EDIT_DELAY_MS)
         elif self._has_changed:
-            self._hurry(CHANGE_DELAY_MS)
+            self._schedule(CHANGE_DELAY_MS)
 
-    def _tell(self, error: StudioError) -> None:
-        if not self._is_told:
-            self._is_told = True
+    def _report_failure(self, error: StudioError) -> None:
+        if not self._is_reported:
+            self._is_reported = True
             self.failed.emit(error)
 
-    def _keep_the_last(self) -> None:
-        """Write what was not written yet, in this thread: the program ends."""
+    def _keep_now(self) -> None:
+        """Write what has not been written yet, in this thread, because the program is ending."""
         project = self._state.capture()
-        self._needs_base = True  # no one knows how far the thread has come
+        self._needs_base = True  # it is unknown how far the thread got
         try:
-            if self._is_to_be_kept(project):
+            if self._should_keep(project):
                 self._store.write(self._order(project))
                 self._is_kept = True
             else:
                 self._is_kept = False
         except StudioError as error:
-            self._tell(error)
+            self._report_failure(error)
 
 
 def _stamp(path: Path | None) -> tuple[int, int]:
-    """Return the bytes of a file and when it was changed last, in nanoseconds; -1 for both if that is not known."""
+    """Return the size of a file in bytes and the time of its last change in nanoseconds; both -1 if unknown."""
     if path is not None:
         with contextlib.suppress(OSError):
             status = path.stat()

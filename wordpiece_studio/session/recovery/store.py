@@ -1,14 +1,14 @@
-"""The folder in which a running Studio keeps its unsaved work. What is read back of it: `recoverable_work`.
+"""The folder in which a running Studio keeps its unsaved work; `recoverable_work` reads it back.
 
-In the recovery folder of the user each running Studio has a folder of its own, with these files:
+In the user's recovery folder, each running Studio has a folder of its own, with these files:
 
-``lock``                     held as long as the Studio runs (`FolderLock`)
-``base-<n>.wpstudio``        everything but the training, whole; a project file
-``journal-<n>``              what was changed since (`journal`)
-``run-<m>.wpstudio``         everything, with the training; the journal says which one counts
+``lock``                     held while the Studio runs (`FolderLock`)
+``base-<n>.wpstudio``        everything but the training; a project file
+``journal-<n>``              the changes since then (`journal`)
+``run-<m>.wpstudio``         everything, including the training; the journal says which one is valid
 
-A new base takes the place of base and journal: its journal is begun first, so that where there is a base there is its
-journal too, and the old ones go last. Nothing here is done in the window's thread but `close` and `adopt`.
+A new base replaces base and journal: its journal is created first, so that a base always has its journal, and the old
+files are removed last. Only `close` and `adopt` are called in the window's thread.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ LOCK_FILE = "lock"
 class FolderLock:
     """The lock of one folder.
 
-    The system itself holds it, and takes it back when the process is gone, however it went. Qt's lock file names a
-    process instead: where the numbers of processes come again, as in a container, a dead one would pass for a living.
+    The system itself holds it, and releases it when the process ends, for whatever reason. Qt's lock file names a
+    process instead: where process ids recur, as in a container, a dead process would pass for a living one.
 
     Parameters
     ----------
     folder
-        Where the lock's file lies, or will lie.
+        The folder of the lock file.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -63,7 +63,7 @@ class FolderLock:
 
     @property
     def is_taken(self) -> bool:
-        """Whether it was taken here."""
+        """Whether this object holds the lock."""
         return self._descriptor >= 0
 
     def take(self) -> bool:
@@ -72,7 +72,7 @@ class FolderLock:
         Raises
         ------
         OSError
-            If there can be no lock's file.
+            If the lock file cannot be created.
         """
         if self._descriptor >= 0:
             return True
@@ -80,28 +80,28 @@ class FolderLock:
         descriptor = os.open(self._path, flags, 0o600)
         try:
             is_free = _lock(descriptor)
-        except OSError:  # a file system without locks: the number of the process has to do
-            is_free = _is_of_nobody(descriptor)
+        except OSError:  # a file system without locks: fall back on the process id
+            is_free = _is_abandoned(descriptor)
         if not is_free:
             os.close(descriptor)
             return False
-        with contextlib.suppress(OSError):  # on a full disk the number is missing, and only the lock counts
+        with contextlib.suppress(OSError):  # on a full disk the process id is missing, and only the lock counts
             os.ftruncate(descriptor, 0)
             os.lseek(descriptor, 0, os.SEEK_SET)
             os.write(descriptor, b"%d\n" % os.getpid())
         self._descriptor = descriptor
         return True
 
-    def give_back(self) -> None:
-        """Let others have it."""
+    def release(self) -> None:
+        """Release the lock."""
         descriptor, self._descriptor = self._descriptor, -1
         if descriptor >= 0:
             with contextlib.suppress(OSError):
-                _unlock(descriptor)  # closing is not enough while a process that is just being begun has it too
+                _unlock(descriptor)  # closing is not enough while a process just being started shares it
             os.close(descriptor)
 
 
-def _is_of_nobody(descriptor: int) -> bool:
+def _is_abandoned(descriptor: int) -> bool:
     text = os.read(descriptor, 20).strip()
     return not text.isdigit() or is_gone(int(text))
 
@@ -109,7 +109,7 @@ def _is_of_nobody(descriptor: int) -> bool:
 if sys.platform == "win32":
     import msvcrt
 
-    _FAR = 1 << 20  # what is locked cannot be read by others, so it is a byte far behind the number
+    _FAR = 1 << 20  # locked bytes cannot be read by others, so lock one far past the process id
 
     def _lock(descriptor: int) -> bool:
         os.lseek(descriptor, _FAR, os.SEEK_SET)
@@ -140,25 +140,25 @@ else:
 
 
 LEAST_FREE = 200_000_000
-"""Bytes that are left free on the disk: a training is not kept for worse times at the cost of these."""
+"""Bytes to leave free on the disk: a training is not kept if it would use them up."""
 _NUMBERED = re.compile(r"(base|journal|run)-(\d{1,9})(\.wpstudio)?")
 _FOLDER = re.compile(r"[0-9a-f]{16}")
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What is to be kept next.
+    """What to keep next.
 
     Attributes
     ----------
     about
-        What is so with it.
+        A description of the work.
     base
-        Everything, if a new base has to be written; without its training.
+        Everything but the training, if a new base must be written.
     edits
-        Otherwise the edits since the last order, each with the number of code points of the text after it.
+        Otherwise, the edits since the last order, each with the length of the text after it in code points.
     parts
-        What else has changed since, as records.
+        Other changes since then, as records.
     """
 
     about: About
@@ -168,14 +168,14 @@ class Order:
 
 
 class RecoveryStore:
-    """Writes into a folder within `folder`, which is made when there is something to write.
+    """Writes into a folder within `folder`, created when there is something to write.
 
     Parameters
     ----------
     folder
-        The recovery folder of the user.
+        The user's recovery folder.
     save
-        Writes a project file; None for `save_project`.
+        The function that writes a project file; None for `save_project`.
     """
 
     def __init__(self, folder: Path, save: SaveProject | None = None) -> None:
@@ -187,25 +187,25 @@ class RecoveryStore:
         self._lock: FolderLock | None = None
         self._journal: JournalWriter | None = None
         self._number = 0
-        self._held: set[str] = set()  # files of which parts may yet be read
+        self._held: set[str] = set()  # files that may still be read from
 
     @property
     def folder(self) -> Path | None:
-        """The folder of this Studio; None as long as nothing was kept."""
+        """The folder of this Studio; None until something is kept."""
         return self._own
 
     @property
     def journal_size(self) -> int:
-        """The bytes of the journal."""
+        """The size of the journal in bytes."""
         return self._journal.size if self._journal is not None else 0
 
     def write(self, order: Order) -> int:
-        """Keep what `order` says, and return the bytes of the journal. It is on the disk then.
+        """Write `order` to disk, and return the size of the journal in bytes.
 
         Raises
         ------
         StudioError
-            If that cannot be written: the next order must bring a base. What was kept before is still there.
+            If it cannot be written: the next order must include a base. What was kept before is still there.
         """
         with self._writing:
             try:
@@ -224,12 +224,12 @@ class RecoveryStore:
             return self.journal_size
 
     def write_run(self, number: int, project: Project, should_stop: Callable[[], bool]) -> None:
-        """Keep a project with its training as number `number`; it counts once an order says so.
+        """Keep a project with its training as number `number`; it becomes valid once an order says so.
 
         Raises
         ------
         StudioError
-            If it cannot be written, or would leave the disk too little room.
+            If it cannot be written, or would leave too little free space on the disk.
         """
         try:
             path = self._folder() / f"run-{number}{SUFFIX}"
@@ -244,20 +244,20 @@ class RecoveryStore:
             raise self._run_error(f"only {free / 1e6:,.0f} MB are free on the disk")
 
     def wipe(self) -> None:
-        """Keep nothing any more. What cannot be removed is not in the way."""
+        """Remove everything kept; what cannot be removed does no harm."""
         with self._writing:
             self._drop_journal()
             if self._own is not None:
                 for name, _, _ in self._files():
-                    if name.startswith("base"):  # first: without it the rest is nothing
+                    if name.startswith("base"):  # first: without it, the rest is ignored
                         self._remove(name)
                 self._remove_but(0, 0)
 
     def adopt(self, folder: Path, lock: FolderLock, number: int, run: int) -> None:
-        """Go on with what another Studio has left in `folder`, of which `lock` is held.
+        """Continue with what another Studio left in `folder`, whose `lock` is held.
 
-        What was kept here before is removed, and so is all in the folder but the base and journal `number` and the
-        training `run`: what a kill has left half done, and what was never of a Studio.
+        What was kept here before is removed, and so is everything in the folder except base and journal `number` and
+        the training `run`: what a kill left unfinished, and foreign files.
         """
         with self._writing:
             self.close(keeps=False)
@@ -267,23 +267,23 @@ class RecoveryStore:
             wanted = {files[key].name for key in (("base", number), ("journal", number), ("run", run)) if key in files}
             for name in _names(folder) - wanted - {LOCK_FILE}:
                 self._remove(name)
-            self._number = max((number, *(other for _, _, other in self._files())))  # what could not be removed
+            self._number = max((number, *(other for _, _, other in self._files())))  # of what could not be removed
             self._held = {f"run-{run}{SUFFIX}"}
 
     def close(self, *, keeps: bool) -> None:
-        """Give the folder back, and remove it unless the next start of the Studio shall offer what is in it."""
+        """Release the folder, and remove it unless the next start is to offer its content (`keeps`)."""
         with self._writing:
             self._drop_journal()
             own, lock, self._own, self._lock = self._own, self._lock, None, None
             self._held = set()
         if lock is not None:
-            lock.give_back()
+            lock.release()
         if own is not None and not keeps:
             remove_folder(own)
 
     def _write_base(self, order: Order) -> None:
         if order.base is None:
-            raise StudioError("Without its beginning a journal is worth nothing")
+            raise StudioError("A journal is useless without its base")
         self._drop_journal()
         folder = self._folder()
         self._number += 1
@@ -297,11 +297,11 @@ class RecoveryStore:
         self._journal = journal
 
     def _folder(self) -> Path:
-        """Return the folder of this Studio, which is made and locked if there is none."""
-        with self._making:  # two threads may be the first
+        """Return the folder of this Studio, created and locked if there is none."""
+        with self._making:  # two threads may both be first
             if self._own is not None and not self._own.is_dir():  # someone has cleaned up
                 if self._lock is not None:
-                    self._lock.give_back()
+                    self._lock.release()
                 self._own = self._lock = None
             while self._own is None:
                 self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -324,12 +324,12 @@ class RecoveryStore:
             self._journal = None
 
     def _files(self) -> list[tuple[str, str, int]]:
-        """Return name, kind and number of each file that was kept."""
+        """Return the name, kind and number of each file kept."""
         found = numbered_files(self._own) if self._own is not None else {}
         return [(path.name, kind, number) for (kind, number), path in found.items()]
 
     def _remove_but(self, run: int, newest: int | None = None) -> None:
-        """Remove what the newest base and the training `run` have made worthless; a training that is newer stays."""
+        """Remove what the newest base and the training `run` have superseded; a newer training stays."""
         base = self._number if newest is None else -1
         for name, kind, number in self._files():
             if (kind != "run" and number != base) or (kind == "run" and (number < run or newest is not None)):
@@ -351,14 +351,14 @@ class RecoveryStore:
     def _error(self, reason: object) -> StudioError:
         return StudioError(
             "Unsaved work cannot be kept for a restart, in {path}: {reason}",
-            "Save what you need yourself. It is tried again now and then.",
+            "Save what you need yourself. The Studio will keep trying.",
             path=display_name(self._own or self._root),
             reason=reason,
         )
 
 
 def _project_saver() -> SaveProject:
-    """Return what writes project files; imported when it is needed, which is after the start."""
+    """Return the function that writes project files, imported only when needed, to keep the start fast."""
     from wordpiece_studio.storage.project.project_file import save_project
 
     return save_project
@@ -367,8 +367,8 @@ def _project_saver() -> SaveProject:
 def numbered_files(folder: Path) -> dict[tuple[str, int], Path]:
     """Return the files of a folder by their kind, ``base``, ``journal`` or ``run``, and number.
 
-    Links, pipes and the like are none of them: nothing outside is read, and nothing waited for. Raises nothing: a
-    folder that cannot be read has none.
+    Links, pipes and the like are ignored, so that nothing outside is read and nothing blocks. Raises nothing: an
+    unreadable folder has no files.
     """
     found: dict[tuple[str, int], Path] = {}
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
@@ -380,7 +380,7 @@ def numbered_files(folder: Path) -> dict[tuple[str, int], Path]:
 
 
 def is_own_folder(folder: Path) -> bool:
-    """Tell whether this is a folder such as a Studio makes for itself, and not a link to one."""
+    """Return whether this is a folder that a Studio creates for itself, not a link to one."""
     here = os.path.join(os.path.realpath(folder.parent), folder.name)
     return bool(_FOLDER.fullmatch(folder.name)) and folder.is_dir() and os.path.realpath(folder) == here
 
@@ -393,7 +393,7 @@ def _names(folder: Path) -> set[str]:
 
 
 def remove_folder(folder: Path) -> None:
-    """Remove a folder with all that is in it, its bases first; what cannot be removed stays."""
+    """Remove a folder with everything in it, bases first; what cannot be removed stays."""
     for (kind, _), path in numbered_files(folder).items():
         if kind == "base":
             with contextlib.suppress(OSError):

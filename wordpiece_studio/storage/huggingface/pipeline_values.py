@@ -1,4 +1,4 @@
-"""Normalizers and pre-tokenizers as the JSON values of a ``tokenizer.json``, and back; only where both do the same.
+"""Normalizers and pre-tokenizers as JSON values of a ``tokenizer.json``, and back, but only exact equivalents.
 
 Everything here is compared with the `tokenizers` library by ``python -m tests.benchmarks.agreement``.
 """
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
 
 VOCABULARY_ALONE_ADVICE = (
-    "Save vocab.txt alone: any program reads its tokens, and the Studio finds in the file beside it how text becomes "
-    "words."
+    "Save vocab.txt alone: any program can read its tokens, and the Studio finds in the file beside it how text "
+    "becomes words."
 )
-"""What can be done about every pipeline that is refused here."""
+"""Advice for every pipeline that is refused here."""
 
 LINE_SPLIT = {"type": "Split", "pattern": {"String": "\n"}, "behavior": "Removed", "invert": False}
-"""Put before a pre-tokenizer that does not part words at line ends: the Studio reads line by line, the library a text
+"""Inserted before a pre-tokenizer that does not split at line ends: the Studio reads text line by line, the library
 as a whole."""
 
 MOST_REMOVED = 10_000
-"""So many characters at most are removed from a text: each is a step of its own, for every text anew."""
+"""The most characters that a normalizer may remove: each is a separate step for every text."""
 
 _NORMALIZERS = {
     "nfc": "NFC",
@@ -46,7 +46,7 @@ _PRE_TOKENIZERS: Mapping[str, dict[str, Any]] = {
 }
 _REFUSED = {
     "pattern": "where a regular expression matches depends on the program that searches",
-    "unicode-punctuation": "other programs cannot drop characters inside a word, and know another version of Unicode",
+    "unicode-punctuation": "other programs cannot drop characters inside a word, and use another version of Unicode",
 }
 
 
@@ -56,13 +56,13 @@ def normalizer_value(normalizer: Normalizer) -> dict[str, Any] | None:
     Raises
     ------
     StudioError
-        If it is not built in, because nothing is known about it then.
+        If it is not built in, because then nothing is known about it.
     """
     try:
         spec = normalizers.to_spec(normalizer)
     except StudioError:
         raise StudioError(
-            'A tokenizer.json cannot hold the normalizer "{name}": it is not built in',
+            'A tokenizer.json cannot express the normalizer "{name}": it is not built in',
             "Save vocab.txt alone, and give the normalizer again when you load it.",
             name=normalizer.name,
         ) from None
@@ -78,23 +78,23 @@ def pre_tokenizer_value(pre_tokenizer: PreTokenizer, normalizer: Normalizer) -> 
     Parameters
     ----------
     pre_tokenizer
-        It.
+        The pre-tokenizer.
     normalizer
-        What goes before it; together they may part words at line ends, or not.
+        The normalizer before it, which affects whether words are split at line ends.
 
     Raises
     ------
     StudioError
-        If it is not built in, does something else there, or words would go on across the ends of lines.
+        If it is not built in, behaves differently there, or words would continue across line ends.
     """
     values = _pre_tokenizer_values(pre_tokenizer)
-    # All normalizers make of a line end the same in every text.
+    # Every normalizer treats a line end alike in every text.
     line_end = normalizer.normalize("\n")
     if not line_end or pre_tokenizer.split(f"a{line_end}b") != ["a", "b"]:
         if line_end != "\n":
             raise StudioError(
-                'A tokenizer.json cannot hold the pre-tokenizer "{name}" behind the normalizer "{normalizer}", which '
-                "takes away the line ends: words would go on from one line to the next",
+                'A tokenizer.json cannot express the pre-tokenizer "{name}" after the normalizer "{normalizer}", which '
+                "removes line ends: words would continue from one line to the next",
                 VOCABULARY_ALONE_ADVICE,
                 name=pre_tokenizer.name,
                 normalizer=normalizer.name,
@@ -104,7 +104,7 @@ def pre_tokenizer_value(pre_tokenizer: PreTokenizer, normalizer: Normalizer) -> 
 
 
 def read_normalizer(value: Any) -> Normalizer | None:
-    """Return the normalizer of ours that does what a value of ``normalizer`` says; None if there is none.
+    """Return our normalizer equivalent to a value of ``normalizer``; None if there is none.
 
     >>> read_normalizer({"type": "Sequence", "normalizers": [{"type": "NFD"}, {"type": "StripAccents"}]}).name
     'nfd+strip-accents'
@@ -141,14 +141,14 @@ def read_normalizer(value: Any) -> Normalizer | None:
 
 
 def read_pre_tokenizer(value: Any, normalizer: Normalizer) -> PreTokenizer | None:
-    """Return the pre-tokenizer of ours that does what a value of ``pre_tokenizer`` says; None if there is none.
+    """Return our pre-tokenizer equivalent to a value of ``pre_tokenizer``; None if there is none.
 
-    Ours read a text line by line, so line ends must part words there as well, behind the normalizer.
+    Ours read text line by line, so line ends must split words there as well, after the normalizer.
     """
     values = steps_of(value, "pretokenizers")
-    parts_lines = values[:1] == [LINE_SPLIT]
+    splits_lines = values[:1] == [LINE_SPLIT]
     own: list[PreTokenizer] = []
-    for step in values[parts_lines:]:
+    for step in values[splits_lines:]:
         step = {"behavior": "Isolated", **step} if step == {"type": "Punctuation"} else step
         name = next((name for name, written in _PRE_TOKENIZERS.items() if written == step), None)
         if name is None:
@@ -158,13 +158,13 @@ def read_pre_tokenizer(value: Any, normalizer: Normalizer) -> PreTokenizer | Non
         return None
     pre_tokenizer = own[0] if len(own) == 1 else pre_tokenizers.PreTokenizerSequence(own)
     line_end = normalizer.normalize("\n")
-    if parts_lines:
+    if splits_lines:
         return pre_tokenizer if line_end == "\n" else None
     return pre_tokenizer if line_end and pre_tokenizer.split(f"a{line_end}b") == ["a", "b"] else None
 
 
 def steps_of(value: Any, list_key: str) -> list[Any]:
-    """Return the single steps of a value in order, those of sequences one by one; what is no step is one too."""
+    """Return the single steps of a value in order, with sequences flattened; anything else counts as one step."""
     steps: list[Any] = []
     waiting = [] if value is None else [value]
     while waiting:
@@ -187,12 +187,12 @@ def _normalizer_values(spec: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             for part in spec["normalizers"]:
                 yield from _normalizer_values(part)
         case "remove":
-            # One after the other, as texts: a class of characters would be a regular expression, to be escaped.
+            # One step per character, as texts: a character class would be a regular expression and need escaping.
             characters = dict.fromkeys(spec["characters"])
             if len(characters) > MOST_REMOVED:
                 raise StudioError(
-                    "A tokenizer.json cannot hold a normalizer that removes {n:,} characters: each is a step of its "
-                    "own there",
+                    "A tokenizer.json cannot express a normalizer that removes {n:,} characters: each would be a step "
+                    "of its own",
                     VOCABULARY_ALONE_ADVICE,
                     n=len(characters),
                 )
@@ -216,7 +216,7 @@ def _pre_tokenizer_values(pre_tokenizer: PreTokenizer) -> list[dict[str, Any]]:
         spec = pre_tokenizers.to_spec(pre_tokenizer)
     except StudioError:
         raise StudioError(
-            'A tokenizer.json cannot hold the pre-tokenizer "{name}": it is not built in',
+            'A tokenizer.json cannot express the pre-tokenizer "{name}": it is not built in',
             "Save vocab.txt alone, and give the pre-tokenizer again when you load it.",
             name=pre_tokenizer.name,
         ) from None
@@ -224,7 +224,7 @@ def _pre_tokenizer_values(pre_tokenizer: PreTokenizer) -> list[dict[str, Any]]:
     for part in spec["pre_tokenizers"] if spec["type"] == "sequence" else [spec]:
         if part["type"] in _REFUSED:
             raise StudioError(
-                'A tokenizer.json cannot hold the pre-tokenizer "{name}": {reason}',
+                'A tokenizer.json cannot express the pre-tokenizer "{name}": {reason}',
                 VOCABULARY_ALONE_ADVICE,
                 name=part.get("pattern") or part["type"],
                 reason=_REFUSED[part["type"]],

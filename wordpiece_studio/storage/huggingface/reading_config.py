@@ -1,4 +1,4 @@
-"""``tokenizer_config.json`` as far as it says how BERT's tokenizer reads a text, and what it calls its tokens."""
+"""The parts of ``tokenizer_config.json`` that say how BERT's tokenizer reads text, and which special tokens it has."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class _Described(msgspec.Struct):
 
 @decodable
 class _Fields(msgspec.Struct):
-    """What matters here; all else in the file is left alone."""
+    """The fields that matter here; all others are ignored."""
 
     tokenizer_class: str | None = None
     do_lower_case: bool | None = None
@@ -42,14 +42,14 @@ class _Fields(msgspec.Struct):
 
 
 class Configuration:
-    """What a ``tokenizer_config.json`` says.
+    """The content of a ``tokenizer_config.json``.
 
     Attributes
     ----------
     unk_token
-        The unknown token, if it is named.
+        The unknown token, if given.
     special_tokens
-        All special tokens that are named.
+        All special tokens given.
     """
 
     def __init__(self, fields: _Fields, name: str) -> None:
@@ -61,7 +61,7 @@ class Configuration:
         self.special_tokens = [token for token in texts.values() if token]
 
     def bert_normalizer(self) -> BertNormalizer:
-        """Return BERT's normalizer as described here; what is not described is as `transformers` has it."""
+        """Return BERT's normalizer as described here, with the defaults of `transformers`."""
         fields = self._fields
         return BertNormalizer(
             clean_text=True,
@@ -71,12 +71,12 @@ class Configuration:
         )
 
     def check(self, normalizer: Normalizer | None, other: str) -> None:
-        """Check that it does not contradict the normalizer of a ``tokenizer.json`` beside it, called `other`.
+        """Check that it is consistent with the normalizer of a ``tokenizer.json`` beside it, named `other`.
 
         Raises
         ------
         StudioError
-            If it does: then it depends on the program and its version which of the two counts.
+            If it is not: which of the two applies then depends on the program and its version.
         """
         fields = self._fields
         if not isinstance(normalizer, BertNormalizer):
@@ -87,24 +87,24 @@ class Configuration:
             ("tokenize_chinese_chars", fields.tokenize_chinese_chars, normalizer.handle_chinese_chars),
             ("strip_accents", fields.strip_accents, normalizer.strip_accents),
         )
-        for key, told, done in pairs:
-            if told is None and not (key == "do_lower_case" and is_bert):
+        for key, stated, actual in pairs:
+            if stated is None and not (key == "do_lower_case" and is_bert):
                 continue
-            meant = True if told is None else told
-            if meant != done and (told is not None or is_bert):
+            meant = True if stated is None else stated
+            if meant != actual and (stated is not None or is_bert):
                 raise StudioError(
-                    "{path} contradicts {other}: {key} is {told} here, and {done} there",
-                    "Correct one of them; which counts depends on the program and its version.",
+                    "{path} contradicts {other}: {key} is {stated} here, and {actual} there",
+                    "Correct one of them; which one applies depends on the program and its version.",
                     path=self._name,
                     other=other,
                     key=key,
-                    told=_word(meant) + ("" if told is not None else ", because it is not named,"),
-                    done=_word(done),
+                    stated=_word(meant) + ("" if stated is not None else " by default"),
+                    actual=_word(actual),
                 )
 
 
 def read_configuration(path: str | os.PathLike[str]) -> Configuration:
-    """Return what a ``tokenizer_config.json`` says.
+    """Return the content of a ``tokenizer_config.json``.
 
     Raises
     ------

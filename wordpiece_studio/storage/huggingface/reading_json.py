@@ -1,6 +1,6 @@
-"""JSON from outside, read strictly: nothing is built of what was not asked for, and no key may stand there twice.
+"""Strict reading of foreign JSON: only what is requested is decoded, and no key may appear twice.
 
-Memory stays in proportion to what is wanted of the file; what is nested too deeply is refused.
+Memory stays in proportion to what is requested; values nested too deeply are refused.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 LARGEST_FILE_BYTES = 128 << 20
-LARGEST_VALUE_BYTES = 1 << 20  # of all that is neither a vocabulary nor a list of merges
+LARGEST_VALUE_BYTES = 1 << 20  # of anything but a vocabulary or a list of merges
 _DEEPEST = 50
 _KEY = re.compile(rb'[\s,{]*("(?:[^"\\]|\\.)*")\s*:\s*', re.DOTALL)
 _PLACE = re.compile(r" - at `(?P<key>key in )?\$(?P<place>[^`]*)`$")
 _BYTE = re.compile(r" \(byte (\d+)\)$")
 _OBJECTS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
-_ADVICE = "Save it again with the program that it is from."
+_ADVICE = "Save it again with the program that wrote it."
 
 
 class JsonPart:
@@ -39,11 +39,11 @@ class JsonPart:
     Attributes
     ----------
     data
-        The value as it stands there.
+        The value as it is in the file.
     file
-        What messages call the file.
+        The file's name in messages.
     place
-        Where the value stands, as ``model.vocab``; empty for all of the file.
+        Where the value is, such as ``model.vocab``; empty for the whole file.
     """
 
     __slots__ = ("data", "file", "place")
@@ -54,7 +54,7 @@ class JsonPart:
         self.place = place
 
     def refused(self, reason: str, place: str = "", advice: str = "", /, **values: object) -> StudioError:
-        """Return the error that says why the value, or what stands at `place` in it, is not taken.
+        """Return the error that says why the value, or the part at `place` in it, is refused.
 
         Parameters
         ----------
@@ -66,71 +66,71 @@ class JsonPart:
         return StudioError(what, advice or _ADVICE, path=self.file, place=where, **values)
 
     def members(self) -> dict[str, JsonPart]:
-        """Return the values in an object by their keys.
+        """Return the values of an object by key.
 
         Raises
         ------
         StudioError
-            If it is no object, or holds a key twice.
+            If it is not an object, or a key appears twice.
         """
         found = self._decoded(_OBJECTS)
         position, seen = 0, 0
         view = memoryview(self.data)
         values = list(found.items())
-        # Of a key that stands there twice only the last value is found, so the values do not fill the object.
+        # Of a duplicate key only the last value is found, so the values do not fill the object.
         while (match := _KEY.match(self.data, position)) is not None:
             key = msgspec.json.decode(match[1], type=str)
             value = memoryview(values[seen][1]) if seen < len(values) else None
             if value is None or values[seen][0] != key or view[match.end() : match.end() + len(value)] != value:
-                raise self.refused("the key {key} stands there twice", key=printable(repr(key[:50])))
+                raise self.refused("the key {key} appears twice", key=printable(repr(key[:50])))
             position, seen = match.end() + len(value), seen + 1
         return {key: JsonPart(bytes(value), self.file, f"{self.place}.{key[:50]}") for key, value in values}
 
     def typed(self, type_: type[_T]) -> _T:
-        """Return the value if it is of a type.
+        """Return the value as an instance of a type.
 
         Raises
         ------
         StudioError
-            If it is not; the message names the place in it.
+            If it is not of that type; the message names the place in it.
         """
         return self._decoded(msgspec.json.Decoder(type_))
 
     def value(self, most_bytes: int = LARGEST_VALUE_BYTES) -> Any:
-        """Return a small value, whatever it is.
+        """Return a small value of any type.
 
         Raises
         ------
         StudioError
-            If it is not small, nested deeply, or holds a key twice.
+            If it is not small, is nested too deeply, or a key appears twice.
         """
         if len(self.data) > most_bytes:
-            raise self.refused("{n:,} bytes are more than anything sensible needs", n=len(self.data))
+            raise self.refused("{n:,} bytes are far too many", n=len(self.data))
         if _depth(self.data) > _DEEPEST:
             raise self.refused("it is nested too deeply")
         self._decoded(msgspec.json.Decoder(msgspec.Raw))
         try:
-            return json.loads(self.data, object_pairs_hook=_without_doubles, parse_constant=_refuse)
+            return json.loads(self.data, object_pairs_hook=_without_duplicates, parse_constant=_refuse)
         except (ValueError, RecursionError) as error:
             raise self.refused("{reason}", reason=printable(str(error)[:200])) from None
 
     def ids(self, most: int = (1 << 32) - 1) -> dict[str, int]:
-        """Return an object whose values are ids: whole numbers from 0, all different.
+        """Return an object whose values are ids: integers from 0, all different.
 
         Raises
         ------
         StudioError
-            If it is something else; the message names a key that stands there twice, or two keys with one id.
+            If it is something else; the message names a key that appears twice, or two keys with the same id.
         """
         found = self.typed(dict[str, int])
         if self.data.replace(rb"\\", b"").replace(rb"\"", b"").count(b'"') // 2 != len(found):
-            raise self.refused("the key {key} stands there twice", key=repr(_first_double(_keys(self.data))[:50]))
+            raise self.refused("the key {key} appears twice", key=repr(_first_duplicate(_keys(self.data))[:50]))
         numbers = list(found.values())
         if numbers and not (0 <= min(numbers) and max(numbers) <= most):
             token = next(token for token, number in found.items() if not 0 <= number <= most)
             raise self.refused("{token} has the id {id}", token=repr(token[:50]), id=str(found[token])[:30])
         if len(set(numbers)) < len(numbers):
-            twice = _first_double(numbers)
+            twice = _first_duplicate(numbers)
             tokens = [repr(token[:50]) for token, number in found.items() if number == twice][:2]
             raise self.refused("{tokens} have the same id, {id}", tokens=" and ".join(tokens), id=twice)
         return found
@@ -139,7 +139,7 @@ class JsonPart:
         try:
             return decoder.decode(self.data)
         except msgspec.ValidationError as error:
-            reason, place = _told(str(error))
+            reason, place = _reason_and_place(str(error))
             raise self.refused("{reason}", place, reason=reason) from None
         except msgspec.DecodeError as error:
             raise self._malformed(str(error)) from None
@@ -153,8 +153,8 @@ class JsonPart:
         byte = min(int(found[1]), len(self.data)) if found else len(self.data)
         reason = _BYTE.sub("", message).removeprefix("JSON is malformed: ")
         return StudioError(
-            "{path}, line {line}, column {column}: this is no JSON: {reason}",
-            "Get the file once more; it may be cut off or no tokenizer at all.",
+            "{path}, line {line}, column {column}: this is not valid JSON: {reason}",
+            "Get the file again; it may be truncated, or not a tokenizer at all.",
             path=self.file,
             line=self.data.count(b"\n", 0, byte) + 1,
             column=byte - self.data.rfind(b"\n", 0, byte),
@@ -163,7 +163,7 @@ class JsonPart:
 
 
 def read_json(path: str | os.PathLike[str]) -> JsonPart:
-    """Return all of a JSON file.
+    """Return a whole JSON file.
 
     Raises
     ------
@@ -174,8 +174,8 @@ def read_json(path: str | os.PathLike[str]) -> JsonPart:
     return JsonPart(data.removeprefix(b"\xef\xbb\xbf"), display_name(path))
 
 
-def _told(message: str) -> tuple[str, str]:
-    """Return what msgspec says about a value of the wrong type, and where in the value that is."""
+def _reason_and_place(message: str) -> tuple[str, str]:
+    """Return what msgspec says about a value of the wrong type, and its place."""
     found = _PLACE.search(message)
     reason = (message if found is None else message[: found.start()]).replace("`", "")
     place = "" if found is None or found["key"] else found["place"].replace("[...]", "")
@@ -183,7 +183,7 @@ def _told(message: str) -> tuple[str, str]:
 
 
 def _depth(data: bytes) -> int:
-    """Return how deeply a value is nested; brackets in texts count too, which small values can bear."""
+    """Return how deeply a value is nested; brackets in strings count too, which is tolerable for small values."""
     deepest = depth = 0
     for bracket in re.findall(rb"[\[\]{}]", data):
         depth += 1 if bracket in b"[{" else -1
@@ -196,18 +196,18 @@ def _keys(data: bytes) -> list[str]:
     return [key for key, _ in pairs]
 
 
-def _first_double(values: Iterable[_T]) -> _T:
-    """Return the first of some values, two of which are equal, that came before."""
+def _first_duplicate(values: Iterable[_T]) -> _T:
+    """Return the first value that has occurred before; there must be one."""
     seen: set[_T] = set()
     return next(value for value in values if value in seen or seen.add(value))  # type: ignore[func-returns-value]
 
 
-def _without_doubles(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+def _without_duplicates(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) < len(pairs):
-        raise ValueError(f"the key {_first_double(key for key, _ in pairs)[:50]!r} stands there twice")
+        raise ValueError(f"the key {_first_duplicate(key for key, _ in pairs)[:50]!r} appears twice")
     return value
 
 
 def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is not valid JSON")

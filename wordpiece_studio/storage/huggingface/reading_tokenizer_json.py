@@ -1,8 +1,8 @@
-"""``tokenizer.json`` of whatever program: a `Tokenizer` where it is a plain WordPiece vocabulary, else one to compare.
+"""Reading any ``tokenizer.json``: as a `Tokenizer` if it is plain WordPiece, otherwise as one to compare with.
 
 A WordPiece model is read here, strictly: every id, reference and number is checked. All other models, and WordPiece
-with what the Studio does not have, are read and run by the `tokenizers` library (`peers`). What the file says of
-truncating and padding changes no token and is only checked.
+with features that the Studio lacks, are read and run by the `tokenizers` library (`peers`). Truncation and padding do
+not change any tokens and are only checked.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class _AddedToken(msgspec.Struct, forbid_unknown_fields=True):
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is what a special token is in the Studio."""
+        """Whether it behaves like a special token of the Studio."""
         return self.special and not (self.single_word or self.lstrip or self.rstrip or self.normalized)
 
 
@@ -67,20 +67,20 @@ def read_tokenizer_json(path: str | os.PathLike[str]) -> Tokenizer | ImportedTok
     Raises
     ------
     StudioError
-        If the file cannot be read, is damaged or hostile; the message names the place in it, or what the library says.
+        If the file cannot be read, is damaged or hostile; the message names the place in it, or quotes the library.
     """
     file = read_json(path)
     members = file.members()
     _check_frame(file, members)
     model = members["model"].members()
-    # Old files do not name the kind.
+    # Old files do not name the model type.
     kind = model["type"].typed(str) if "type" in model else "WordPiece" * ("max_input_chars_per_word" in model)
     own = _own_tokenizer(members, model) if kind == "WordPiece" else None
     return ImportedTokenizer(path) if own is None else own
 
 
 def stated_normalizer(path: str | os.PathLike[str]) -> Normalizer | None:
-    """Return the normalizer that a ``tokenizer.json`` asks for, if it is one of ours.
+    """Return the normalizer that a ``tokenizer.json`` specifies, if it is one of ours.
 
     Raises
     ------
@@ -91,8 +91,8 @@ def stated_normalizer(path: str | os.PathLike[str]) -> Normalizer | None:
 
 
 def _own_tokenizer(members: Mapping[str, JsonPart], model: Mapping[str, JsonPart]) -> Tokenizer | None:
-    """Return a WordPiece tokenizer as the Studio's own; None if it cannot say what the file says."""
-    # What is small is read first: a file that is refused is refused at once.
+    """Return a WordPiece tokenizer as the Studio's own; None if the Studio has no equivalent."""
+    # Small parts are read first, so that refusals come quickly.
     normalizer = read_normalizer(_value(members.get("normalizer")))
     pre_tokenizer = read_pre_tokenizer(_value(members.get("pre_tokenizer")), normalizer) if normalizer else None
     processors = steps_of(_value(members.get("post_processor")), "processors")
@@ -119,32 +119,32 @@ def _checked_vocab(part: JsonPart, fields: _ModelFields, vocabulary: JsonPart) -
     Raises
     ------
     StudioError
-        If they, or anything else in the model, are not what they should be.
+        If they, or anything else in the model, are invalid.
     """
     vocab, prefix, longest = vocabulary.ids(), fields.continuing_subword_prefix, fields.max_input_chars_per_word
     if fields.unk_token not in vocab:
         raise part.refused(
             "{token} is not in the vocabulary",
             ".unk_token",
-            "Add it to the vocabulary, or name the token that stands for unknown words.",
+            "Add it to the vocabulary, or name the token for unknown words.",
             token=repr(fields.unk_token[:50]),
         )
     if len(prefix) > _LONGEST_PREFIX:
         place = ".continuing_subword_prefix"
-        raise part.refused("{n:,} characters are more than anything sensible needs", place, n=len(prefix))
+        raise part.refused("{n:,} characters are far too many", place, n=len(prefix))
     if not 0 <= longest <= _LONGEST_WORD:
         raise part.refused("{n} characters", ".max_input_chars_per_word", n=str(longest)[:30])
     return vocab
 
 
 def _added_tokens(part: JsonPart | None, vocab: Mapping[str, int]) -> list[_AddedToken]:
-    """Return the added tokens of a file; its ``added_tokens``, or None if it has none.
+    """Return the added tokens of a file; `part`: its ``added_tokens``, or None if it has none.
 
     Raises
     ------
     StudioError
-        If one is no such token, stands there twice, or has an id that is another token's, or that its own program
-        would not give it.
+        If one is not a valid added token, appears twice, or has an id that belongs to another token or that the
+        `tokenizers` library would not give it.
     """
     found = [] if part is None or part.data.strip() == b"null" else part.typed(list[_AddedToken])
     if part is None:
@@ -159,7 +159,7 @@ def _added_tokens(part: JsonPart | None, vocab: Mapping[str, int]) -> list[_Adde
         if not token.content:
             raise part.refused("an empty token", place)
         if token.content in contents:
-            raise part.refused("{token} stands there twice", place, token=shown)
+            raise part.refused("{token} appears twice", place, token=shown)
         contents.add(token.content)
         if not 0 <= token.id < 1 << 32:
             raise part.refused("{token} has the id {id}", place, token=shown, id=str(token.id)[:30])
@@ -170,7 +170,7 @@ def _added_tokens(part: JsonPart | None, vocab: Mapping[str, int]) -> list[_Adde
             raise part.refused(
                 "{token} has the id {id}, where the `tokenizers` library would give it {expected}, silently",
                 place,
-                "Save the file again with the program that it is from.",
+                "Save the file again with the program that wrote it.",
                 token=shown,
                 id=token.id,
                 expected=expected,
@@ -186,16 +186,16 @@ def _check_component(part: JsonPart | None) -> Any:
     """Return the value of a part, which must be an object or null."""
     value = _value(part)
     if part is not None and value is not None and not isinstance(value, dict):
-        raise part.refused("this is no component")
+        raise part.refused("this is not a component")
     return value
 
 
 def _check_frame(file: JsonPart, members: dict[str, JsonPart]) -> None:
     unknown = members.keys() - _KEYS
     if unknown:
-        raise file.refused("nothing is known of the key {key}", key=repr(min(unknown)[:50]))
+        raise file.refused("the key {key} is unknown", key=repr(min(unknown)[:50]))
     if "model" not in members:
-        raise file.refused("there is no model in it", "", "Choose a tokenizer.json.")
+        raise file.refused("it has no model", "", "Choose a tokenizer.json.")
     version = members["version"].value() if "version" in members else None
     if version != "1.0":
         raise file.refused(
@@ -211,7 +211,7 @@ def _check_frame(file: JsonPart, members: dict[str, JsonPart]) -> None:
 
 
 def _check_lengths(part: JsonPart, value: dict[str, Any]) -> None:
-    """Check the numbers in what says how texts are cut or filled up; nothing of it is done here."""
+    """Check the numbers of truncation and padding, neither of which is done here."""
     strategy = value.get("strategy")
     fixed = strategy.get("Fixed") if isinstance(strategy, dict) else None
     numbers = {key: value.get(key) for key in ("max_length", "stride", "pad_to_multiple_of", "pad_id", "pad_type_id")}
@@ -219,4 +219,4 @@ def _check_lengths(part: JsonPart, value: dict[str, Any]) -> None:
         if number is None:
             continue
         if type(number) is not int or not 0 <= number <= _LONGEST_SEQUENCE:
-            raise part.refused("{n} is no sensible number", f".{key}", n=repr(number)[:50])
+            raise part.refused("{n} is not a valid number", f".{key}", n=repr(number)[:50])

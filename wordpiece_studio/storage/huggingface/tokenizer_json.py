@@ -1,6 +1,6 @@
-"""``tokenizer.json``, the file of Hugging Face's `tokenizers`: written byte for byte as that library would save it.
+"""Writing ``tokenizer.json``, the file of Hugging Face's `tokenizers`, byte for byte as that library would save it.
 
-What it cannot express exactly is refused with the reason. Not here: reading it.
+What it cannot express exactly is refused, with the reason.
 """
 
 from __future__ import annotations
@@ -22,14 +22,13 @@ if TYPE_CHECKING:
 
 TOKENIZER_FILE = "tokenizer.json"
 FIRST_TOKEN, LAST_TOKEN = "[CLS]", "[SEP]"
-"""What other programs put before and behind a text, where the vocabulary has both."""
+"""What other programs put before and after a text, if the vocabulary has both."""
 
 
 def why_not_expressible(tokenizer: Tokenizer) -> StudioError | None:
     """Return why a ``tokenizer.json`` cannot do exactly what a tokenizer does; None if it can.
 
-    The tokens that are no special ones are not looked at, so that this costs nothing before a training, when there
-    are none yet.
+    Only special tokens are examined, so this costs nothing before a training, when there are no others yet.
     """
     try:
         _pipeline(tokenizer)
@@ -40,16 +39,16 @@ def why_not_expressible(tokenizer: Tokenizer) -> StudioError | None:
 
 
 def tokenizer_json_bytes(tokenizer: Tokenizer) -> bytes:
-    """Return the ``tokenizer.json`` of a tokenizer, the same bytes that ``tokenizers.Tokenizer.save`` would write.
+    """Return the ``tokenizer.json`` of a tokenizer, with the same bytes that ``tokenizers.Tokenizer.save`` would write.
 
-    Where the vocabulary has ``[CLS]`` and ``[SEP]`` among its special tokens, they are put around a text unless
-    ``add_special_tokens=False`` is asked for, as BERT's own files do. A vocabulary without its unknown token is
-    written as it is: where the Studio gives an unknown word no id, the library then fails.
+    If ``[CLS]`` and ``[SEP]`` are among the special tokens, they are put around a text unless
+    ``add_special_tokens=False`` is passed, as in BERT's own files. A vocabulary without its unknown token is written as
+    it is: where the Studio gives an unknown word no id, the library then fails.
 
     Raises
     ------
     StudioError
-        If it cannot be expressed exactly, see `why_not_expressible`; or a token holds half a character.
+        If it cannot be expressed exactly, see `why_not_expressible`; or a token contains half a character.
     """
     normalizer, pre_tokenizer = _pipeline(tokenizer)
     vocabulary = tokenizer.vocabulary
@@ -63,7 +62,7 @@ def tokenizer_json_bytes(tokenizer: Tokenizer) -> bytes:
         "normalizer": normalizer,
         "pre_tokenizer": pre_tokenizer,
         "post_processor": _post_processor(vocabulary),
-        # With an empty prefix its decoder would join all words into one.
+        # With an empty prefix, its decoder would join all words into one.
         "decoder": {"type": "WordPiece", "prefix": prefix, "cleanup": True} if prefix else None,
         "model": {
             "type": "WordPiece",
@@ -77,18 +76,18 @@ def tokenizer_json_bytes(tokenizer: Tokenizer) -> bytes:
 
 
 def pretty_json(value: Any) -> bytes:
-    """Return a JSON value with two blanks an indentation, UTF-8 as it is and no line end at the end.
+    """Return a JSON value indented by two spaces, with unescaped UTF-8 and without a final line end.
 
     Raises
     ------
     StudioError
-        If a text in it holds half a character.
+        If a string in it contains half a character.
     """
     try:
         return msgspec.json.format(msgspec.json.encode(value), indent=2)
     except UnicodeEncodeError as error:
         raise StudioError(
-            "A token holds half a character, {character}, which no file in UTF-8 can hold",
+            "A token contains half a character, {character}, which UTF-8 cannot encode",
             "Leave out the lines of the corpus with such characters.",
             character=ascii(error.object[error.start]),
         ) from None
@@ -100,30 +99,30 @@ def _pipeline(tokenizer: Tokenizer) -> tuple[dict[str, Any] | None, dict[str, An
 
 
 def _check_vocabulary(vocabulary: Vocabulary) -> None:
-    """Check what does not depend on how text becomes words.
+    """Check everything that does not depend on how text becomes words.
 
     Raises
     ------
     StudioError
-        If it stands in the way of a ``tokenizer.json``.
+        If the vocabulary cannot be expressed in a ``tokenizer.json``.
     """
     if vocabulary.end_of_word_suffix is not None:
         raise StudioError(
-            'A tokenizer.json cannot hold the end-of-word suffix "{suffix}": its WordPiece would find no word with it',
+            'A tokenizer.json cannot express the end-of-word suffix "{suffix}": its WordPiece would never match it',
             VOCABULARY_ALONE_ADVICE,
             suffix=vocabulary.end_of_word_suffix,
         )
     for token in vocabulary.special_tokens:
         if token not in vocabulary:
             raise StudioError(
-                "A tokenizer.json cannot hold the special token {token}, which is not in the vocabulary",
+                "A tokenizer.json cannot express the special token {token}, which is not in the vocabulary",
                 VOCABULARY_ALONE_ADVICE,
                 token=repr(token),
             )
 
 
 def _added_tokens(vocabulary: Vocabulary) -> list[dict[str, Any]]:
-    """Return the special tokens in id order; they are found in a text before it is normalized."""
+    """Return the special tokens in order of id; they are matched in a text before normalization."""
     flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
     numbers = {number for token in vocabulary.special_tokens if (number := vocabulary.id_of(token)) is not None}
     return [{"id": number, "content": vocabulary[number], **flags} for number in sorted(numbers)]

@@ -1,8 +1,8 @@
-"""What `transformers` reads beside ``tokenizer.json``: which class it is, and which tokens have which part.
+"""What `transformers` reads besides ``tokenizer.json``: the tokenizer's class, and the roles of special tokens.
 
-Version 5's ``BertTokenizer`` does not go by ``tokenizer.json``: it builds BERT's steps anew from the flags in
-``tokenizer_config.json``. So that class is named only where its steps are the tokenizer's own; else it is
-``PreTrainedTokenizerFast``, with which versions 4 and 5 do what ``tokenizer.json`` says. The flags are always written.
+Version 5's ``BertTokenizer`` does not follow ``tokenizer.json``: it rebuilds BERT's steps from the flags in
+``tokenizer_config.json``. So that class is named only if its steps equal the tokenizer's own; otherwise it is
+``PreTrainedTokenizerFast``, with which versions 4 and 5 follow ``tokenizer.json``. The flags are always written.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 CONFIG_FILE = "tokenizer_config.json"
 SPECIAL_TOKENS_FILE = "special_tokens_map.json"
 
-_BERT_LONGEST_WORD = 100  # characters; what version 5 builds in
-_PARTS = {"cls_token": "[CLS]", "mask_token": "[MASK]", "pad_token": "[PAD]", "sep_token": "[SEP]"}
+_BERT_LONGEST_WORD = 100  # characters; built into version 5
+_ROLES = {"cls_token": "[CLS]", "mask_token": "[MASK]", "pad_token": "[PAD]", "sep_token": "[SEP]"}
 _FLAGS = {
     "do_lower_case": "lowercase",
     "strip_accents": "strip_accents",
@@ -38,19 +38,19 @@ _INPUTS = ["input_ids", "token_type_ids", "attention_mask"]
 def configuration_files(tokenizer: Tokenizer) -> dict[str, bytes]:
     """Return the contents of ``tokenizer_config.json`` and ``special_tokens_map.json``, by name.
 
-    How many tokens a model takes is the model's matter, so no ``model_max_length`` is named.
+    ``model_max_length`` is left out, since it depends on the model.
 
     Raises
     ------
     StudioError
-        If a special token holds half a character.
+        If a special token contains half a character.
     """
-    parts = _parts(tokenizer.vocabulary)
-    return {CONFIG_FILE: _sorted_json(_config(tokenizer, parts)), SPECIAL_TOKENS_FILE: _sorted_json(_described(parts))}
+    roles = _roles(tokenizer.vocabulary)
+    return {CONFIG_FILE: _sorted_json(_config(tokenizer, roles)), SPECIAL_TOKENS_FILE: _sorted_json(_described(roles))}
 
 
 def is_berts(tokenizer: Tokenizer) -> bool:
-    """Return whether the tokenizer is what `transformers` calls ``BertTokenizer``, but for the flags that it has."""
+    """Return whether the tokenizer is what `transformers` calls ``BertTokenizer``, apart from its flags."""
     normalizer, vocabulary = tokenizer.normalizer, tokenizer.vocabulary
     return (
         type(normalizer) is BertNormalizer
@@ -59,25 +59,25 @@ def is_berts(tokenizer: Tokenizer) -> bool:
         and tokenizer.max_word_length == _BERT_LONGEST_WORD
         and vocabulary.continuing_subword_prefix == "##"
         and vocabulary.unk_token == UNKNOWN_TOKEN
-        # The class would add those that are missing.
+        # The class would add any that are missing.
         and set(vocabulary.special_tokens) == set(BERT_SPECIAL_TOKENS)
     )
 
 
-def _config(tokenizer: Tokenizer, parts: dict[str, str]) -> dict[str, Any]:
+def _config(tokenizer: Tokenizer, roles: dict[str, str]) -> dict[str, Any]:
     flags = _berts_flags(tokenizer.normalizer)
     if is_berts(tokenizer):
-        return {**parts, **flags, "tokenizer_class": "BertTokenizer"}
-    others = [token for token in tokenizer.vocabulary.special_tokens if token not in parts.values()]
+        return {**roles, **flags, "tokenizer_class": "BertTokenizer"}
+    others = [token for token in tokenizer.vocabulary.special_tokens if token not in roles.values()]
     further = {"additional_special_tokens": others} if others else {}
-    return {**parts, **further, **flags, "model_input_names": _INPUTS, "tokenizer_class": "PreTrainedTokenizerFast"}
+    return {**roles, **further, **flags, "model_input_names": _INPUTS, "tokenizer_class": "PreTrainedTokenizerFast"}
 
 
 def _berts_flags(normalizer: Normalizer) -> dict[str, bool | None]:
-    """Return BERT's flags: the normalizer's own, or those that come nearest to what it does.
+    """Return BERT's flags: the normalizer's own, or the closest equivalents.
 
-    ``BertTokenizerFast`` is often named whatever class the file says. Version 5 then goes by these flags alone, and
-    where there are none lower-cases and takes syllables apart.
+    Users often call ``BertTokenizerFast`` whatever class the file names. Version 5 then uses these flags alone, and
+    without them lower-cases and decomposes syllables.
     """
     value = normalizer_value(normalizer) or {}
     if value.get("type") == "BertNormalizer":
@@ -89,16 +89,16 @@ def _berts_flags(normalizer: Normalizer) -> dict[str, bool | None]:
     }
 
 
-def _parts(vocabulary: Vocabulary) -> dict[str, str]:
-    """Return which special token plays which part; the reader would add one that is not in the vocabulary."""
-    named = {**_PARTS, "unk_token": vocabulary.unk_token}
-    return {part: token for part, token in named.items() if token in vocabulary.special_tokens}
+def _roles(vocabulary: Vocabulary) -> dict[str, str]:
+    """Return the special tokens by role; the reader would add one that is not in the vocabulary."""
+    named = {**_ROLES, "unk_token": vocabulary.unk_token}
+    return {role: token for role, token in named.items() if token in vocabulary.special_tokens}
 
 
-def _described(parts: dict[str, str]) -> dict[str, Any]:
-    """Return the parts as version 4 writes them."""
+def _described(roles: dict[str, str]) -> dict[str, Any]:
+    """Return the roles as version 4 writes them."""
     flags = {"lstrip": False, "normalized": False, "rstrip": False, "single_word": False}
-    return {part: {"content": token, **flags} for part, token in parts.items()}
+    return {role: {"content": token, **flags} for role, token in roles.items()}
 
 
 def _sorted_json(value: dict[str, Any]) -> bytes:

@@ -1,10 +1,9 @@
-"""A project file opened for reading: who wrote it is not known, so nothing in it is believed before it is checked.
+"""Reading a project file from an unknown source: nothing in it is trusted before it has been checked.
 
-Checked on opening: that it is a file, whole, in a format that this program knows, as far as its bytes tell before
-SQLite sees any of them; its tables, which must be ours to the letter; the database's own structure; the records and the
-list of parts against their hash; and what its parts would take in memory, before any is read. A part is checked when it
-is read. A journal that lies beside the file is not looked at: no project has one, and what a stranger's would change
-the hashes would show.
+Checked on opening: that it is a complete regular file in a known format, as far as its bytes show before SQLite sees
+any of them; its tables, which must be exactly ours; the database's own structure; the records and the list of parts
+against their hash; and how much memory its parts would take, before any is read. A part is checked when it is read. A
+journal beside the file is ignored: no project has one, and the hashes would reveal any change made by a foreign one.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ _READ_AT_ONCE = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class _Head:
-    """What the first bytes of a file say. `version`: 1000 times the major number plus the minor one."""
+    """The content of a file's first bytes. `version`: 1000 times the major number plus the minor one."""
 
     version: int
     size: int
@@ -82,16 +81,16 @@ class _Head:
 
 
 def read_head(path: str | os.PathLike[str]) -> _Head:
-    """Read the first and the last bytes of a project; nothing of a device, a pipe or a folder.
+    """Read the first and the last bytes of a project, but nothing from a device, a pipe or a folder.
 
     Raises
     ------
     StudioError
-        If there is no such file, or it is no project.
+        If the file does not exist, or is not a project.
     """
     regular_file_status(path)
     try:
-        # Whatever may have taken its place meanwhile: it is not waited for.
+        # Never block, whatever may have replaced the file in the meantime.
         flags = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
         with os.fdopen(os.open(path, flags), "rb") as file:
             status = os.fstat(file.fileno())
@@ -108,7 +107,7 @@ def read_head(path: str | os.PathLike[str]) -> _Head:
         raise not_a_project(path)
     is_whole = (
         _number(head, 16, 2) == PAGE_BYTES
-        and head[18:20] == b"\x01\x01"  # written without a log beside it
+        and head[18:20] == b"\x01\x01"  # written without a write-ahead log
         and _number(head, 28) * PAGE_BYTES + TRAILER_BYTES == status.st_size
         and tail.startswith(TRAILER_MAGIC)
     )
@@ -116,7 +115,7 @@ def read_head(path: str | os.PathLike[str]) -> _Head:
 
 
 def _head_of(image: bytes) -> _Head:
-    """Return what the first bytes of a database say that is not in a file yet."""
+    """Return the head of a database that is not in a file yet."""
     return _Head(_number(image, 60), len(image), is_whole=True)
 
 
@@ -130,7 +129,7 @@ def check_every_byte(path: str | os.PathLike[str]) -> None:
     Raises
     ------
     StudioError
-        If the file cannot be read, or a byte is another.
+        If the file cannot be read, or a byte differs.
     """
     result, last = hashlib.sha256(), b""
     try:
@@ -142,16 +141,16 @@ def check_every_byte(path: str | os.PathLike[str]) -> None:
     except OSError as error:
         raise unreadable(path, error) from error
     if last != TRAILER_MAGIC + result.digest():
-        raise damaged(path, "some place", "its bytes are not those that were saved")
+        raise damaged(path, "some place", "its bytes differ from those that were saved")
 
 
 _LONGEST_VALUE = 64 << 20  # bytes of one text or blob in the database
 _STEPS_AT_ONCE, _MOST_CALLS, _BYTES_PER_CALL = 10_000, 1_000, 4096
-"""Of SQLite's machine: so many calls of so many steps, and one for every page. Honest files need few of them."""
+"""Limits of SQLite's virtual machine: calls of so many steps each, plus one per page. Genuine files need few."""
 _SMALL = 128 << 20
 _MOST_EXPANSION = 100
-"""Parts may take so many bytes, and so many times the file's size; honest ones take less than ten times that."""
-_STRING_BYTES = 80  # what a short string takes in memory besides its text
+"""Parts may take this many bytes plus this many times the file size; genuine ones take less than ten times it."""
+_STRING_BYTES = 80  # the memory of a short string besides its text
 
 
 class Container:
@@ -160,14 +159,14 @@ class Container:
     Parameters
     ----------
     path
-        Where it is.
+        The path of the file.
     image
-        What would be there, the hash at its end left out; None to read it from there.
+        The content to use instead of the file's, without the hash at its end; None to read the file.
 
     Attributes
     ----------
     path : str
-        Where it is.
+        The path of the file.
     major, minor : int
         The version of its format.
     meta : dict[str, str]
@@ -180,7 +179,7 @@ class Container:
     Raises
     ------
     StudioError
-        If the file cannot be read, is no project, was written by a newer program, or is damaged.
+        If the file cannot be read, is not a project, was written by a newer program, or is damaged.
     """
 
     def __init__(self, path: str | os.PathLike[str], image: bytes | None = None) -> None:
@@ -190,14 +189,14 @@ class Container:
         if head.major > MAJOR:
             raise self._too_new(head)
         if not head.is_whole:
-            raise damaged(path, "its end", f"it has {head.size:,} bytes, which are not all that were saved")
+            raise damaged(path, "its end", f"it has {head.size:,} bytes, not as many as were saved")
         self._lock = threading.Lock()
         with self._connected(image), self._guarded("its tables"):
             self._check_database()
             self._read_lists(head.version)
 
     def close(self) -> None:
-        """Let go of the file. Parts cannot be read any more."""
+        """Close the file. Parts can no longer be read."""
         self._close()
 
     # The database.
@@ -215,7 +214,7 @@ class Container:
         except sqlite3.Error as error:
             raise unreadable(self.path, error) from error
         self._close = weakref.finalize(self, self._database.close)
-        database, calls = self._database, itertools.count(1)  # not self, which could then never be let go of
+        database, calls = self._database, itertools.count(1)  # not self, which could then never be freed
         most = _MOST_CALLS + self._size // _BYTES_PER_CALL
         database.set_progress_handler(lambda: next(calls) > most, _STEPS_AT_ONCE)
         database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
@@ -228,7 +227,7 @@ class Container:
 
     @contextlib.contextmanager
     def _guarded(self, place: str) -> Iterator[None]:
-        """Say of everything that goes wrong that the file is damaged, and where."""
+        """Report every error as damage of the file at `place`."""
         try:
             yield
         except StudioError:
@@ -266,7 +265,7 @@ class Container:
             yield row
 
     def _check_parts(self) -> None:
-        """Check that the parts share out the chunks among them, and how much memory they would take."""
+        """Check that the parts cover exactly all chunks, and how much memory they would take."""
         next_chunk, needed = 1, 0
         for part in sorted(self.parts.values(), key=lambda part: (part.first, part.chunks)):
             most = TEXT_BYTES_PER_CHUNK if part.kind == TEXT else ROWS_PER_CHUNK
@@ -283,7 +282,7 @@ class Container:
 
     def _check_memory(self, place: str, needed: int) -> None:
         if needed > _SMALL + _MOST_EXPANSION * self._size:
-            raise damaged(self.path, place, f"they would take {needed:,} bytes, more than any real ones")
+            raise damaged(self.path, place, f"they would take {needed:,} bytes, more than any genuine ones")
 
     def _too_new(self, head: _Head) -> StudioError:
         program = ""
@@ -292,7 +291,7 @@ class Container:
             program = next(rows, ("",))[0]
             self.close()
         return StudioError(
-            "{path} was saved by {program}, in the format {format} that this version does not know",
+            "{path} was saved by {program}, in the format {format}, which this version does not know",
             "Install a newer version of WordPiece Studio to open it. The file was left as it is.",
             path=display_name(self.path),
             program=printable(program)[:60] or "a newer WordPiece Studio",
@@ -302,7 +301,7 @@ class Container:
     # Parts.
 
     def array(self, name: str, kinds: str) -> NDArray[Any]:
-        """Return a part that is an array, of one of the `kinds` of NumPy: ``"i"``, ``"f"``, ``"b"``.
+        """Return a part that is an array of one of NumPy's `kinds`: ``"i"``, ``"f"``, ``"b"``.
 
         Raises
         ------
@@ -341,7 +340,7 @@ class Container:
         Raises
         ------
         StudioError
-            If there is none, or it is damaged, or has another length.
+            If there is none, it is damaged, or it has a different length.
         """
         self._check_memory(f"{name}/text", _STRING_BYTES * n)
         text = self.text(f"{name}/text")
@@ -358,23 +357,23 @@ class Container:
         return [text[start:end] for start, end in zip((ends - lengths).tolist(), ends.tolist(), strict=True)]
 
     def chunks(self, name: str) -> list[tuple[int, bytes]]:
-        """Return the chunks of a part as they are: how many entries, and these compressed."""
+        """Return the raw chunks of a part: the number of entries, and their compressed bytes."""
         return list(self._checked_chunks(self._part(name)))
 
     def _part(self, name: str) -> Part:
         if name not in self.parts:
-            raise damaged(self.path, name, "it is not there")
+            raise damaged(self.path, name, "it is missing")
         return self.parts[name]
 
     def _pieces(self, part: Part) -> Iterator[bytes]:
-        """Yield what the chunks of a part hold."""
+        """Yield the content of the chunks of a part."""
         most = TEXT_BYTES_PER_CHUNK if part.kind == TEXT else ROWS_PER_CHUNK
         decompressor, total = zstandard.ZstdDecompressor(), 0
         with self._guarded(part.name):
             for n, data in self._checked_chunks(part):
                 expected = n * ITEM_BYTES[part.kind]
                 total += n
-                # What the data themselves say of their size is what would be allocated.
+                # The size stated in the data is what would be allocated.
                 if not 1 <= n <= most or total > part.n or zstandard.frame_content_size(data) != expected:
                     raise damaged(self.path, part.name)
                 yield decompressor.decompress(data, max_output_size=expected)

@@ -1,7 +1,7 @@
-"""A project file built in memory: records, parts cut into chunks and compressed, and the hashes of all of them.
+"""A project file built in memory: records, parts split into compressed chunks, and the hashes of all of them.
 
-It is written by `atomic_write`, as every other file is: SQLite never writes to a disk itself. Not here: what the
-records and parts mean (`project_file`).
+`atomic_write` writes it, as every other file: SQLite itself never writes to a disk. `project_file` gives the records
+and parts their meaning.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.storage.project.contents import UnknownPart
 
-_LEVEL = 1  # higher ones take several times as long, and save a tenth
+_LEVEL = 1  # higher levels take several times as long and save a tenth
 
 
 class SavingStopped(StudioError):
-    """Raised when the caller's `should_stop` said so."""
+    """Raised when the caller's `should_stop` returns True."""
 
     def __init__(self) -> None:
         super().__init__("Saving was stopped", "What was there before is unchanged.")
@@ -53,7 +53,7 @@ class SavingStopped(StudioError):
 
 @dataclass(frozen=True, slots=True)
 class PartContent:
-    """What a part holds: bytes of UTF-8, or an array of shape (n,)."""
+    """The content of a part: bytes of UTF-8, or an array of shape (n,)."""
 
     name: str
     kind: str
@@ -68,7 +68,7 @@ def text_part(name: str, text: str) -> PartContent:
 
 
 def array_part(name: str, values: NDArray[Any]) -> PartContent:
-    """Return a part that is an array, whole numbers in as few bytes each as hold them all."""
+    """Return a part that is an array; integers are stored in the narrowest type that fits all of them."""
     if values.dtype.kind in "iu":
         values = values.astype(_narrowest(values), copy=False)
     elif values.dtype.kind == "f":
@@ -86,9 +86,9 @@ def _narrowest(values: NDArray[Any]) -> str:
 
 
 def strings_parts(name: str, strings: Sequence[str]) -> list[PartContent]:
-    """Return the parts of a list of strings: its text, a line end behind each, which is the quickest to take apart.
+    """Return the parts of a list of strings: its text with a line end after each, which is the fastest to split.
 
-    Where a string has line ends in it, there are none between them, and a second part has the lengths in characters.
+    If a string contains line ends, the strings are joined without any, and a second part has the lengths in characters.
     """
     text = "\n".join(strings)
     if strings and text.count("\n") == len(strings) - 1:
@@ -105,9 +105,9 @@ class Image:
     minor
         The minor number of its version.
     work
-        How many bytes there are to compress, for `report`.
+        The number of bytes to compress, for `report`.
     report, should_stop
-        Told how many bytes are done, of how many; asked whether to give up. Both after every chunk.
+        Called after every chunk: with the bytes done and the total; and to find out whether to stop.
     """
 
     def __init__(
@@ -143,7 +143,7 @@ class Image:
         Raises
         ------
         SavingStopped
-            If `should_stop` says so.
+            If `should_stop` returns True.
         """
         size = ITEM_BYTES[content.kind]
         step = (TEXT_BYTES_PER_CHUNK if content.kind == TEXT else ROWS_PER_CHUNK) * size
@@ -173,7 +173,7 @@ class Image:
         self._parts.append(Part(name, kind, n, first, len(hashes), part_hash(name, kind, n, hashes)))
 
     def finished(self, meta: dict[str, str], sources: Sequence[SourceRow]) -> bytes:
-        """Return the database with the records, and the list of parts as the last that was added."""
+        """Add the records and the list of parts, and return the database."""
         meta = {**meta, ROOT: root_hash(self._version, meta, sources, self._parts)}
         execute = self._database.executemany
         execute("INSERT INTO meta VALUES (?, ?)", meta.items())
@@ -186,5 +186,5 @@ class Image:
 
 
 def trailer(image: bytes) -> bytes:
-    """Return what stands behind the database: a hash of every byte of it, also of those that SQLite does not use."""
+    """Return the bytes that follow the database: a hash of all its bytes, including those that SQLite does not use."""
     return TRAILER_MAGIC + hashlib.sha256(image).digest()

@@ -1,4 +1,4 @@
-"""What a project holds, as plain records. Not here: how they are written and read (`project_file`)."""
+"""The contents of a project as plain records; `project_file` writes and reads them."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _Step = Annotated[int, msgspec.Meta(ge=0, le=2**31)]
 
 @decodable
 class ProjectSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How the next training begins, as the training bar and the corpus pane say it.
+    """The settings of the next training, as in the training bar and the corpus pane.
 
     Attributes
     ----------
     training
         `TrainingConfig.to_dict`.
     normalizer, pre_tokenizer
-        What ``normalizers.to_spec`` and ``pre_tokenizers.to_spec`` give.
+        The results of ``normalizers.to_spec`` and ``pre_tokenizers.to_spec``.
     max_word_length
-        How many characters a word may have to be counted.
+        The most characters a word may have to be counted.
     """
 
     training: dict[str, Any]
@@ -41,7 +41,7 @@ class ProjectSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
 @decodable
 class ProjectSelection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What all panes look at, see `wordpiece_studio.session.records.Selection`."""
+    """The selection, see `wordpiece_studio.session.records.Selection`."""
 
     kind: Literal["pair", "token", "word"]
     left: _Text = ""
@@ -51,7 +51,7 @@ class ProjectSelection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @decodable
 class ProjectBookmark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A bookmark: after `step` merges, of which the last made `token`."""
+    """A bookmark: after `step` merges, the last of which made `token`."""
 
     step: _Step
     text: _Text
@@ -70,12 +70,12 @@ class ProjectBreakpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
 
 @decodable
 class ProjectView(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the window shows of the project, whatever its layout is.
+    """What the window shows of the project, in any layout.
 
     Attributes
     ----------
     step
-        After so many merges.
+        The number of merges.
     live_text
         The text in the tokenization pane.
     markers
@@ -92,18 +92,18 @@ class ProjectView(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 @dataclass(frozen=True, slots=True)
 class CorpusReference:
-    """A file of the corpus as it was when it was read last.
+    """A file of the corpus as it was when last read.
 
     Attributes
     ----------
     file
         The file and how it is read.
     size
-        Its bytes; -1 if that is not known.
+        In bytes; -1 if unknown.
     modified_ns
-        When it was changed last, in nanoseconds since 1970; -1 if that is not known.
+        Time of the last change, in nanoseconds since 1970; -1 if unknown.
     sha256
-        Of all its bytes, in hexadecimal; empty if it was not worked out.
+        Digest of all its bytes, in hexadecimal; empty if not computed.
     """
 
     file: CorpusFile
@@ -114,22 +114,22 @@ class CorpusReference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectCorpus:
-    """The corpus: a text that is in the project itself, or files of which it holds the references.
+    """The corpus: a text stored in the project itself, or references to files.
 
     Attributes
     ----------
     name
-        What the corpus is called where it has no file.
+        The name of the corpus if it has no file.
     text
         The text, line breaks as they are; None if the corpus is a list of files.
     encoding, mark
         How the text is written to a file: a Python codec, and a byte order mark that may be empty.
     is_edited
-        Whether the text has edits that are in no other file than the project.
+        Whether the text has edits that are in no file but the project.
     origin
         The file that the text was opened from or saved to.
     files
-        The files, in the order in which they are read.
+        The files, in reading order.
     """
 
     name: str = ""
@@ -148,17 +148,17 @@ class ProjectRun:
     Attributes
     ----------
     counts, config, history
-        The word counts, the settings, limits raised since included, and the merges.
+        The word counts, the settings, including limits raised since, and the merges.
     stop_reason
         Why it ended: a stop rule's name or ``"user"``; None if it was only paused.
     corpus_name
-        What the corpus was called then.
+        The name of the corpus at that time.
     is_of_corpus
-        Whether `counts` are those of the project's corpus as it is, so that it need not be counted again.
+        Whether `counts` are those of the project's present corpus, so that it need not be counted again.
     is_wanted
         Whether the user asked for the training.
     merges
-        How many merges of the history belong to it, which a training may be appending to; None: all that it has.
+        How many merges of the history, to which a training may be appending, belong to the run; None: all.
     """
 
     counts: WordCounts
@@ -173,12 +173,12 @@ class ProjectRun:
 
 @dataclass(frozen=True, slots=True)
 class UnknownPart:
-    """A part that a newer program wrote: its name, its kind, how many entries, and its chunks as they are.
+    """A part that a newer program wrote: its name, kind, number of entries, and raw chunks.
 
     Attributes
     ----------
     chunks
-        For each how many entries it has, and these compressed.
+        For each, the number of entries and their compressed bytes.
     """
 
     name: str
@@ -189,7 +189,7 @@ class UnknownPart:
 
 @dataclass(frozen=True, slots=True)
 class UnknownContents:
-    """What a project holds that this program does not know, because a newer one wrote it: kept, and saved again.
+    """Contents unknown to this program because a newer one wrote them: kept, and saved again.
 
     Attributes
     ----------
@@ -198,7 +198,7 @@ class UnknownContents:
     records
         Whole records as JSON, by name.
     fields
-        Fields of records that are known: for each record, by name, what JSON gave.
+        Unknown fields of known records: by record name, the values from JSON.
     parts
         The parts.
     """
@@ -211,16 +211,16 @@ class UnknownContents:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Project:
-    """All of it. A project that was opened reads words and places from its file when they are first asked for.
+    """A whole project. An opened project reads words and places from its file when they are first needed.
 
     Attributes
     ----------
     settings, corpus, view, run
-        See there; no run if nothing was trained.
+        See their classes; no run if nothing was trained.
     counts
-        The word counts of the corpus as it is, if they are known and are not those of the run.
+        The word counts of the present corpus, if known and not those of the run.
     unknown
-        What a newer program added. It must be passed on from the project that was opened to the one that is saved.
+        What a newer program added. It must be carried over from the opened project to the saved one.
     """
 
     settings: ProjectSettings

@@ -1,14 +1,14 @@
-"""How a project file is laid out: an SQLite database of four tables, and behind it a hash of all its bytes.
+"""The layout of a project file: an SQLite database of four tables, followed by a hash of all its bytes.
 
-``meta``    records as JSON, and the *root*: a hash of all that stands in this table and in the next two.
-``source``  the files of the corpus, a row each.
-``part``    what is too large for a record, a row each: text, or an array. Its hash is that of its chunks.
+``meta``    records as JSON, and the *root*: a hash of everything in this table and the next two.
+``source``  the files of the corpus, one row each.
+``part``    what is too large for a record, one row each: text, or an array. Its hash is that of its chunks.
 ``chunk``   a piece of a part, compressed, with a hash of its own.
 
-A file is built once and never changed, so there is never a journal beside it. Numbers are little-endian; arrays are
-taken by NumPy's name of their type. The version is in the database's ``user_version``, 1000 times the major number
-plus the minor one: a new minor number adds records, fields of records, or parts, which an older program keeps and
-does not look at; a new major number means that an older program must not read the file.
+A file is built once and never changed, so there is never a journal beside it. Numbers are little-endian; array types
+have NumPy's names. The version is in the database's ``user_version``, 1000 times the major number plus the minor one: a
+new minor number adds records, fields of records, or parts, which an older program preserves without reading them; a new
+major number means that an older program must not read the file.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ ROOT = "root"
 PROGRAM = "program"
 
 TEXT = "text"
-"""The kind of a part that is UTF-8, halves of surrogate pairs let through; `n` counts bytes. Others are arrays."""
+"""The kind of a part that is UTF-8, lone surrogates allowed; `n` counts bytes. Other kinds are arrays."""
 ITEM_BYTES = {TEXT: 1, "|b1": 1, "|i1": 1, "<i2": 2, "<i4": 4, "<i8": 8, "<f8": 8}
 CODEC = "zstd"
 ROWS_PER_CHUNK = 1 << 16
 TEXT_BYTES_PER_CHUNK = 1 << 20
 
 _LONGEST_REASON = 300
-"""Characters: a reason may hold what stands in the file."""
+"""In characters: a reason may quote the file."""
 
 TRAILER_MAGIC = b"WPSt end sha256:"
 TRAILER_BYTES = len(TRAILER_MAGIC) + 32
@@ -70,11 +70,11 @@ class Part:
     name
         Such as ``"merges/left_id"``.
     kind
-        `TEXT`, or NumPy's name of the type of an array's numbers.
+        `TEXT`, or NumPy's name of an array's type.
     n
-        How many bytes of text, or numbers.
+        Number of bytes of text, or of numbers.
     first, chunks
-        The number of its first chunk, and how many it has; they follow one another.
+        The number of its first chunk, and the number of chunks, which are consecutive.
     hash
         See `part_hash`.
     """
@@ -96,8 +96,8 @@ class SourceRow:
     path
         The file as it can be shown.
     absolute, relative
-        Where it is, and where it is from the project's folder on, with slashes; None if there is no way from there.
-        In UTF-8, halves of surrogate pairs let through: a name need not be text.
+        Its absolute path, and its path relative to the project's folder, with slashes; None if there is none. In UTF-8,
+        lone surrogates allowed: a name need not be text.
     about
         The rest as JSON.
     """
@@ -109,17 +109,17 @@ class SourceRow:
 
 
 def chunk_hash(name: str, kind: str, number: int, n: int, data: bytes) -> bytes:
-    """Return the hash of the chunk `number` (from 0) of a part: of its `n` entries, compressed, and of its place."""
+    """Return the hash of chunk `number` (from 0) of a part: of its `n` compressed entries and of its place."""
     return hashlib.sha256(f"{name}\0{kind}\0{number}\0{n}\0{CODEC}\0".encode() + data).digest()
 
 
 def part_hash(name: str, kind: str, n: int, chunk_hashes: Iterable[bytes]) -> bytes:
-    """Return the hash of a part of which the chunks have these hashes."""
+    """Return the hash of a part whose chunks have these hashes."""
     return hashlib.sha256(f"{name}\0{kind}\0{n}\0".encode() + b"".join(chunk_hashes)).digest()
 
 
 def root_hash(version: int, meta: Mapping[str, str], sources: Sequence[SourceRow], parts: Iterable[Part]) -> str:
-    """Return the hash, in hexadecimal, of all that is in a project but for the chunks, which their parts vouch for."""
+    """Return the hash, in hexadecimal, of a project's content except the chunks, which the hashes of parts cover."""
     result = hashlib.sha256(f"{version}\0".encode())
     fields: list[bytes] = []
     for key in sorted(meta.keys() - {ROOT}):
@@ -136,17 +136,17 @@ def root_hash(version: int, meta: Mapping[str, str], sources: Sequence[SourceRow
 
 
 def not_a_project(path: str | os.PathLike[str]) -> StudioError:
-    """Return what to tell about a file that is something else."""
+    """Return the error for a file that is not a project."""
     return StudioError(
-        "{path} is not a project of WordPiece Studio",
-        "Choose a file that was saved as a project; their names end in {suffix}.",
+        "{path} is not a WordPiece Studio project",
+        "Choose a file that was saved as a project, with a name ending in {suffix}.",
         path=display_name(path),
         suffix=SUFFIX,
     )
 
 
 def damaged(path: str | os.PathLike[str], place: str, reason: str = "it is not what was saved") -> StudioError:
-    """Return what to tell about a project of which `place`, such as ``"the list of parts"``, is not in order."""
+    """Return the error for a project damaged at `place`, such as ``"the list of parts"``."""
     return StudioError(
         "{path} is damaged at {place}: {reason}",
         "The file was left as it is. Open a copy of it from a backup.",

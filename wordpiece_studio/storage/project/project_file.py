@@ -1,11 +1,11 @@
 """Project files: a project saved, opened and checked.
 
-A file is always written as a new one that takes the old one's place (`atomic_write`); it is built and opened once in
-memory first, and read back from the disk before it does. Not here: how it is laid out (`layout`).
+A file is always written as a new one that replaces the old one (`atomic_write`); first it is built and opened in
+memory, and read back from disk. The file layout is in `layout`.
 
-What an older file lacks is put in its place, what a newer one adds is kept. A minor number is newer: its records,
-fields and parts that are not known are kept as `UnknownContents`. A major number is older: each step of `MIGRATIONS`
-makes the records of one those of the next; parts keep their names and kinds.
+What an older file lacks is filled in, what a newer one adds is kept. With a newer minor number, unknown records, fields
+and parts are kept as `UnknownContents`. With an older major number, each step of `MIGRATIONS` converts the records to
+the next one; parts keep their names and kinds.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ _RECORDS = frozenset([PROGRAM, ROOT, _SETTINGS, _CORPUS, _VIEW, _RUN, _COUNTS])
 _PARTS = frozenset([_TEXT, _LIVE_TEXT, _NOTES]) | NAMES | part_names(CORPUS_WORDS)
 _READ_AT_ONCE = 1 << 20
 _FAULTS = (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError)
-"""What wrong values in a file may raise while they are turned into ours."""
+"""What invalid values in a file may raise while being converted."""
 
 
 def save_project(
@@ -81,27 +81,27 @@ def save_project(
     report: Callable[[int, int], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> None:
-    """Write a project to the file at `path`, in one step that cannot be seen half done.
+    """Write a project to the file at `path` atomically.
 
-    Words and places that were not read yet are now. A training may go on meanwhile; what it appends is left out.
+    Words and places not read yet are read now. A training may continue meanwhile; what it appends is left out.
 
     Parameters
     ----------
     path
-        Where to; what is there is replaced.
+        The target path; an existing file is replaced.
     project
         The project.
     report
-        Told now and then how many bytes are done, of about how many.
+        Called regularly with the bytes done and the approximate total.
     should_stop
-        Asked now and then whether to give up.
+        Called regularly to find out whether to stop.
 
     Raises
     ------
     SavingStopped
-        If `should_stop` said so.
+        If `should_stop` returned True.
     StudioError
-        If the file cannot be written, or a part of the project cannot be; what was at `path` is then what it was.
+        If the file, or a part of the project, cannot be written; an existing file at `path` is then unchanged.
     """
     image = _image(path, project, report, should_stop)
     _check_opens(path, image)
@@ -120,13 +120,13 @@ def save_project(
 
 
 def open_project(path: str | os.PathLike[str]) -> Project:
-    """Return the project in a file. Words and places of its run are read when they are first asked for.
+    """Return the project in a file. The words and places of its run are read when first needed.
 
     Raises
     ------
     StudioError
-        If there is no such file, it is no project, was saved by a newer program, or is damaged. Also, later, when
-        words or places are asked for, if those are.
+        If the file does not exist, is not a project, was saved by a newer program, or is damaged; also later, when
+        words or places are needed, if those are damaged.
     """
     container = Container(path)
     try:
@@ -142,14 +142,14 @@ def open_project(path: str | os.PathLike[str]) -> Project:
 
 
 def check_project(path: str | os.PathLike[str]) -> None:
-    """Check a whole project: every byte, every record and part, and that they fit together.
+    """Check a whole project: every byte, every record and part, and their consistency.
 
     Raises
     ------
     StudioError
         As `open_project`; if any byte is not what was saved.
     """
-    project = open_project(path)  # says more of what is wrong than the bytes do
+    project = open_project(path)  # more specific about what is wrong than the bytes
     if project.counts is not None:
         _ = project.counts.words
     if project.run is not None:
@@ -158,7 +158,7 @@ def check_project(path: str | os.PathLike[str]) -> None:
 
 
 def is_project(path: str | os.PathLike[str]) -> bool:
-    """Return whether a file looks like a project, of whatever version, whole or not."""
+    """Return whether a file looks like a project of any version, complete or not."""
     try:
         read_head(path)
     except StudioError:
@@ -214,24 +214,24 @@ def _small_parts(project: Project) -> Iterator[PartContent]:
 
 
 def _check_written(file: BinaryIO, digest: bytes, path: str | os.PathLike[str]) -> None:
-    """Read back what was written: better now than when the old file is gone."""
+    """Read back what was written, while the old file still exists."""
     result = hashlib.sha256()
     file.seek(0)
     while piece := file.read(_READ_AT_ONCE):
         result.update(piece)
     if result.digest() != digest:
         raise StudioError(
-            "{path} cannot be written: what was written is not what is read back",
+            "{path} cannot be written: what is read back differs from what was written",
             "What was there before is unchanged. Save in another place.",
             path=display_name(path),
         )
 
 
 def _check_opens(path: str | os.PathLike[str], image: bytes) -> None:
-    """Open what was built, so that nothing takes the old file's place that this program would refuse."""
+    """Open what was built, so that the old file is never replaced by one that this program would refuse."""
     try:
         with contextlib.closing(Container(path, image)) as container:
-            _read(container, with_merges=False)  # which are numbers, and were copied
+            _read(container, with_merges=False)  # which are plain copied numbers
     except (StudioError, *_FAULTS) as error:
         reason = _shown(error)
         if isinstance(error, StudioError):
@@ -250,7 +250,7 @@ def _check_opens(path: str | os.PathLike[str], image: bytes) -> None:
 def _read(container: Container, *, with_merges: bool = True) -> Project:
     records = _migrated(container)
     fields: dict[str, dict[str, Any]] = {name: {} for name in (_SETTINGS, _CORPUS, _VIEW, _RUN, _COUNTS)}
-    # Only a newer program adds fields; without one, a field too many is damage.
+    # Only a newer program adds fields; otherwise an extra field is damage.
     more = fields.get if container.minor > MINOR else lambda _name: None
     settings = checked_settings(read_record(records[_SETTINGS], ProjectSettings, more(_SETTINGS)))
     head = read_record(records[_CORPUS], CorpusHead, more(_CORPUS))
@@ -280,7 +280,7 @@ def _read(container: Container, *, with_merges: bool = True) -> Project:
 
 
 def _with_path(error: StudioError, path: str | os.PathLike[str]) -> StudioError:
-    """Return an error that says which file is meant."""
+    """Return an error that names the file."""
     return error if "path" in error.values else damaged(path, "its records", error.what)
 
 
@@ -295,16 +295,16 @@ if TYPE_CHECKING:
     Records = dict[str, str]
 
 MIGRATIONS: Mapping[int, Callable[[Records], Records]] = {}
-"""For each older major number, what makes its records (JSON by name) those of the next one."""
+"""For each older major number, the function that converts its records (JSON by name) to the next one."""
 
 
 def _migrated(container: Container) -> Records:
-    """Return the records of a project as the newest major number has them.
+    """Return the records of a project, converted to the newest major version.
 
     Raises
     ------
     StudioError
-        If no one can have written a file of its version.
+        If its version never existed.
     """
     records = dict(container.meta)
     for major in range(container.major, layout.MAJOR):
@@ -317,16 +317,16 @@ def _migrated(container: Container) -> Records:
 def _unknown_contents(
     container: Container, records: Records, fields: dict[str, dict[str, Any]], known: Set[str], known_parts: Set[str]
 ) -> UnknownContents | None:
-    """Return what of a project is not known; None if all is.
+    """Return the unknown contents of a project; None if everything is known.
 
     Parameters
     ----------
     container, records
         The project, and its records.
     fields
-        The fields of known records that are not known.
+        The unknown fields of known records.
     known, known_parts
-        The names of records and parts that are known.
+        The names of the known records and parts.
     """
     others = {name: text for name, text in records.items() if name not in known}
     names = sorted(container.parts.keys() - known_parts)

@@ -1,7 +1,7 @@
-"""The records of a project as JSON, and back: settings, corpus, view and run. Not here: what is too large for them.
+"""The records of a project as JSON, and back: settings, corpus, view and run, except their large parts.
 
-The files of a corpus are named from the project's folder on, so that both can move together, and absolutely. None of
-them is opened here; one that is in neither place keeps its absolute one, and can be looked for.
+The files of a corpus are named by relative path, so that they can move together with the project, and by absolute path.
+None of them is opened here; one that is in neither place keeps its absolute path, and can be searched for.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _Size = Annotated[int, msgspec.Meta(ge=-1, le=2**63 - 1)]
 _MARKS = {"", *(mark.hex() for mark in (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))}
 _MARKS |= {codecs.BOM_UTF32_LE.hex(), codecs.BOM_UTF32_BE.hex()}
 _MOST_MEMORY = 256 << 20
-_BRACE_BYTES, _BRACKET_BYTES, _COMMA_BYTES = 240, 64, 60  # what these cost at most, once they are Python's objects
+_BRACE_BYTES, _BRACKET_BYTES, _COMMA_BYTES = 240, 64, 60  # their greatest cost as Python objects
 
 
 @decodable
@@ -54,7 +54,7 @@ class CorpusHead(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 @decodable
 class SourceAbout(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A `CorpusReference` without its path. `role`: whether it is one of the files, or where the text came from."""
+    """A `CorpusReference` without its path. `role`: one of the files, or the origin of the text."""
 
     role: Literal["file", "origin"]
     kind: FileKind = "text"
@@ -73,9 +73,9 @@ class RunHead(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     Attributes
     ----------
     config, first_config
-        The settings with the limits raised since, and those that the training began with.
+        The settings with limits raised since, and those that the training started with.
     normalizer, pre_tokenizer
-        What made the words.
+        How the words were made.
     """
 
     config: dict[str, Any]
@@ -102,18 +102,18 @@ class CountsHead(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 
 def to_json(record: Any, more: dict[str, Any] | None = None) -> str:
-    """Return a record, or several, as JSON in ASCII, so that halves of surrogate pairs pass; `more`: fields to add."""
+    """Return a record, or several, as ASCII JSON, which allows lone surrogates; `more`: fields to add."""
     values = msgspec.to_builtins(record)
     return json.dumps({**values, **more} if more else values)
 
 
 def from_json(text: str) -> Any:
-    """Return what a JSON text holds.
+    """Return the value of a JSON text.
 
     Raises
     ------
     ValueError
-        If it is no JSON, or nested too deeply, or would take far more memory than a real one.
+        If it is not JSON, is nested too deeply, or would take far more memory than a genuine one.
     """
     memory = _BRACE_BYTES * text.count("{") + _BRACKET_BYTES * text.count("[") + _COMMA_BYTES * text.count(",")
     if memory + len(text) > _MOST_MEMORY:
@@ -125,12 +125,12 @@ def from_json(text: str) -> Any:
 
 
 def read_record(text: str, kind: type[_Record], unknown: dict[str, Any] | None = None) -> _Record:
-    """Return the record that a JSON text holds; fields that it cannot have go into `unknown`, if that is given.
+    """Return the record in a JSON text; unknown fields go into `unknown`, if given.
 
     Raises
     ------
     ValueError
-        If it is no such record.
+        If it is not such a record.
     """
     values = from_json(text)
     if unknown is not None and isinstance(values, dict):
@@ -140,12 +140,12 @@ def read_record(text: str, kind: type[_Record], unknown: dict[str, Any] | None =
 
 
 def checked_settings(settings: ProjectSettings) -> ProjectSettings:
-    """Return settings that came from a file if a training can begin with them.
+    """Return settings from a file if they can start a training.
 
     Raises
     ------
     StudioError, TypeError
-        If not: a value is out of range, or not of the kind that stands there.
+        If not: a value is out of range or of the wrong type.
     """
     TrainingConfig.from_dict(settings.training)
     normalizers.from_spec(settings.normalizer)
@@ -154,7 +154,7 @@ def checked_settings(settings: ProjectSettings) -> ProjectSettings:
 
 
 def write_corpus(corpus: ProjectCorpus, folder: str) -> tuple[CorpusHead, list[SourceRow]]:
-    """Return a corpus without its text, and the rows of its files; `folder`: where the project will be."""
+    """Return a corpus without its text, and the rows of its files; `folder`: the future folder of the project."""
     record = CorpusHead(
         name=corpus.name,
         has_text=corpus.text is not None,
@@ -185,14 +185,14 @@ def _about(reference: CorpusReference, role: Literal["file", "origin"]) -> str:
 
 
 def read_corpus(record: CorpusHead, rows: Sequence[SourceRow], text: str | None, folder: str) -> ProjectCorpus:
-    """Return the corpus that `write_corpus` took apart; `folder`: where the project is now.
+    """Return the corpus from the output of `write_corpus`; `folder`: the present folder of the project.
 
     Raises
     ------
     ValueError
-        If a value cannot be.
+        If a value is impossible.
     StudioError
-        If there is no encoding of such a name.
+        If an encoding is unknown.
     """
     origins: list[CorpusReference] = []
     files: list[CorpusReference] = []
@@ -217,11 +217,11 @@ def read_corpus(record: CorpusHead, rows: Sequence[SourceRow], text: str | None,
     )
 
 
-_LONGEST = 1 << 16  # no system knows longer paths
+_LONGEST = 1 << 16  # no system supports longer paths
 
 
 def placed(path: str, folder: str, about: str) -> SourceRow:
-    """Return the row of a file, of a project that will be in `folder`."""
+    """Return the row of a file for a project in `folder`."""
     if is_url(path):
         return SourceRow(display_name(path), _bytes(path), None, about)
     absolute = os.path.abspath(path)
@@ -233,18 +233,18 @@ def placed(path: str, folder: str, about: str) -> SourceRow:
 
 
 def located(row: SourceRow, folder: str) -> str:
-    """Return where the file of a row is, of a project that is in `folder`: from there on, if there is such a file.
+    """Return the path of a row's file for a project in `folder`: the relative one, if that file exists.
 
     Raises
     ------
     ValueError
-        If what the row holds is no path.
+        If the row does not hold valid paths.
     """
     absolute = _text(row.absolute)
     if row.relative is None:
         return absolute
     relative = _text(row.relative)
-    # Whoever made the file must not have us knock at another computer's door: Windows says then who we are.
+    # A project must not make us contact another computer: Windows would then disclose the user's identity.
     if is_url(relative) or PurePosixPath(relative).is_absolute() or PureWindowsPath(relative).anchor:
         raise ValueError(row.path)
     from_folder = os.path.normpath(os.path.join(folder, relative))
@@ -252,7 +252,7 @@ def located(row: SourceRow, folder: str) -> str:
 
 
 def _bytes(path: str) -> bytes:
-    """Return a path as bytes: bytes that are no text are halves of surrogate pairs in `path`, and let through."""
+    """Return a path as bytes; undecodable bytes, which are lone surrogates in `path`, are preserved."""
     return path.encode("utf-8", "surrogatepass")
 
 

@@ -1,8 +1,7 @@
-"""What is large in a project file: word counts, and a training with the rows of its history and its merges' places.
+"""The large parts of a project file: word counts, and a training with its history rows and the places of its merges.
 
-How often the words occur, and what was merged, is read when a project is opened; the words themselves and the places of
-the merges when they are first asked for. The words are those that a training was learned from, and those of the corpus
-as it is.
+Counts and merges are read when a project is opened; the words themselves and the places of the merges when they are
+first needed. The words are those that a training was learned from, and those of the present corpus.
 """
 
 from __future__ import annotations
@@ -37,54 +36,54 @@ if TYPE_CHECKING:
 
 
 _RUN_WORDS, CORPUS_WORDS = "words", "corpus/words"
-"""What the names of the parts begin with."""
+"""Prefixes of the part names."""
 _COUNTS, _STATISTICS = "{}/counts", "{}/statistics"
-_BYTES_A_WORD = 12  # about, before they are compressed
+_BYTES_A_WORD = 12  # approximately, before compression
 _SKIPPED = tuple(field.name for field in dataclasses.fields(SkippedWord))
 
 
 class LaterReads:
-    """What is read from a project's file after it was opened. The file is let go of when nothing is left."""
+    """Pending reads from an opened project's file, which is closed when none are left."""
 
     def __init__(self, container: Container) -> None:
         self.container = container
         self._awaited: set[str] = set()
 
     def expect(self, what: str) -> None:
-        """Keep the file for this."""
+        """Keep the file open until this has been read."""
         self._awaited.add(what)
 
     def note_read(self, what: str) -> None:
-        """Say that this was read."""
+        """Record that this has been read."""
         self._awaited.discard(what)
         if not self._awaited:
             self.container.close()
 
 
 def part_names(words: str) -> frozenset[str]:
-    """Return the names of all parts that these word counts may have: `_RUN_WORDS` or `CORPUS_WORDS`."""
+    """Return the names of all parts of word counts; `words`: `_RUN_WORDS` or `CORPUS_WORDS`."""
     return frozenset([f"{words}/text", f"{words}/lengths", _COUNTS.format(words), _STATISTICS.format(words)])
 
 
 def words_work(counts: WordCounts) -> int:
-    """Return about how many bytes the parts have."""
+    """Return the approximate size of the parts in bytes."""
     return _BYTES_A_WORD * len(counts)
 
 
 def words_parts(words: str, counts: WordCounts) -> Iterator[PartContent]:
-    """Yield the parts of word counts, made when they are asked for."""
+    """Yield the parts of word counts, created on demand."""
     yield array_part(_COUNTS.format(words), counts.counts)
     yield text_part(_STATISTICS.format(words), _statistics_json(counts))
     yield from strings_parts(words, counts.words)
 
 
 def read_counts(later: LaterReads, words: str, normalizer: dict[str, Any], pre_tokenizer: dict[str, Any]) -> WordCounts:
-    """Return word counts of which the words are read when they are first asked for.
+    """Return word counts whose words are read when first needed.
 
     Raises
     ------
     StudioError
-        If they are damaged; when the words are asked for, if those are.
+        If they are damaged; if the words are, when those are needed.
     """
     container = later.container
     name = _COUNTS.format(words)
@@ -104,7 +103,7 @@ def read_counts(later: LaterReads, words: str, normalizer: dict[str, Any], pre_t
     statistics = msgspec.convert(values["statistics"], CorpusStatistics)
     skipped = [msgspec.convert(dict(zip(_SKIPPED, word, strict=True)), SkippedWord) for word in values["skipped"]]
     if not _are_possible(statistics, skipped):
-        raise damaged(container.path, _STATISTICS.format(words), "they cannot be those of a corpus")
+        raise damaged(container.path, _STATISTICS.format(words), "no corpus can have such values")
     return WordCounts(
         _read_once(load),
         counts,
@@ -135,7 +134,7 @@ def _read_once(read: Callable[[], list[str]]) -> Callable[[], list[str]]:
 
 
 def _are_possible(statistics: CorpusStatistics, skipped: list[SkippedWord]) -> bool:
-    """Tell whether this can have been read: no number is negative, and of words that were left out some are named."""
+    """Return whether the values are possible: no number is negative, and if words were skipped, some are named."""
     records: list[Any] = [statistics, *statistics.files, *skipped]
     values = [getattr(record, field.name) for record in records for field in dataclasses.fields(record)]
     numbers = [value for value in (*values, *statistics.spelled_out.values()) if isinstance(value, int)]
@@ -154,25 +153,25 @@ def head_of_counts(counts: WordCounts, corpus: ProjectCorpus, settings: ProjectS
 def read_corpus_counts(
     later: LaterReads, head: CountsHead, corpus: ProjectCorpus, settings: ProjectSettings
 ) -> WordCounts | None:
-    """Return the word counts of a corpus; None if they are those of another one, or were counted otherwise.
+    """Return the word counts of a corpus; None if they belong to another corpus or were counted differently.
 
-    That is so where a program that does not know word counts kept them although it changed the corpus.
+    This happens if a program that does not support word counts kept them although it changed the corpus.
 
     Raises
     ------
     StudioError
-        If they are damaged; when the words are asked for, if those are.
+        If they are damaged; if the words are, when those are needed.
     """
-    is_counted_so = (head.normalizer, head.pre_tokenizer) == (settings.normalizer, settings.pre_tokenizer)
-    if not is_counted_so or head.corpus != _digest(corpus, settings.max_word_length):
+    is_same_pipeline = (head.normalizer, head.pre_tokenizer) == (settings.normalizer, settings.pre_tokenizer)
+    if not is_same_pipeline or head.corpus != _digest(corpus, settings.max_word_length):
         return None
     return read_counts(later, CORPUS_WORDS, head.normalizer, head.pre_tokenizer)
 
 
 def _digest(corpus: ProjectCorpus, max_word_length: int) -> str:
-    """Return a hash of what a corpus is counted from: its text, or its files as they were when they were read last.
+    """Return a hash of what a corpus is counted from: its text, or its files as they were when last read.
 
-    Where the files are does not matter: they may have been moved since.
+    The location of the files is excluded: they may have been moved since.
     """
     result = hashlib.sha256(f"{max_word_length}\0".encode())
     if corpus.text is not None:
@@ -185,7 +184,7 @@ def _digest(corpus: ProjectCorpus, max_word_length: int) -> str:
 
 
 def _is_sum_small(numbers: np.ndarray[Any, Any]) -> bool:
-    """Return whether numbers add up to what fits in an int64."""
+    """Return whether the sum of numbers fits in an int64."""
     return float(numbers.sum(dtype=np.float64)) < LARGEST_COUNT / 2 or sum(numbers.tolist()) <= LARGEST_COUNT
 
 
@@ -204,16 +203,16 @@ NAMES = frozenset(
 """The names of all parts that a run has."""
 _PLACES = "places"
 _USER = "user"
-_REASONS = (None, _USER, *get_args(StopReason))  # a newer program may know more: the training has ended all the same
+_REASONS = (None, _USER, *get_args(StopReason))  # a newer program may have more; the training has ended all the same
 
 
 class WrittenRun:
-    """A run on its way into a file: `head` for the records, and its parts one by one.
+    """A run being written to a file: `head` for the records, and its parts one by one.
 
     Parameters
     ----------
     run
-        The run. Merges that are appended to its history from now on do not belong to it.
+        The run. Merges appended to its history from now on are not included.
 
     Raises
     ------
@@ -243,11 +242,11 @@ class WrittenRun:
 
     @property
     def work(self) -> int:
-        """About how many bytes the parts have."""
+        """The approximate size of the parts in bytes."""
         return 45 * self._end + 4 * len(self._places.positions) + words_work(self._counts)
 
     def parts(self) -> Iterator[PartContent]:
-        """Yield the parts, made when they are asked for."""
+        """Yield the parts, created on demand."""
         table, counts = self._table, self._counts
         for name in COLUMNS:
             yield array_part(_COLUMN.format(name), table.columns[name])
@@ -259,12 +258,12 @@ class WrittenRun:
 
 
 def read_run(later: LaterReads, head: RunHead) -> ProjectRun:
-    """Return the run of a project; its file is kept and read from until words and places are in memory.
+    """Return the run of a project; its file stays open until words and places are in memory.
 
     Raises
     ------
     StudioError
-        If what is read now is damaged; when words and places are asked for, if those are.
+        If what is read now is damaged; if words or places are, when those are needed.
     """
     counts = _read_counts(later, head)
     later.expect(_PLACES)
@@ -289,7 +288,7 @@ def read_run(later: LaterReads, head: RunHead) -> ProjectRun:
 
 
 def check_head(later: LaterReads, head: RunHead) -> None:
-    """Check what `read_run` reads of a run but for its merges and tokens.
+    """Check what `read_run` reads of a run except its merges and tokens.
 
     Raises
     ------
@@ -301,11 +300,11 @@ def check_head(later: LaterReads, head: RunHead) -> None:
 
 
 def _config(container: Container, head: RunHead) -> TrainingConfig:
-    """Return the settings that the run has now: they are those that it began with but for the limits."""
+    """Return the run's present settings, which must equal its first ones except for the limits."""
     config, first = TrainingConfig.from_dict(head.config), TrainingConfig.from_dict(head.first_config)
     limits = {name: getattr(first, name) for name in LIMITS}
     if dataclasses.replace(config, **limits) != first:
-        raise damaged(container.path, "its records", "the settings are not those that the training began with")
+        raise damaged(container.path, "its records", "the settings are not those that the training started with")
     return config
 
 

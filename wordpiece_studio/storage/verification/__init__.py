@@ -1,1 +1,1 @@
-"""Making exported files again and saying whether they are the same to the byte."""
+"""Reproducing exported files and reporting whether they are identical, byte for byte."""

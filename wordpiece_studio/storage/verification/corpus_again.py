@@ -1,4 +1,4 @@
-"""The words from which a training is to be made again: out of a project, a table, or the files of the corpus."""
+"""The words for repeating a training: from a project, a table, or the files of the corpus."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _LONGEST_WORD = 1000
 
 @dataclass(frozen=True, slots=True)
 class WordsAgain:
-    """The words, where they were found, and what is known of the corpus behind them."""
+    """The words, their source, and what is known about their corpus."""
 
     counts: WordCounts
     source: str
@@ -54,24 +54,24 @@ def words_again(
     processes: int | None = None,
     progress: Callable[[CountingProgress], None] | None = None,
 ) -> WordsAgain:
-    """Return the words that a manifest is about.
+    """Return the words that a manifest refers to.
 
     Parameters
     ----------
     folder
-        Where the manifest is.
+        The folder of the manifest.
     sources
-        A project, tables of word counts, or the files of the corpus. None: a table that was exported into `folder`, or
-        else the files that the manifest names, if they are what they were.
+        A project, tables of word counts, or the files of the corpus. If empty: a table exported to `folder`, or else
+        the files that the manifest names, if they are unchanged.
     is_counts
-        Whether `sources` are tables of words; otherwise only those with a manifest that says so.
+        Whether `sources` are tables of words; otherwise, only those whose manifest says so are.
     processes, progress
         As in `count_words`.
 
     Raises
     ------
     StudioError
-        If there is nothing to train from, or it cannot be read.
+        If there is nothing to train on, or it cannot be read.
     """
     if not sources:
         table = _table_in(folder)
@@ -99,7 +99,7 @@ def words_again(
 
 
 def _record_where_it_was(folder: Path, manifest: Manifest) -> CorpusRecord | None:
-    """Return the record of the files that a manifest names, hashed now; None if they are not all there."""
+    """Return the record of the files that a manifest names, hashed now; None if any is missing."""
     try:
         files = _files_of(manifest, folder)
     except StudioError:
@@ -113,7 +113,7 @@ def _of_project(path: str) -> WordsAgain:
     project = open_project(Path(path))
     if project.run is None:
         raise StudioError(
-            "The project {path} holds no training", "Name the corpus or its word counts.", path=display_name(path)
+            "The project {path} contains no training", "Name the corpus or its word counts.", path=display_name(path)
         )
     return WordsAgain(project.run.counts, display_name(path), record_of_project(project))
 
@@ -153,7 +153,7 @@ def _of_files(
 
 
 def _table_in(folder: Path) -> Path | None:
-    """Return the table of words that was exported into a folder."""
+    """Return the table of words exported to a folder."""
     for path in sorted(folder.glob(f"*{SIDE_SUFFIX}")):
         table = path.with_name(path.name.removesuffix(SIDE_SUFFIX))
         if table.is_file() and read_manifest(path).kind == "word-counts":
@@ -167,24 +167,24 @@ def _files_of(manifest: Manifest, folder: Path) -> list[CorpusFile]:
     Raises
     ------
     StudioError
-        If one is not there, or its hash is not known.
+        If one does not exist, or its hash is unknown.
     """
     record = manifest.corpus
     advice = "Name the corpus, its word counts or the project after the folder."
     if record is None or not record.files:
         raise StudioError(
-            "The manifest of {path} names no files that it was trained on", advice, path=display_name(folder)
+            "The manifest of {path} does not name the files that it was trained on", advice, path=display_name(folder)
         )
     files = []
     for file in record.files:
         there = [place for place in places_of(file, folder) if _is_file(place)]
-        # Where one of that name lies in several of these places, the size tells which may be meant.
+        # If several of these places have a file of that name, prefer one of the right size.
         place = next((place for place in there if os.path.getsize(place) == file.bytes), next(iter(there), None))
         if place is None:
-            raise StudioError("{path}, a file that was trained on, is not there", advice, path=file.path)
+            raise StudioError("{path}, a file that was trained on, does not exist", advice, path=file.path)
         if file.sha256 is None:
             raise StudioError(
-                "It is not known what {path} was when it was trained on", advice, path=file.path
+                "The state of {path} when it was trained on is unknown", advice, path=file.path
             )  # fmt: skip
         files.append(file.file(place))
     return files
@@ -193,12 +193,12 @@ def _files_of(manifest: Manifest, folder: Path) -> list[CorpusFile]:
 def _is_file(place: str) -> bool:
     try:
         return os.path.isfile(place)
-    except (OSError, ValueError):  # a NUL in the path, a name that is too long
+    except (OSError, ValueError):  # a NUL in the path, or a name that is too long
         return False
 
 
 def _as_recorded(files: list[CorpusFile], manifest: Manifest) -> list[CorpusFile]:
-    """Return files to be read as those that the manifest names, if there are as many."""
+    """Return files with the reading options of those in the manifest, if there are equally many."""
     recorded = manifest.corpus.files if manifest.corpus is not None else ()
     if len(recorded) != len(files):
         return files

@@ -1,6 +1,6 @@
-"""Trains again what was exported, writes its files once more, and says of every file whether its bytes agree.
+"""Repeats the training of an export, writes its files again, and reports for each file whether its bytes agree.
 
-Not here: where the words come from (`corpus_again`), and how the result is reported (`cli.verify`).
+`corpus_again` provides the words, and `cli.verify` prints the result.
 """
 
 from __future__ import annotations
@@ -57,16 +57,16 @@ _READ_BY_OTHERS = {*TOKENIZER_FILES, *BPE_FILES, "added_tokens.json"}
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What came of comparing one thing: a hash, or a file.
+    """The result of comparing one thing: a hash or a file.
 
     Attributes
     ----------
     name
         What was compared.
     outcome
-        Whether it is the same, or why not known.
+        Whether it is the same, or was not checked.
     detail
-        Where it differs first, or why it was not compared; may be empty.
+        The first difference, or why it was not compared; may be empty.
     """
 
     name: str
@@ -76,20 +76,20 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What came of making a folder or file again.
+    """The result of reproducing a folder or file.
 
     Attributes
     ----------
     source
-        What it was trained from.
+        What it was trained on.
     tokens, merges
-        How large the vocabulary became, after so many merges; 0 where only words were exported.
+        The size of the vocabulary and the number of merges; 0 if only words were exported.
     checks
-        All that was compared.
+        Everything that was compared.
     versions
-        What has another version now: its name, the version then, and now.
+        Programs whose version has changed: name, version then, version now.
     notes
-        What else one should know, sentences.
+        Further remarks, as sentences.
     """
 
     source: str
@@ -119,16 +119,16 @@ def verify(
     Parameters
     ----------
     place
-        A folder that was exported, or a file with its manifest beside it.
+        An exported folder, or a file with its manifest beside it.
     sources, is_counts, processes
         See `words_again`.
     counting, training
-        Receive the progress.
+        Called with the progress.
 
     Raises
     ------
     StudioError
-        If there is no manifest, nothing to train from, or something cannot be read.
+        If there is no manifest, nothing to train on, or something cannot be read.
     """
     folder, manifests = _manifests_of(Path(place))
     main = next((manifest for _, manifest in manifests if manifest.training is not None), manifests[0][1])
@@ -152,7 +152,7 @@ def verify(
 
 @contextlib.contextmanager
 def _scratch_folder() -> Iterator[Path]:
-    """Make a temporary folder, which is removed however the program ends."""
+    """Create a temporary folder that is removed however the program ends."""
     with undisturbed():
         folder = tempfile.TemporaryDirectory(prefix="wordpiece-studio-")
         undo_if_stopped(folder, partial(shutil.rmtree, folder.name, ignore_errors=True))
@@ -164,7 +164,7 @@ def _scratch_folder() -> Iterator[Path]:
 
 
 def _manifests_of(place: Path) -> tuple[Path, list[tuple[Path, Manifest]]]:
-    """Return the folder, and each manifest in question with its place."""
+    """Return the folder, and each relevant manifest with its path."""
     if place.is_dir():
         paths = [path for path in (place / MANIFEST_FILE, *sorted(place.glob(f"*{SIDE_SUFFIX}"))) if path.is_file()]
         folder = place
@@ -175,7 +175,7 @@ def _manifests_of(place: Path) -> tuple[Path, list[tuple[Path, Manifest]]]:
     if not paths:
         raise StudioError(
             "{path} has no manifest that says how it was made",
-            "A tokenizer that is exported by this version has one, called {name}.",
+            "Tokenizers exported by this version have one, called {name}.",
             path=display_name(place),
             name=MANIFEST_FILE,
         )
@@ -189,7 +189,7 @@ def _trained(
     path: Path,
     report: Callable[[int, int | None], None],
 ) -> Trainer | None:
-    """Return the training of a manifest, done once for all that say the same; None where there is none."""
+    """Return the training of a manifest, shared by all with the same settings; None if there is none."""
     if manifest.kind in ("word-counts", "ids"):
         return None
     config = _settings(manifest, path)
@@ -203,10 +203,10 @@ def _trained(
 
 
 def _settings(manifest: Manifest, path: Path) -> TrainingConfig:
-    """Return the settings for just the merges that the exported vocabulary came from."""
+    """Return the settings for exactly the merges behind the exported vocabulary."""
     if manifest.training is None:
         raise StudioError(
-            "{path} does not say how the vocabulary was trained", "Train it anew.", path=display_name(path)
+            "{path} does not say how the vocabulary was trained", "Train it again.", path=display_name(path)
         )  # fmt: skip
     try:
         config = TrainingConfig.from_dict(manifest.training)
@@ -224,16 +224,16 @@ def _settings(manifest: Manifest, path: Path) -> TrainingConfig:
 def _corpus_checks(manifest: Manifest, words: WordsAgain) -> list[Check]:
     then, now = manifest.corpus, words.corpus
     if then is None:
-        return [Check("word counts", "unchecked", "the manifest does not name their hash")]
+        return [Check("word counts", "unchecked", "the manifest does not have their hash")]
     is_same = then.word_counts_sha256 == words.counts.digest()
     counts = Check("word counts", "agrees") if is_same else Check("word counts", "differs", f"those in {words.source}")
-    # A text of the editor that was saved meanwhile is a file with these bytes.
+    # The editor's text, if it has been saved since, is a file with these bytes.
     is_saved_text = then.sha256_of == "text" and now.sha256_of == "files" and len(now.files) == 1
     digest = now.files[0].sha256 if is_saved_text else now.sha256
     if then.sha256 is None:
-        corpus = Check("corpus", "unchecked", f"no hash was noted: {then.sha256_missing}")
+        corpus = Check("corpus", "unchecked", f"no hash was recorded: {then.sha256_missing}")
     elif digest is None or (then.sha256_of != now.sha256_of and not is_saved_text):
-        reason = now.sha256_missing or "it was trained on another kind of corpus"
+        reason = now.sha256_missing or "it was trained on a different kind of corpus"
         corpus = Check("corpus", "unchecked", reason)
     else:
         corpus = Check("corpus", "agrees" if digest == then.sha256 else "differs", _other_files(then.files, now.files))
@@ -250,7 +250,7 @@ def _other_files(then: Sequence[object], now: Sequence[object]) -> str:
 def _manifest_checks(
     path: Path, manifest: Manifest, trainer: Trainer | None, counts: WordCounts, scratch: Path
 ) -> list[Check]:
-    """Return what came of comparing the files that a manifest is about."""
+    """Return the results of comparing the files that a manifest covers."""
     name, folder = path.name.removesuffix(SIDE_SUFFIX), path.parent
     checks = []
     if trainer is not None:
@@ -262,23 +262,23 @@ def _manifest_checks(
     if manifest.kind == "ids":
         return [Check(name, "unchecked", "texts are not encoded again")]
     if manifest.parts == "some":
-        return [*checks, Check(name, "unchecked", "it holds some of the merges only")]
+        return [*checks, Check(name, "unchecked", "it contains only some of the merges")]
     target = scratch / (path.name + ".again")
     target.mkdir()
     try:
         names = _write_again(target, folder, name, manifest, trainer, counts)
     except StudioError as error:
-        return [*checks, Check(name, "differs", f"it cannot be made again: {error}")]
+        return [*checks, Check(name, "differs", f"it cannot be reproduced: {error}")]
     others = _other_fields(manifest, trainer, counts, {file: target / file for file in names})
     if others:
-        checks.append(Check(display_name(path.name), "differs", f"what it says is not so: {', '.join(others)}"))
+        checks.append(Check(display_name(path.name), "differs", f"wrong in it: {', '.join(others)}"))
     return checks + [_compared(folder / file, target / file) for file in names]
 
 
 def _other_fields(
     manifest: Manifest, trainer: Trainer | None, counts: WordCounts, files: Mapping[str, Path]
 ) -> list[str]:
-    """Return which parts of a manifest are others than those that are made again; but for what depends on the time."""
+    """Return which parts of a manifest differ from the reproduced ones, ignoring those that depend on the time."""
     pairs: list[tuple[str, object, object]] = []
     if trainer is not None:
         now = trainer.vocabulary
@@ -302,10 +302,10 @@ def _compared(then: Path, now: Path) -> Check:
     """Return whether two files have the same bytes."""
     name = display_name(then.name)
     if not then.is_file():
-        return Check(name, "differs", "it is not there")
+        return Check(name, "differs", "it does not exist")
     size, new = then.stat().st_size, now.read_bytes()
     try:
-        with then.open("rb") as file:  # of which there may be far more than was ever exported
+        with then.open("rb") as file:  # which may be far larger than what was exported
             old = file.read(len(new) + 1)
     except OSError as error:
         raise unreadable(then, error) from error
@@ -313,7 +313,7 @@ def _compared(then: Path, now: Path) -> Check:
         return Check(name, "agrees")
     byte = first_difference(old, new)
     if byte == min(len(old), len(new)):
-        which = "the file ends there" if len(old) < len(new) else "the file goes on there, the new one ends"
+        which = "the file ends there" if len(old) < len(new) else "the file continues there, the new one ends"
         return Check(name, "differs", f"first difference at byte {byte:,} of {size:,}: {which}")
     line = old.count(b"\n", 0, byte) + 1
     where = f"byte {byte:,}" if b"\0" in old[:1024] else f"line {line:,}, byte {byte:,}"
@@ -321,7 +321,7 @@ def _compared(then: Path, now: Path) -> Check:
 
 
 def first_difference(old: bytes, new: bytes) -> int:
-    """Return the first place, from 0, where two sequences of bytes differ; the shorter one's end, if it is a beginning.
+    """Return the first position, from 0, where two byte sequences differ, or the length of one if it is a prefix.
 
     >>> first_difference(b"hug", b"hub"), first_difference(b"hug", b"hugs")
     (2, 3)
@@ -337,17 +337,17 @@ def first_difference(old: bytes, new: bytes) -> int:
 
 
 def _foreign(folder: Path, manifests: Sequence[tuple[Path, Manifest]], compared: Sequence[Check]) -> list[Check]:
-    """Return what else is in a folder that was exported; a file that readers would take for a part of it differs."""
+    """Return the other files in an exported folder; those that readers would take for a part of it differ."""
     if all(path.name != MANIFEST_FILE for path, _ in manifests):
         return []
     known = {MANIFEST_FILE, *(path.name for path, _ in manifests), *(check.name for check in compared)}
     names = sorted(path.name for path in folder.iterdir() if display_name(path.name) not in known)
     read = [name for name in names if name in _READ_BY_OTHERS]
     others = [name for name in names if name not in read]
-    checks = [Check(name, "differs", "it was not exported, and other programs read it") for name in read]
-    checks += [Check(display_name(name), "unchecked", "no manifest is about it") for name in others[:_MOST_OTHERS]]
+    checks = [Check(name, "differs", "it was not exported, but other programs read it") for name in read]
+    checks += [Check(display_name(name), "unchecked", "no manifest covers it") for name in others[:_MOST_OTHERS]]
     if len(others) > _MOST_OTHERS:
-        checks.append(Check(f"{len(others) - _MOST_OTHERS:,} more files", "unchecked", "no manifest is about them"))
+        checks.append(Check(f"{len(others) - _MOST_OTHERS:,} more files", "unchecked", "no manifest covers them"))
     return checks
 
 
@@ -364,9 +364,9 @@ def _notes(manifest: Manifest) -> tuple[str, ...]:
     if training.get("max_seconds") is not None:
         seconds = f"The training ended after {training['max_seconds']} s at the latest, which depended on the machine: "
         again = (
-            "the size of the vocabulary was" if manifest.merges is None else f"just its {manifest.merges:,} merges were"
+            "the vocabulary's size was" if manifest.merges is None else f"exactly its {manifest.merges:,} merges were"
         )
-        notes.append(f"{seconds}{again} made again.")
+        notes.append(f"{seconds}{again} reproduced.")
     if training.get("objective") == "likelihood":
         notes.append("Logarithms differ in the last digit between mathematics libraries; that can decide a tie.")
     return tuple(notes)
@@ -375,15 +375,14 @@ def _notes(manifest: Manifest) -> tuple[str, ...]:
 def _write_again(
     target: Path, folder: Path, name: str, manifest: Manifest, trainer: Trainer | None, counts: WordCounts
 ) -> list[str]:
-    """Write the files that a manifest is about into `target`, and return the names of those to be compared.
+    """Write the files that a manifest covers to `target`, and return the names of those to compare.
 
     Parameters
     ----------
     folder
-        Where the exported ones are; of a tokenizer's files those that its manifest names are made again.
+        The folder of the export; of a tokenizer's files, those that its manifest names are reproduced.
     name
-        What the file is called that the manifest stands beside; not asked of the manifest, which may come from
-        anywhere.
+        The name of the file beside the manifest; not taken from the manifest, which is untrusted.
 
     Raises
     ------
@@ -409,12 +408,12 @@ def _write_again(
 
 
 def _tokenizer_again(target: Path, folder: Path, manifest: Manifest, exported: Exported) -> list[str]:
-    """Write those files of a tokenizer that were exported: all, or without those that could not hold it."""
+    """Write those files of a tokenizer that were exported: all, or all but those that could not express it."""
     counts = exported.counts
     tokenizer = Tokenizer(
         exported.vocabulary, counts.normalizer, counts.pre_tokenizer, max_word_length=manifest.max_word_length
     )
-    names = manifest.file_sha256 or {path.name for path in folder.iterdir()}  # of an older manifest, what is there
+    names = manifest.file_sha256 or {path.name for path in folder.iterdir()}  # for an older manifest, the files present
     has_vocabulary, has_json = VOCABULARY_FILE in names, TOKENIZER_FILE in names
     only: Only | None = None if has_vocabulary == has_json else "vocab.txt" if has_vocabulary else "tokenizer.json"
     files = tokenizer_files(tokenizer, only)

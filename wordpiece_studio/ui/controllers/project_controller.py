@@ -101,7 +101,7 @@ class ProjectController(QObject):
 
     @property
     def path(self) -> Path | None:
-        """The file of the project; None as long as it has none."""
+        """The file of the project; None if it has none."""
         return self._state.path
 
     @property
