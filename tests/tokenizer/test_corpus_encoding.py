@@ -155,9 +155,9 @@ def test_what_does_not_go_together_is_refused(tmp_path: Path) -> None:
     large = wps.Tokenizer(wps.Vocabulary(["[UNK]", *map(str, range(1 << 16))]))
     for one, settings, message in [
         (small, {"dtype": "int64"}, 'no type of ids called "int64"'),
-        (small, {"dtype": "uint16"}, r"The \[UNK\] of unknown words is not in the vocabulary.*Use int32"),
-        (large, {"dtype": "uint16"}, "The ids of 65,537 tokens do not go into uint16"),
-        (small, {"add_special_tokens": True}, r"There is no \[SEP\] to add"),
+        (small, {"dtype": "uint16"}, r"The unknown token \[UNK\] is not in the vocabulary.*Use int32"),
+        (large, {"dtype": "uint16"}, "The ids of 65,537 tokens do not fit into uint16"),
+        (small, {"add_special_tokens": True}, r"The vocabulary has no \[SEP\] to add"),
     ]:
         with pytest.raises(wps.StudioError, match=message):
             wps.encode_texts(one, ["a"], **settings)  # type: ignore[arg-type]
