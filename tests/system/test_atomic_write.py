@@ -173,7 +173,7 @@ def test_when_one_replacement_fails_those_before_are_put_back(
 
 def test_what_cannot_be_put_back_is_told_and_kept(target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Replacing(monkeypatch, {2, 3}, OSError(errno.EACCES, "no"))
-    with pytest.raises(StudioError, match=r"file\.txt could not be put back.* What was there before is in ") as raised:
+    with pytest.raises(StudioError, match=r"file\.txt could not be restored.* What was there before is in ") as raised:
         atomic_write_all({target: b"1", target.with_name("last"): b"2"})
     (kept,) = (path for path in target.parent.iterdir() if path != target)
     assert str(kept) in str(raised.value)

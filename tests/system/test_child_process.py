@@ -92,7 +92,7 @@ def test_errors_are_told(begin: Begin, work: Callable[..., None], words: str) ->
 def test_an_end_before_its_time_is_told_again_and_again(begin: Begin) -> None:
     child = begin(child_works.fail)
     for _ in range(2):
-        with pytest.raises(StudioError, match=r"The child was broken off: its process ended with exit code 7\."):
+        with pytest.raises(StudioError, match=r"The child was interrupted: its process ended with exit code 7\."):
             said(child)
 
 
@@ -111,7 +111,7 @@ def test_who_stops_waiting_hears_no_more_and_can_end_it(begin: Begin) -> None:
 def test_nothing_can_be_sent_to_one_that_was_ended(begin: Begin) -> None:
     child = begin(child_works.hang)
     child.end()
-    with pytest.raises(StudioError, match="The child was broken off"):
+    with pytest.raises(StudioError, match="The child was interrupted"):
         child.send(b"too late")
 
 
