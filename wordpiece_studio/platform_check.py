@@ -157,7 +157,7 @@ def _unknown_platform() -> str | None:
     asked = _asked_platforms()
     if not asked or not known or any(name.startswith(tuple(known)) for name in asked):
         return None
-    return f"No display can be reached: QT_QPA_PLATFORM={';'.join(asked)} is none of {', '.join(sorted(known))}."
+    return f"No display can be reached: QT_QPA_PLATFORM={';'.join(asked)} is not one of {', '.join(sorted(known))}."
 
 
 def _window_platforms() -> list[str]:

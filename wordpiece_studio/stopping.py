@@ -56,7 +56,7 @@ def stop_on_signals() -> None:
     present = [signal.Signals[name] for name in _NAMES if name in signal.Signals.__members__]
     numbers = [number for number in present if signal.getsignal(number) is not signal.SIG_IGN]
 
-    def hear(number: int, _frame: object) -> None:
+    def on_signal(number: int, _frame: object) -> None:
         global _has_signal
         _has_signal = True
         with contextlib.suppress(OSError):  # full: the signal is already known
@@ -67,7 +67,7 @@ def stop_on_signals() -> None:
     threading.Thread(target=_end_on_signal, args=(reader, numbers), daemon=True, name="signals").start()
     signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
     for number in numbers:
-        signal.signal(number, hear)
+        signal.signal(number, on_signal)
 
 
 def undo_if_stopped(thing: Hashable, undo: Callable[[], object]) -> None:

@@ -62,7 +62,7 @@ def test_compiling_in_a_thread_leaves_the_standard_streams_alone() -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="how folders are protected")
-def test_what_cannot_be_kept_in_the_cache_is_kept_among_temporary_files(
+def test_kernels_that_the_cache_cannot_hold_go_to_the_temporary_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
@@ -123,7 +123,7 @@ print(len(kernels) > 3, {{kernel.stats.cache_path.startswith(tuple(folders)) for
     assert done.stdout == "True {True}\n"
 
 
-def test_the_same_sources_in_another_place_are_compiled_for_themselves(
+def test_the_same_sources_in_another_place_are_compiled_separately(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What numba compiled is found by the place of the source too: it would compile it in the window's process."""

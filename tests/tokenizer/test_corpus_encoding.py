@@ -149,7 +149,7 @@ def test_words_without_an_id_and_words_too_long() -> None:
     assert wps.encode_texts(tokenizer(max_word_length=2), ["ab aba"]).ids.tolist() == [8, 0]
 
 
-def test_what_does_not_go_together_is_refused(tmp_path: Path) -> None:
+def test_contradictory_arguments_are_rejected(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("a")
     small = wps.Tokenizer(wps.Vocabulary(["a"]))
     large = wps.Tokenizer(wps.Vocabulary(["[UNK]", *map(str, range(1 << 16))]))
@@ -196,7 +196,7 @@ def test_stopping_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.Monk
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "ids.npy"]
 
 
-def test_what_is_small_needs_no_numba(tmp_path: Path) -> None:
+def test_small_input_needs_no_numba(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"a ab\n" * 2000)
     code = (
         "import sys, wordpiece_studio as wps\n"

@@ -46,10 +46,10 @@ def cache_folder(package: KernelPackage) -> Path:
     StudioError
         If nothing can be kept in either.
     """
-    house = Path(__file__).parents[1]
-    files = [house / "compiled" / "kernels.py", *sorted((house / package / "kernels").glob("*.py"))]
+    root = Path(__file__).parents[1]
+    files = [root / "compiled" / "kernels.py", *sorted((root / package / "kernels").glob("*.py"))]
     # numba also looks up compiled code by the location of its source.
-    key = "|".join((platform.machine(), platform.python_version(), version("numba"), version("numpy"), str(house)))
+    key = "|".join((platform.machine(), platform.python_version(), version("numba"), version("numpy"), str(root)))
     digest = hashlib.sha256(key.encode() + b"".join(path.read_bytes() for path in files)).hexdigest()[:16]
     user = str(os.getuid()) if os.name == "posix" else "user"
     homes = [

@@ -76,7 +76,7 @@ _pending: ContextVar[_Pending | None] = ContextVar("pending", default=None)
 
 
 def atomic_write(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write `data` to the file at `path` in one step, of which no half-done state can be seen.
+    """Write `data` to the file at `path` in one atomic step.
 
     A new file is created beside the target, written, flushed to disk and moved into the target's place. A symbolic link
     stays, and what it points to is replaced; another hard link keeps the old content. Permissions are kept.

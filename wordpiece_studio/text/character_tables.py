@@ -40,7 +40,7 @@ class CodePoints:
     def __init__(self, ranges: str) -> None:
         pairs = [part.partition("-") for part in ranges.split()]
         self.ranges = [(int(first, 16), int(last or first, 16)) for first, _, last in pairs]
-        # Ascending: where each range begins, and where it is over. A code point inside a range has an odd number of
+        # Ascending: where each range begins, and where it ends. A code point inside a range has an odd number of
         # bounds before it.
         self._bounds = [bound for first, last in self.ranges for bound in (first, last + 1)]
 
