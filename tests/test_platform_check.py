@@ -1,4 +1,4 @@
-"""Whether a window can be opened is told without Qt, and in words that say what to do."""
+"""Whether a window can be opened is found out without Qt, and reported in words that say what to do."""
 
 from __future__ import annotations
 

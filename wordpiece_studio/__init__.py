@@ -5,7 +5,7 @@
 >>> counts.items()
 [('hug', 2), ('pug', 1), ('hugs', 1)]
 
-The names are loaded when they are first used, so that importing this package costs nothing. There is no Qt in here.
+Names are loaded when first used, so importing this package costs nothing. Nothing here needs Qt.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import importlib
 
 from wordpiece_studio.version import __version__ as __version__
 
-TYPE_CHECKING = False  # typing would be loaded before the program can say what Ctrl-C does
+TYPE_CHECKING = False  # importing typing would delay the handling of Ctrl-C
 if TYPE_CHECKING:
     from typing import Any
 
@@ -118,7 +118,7 @@ __all__ = [
     "write_word_counts",
 ]
 
-# Which module of the package holds which names; the same as the imports above, which only type checkers see.
+# Which module defines which names: the same as the imports above, which only type checkers see.
 _HOMES = {
     "corpus.corpus_file": ("CorpusFile",),
     "corpus.counting.counting": ("count_texts", "count_words"),
@@ -168,7 +168,7 @@ def __getattr__(name: str) -> Any:
     for module, names in _HOMES.items():
         if name in names:
             value = getattr(importlib.import_module(f"{__name__}.{module}"), name)
-            globals()[name] = value  # found at once from now on
+            globals()[name] = value  # found directly from now on
             return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

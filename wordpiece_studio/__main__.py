@@ -1,14 +1,14 @@
 """The program: ``python -m wordpiece_studio``, and the command ``wordpiece-studio``.
 
-Only the very start, so that Ctrl-C is an orderly end even while the command line itself is being loaded.
+Only the very start, so that Ctrl-C stops the program cleanly even while the command line itself is being loaded.
 """
 
-import _signal  # type: ignore[import-not-found]  # what `signal` is made of, which takes a while to load
+import _signal  # type: ignore[import-not-found]  # the core of `signal`, which takes a while to load
 
 
 def main() -> None:
     """Run the command line and end the program with its exit code."""
-    # Held back until it is known what to do with them. Where that cannot be, Python's own handling goes on till then.
+    # Blocked until their handlers are set. Where signals cannot be blocked, Python handles them until then.
     held = None
     if hasattr(_signal, "pthread_sigmask"):
         held = _signal.pthread_sigmask(_signal.SIG_BLOCK, (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP))
@@ -19,13 +19,13 @@ def main() -> None:
         _signal.pthread_sigmask(_signal.SIG_SETMASK, held)
     import gc
 
-    gc.disable()  # loading makes many objects and no garbage
+    gc.disable()  # loading creates many objects and no garbage
     from wordpiece_studio.cli import main as run_command_line
 
     try:
         run_command_line()
     finally:
-        ignore_signals()  # nothing is to disturb the end of the interpreter
+        ignore_signals()  # nothing must interrupt the interpreter's shutdown
 
 
 if __name__ == "__main__":

@@ -1,14 +1,14 @@
 """The only exceptions that a user ever sees.
 
-A :class:`StudioError` says what happened and what to do about it. Both sentences are kept as templates with their
-values beside them, so that the window can translate the template and the command line can print it as it is.
+A :class:`StudioError` says what happened and what to do about it. Both sentences are kept as templates beside their
+values, so that the window can translate the template and the command line can print it unchanged.
 """
 
 from __future__ import annotations
 
 
 class StudioError(Exception):
-    """Something that a user did or met, in words: what happened, and what to do.
+    """A problem explained to the user: what happened, and what to do.
 
     Parameters
     ----------

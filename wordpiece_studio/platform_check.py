@@ -1,8 +1,8 @@
-"""Whether Qt can open a window here, found out without Qt.
+"""Check, without Qt, whether Qt can open a window here.
 
 Qt ends the whole process with a core dump when the libraries of its platform plugin are missing or when no display
-answers. So this is asked first, by plain `dlopen` and a plain connection. It is not a list of everything that Qt
-needs at run time: macOS and Windows wheels bring it all along, and nothing is asked there.
+answers. So both are checked first, by plain `dlopen` and a plain connection. This is not a list of everything that Qt
+needs at run time: the wheels for macOS and Windows contain it all, and nothing is checked there.
 """
 
 from __future__ import annotations
@@ -57,14 +57,14 @@ _WAYLAND_LIBRARIES = {
 }
 _PLUGIN_LIBRARIES = {"xcb": _XCB_LIBRARIES, "wayland": _WAYLAND_LIBRARIES}
 
-# An X server that takes the connection and never answers would hold the start up for ever.
+# An X server that accepts the connection and never answers would block the start for ever.
 _ANSWER_SECONDS = 5.0
 
 
 def window_problem() -> str | None:
-    """Return in one line why no window can be opened here and what to install, or None if one can.
+    """Return one line that says why no window can be opened here and what to install, or None if one can.
 
-    Not here: a Qt that must not be run at all (`bad_qt_pair`).
+    Does not look for a Qt that must not be run at all (`bad_qt_pair`).
     """
     problems = [display_problem(), _library_problem()]
     return " ".join(problem for problem in problems if problem) or None
@@ -73,15 +73,15 @@ def window_problem() -> str | None:
 def missing_qt_libraries() -> list[str]:
     """Return the shared objects that Qt needs to open a window and that cannot be loaded, in a fixed order.
 
-    On Linux the libraries of the platform plugin that Qt would take count in: of those whose display answers, else of
-    those that are asked for, else X11's. Elsewhere the list is empty, as Qt's wheels bring along what they need.
+    On Linux this includes the libraries of the platform plugin that Qt would choose: among those whose display answers,
+    else among those requested, else X11's. Elsewhere the list is empty, as Qt's wheels contain what they need.
     """
     if not sys.platform.startswith("linux"):
         return []
     missing = [name for name in _BASE_LIBRARIES if not _can_load(name)]
     platforms = _window_platforms()
     if platforms := [each for each in platforms if _answers(each)] or platforms:
-        # Qt tries its plugins in turn: one that loads is enough. The last one is what to install otherwise.
+        # Qt tries its plugins in turn: one that loads is enough. If none does, the last is the one to install.
         lacking = [[name for name in _PLUGIN_LIBRARIES[each] if not _can_load(name)] for each in platforms]
         missing += [] if [] in lacking else lacking[-1]
     return missing
@@ -90,7 +90,7 @@ def missing_qt_libraries() -> list[str]:
 def packages_for(libraries: list[str]) -> list[str]:
     """Return the Debian and Ubuntu packages that hold `libraries`, each once, sorted by name.
 
-    A library that this module does not know is left out.
+    Libraries unknown to this module are left out.
     """
     known = {**_BASE_LIBRARIES, **_XCB_LIBRARIES, **_WAYLAND_LIBRARIES}
     return sorted({known[name] for name in libraries if name in known})
@@ -99,7 +99,7 @@ def packages_for(libraries: list[str]) -> list[str]:
 def display_problem() -> str | None:
     """Return in one sentence why no display can be reached, or None if one answers.
 
-    None too where the question makes no sense: on macOS and Windows, and where ``QT_QPA_PLATFORM`` asks for a platform
+    Also None where the question makes no sense: on macOS and Windows, and where ``QT_QPA_PLATFORM`` names a platform
     without a display, for example ``offscreen``.
     """
     if not sys.platform.startswith("linux"):
@@ -120,7 +120,7 @@ def display_problem() -> str | None:
 def bad_qt_pair() -> StudioError | None:
     """Return why this Python must not run the installed PySide6, or None if it may.
 
-    PySide6 6.12 drops references of None and of booleans on Python 3.11 and older; the interpreter aborts after some
+    On Python 3.11 and older, PySide6 6.12 loses references to None and to booleans; the interpreter aborts after a few
     thousand calls.
     """
     version = _version_of("PySide6_Essentials") or _version_of("PySide6")
@@ -149,7 +149,7 @@ def _asked_platforms() -> list[str]:
 
 
 def _unknown_platform() -> str | None:
-    """Return in one sentence that ``QT_QPA_PLATFORM`` names no plugin of this Qt, at which Qt would abort."""
+    """Return one sentence if ``QT_QPA_PLATFORM`` names no plugin of this Qt, which would make Qt abort."""
     package = util.find_spec("PySide6")
     places = (package and package.submodule_search_locations) or []
     folders = [Path(place, "Qt", "plugins", "platforms") for place in places]
@@ -157,7 +157,7 @@ def _unknown_platform() -> str | None:
     asked = _asked_platforms()
     if not asked or not known or any(name.startswith(tuple(known)) for name in asked):
         return None
-    return f"No display can be reached: QT_QPA_PLATFORM={';'.join(asked)} is none of {', '.join(sorted(known))}."
+    return f"No display can be reached: QT_QPA_PLATFORM={';'.join(asked)} is not one of {', '.join(sorted(known))}."
 
 
 def _window_platforms() -> list[str]:
@@ -176,7 +176,7 @@ def _wayland_answers() -> bool:
     name = os.environ.get("WAYLAND_DISPLAY")
     if not name:
         return False
-    address = Path(os.environ.get("XDG_RUNTIME_DIR", ""), name)  # an absolute name stays as it is
+    address = Path(os.environ.get("XDG_RUNTIME_DIR", ""), name)  # an absolute name replaces the folder
     return _can_connect(socket.AF_UNIX, str(address))
 
 
@@ -184,7 +184,7 @@ def _x_server_answers() -> bool:
     if not os.environ.get("DISPLAY"):
         return False
     outcome: list[bool] = []
-    # A daemon thread, because the C call cannot be given up: a server that hangs must not hold the program too.
+    # A daemon thread, because the C call cannot be cancelled: a server that hangs must not block the program too.
     attempt = threading.Thread(target=lambda: outcome.append(_connect_to_x()), name="x-server-check", daemon=True)
     attempt.start()
     attempt.join(_ANSWER_SECONDS)
@@ -207,7 +207,7 @@ def _connect_to_x() -> bool:
 
 
 def _something_listens(display: str) -> bool:
-    """Tell whether a server takes connections at `display`, ``[host]:number[.screen]``, without asking it anything."""
+    """Return whether a server accepts connections at `display`, ``[host]:number[.screen]``, sending it nothing."""
     host, _, rest = display.rpartition(":")
     number = rest.partition(".")[0]
     if not number.isdecimal():

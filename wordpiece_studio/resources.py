@@ -1,4 +1,4 @@
-"""Where the files lie that the program brings along: icons, samples, tables, translations."""
+"""Where the program's own files are: icons, samples, tables, translations."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ _PACKAGE = Path(__file__).resolve().parent
 def resource_path(name: str) -> Path:
     """Return the path of the resource called `name`, for example ``"samples/course-en.txt"``.
 
-    An installed package carries its resources inside itself; a checkout, or an editable install of one, has them
-    beside the package.
+    An installed package contains its resources; in a checkout, or an editable install of one, they are beside the
+    package.
 
     Raises
     ------
     FileNotFoundError
         If there is no such resource, which is a fault of the installation and not of the user; or if the name leads
-        out of the resources.
+        outside the resources.
     """
     for folder in (_PACKAGE / "resources", _PACKAGE.parent / "resources"):
         path = folder / name

@@ -1,11 +1,11 @@
-"""Ctrl-C and its like end the program: at once, wherever it is, with one line, and with nothing unfinished left.
+"""Ctrl-C and similar signals end the program: at once, wherever it is, with one line, leaving nothing unfinished.
 
-An exception from a signal handler is not enough: one that is raised in a callback of C code or of an import vanishes,
-and none is raised as long as C code runs. So a thread of its own hears of the signal, removes what is unfinished and
-ends the process, while the handler only keeps the main thread from going on.
+Raising an exception in a signal handler is not enough: one raised in a callback of C code or during an import is lost,
+and none is raised while C code runs. So a separate thread receives the signal, removes whatever is unfinished and ends
+the process, while the handler only stops the main thread.
 
-The program asks for that, see `stop_on_signals`. In a library Ctrl-C is what Python makes of it, and what is noted here
-as unfinished does nothing.
+The program opts in with `stop_on_signals`. In a library Ctrl-C does what Python makes it do, and what is registered
+here as unfinished has no effect.
 """
 
 from __future__ import annotations
@@ -22,71 +22,70 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator
 
 STOPPED = 128 + signal.SIGINT
-"""The exit code of a program that was interrupted; that of another signal is made alike."""
+"""The exit code of a program that was interrupted; other signals give theirs in the same way."""
 
-_NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")  # no system has all of them
+_NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")  # no system has them all
 _LINE = b"wordpiece-studio: Stopped.\n"
 _PAUSE_SECONDS = 0.1
-"""How long the main thread may take to hold still; in C code it takes longer, but changes no files there."""
+"""How long the main thread may take to stop; in C code it takes longer, but changes no files there."""
 _GRACE_SECONDS = 1.0
-"""How long a program whose results are in place may take to end by itself."""
+"""How long a program whose results are in place may take to exit by itself."""
 
 _unfinished: dict[Hashable, Callable[[], object]] = {}
-_undisturbed = threading.Lock()  # held by the main thread for a moment, or for good by whoever ends the program
-_still = threading.Lock()  # free when the main thread holds still
+_undisturbed = threading.Lock()  # held briefly by the main thread, or for good by the thread that ends the program
+_still = threading.Lock()  # free once the main thread has stopped
 _still.acquire()
 _for_ever = threading.Lock()
 _for_ever.acquire()
-_main_thread: int | None = None  # the one that signals are to stop
-_is_undisturbed = _is_told = _has_results = False
+_main_thread: int | None = None  # the one that signals stop
+_is_undisturbed = _has_signal = _has_results = False
 
 
 def stop_on_signals() -> None:
-    """From now on Ctrl-C, a terminate signal and the end of the terminal end this process.
+    """Make Ctrl-C, a terminate signal and the closing of the terminal end this process from now on.
 
-    One that is ignored from the start, as with nohup, is still ignored.
+    A signal that was ignored from the start, as with nohup, is still ignored.
     """
     global _main_thread
     if _main_thread is not None:
         return
     _main_thread = threading.get_ident()
     reader, writer = os.pipe()
-    if os.name == "posix":  # elsewhere it cannot be, and need not
+    if os.name == "posix":  # elsewhere impossible, and not needed
         os.set_blocking(writer, False)
     present = [signal.Signals[name] for name in _NAMES if name in signal.Signals.__members__]
     numbers = [number for number in present if signal.getsignal(number) is not signal.SIG_IGN]
 
-    def hear(number: int, _frame: object) -> None:
-        global _is_told
-        _is_told = True
-        with contextlib.suppress(OSError):  # full: it is known
-            os.write(writer, bytes([number]))  # someone else may have taken the descriptor that is woken up
+    def on_signal(number: int, _frame: object) -> None:
+        global _has_signal
+        _has_signal = True
+        with contextlib.suppress(OSError):  # full: the signal is already known
+            os.write(writer, bytes([number]))  # other code may have taken over the wakeup descriptor
         if not _is_undisturbed:
             _hold_still()
 
-    threading.Thread(target=_end_when_told, args=(reader, numbers), daemon=True, name="signals").start()
+    threading.Thread(target=_end_on_signal, args=(reader, numbers), daemon=True, name="signals").start()
     signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
     for number in numbers:
-        signal.signal(number, hear)
+        signal.signal(number, on_signal)
 
 
 def undo_if_stopped(thing: Hashable, undo: Callable[[], object]) -> None:
-    """Have `undo` called should a signal end the program before `thing` is `finished`.
+    """Call `undo` if a signal ends the program before `thing` is `finished`.
 
-    It is called in another thread than this one, which may hold any lock, and may be called when there is nothing to
-    undo yet.
+    It is called in another thread, while this one may hold any lock, and possibly before there is anything to undo.
     """
     _unfinished[thing] = undo
 
 
 def finished(thing: Hashable) -> None:
-    """Leave `thing` as it is, whatever comes."""
+    """Keep `thing` as it is, whatever happens."""
     _unfinished.pop(thing, None)
 
 
 @contextlib.contextmanager
 def undisturbed() -> Iterator[None]:
-    """While this holds no signal ends the program: it does so afterwards. For what takes a moment."""
+    """Defer the end of the program by a signal until the block is left. For brief work only."""
     global _is_undisturbed
     if threading.get_ident() != _main_thread or _is_undisturbed:
         yield
@@ -97,12 +96,12 @@ def undisturbed() -> Iterator[None]:
             yield
     finally:
         _is_undisturbed = False
-        if _is_told:
+        if _has_signal:
             _hold_still()
 
 
 def results_are_there() -> None:
-    """Have the command end as if no signal had come; to be called while it is `undisturbed`."""
+    """Let the command end as if no signal had come; call it within `undisturbed`."""
     global _has_results
     _has_results = threading.get_ident() == _main_thread
 
@@ -118,21 +117,21 @@ def end(code: int) -> Never:
 
 
 def ignore_signals() -> None:
-    """Ignore them from now on, as when the interpreter is about to end."""
+    """Ignore the signals from now on, because the interpreter is about to exit."""
     for name in _NAMES:
         if name in signal.Signals.__members__:
             signal.signal(signal.Signals[name], signal.SIG_IGN)
 
 
 def _hold_still() -> None:
-    """Have the main thread do nothing more: another one is ending the program."""
+    """Stop the main thread for good: another thread is ending the program."""
     if not _has_results:
-        with contextlib.suppress(RuntimeError):  # it was released already
+        with contextlib.suppress(RuntimeError):  # already released
             _still.release()
         _for_ever.acquire()
 
 
-def _end_when_told(reader: int, numbers: list[signal.Signals]) -> None:
+def _end_on_signal(reader: int, numbers: list[signal.Signals]) -> None:
     """Wait for one of the signals and end the process."""
     while (number := os.read(reader, 1)[0]) not in numbers:
         pass

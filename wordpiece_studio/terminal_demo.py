@@ -1,4 +1,4 @@
-"""What stands in for the window where none can be opened: the sample corpus, trained and shown in the terminal."""
+"""The substitute for the window where none can be opened: trains the sample corpus and shows it in the terminal."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SENTENCE = "This is the Hugging Face course!"
 
 
 def terminal_demo(reason: str) -> int:
-    """Say in one line why there is no window, train the sample corpus and show what came out.
+    """Print in one line why there is no window, train the sample corpus and show the result.
 
     Returns
     -------
@@ -36,12 +36,12 @@ def terminal_demo(reason: str) -> int:
     Raises
     ------
     BrokenPipeError
-        If no one reads what is printed.
+        If no one reads the output.
     """
     console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
     run = train(count_words(resource_path(SAMPLE)), TrainingConfig(vocab_size=VOCAB_SIZE))
     tokens = run.tokenizer().encode(SENTENCE).tokens
-    # Rich would end the program where no one reads on, as in "| head".
+    # Rich would end the program when no one reads on, as with "| head".
     with console.capture() as output:
         console.print(Text(printable(" ".join(reason.split()))))
         console.print(Text(f"The sample corpus, trained to {VOCAB_SIZE} tokens by n(ab) / (n(a) × n(b)):"))
@@ -54,7 +54,7 @@ def terminal_demo(reason: str) -> int:
 
 
 def merge_table(merges: Iterable[Merge]) -> Table:
-    """Return a table with one row a merge, for a rich console."""
+    """Return a table for a rich console, with one row per merge."""
     table = Table()
     for heading in ("step", "left", "right", "token", "n(ab)", "n(a)", "n(b)", "value", "tied"):
         table.add_column(heading, justify="left" if heading in ("left", "right", "token") else "right", no_wrap=True)

@@ -156,8 +156,8 @@ def test_a_line_without_a_blank_is_left_out_and_told(program: Program, size: int
 def test_half_a_character_names_the_row(program: Program) -> None:
     file = program.file("a.jsonl", '{"text": "ok"}\n{"text": "a\\ud800b"}\n')
     assert program.refuses_to_train(file) == (
-        "a.jsonl, line 2, byte 15: the text holds half a character (U+D800). Use --errors replace to have such "
-        "characters replaced, or --errors skip-line to skip such lines."
+        "a.jsonl, line 2, byte 15: the text contains half a character (U+D800). Use --errors replace to have such "
+        "characters replaced, or --errors skip-line to leave out such lines."
     )
     assert "1 undecodable place was replaced." in program.trains(file, "--errors", "replace")
 

@@ -30,7 +30,7 @@ def refusal(function: Callable[..., object], *arguments: Any, **options: Any) ->
 @pytest.mark.case(12)
 def test_half_a_character_in_texts_of_a_program(told: Told) -> None:
     assert told(refusal(wps.count_texts, ["good", "a\ud800b"])) == (
-        "Text 2 holds half a character (U+D800) at position 1. Read it again with the right encoding."
+        "Text 2 contains half a character (U+D800) at position 1. Read it again with the right encoding."
     )
 
 

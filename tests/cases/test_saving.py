@@ -75,7 +75,7 @@ def test_the_folder_is_removed_in_mid_save(target: Path, told: Told) -> None:
     with pytest.raises(StudioError) as raised:
         atomic_write_all({target: write})
     assert told(raised.value) == (
-        f"{target} cannot be written: the folder {target.parent} is not there. Save in another place."
+        f"{target} cannot be written: the folder {target.parent} does not exist. Save in another place."
     )
 
 
@@ -187,7 +187,7 @@ def test_a_folder_for_kernels_that_others_may_write_to(
     other.parent.chmod(0o777)
     with pytest.raises(StudioError) as raised:
         kernel_cache.cache_folder("text")
-    assert "no place to keep the compiled kernels" in told(raised.value)
+    assert "The compiled kernels cannot be stored in" in told(raised.value)
 
 
 @pytest.fixture

@@ -36,7 +36,7 @@ LIMITED = (
 def test_a_broken_line_of_json(program: Program) -> None:
     file = program.file("a.jsonl", GOOD + '{"text": "é", "b": }\n' + GOOD)
     assert program.refuses_to_train(file) == (
-        f"a.jsonl, line 2, column 20, byte 43: this is no JSON (Expecting value). {SKIP}"
+        f"a.jsonl, line 2, column 20, byte 43: this is not JSON (Expecting value). {SKIP}"
     )
     assert "1 faulty line was left out." in program.trains(file, "--errors", "skip-line")
 
@@ -58,7 +58,7 @@ def test_a_row_without_a_text(program: Program, line: str, said: str) -> None:
 @pytest.mark.case(18)
 def test_a_file_in_which_nothing_is_a_text(program: Program) -> None:
     message = program.refuses_to_train(program.file("a.jsonl", '{"n": 3, "m": null}\n'))
-    assert message == "a.jsonl has no field with text. There are: n, m. Choose a file with text."
+    assert message == "a.jsonl has no field with text. It has: n, m. Choose a file with text."
 
 
 @pytest.mark.case(19)
@@ -92,7 +92,7 @@ def test_brackets_without_number_cost_no_memory(program: Program, told: Callable
         ('{"text": 3}', 'the field "text" is a number, not a text'),
         ('{"text": null}', 'the field "text" is null, not a text'),
         ('["text"]', "the row is an array, not an object"),
-        ('{"text": x}', "this is no JSON (JSON is malformed: invalid character (byte 9))"),
+        ('{"text": x}', "this is not JSON (JSON is malformed: invalid character (byte 9))"),
     ],
 )
 def test_a_very_long_row_without_a_text(
@@ -133,8 +133,8 @@ def test_a_line_of_a_gigabyte(program: Program, told: Callable[[object], str]) -
 def test_a_quote_that_is_not_closed(program: Program) -> None:
     file = program.file("a.csv", 'id,text\n1,fine\n2,"open\n3,more\n')
     assert program.refuses_to_train(file) == (
-        "a.csv, line 3, byte 17: the quote that opens here is not closed as it should be (unexpected end of data). "
-        "Fix it: a quoted cell ends with its quote, and a quote in it is doubled. Or skip such lines with "
+        "a.csv, line 3, byte 17: the quote that opens here is not closed correctly (unexpected end of data). "
+        "Fix it: a cell in quotes ends with its quote, and a quote in it is doubled. Or leave out such lines with "
         "--errors skip-line."
     )
     assert "1 faulty line was left out." in program.trains(file, "--errors", "skip-line")
@@ -168,7 +168,7 @@ def test_nul_in_csv(program: Program) -> None:
 @pytest.mark.case(25)
 def test_a_column_that_is_not_there(program: Program) -> None:
     message = program.refuses_to_train(program.file("a.csv", "id,body\n1,words\n"), "--column", "txt")
-    assert message == '--column: a.csv has no column "txt". There are: id, body.'
+    assert message == '--column: a.csv has no column "txt". It has: id, body.'
 
 
 # ---- parquet ---------------------------------------------------------------------------------------------------------
@@ -195,7 +195,7 @@ def test_a_small_parquet_file_with_very_much_in_it(program: Program, monkeypatch
     path = one_text_many_times(program, 100)
     monkeypatch.setattr("wordpiece_studio.corpus.parquet.UNSUSPICIOUS_BYTES", 8 << 20)
     message = program.refuses_to_train(path.name)
-    assert message.startswith('a.parquet: the column "text" is said to hold ')
+    assert message.startswith('a.parquet: the column "text" is said to have ')
     assert message.endswith("KB, which no text does. Convert the file yourself if you trust it.")
 
 
@@ -214,7 +214,7 @@ def test_a_truncated_parquet_file(program: Program) -> None:
         path.write_bytes(whole[:size])
         message = program.refuses_to_train(path.name)
         assert message.startswith("a.parquet cannot be read as a parquet file: ")
-        assert message.endswith("Get it again; it is damaged or was not copied whole.")
+        assert message.endswith("Get it again; it is damaged or was not copied completely.")
 
 
 @pytest.mark.case(27)
@@ -230,10 +230,10 @@ def test_a_damaged_parquet_file(program: Program) -> None:
 def test_a_column_without_text(program: Program) -> None:
     path = parquet(program, n=[1, 2], words=[["a"], ["b"]])
     assert program.refuses_to_train(path.name) == (
-        "a.parquet has no column with text. There are: n, words. Choose a file with text."
+        "a.parquet has no column with text. It has: n, words. Choose a file with text."
     )
     message = program.refuses_to_train(path.name, "--column", "words")
-    assert message.startswith('a.parquet: the column "words" holds no texts but list<')
+    assert message.startswith('a.parquet: the column "words" contains list<')
     assert message.endswith("Columns with texts: none.")
 
 
@@ -253,7 +253,7 @@ COMPRESS: dict[str, Callable[[bytes], bytes]] = {
 def test_a_compression_bomb(program: Program, monkeypatch: pytest.MonkeyPatch, ending: str) -> None:
     monkeypatch.setattr(compression, "UNSUSPICIOUS_BYTES", 2 << 20)
     message = program.refuses_to_train(program.file(f"a.txt.{ending}", COMPRESS[ending](b"a\n" * (2 << 20))))
-    assert message.startswith(f"a.txt.{ending} holds more than ")
+    assert message.startswith(f"a.txt.{ending} contains more than ")
     assert message.endswith("KB, which no text does. Decompress it yourself if you trust it.")
 
 
@@ -284,7 +284,7 @@ def test_a_file_that_asks_for_much_memory(
     monkeypatch.setattr(compression, "_LARGEST_WINDOW", 1 << 20)
     file = program.file(f"a.txt.{ending}", demanding(ending))
     assert program.refuses_to_train(file) == (
-        f"{file} asks for more memory to be decompressed ({name}) than such files need. "
+        f"{file} requires more memory for decompression ({name}) than such files need. "
         "Decompress it yourself if you trust it."
     )
 

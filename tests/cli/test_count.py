@@ -140,8 +140,8 @@ def test_encodings_are_detected_only_when_that_is_asked_for(tmp_path: Path, caps
 def test_faulty_lines_are_refused_or_left_out_and_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"text": "good"}\nbroken\n')
-    assert "line 2, column 1, byte 17: this is no JSON" in fails(capsys, "count", path)
-    assert "Fix it, or skip such lines with --errors skip-line." in fails(capsys, "count", path)
+    assert "line 2, column 1, byte 17: this is not JSON" in fails(capsys, "count", path)
+    assert "Fix it, or leave out such lines with --errors skip-line." in fails(capsys, "count", path)
     code, out, err = run(capsys, "count", path, "--errors", "skip-line", "--json")
     assert (code, json.loads(out)["skipped_lines"]) == (0, 1)
     assert err == "wordpiece-studio: 1 faulty line was left out.\n"
@@ -151,7 +151,7 @@ def test_wrong_calls_name_the_option(texts: Path, tmp_path: Path, capsys: pytest
     (tmp_path / "b.jsonl").write_text('{"a": "x", "b": "y"}\n')
     for arguments, message in [
         ([texts / "c.csv.gz", "--column", "x"], "--column: "),
-        ([tmp_path / "b.jsonl"], "may hold the text: a, b. Name the one to read with --column."),
+        ([tmp_path / "b.jsonl"], "may be the text: a, b. Name the one to read with --column."),
         ([texts, "--kind", "xml"], '--kind: There is no kind of file called "xml"'),
         ([texts, "-"], "Stdin cannot be combined with files"),
         ([texts, "-o", texts / "a.txt"], "is one of the files to count"),

@@ -72,7 +72,7 @@ def test_wrong_settings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
         ("--max-token-length", "0", "--max-token-length must be"),
         ("--normalizer", "bert", 'no normalizer called "bert"'),
         ("--pre-tokenizer", "spaces", 'no pre-tokenizer called "spaces"'),
-        ("--errors", "ignore", "strict, replace and skip-line"),
+        ("--errors", "ignore", "strict, replace or skip-line"),
         ("--encoding", "klingon", "no text encoding"),
         ("--vocab-size", "7", "--vocab-size: A vocabulary of 7 tokens is too small"),
         ("--special-tokens", "[A] [A]", "--special-tokens: The special token '[A]' is named twice"),

@@ -47,7 +47,7 @@ def table(tmp_path: Path) -> Path:
 def test_17_a_broken_line_names_line_column_and_byte(jsonl: Path, line: str, column: int, said: str) -> None:
     file = corpus_file(jsonl, f"{GOOD}\n{line}\n{GOOD}")
     byte = len(GOOD) + 1 + len(line[: column - 1].encode())
-    assert f"a.jsonl, line 3, column {column}, byte {byte}: this is no JSON ({said}" in refusal(file)
+    assert f"a.jsonl, line 3, column {column}, byte {byte}: this is not JSON ({said}" in refusal(file)
     assert "line 3" in refusal(corpus_file(jsonl, errors="replace"))
     assert losses_of(corpus_file(jsonl, errors="skip-line")) == ("good\ngood\n", 0, 1)
 
@@ -81,7 +81,7 @@ def test_18_a_row_without_an_inner_field_is_named(jsonl: Path) -> None:
 def test_12_half_a_character_names_the_row(jsonl: Path) -> None:
     for bad, name in (("\\ud800", "half a character (U+D800)"), ("\\u0000", "a NUL character")):
         file = corpus_file(jsonl, GOOD + f'{{"text": "a{bad}b"}}\n' + GOOD)
-        assert f"a.jsonl, line 2, byte 17: the text holds {name}" in refusal(file)
+        assert f"a.jsonl, line 2, byte 17: the text contains {name}" in refusal(file)
         text, replaced, skipped = losses_of(corpus_file(jsonl, errors="replace"))
         assert (text.split("\n")[1].strip("ab").strip("\ufffd"), replaced > 0, skipped) == ("", True, 0)
         assert losses_of(corpus_file(jsonl, errors="skip-line")) == ("good\ngood\n", 0, 1)
@@ -121,7 +121,7 @@ def test_20_a_line_that_is_too_long(jsonl: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_21_an_unclosed_quote_names_the_line_where_it_opens(table: Path) -> None:
     file = corpus_file(table, 'id,text\n1,"fine ""so""\nfar"\n2,"é\n3,more\n4,"text"\n')
-    assert "a.csv, line 4, byte 30: the quote that opens here is not closed as it should be" in refusal(file)
+    assert "a.csv, line 4, byte 30: the quote that opens here is not closed correctly" in refusal(file)
     assert losses_of(corpus_file(table, errors="skip-line")) == ('fine "so"\nfar\nmore\ntext\n', 0, 1)
     assert "line 2, byte 7: the quote that opens here" in refusal(corpus_file(table, 'a,text\n"1,x\n2,y\n'))
 
@@ -134,7 +134,7 @@ def test_21_a_quote_is_not_searched_for_in_the_whole_file(table: Path, monkeypat
     file = corpus_file(table, 'id,text\n1,"open\n' + "2,row\n" * 40_000)
     monkeypatch.setattr(delimited, "_LONGEST_CELL", 1000)
     monkeypatch.setattr(delimited.csv, "field_size_limit", limited(1000))
-    assert "line 2, byte 10: the quote that opens here is not closed as it should be" in refusal(file)
+    assert "line 2, byte 10: the quote that opens here is not closed correctly" in refusal(file)
     assert losses_of(corpus_file(table, errors="skip-line")) == ("row\n" * 40_000, 0, 1)
 
 
@@ -168,11 +168,11 @@ def test_24_nul_in_csv(table: Path) -> None:
 
 def test_25_no_such_column_lists_the_columns(table: Path, jsonl: Path) -> None:
     file = corpus_file(table, "id,body \x1b,title\n1,x,y\n", column="txt")
-    assert r'has no column "txt". There are: id, body \x1b, title.' in refusal(file)
+    assert r'has no column "txt". It has: id, body \x1b, title.' in refusal(file)
     assert 'has no column "4"' in refusal(corpus_file(table, column="4"))
     assert 'has no column "0"' in refusal(corpus_file(table, column="0"))
     file = corpus_file(jsonl, '{"a": "x", "b": "y", "n": 1}\n')
-    assert "has more than one field that may hold the text: a, b. Name the one to read." in refusal(file)
+    assert "has more than one field that may be the text: a, b. Name the one to read." in refusal(file)
     assert "has no field with text" in refusal(corpus_file(jsonl, '{"n": 1}\n'))
 
 
@@ -216,7 +216,7 @@ def test_26_a_small_file_that_claims_to_be_large_is_refused(
     file = write_parquet({"text": repeated})
     before = pyarrow.total_allocated_bytes()
     message = refusal(file)
-    assert "is said to hold" in message
+    assert "is said to have" in message
     assert "which no text does" in message
     assert pyarrow.total_allocated_bytes() - before < 32 << 20
 
@@ -226,7 +226,7 @@ def test_26_one_cell_that_is_too_large_is_refused_before_it_is_read(
 ) -> None:
     monkeypatch.setattr(parquet, "LONGEST_STRETCH_BYTES", 1 << 20)
     message = refusal(write_parquet({"text": ["x" * (8 << 20)]}, compression="zstd"))
-    assert 'the column "text" is said to hold 8 MB in row group 0' in message
+    assert 'the column "text" is said to have 8 MB in row group 0' in message
 
 
 @pytest.mark.parametrize("size", [0, 3, 4, 100, 0.3, 0.6, 0.9, -1, -9])
@@ -252,10 +252,10 @@ def test_28_columns_that_hold_no_text_are_refused_and_those_that_do_listed(write
     columns = {"n": [1], "list": [["x"]], "object": [{"a": "x"}], "bytes": [b"x"], "one": ["x"], "two": ["y"]}
     for column in ("n", "list", "object", "bytes"):
         message = refusal(write_parquet(columns, {"column": column}))
-        assert f'the column "{column}" holds no texts but ' in message
+        assert f'the column "{column}" contains ' in message
         assert "Columns with texts: one, two." in message
-    assert 'has no column "x". There are: n, list' in refusal(write_parquet(columns, {"column": "x"}))
-    assert "more than one column that may hold the text: one, two" in refusal(write_parquet(columns))
+    assert 'has no column "x". It has: n, list' in refusal(write_parquet(columns, {"column": "x"}))
+    assert "more than one column that may be the text: one, two" in refusal(write_parquet(columns))
 
 
 def test_28_a_row_without_a_text_is_named(write_parquet: Any) -> None:
@@ -271,7 +271,7 @@ def test_28_text_that_is_not_utf_8_is_named(write_parquet: Any) -> None:
     bad = pyarrow.array([b"a", b"\xff", b"b"]).view(pyarrow.string())
     for dictionary in (True, False):
         file = write_parquet({"text": bad}, use_dictionary=dictionary, store_schema=False)
-        assert "row group 0, row 2: there is what is not UTF-8" in refusal(file)
+        assert "row group 0, row 2: there is something that is not UTF-8" in refusal(file)
         assert losses_of(CorpusFile(file.path, "parquet", errors="replace")) == ("a\n\ufffd\nb\n", 1, 0)
 
 
@@ -287,6 +287,6 @@ def test_some_kinds_cannot_be_read_from_a_stream(kind: Any) -> None:
         opened_stream(io.BytesIO(), "stdin", kind)
 
 
-def test_word_counts_are_no_text(tmp_path: Path) -> None:
+def test_word_counts_are_not_text(tmp_path: Path) -> None:
     with pytest.raises(StudioError, match="is a table of words and their counts, not a text"):
         pieces_of(corpus_file(tmp_path / "a.tsv", "a\t1\n", kind="word-counts"))

@@ -82,7 +82,7 @@ def test_07_pipes_and_devices_are_refused_unopened(tmp_path: Path, kind: str) ->
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="names of any bytes")
-def test_08_a_name_that_is_no_text_is_opened_and_shown_escaped(tmp_path: Path) -> None:
+def test_08_an_undecodable_name_is_opened_and_shown_escaped(tmp_path: Path) -> None:
     (tmp_path / os.fsdecode(b"\xff.txt")).write_bytes(b"x\n")
     (file,) = listed_files(tmp_path)
     assert text_of(file) == "x\n"
@@ -156,7 +156,7 @@ def test_15_a_file_removed_between_opening_and_reading_is_named(path: Path) -> N
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.jsonl", "a.csv"])
-def test_16_special_tokens_written_out_are_counted(tmp_path: Path, name: str) -> None:
+def test_16_special_tokens_spelled_out_are_counted(tmp_path: Path, name: str) -> None:
     content = {"a.jsonl": '{"text": "[MASK] x"}\n', "a.csv": "text\n[MASK] x\n"}.get(name, "[MASK] x\n")
     (tmp_path / name).write_text(content)
     counts = count_words(listed_files(tmp_path / name))  # type: ignore[arg-type]

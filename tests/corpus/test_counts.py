@@ -23,7 +23,7 @@ def test_pairs_keep_their_order() -> None:
     assert (counts.normalizer, counts.pre_tokenizer) == (BertNormalizer(), BertPreTokenizer())
 
 
-def test_a_word_that_comes_again_adds_to_the_first() -> None:
+def test_counts_of_a_repeated_word_add_up() -> None:
     assert WordCounts.from_pairs([("a", 1), ("b", 2), ("a", 3)]).items() == [("a", 4), ("b", 2)]
 
 
@@ -48,13 +48,13 @@ def test_mappings_lists_and_numpy_counts_are_taken() -> None:
         ("a", 2**63),
     ],
 )
-def test_what_is_no_word_and_count_is_refused(pair: object) -> None:
+def test_invalid_entries_are_rejected(pair: object) -> None:
     with pytest.raises(StudioError, match="Entry 2 of the word counts"):
         WordCounts.from_pairs([("x", 1), pair])
 
 
 @pytest.mark.parametrize("pairs", [None, 5])
-def test_what_is_no_list_of_pairs_is_refused(pairs: object) -> None:
+def test_things_that_are_not_pairs_are_rejected(pairs: object) -> None:
     with pytest.raises(StudioError, match="Words with their counts are expected, not"):
         WordCounts.from_pairs(pairs)
 

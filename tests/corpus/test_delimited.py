@@ -78,7 +78,7 @@ def test_the_column(tmp_path: Path, content: str, column: str | None, text: str)
     assert text_of(corpus_file(tmp_path / "a.csv", content, column=column)) == text
 
 
-def test_quotes_in_tsv_that_are_no_quotes_are_taken_as_they_stand(tmp_path: Path) -> None:
+def test_invalid_quotes_in_tsv_are_taken_literally(tmp_path: Path) -> None:
     content = 'id\ttext\n1\t"Hello," he said.\n2\t"open\n3\t"quoted\ttab"\n4\ta "b" c\n5\t"two\nlines"\n'
     assert losses_of(corpus_file(tmp_path / "a.tsv", content)) == (
         '"Hello," he said.\n"open\nquoted\ttab\na "b" c\ntwo\nlines\n', 0, 0
@@ -112,9 +112,9 @@ def test_numbers_of_columns_may_be_absurd(tmp_path: Path) -> None:
         assert "has no column" in refusal(corpus_file(tmp_path / "x.csv", "1,a\n2,b\n", column=column))
 
 
-def test_line_ends_of_cr_alone_are_told_and_counted(tmp_path: Path) -> None:
+def test_lone_cr_line_ends_are_reported_and_counted(tmp_path: Path) -> None:
     file = corpus_file(tmp_path / "x.csv", "n,text\r1,a\r")
-    assert "line 1, byte 0: the row cannot be read (a CR without an LF behind it" in refusal(file)
+    assert "line 1, byte 0: the row cannot be read (a CR without an LF after it" in refusal(file)
     assert losses_of(dataclasses.replace(file, errors="skip-line")) == ("", 0, 1)
 
 

@@ -78,7 +78,7 @@ def same_as(encoding: str) -> str:
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-16-be"])
 @pytest.mark.parametrize("text", [FRENCH, RUSSIAN, JAPANESE, KOREAN, CHINESE, "plain\n", "a 🙂\n"])
-def test_unicode_is_told_strictly(tmp_path: Path, encoding: str, text: str) -> None:
+def test_unicode_is_detected_strictly(tmp_path: Path, encoding: str, text: str) -> None:
     text = text * 20
     path = tmp_path / "a.txt"
     for mark in ("", "\ufeff"):
@@ -111,15 +111,15 @@ def test_of_mixed_encodings_the_place_is_named(tmp_path: Path) -> None:
     first = len(FRENCH.encode()) * 30 + FRENCH.index("é")
     for how in (None, "detect"):
         message = refusal(corpus_file(Path(file.path), encoding=how))
-        assert f"line 31: the bytes E9 at byte {first} are not UTF-8; what is around is" in message
+        assert f"line 31: the bytes E9 at byte {first} are not UTF-8; the text around them is" in message
     assert (described(file.path).encoding, described(file.path).how) == ("utf-8", "mixed")
 
 
-def test_little_is_no_reason_to_guess_aloud(tmp_path: Path) -> None:
+def test_a_guess_from_little_text_is_not_reported(tmp_path: Path) -> None:
     assert " are not UTF-8. Give" in refusal(corpus_file(tmp_path / "a.txt", b"caf\xe9\n"))
 
 
-def test_what_is_no_text_has_no_encoding(tmp_path: Path) -> None:
+def test_binary_data_has_no_encoding(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     for data in (bytes(range(256)) * 20, b"\x7fELF\x02\x01\x01" + bytes(200), bytes(1000)):
         path.write_bytes(data)
@@ -142,7 +142,7 @@ def test_a_known_mistake_is_replaced_or_skipped_in_any_encoding(tmp_path: Path) 
     assert (text.count("\ufffd"), replaced, skipped) == (replaced, replaced, 0)
 
 
-def test_pieces_tell_the_encoding_that_was_taken(tmp_path: Path) -> None:
+def test_pieces_name_the_encoding_used(tmp_path: Path) -> None:
     file = corpus_file(tmp_path / "a.jsonl", ('{"text": "' + RUSSIAN.strip() + '"}\n').encode("cp1251") * 3)
     pieces = pieces_of(corpus_file(Path(file.path), encoding="detect"))
     assert {piece.encoding for piece in pieces} == {"cp1251"}

@@ -103,11 +103,11 @@ def test_unknown_encodings_are_refused(path: Path, name: str) -> None:
 
 def test_unknown_error_handling_is_refused(path: Path) -> None:
     path.write_bytes(b"")
-    with pytest.raises(StudioError, match="strict, replace and skip-line"):
+    with pytest.raises(StudioError, match="strict, replace or skip-line"):
         TextOnDisk(path, errors="ignore")
 
 
-def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+def test_things_that_are_not_files_are_rejected(tmp_path: Path) -> None:
     with pytest.raises(StudioError, match="is a folder"):
         TextOnDisk(tmp_path)
     with pytest.raises(StudioError, match=r"gone\.txt does not exist"):
@@ -125,7 +125,7 @@ def test_pipes_devices_and_endless_files_are_refused_unopened(tmp_path: Path) ->
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="names of any bytes")
-def test_a_name_that_is_no_text_is_shown_escaped(tmp_path: Path) -> None:
+def test_an_undecodable_name_is_shown_escaped(tmp_path: Path) -> None:
     path = os.path.join(os.fsencode(tmp_path), b"a\xff.txt")
     Path(os.fsdecode(path)).write_bytes(b"x")
     assert read(os.fsdecode(path)) == "x"

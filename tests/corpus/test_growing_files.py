@@ -24,7 +24,7 @@ def added(path: Path) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 1000, 8192, 1 << 20, -1])
-def test_what_is_added_is_not_read(path: Path, size: int) -> None:
+def test_appended_text_is_not_read(path: Path, size: int) -> None:
     with open_binary(path) as file:
         first = file.read(5)
         added(path)

@@ -1,4 +1,4 @@
-"""Files of rows that are tables of words and their counts, though no one said so."""
+"""Files of rows that are tables of words and their counts, without being declared so."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_anything_else_is_a_text(tmp_path: Path, content: str) -> None:
     assert described(found.files[0].path).kind == "tsv"
 
 
-def test_what_is_said_of_a_file_holds(tmp_path: Path) -> None:
+def test_an_explicit_kind_of_a_file_is_respected(tmp_path: Path) -> None:
     path = written(tmp_path / "a.tsv", TABLES["a.tsv"])
     assert wps.count_words(CorpusFile(str(path), "tsv")).words == ["pug", "hugs"]
     assert wps.count_words(path, column="1").words == ["hug", "pug", "hugs"]
@@ -105,9 +105,9 @@ def test_the_linter_says_so(tmp_path: Path) -> None:
     assert any(str(each).startswith("2 files are read as words") for each in wps.lint(tmp_path))
 
 
-def test_ids_are_not_made_of_them(tmp_path: Path) -> None:
+def test_tables_are_not_encoded(tmp_path: Path) -> None:
     path = written(tmp_path / "a.tsv", TABLES["a.tsv"])
     run = wps.train(wps.count_words(path), wps.TrainingConfig(max_merges=1))
-    with pytest.raises(wps.StudioError, match="Only counting and training take it"):
+    with pytest.raises(wps.StudioError, match="Only counting and training accept it"):
         wps.encode_files(run.tokenizer(), [path])
     assert wps.encode_files(run.tokenizer(), [CorpusFile(str(path), "tsv", "1")]).statistics.texts == 3

@@ -77,7 +77,7 @@ def test_blank_lines_windows_line_ends_and_no_last_line_end(tmp_path: Path) -> N
     assert places_of(pieces_of(file)) == [(2, 2)] * 2 + [(5, content.index('{"text": "b"'))] * 2
 
 
-def test_the_first_line_need_not_tell_the_field(tmp_path: Path) -> None:
+def test_the_first_line_need_not_show_the_field(tmp_path: Path) -> None:
     file = corpus_file(tmp_path / "a.json", '{"text": null}\nbroken\n{"text": "x"}\n', errors="skip-line")
     assert text_of(file) == "x\n"
     assert text_of(corpus_file(tmp_path / "b.jsonl", "")) == ""
@@ -93,7 +93,7 @@ def test_a_stream_and_a_faulty_file_are_read_like_any_other(tmp_path: Path) -> N
     assert losses_of(corpus_file(tmp_path / "x.jsonl", faulty, errors="skip-line")) == ("z\n", 0, 2)
 
 
-def test_very_long_rows_tell_the_field_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_very_long_rows_show_the_field_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(json_lines, "_MOST_PARSED_BYTES", 40)
     long = "long " * 20
     row = json.dumps({"id": 1, "url": "u", "title": "t", "text": long, "body": None})

@@ -40,7 +40,7 @@ def test_a_folder_is_listed_in_natural_order_without_what_is_hidden_or_unknown(f
     assert kinds == ["text", "text", "text", "csv", "tsv", "jsonl", "text", "parquet"]
 
 
-def test_what_is_left_out_of_a_folder_is_counted(folder: Path) -> None:
+def test_files_left_out_of_a_folder_are_counted(folder: Path) -> None:
     found = listing(folder)
     assert (found.left_out_files, found.left_out_example) == (3, str(folder / "README"))
     found = listing([folder, folder, folder / "README"])
@@ -122,7 +122,7 @@ def test_a_folder_that_may_not_be_read_is_named(folder: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="names of any bytes")
-def test_names_that_are_no_text(folder: Path) -> None:
+def test_undecodable_names(folder: Path) -> None:
     name = os.fsdecode(b"\xff\xfe.txt")
     (folder / "a" / name).write_bytes(b"x")
     assert Path(listed_files(folder / "a")[-1].path).name == name

@@ -34,7 +34,7 @@ def test_texts_come_as_they_are(tmp_path: Path, kind: str, compression: str) -> 
         row += len(piece.rows.lines)
 
 
-def test_pieces_are_small_and_progress_is_told(tmp_path: Path) -> None:
+def test_pieces_are_small_and_progress_is_reported(tmp_path: Path) -> None:
     texts = [f"{number} " * 20_000 for number in range(100)]
     writer.write_table(pyarrow.table({"text": texts, "other": texts}), tmp_path / "a.parquet", row_group_size=30)
     source = opened(corpus_file(tmp_path / "a.parquet", column="text"))
@@ -66,7 +66,7 @@ def test_a_field_of_another_column_may_have_the_same_name(tmp_path: Path) -> Non
 
 def test_rows_are_called_rows(tmp_path: Path) -> None:
     writer.write_table(pyarrow.table({"text": ["a", "b\0"]}), tmp_path / "a.parquet")
-    assert "a.parquet, row 2: the text holds a NUL character" in refusal(corpus_file(tmp_path / "a.parquet"))
+    assert "a.parquet, row 2: the text contains a NUL character" in refusal(corpus_file(tmp_path / "a.parquet"))
 
 
 def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ def test_a_compressed_file_is_shown_as_far_as_is_looked(tmp_path: Path, monkeypa
     assert shown.text in "".join(LINES)
 
 
-def test_the_number_of_a_line_far_in_is_not_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_a_line_far_into_a_file_is_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(previews, "SEARCHED_BYTES", 1000)
     file = corpus_file(tmp_path / "a.txt", "".join(LINES))
     assert preview(file, 500).first_line is not None
@@ -108,7 +108,7 @@ def test_of_rows_the_texts_are_shown_and_faulty_ones_left_out(tmp_path: Path, na
     assert preview(file, 20_000, 100).text.startswith("row ")
 
 
-def test_where_no_column_can_be_told_the_rows_themselves_are_shown(tmp_path: Path) -> None:
+def test_without_a_known_column_the_rows_themselves_are_shown(tmp_path: Path) -> None:
     assert preview(corpus_file(tmp_path / "a.csv", "a,b\nx,y\n")).text == "a,b\nx,y\n"
     assert preview(corpus_file(tmp_path / "a.jsonl", '{"a": "x", "b": "y"}\n')).text == '{"a": "x", "b": "y"}\n'
 
@@ -127,7 +127,7 @@ def test_of_parquet_rows_are_counted(tmp_path: Path) -> None:
     assert seen_all(file, 3000)[0] == "".join(f"{text}\n" for text in texts)
 
 
-def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
+def test_unreadable_files_are_reported(tmp_path: Path) -> None:
     for name, content in (("a.txt.gz", gzip.compress(b"x" * 1000)[:20]), ("a.parquet", b"PAR1")):
         with pytest.raises(StudioError, match=name):
             preview(corpus_file(tmp_path / name, content))

@@ -42,7 +42,7 @@ def memory() -> Iterator[Any]:
     system.rm("/texts", recursive=True)
 
 
-def test_what_is_a_url() -> None:
+def test_which_paths_are_urls() -> None:
     assert all(map(is_url, ["s3://b/a.txt", "file:///a", "simplecache::https://h/a.txt"]))
     assert not any(map(is_url, ["a.txt", "C:\\a.txt", "C:/a.txt", "/a://b", "s3:/b", "a::b", ""]))
 
@@ -141,7 +141,7 @@ def test_what_fails_while_it_is_read(memory: Any, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.usefixtures("memory")
-def test_what_is_left_out_of_a_folder_is_counted() -> None:
+def test_files_left_out_of_a_folder_are_counted() -> None:
     statistics = count_words("memory://texts").statistics
     assert (statistics.left_out_files, statistics.left_out_example) == (1, "memory:///texts/c.log")
 
@@ -151,5 +151,5 @@ def test_what_reads_such_urls_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         raise ImportError("Install s3fs to access S3")
 
     monkeypatch.setattr("fsspec.core.url_to_fs", missing)
-    with pytest.raises(StudioError, match=r"Install s3fs to access S3\. Install it beside the Studio"):
+    with pytest.raises(StudioError, match=r"Install s3fs to access S3\. Install the missing package"):
         count_words("s3://bucket/a.txt")

@@ -65,14 +65,14 @@ def test_a_description_says_how_a_file_would_be_read(tmp_path: Path) -> None:
         ("a.txt", "x", (), None),
     ],
 )
-def test_columns_are_told(
+def test_columns_are_detected(
     tmp_path: Path, name: str, content: str, columns: tuple[str, ...], column: str | None
 ) -> None:
     file = corpus_file(tmp_path / name, content)
     assert (described(file.path).columns, described(file.path).column) == (columns, column)
 
 
-def test_parquet_is_told_by_its_beginning_too(tmp_path: Path) -> None:
+def test_parquet_is_also_recognized_by_its_beginning(tmp_path: Path) -> None:
     arrow = pytest.importorskip("pyarrow")
     from pyarrow import parquet
 
@@ -84,7 +84,7 @@ def test_parquet_is_told_by_its_beginning_too(tmp_path: Path) -> None:
 
 def test_kinds_have_names() -> None:
     assert checked_kind("csv") == "csv"
-    with pytest.raises(StudioError, match=r'no kind of file called "xml"\. There are text, jsonl, csv'):
+    with pytest.raises(StudioError, match=r'no kind of file called "xml"\. Use one of text, jsonl, csv'):
         checked_kind("xml")
 
 

@@ -64,7 +64,7 @@ def test_words_that_could_not_be_read_back_are_refused(tmp_path: Path, word: str
             write_word_counts(path, counts)
             assert read_word_counts(path).items() == counts.items()
         else:
-            with pytest.raises(StudioError, match=f"1 of the words cannot stand in .*counts{suffix}"):
+            with pytest.raises(StudioError, match=f"1 of the words cannot be written to .*counts{suffix}"):
                 write_word_counts(path, counts)
             assert path.read_text() == "kept"
 
@@ -105,7 +105,7 @@ def test_csv(tmp_path: Path, content: str) -> None:
     assert read(tmp_path / "counts.csv", content) == [("a", 2), ("b", 3)]
 
 
-def test_words_that_come_again_add_up_within_and_between_tables(tmp_path: Path) -> None:
+def test_repeated_words_add_up_within_and_between_tables(tmp_path: Path) -> None:
     (tmp_path / "1.tsv").write_text("a\t1\nb\t2\na\t3\n")
     (tmp_path / "2.csv").write_text("c,1\na,10\n")
     counts = read_word_counts([tmp_path / "1.tsv", tmp_path / "2.csv"], "bert-uncased", "whitespace")
@@ -184,7 +184,7 @@ def test_tables_are_counted_as_they_are_and_add_up_with_texts(tmp_path: Path) ->
     table, text = CorpusFile(str(tmp_path / "a.tsv"), "word-counts"), CorpusFile(str(tmp_path / "b.txt"))
     assert count_words([table, table], "bert-uncased").items() == [("a", 10), ("A b", 4)]
     assert count_words([table, text]).items() == [("a", 7), ("A b", 2), ("b", 1)]
-    with pytest.raises(StudioError, match=r"b\.txt is no table of words and their counts"):
+    with pytest.raises(StudioError, match=r"b\.txt is not a table of words and their counts"):
         read_word_counts([table, text])
 
 
@@ -193,7 +193,7 @@ def test_an_empty_table(tmp_path: Path) -> None:
     assert read(tmp_path / "counts.csv", "word,count\n") == []
 
 
-def test_faulty_lines_are_skipped_and_counted_if_that_is_asked_for(tmp_path: Path) -> None:
+def test_faulty_lines_are_skipped_and_counted_on_request(tmp_path: Path) -> None:
     content = b"a\t2\nb\tx\nc\n\t3\nd\xff\t1\ne\t5\n"
     (tmp_path / "a.tsv").write_bytes(content)
     (tmp_path / "a.csv").write_bytes(content.replace(b"\t", b","))

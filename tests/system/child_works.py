@@ -19,7 +19,7 @@ def well(_connection: ParentConnection) -> None:
 
 def badly(_connection: ParentConnection) -> None:
     """Report an error with values."""
-    raise StudioError("It went badly in line {line}", "Mend it.", line=3)
+    raise StudioError("It went badly in line {line}", "Fix it.", line=3)
 
 
 def out_of_memory(_connection: ParentConnection) -> None:

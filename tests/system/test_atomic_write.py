@@ -153,7 +153,7 @@ class Replacing:
 
 @pytest.mark.parametrize("error", [OSError(errno.EACCES, "no"), KeyboardInterrupt()])
 @pytest.mark.parametrize("has_links", [True, False])
-def test_when_one_replacement_fails_those_before_are_put_back(
+def test_when_one_replacement_fails_those_before_are_restored(
     target: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException, has_links: bool
 ) -> None:
     def no_link(*_: object) -> None:
@@ -171,9 +171,9 @@ def test_when_one_replacement_fails_those_before_are_put_back(
     assert sorted(target.parent.iterdir()) == [target, last]
 
 
-def test_what_cannot_be_put_back_is_told_and_kept(target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_that_cannot_be_restored_are_reported_and_kept(target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Replacing(monkeypatch, {2, 3}, OSError(errno.EACCES, "no"))
-    with pytest.raises(StudioError, match=r"file\.txt could not be put back.* What was there before is in ") as raised:
+    with pytest.raises(StudioError, match=r"file\.txt could not be restored.* What was there before is in ") as raised:
         atomic_write_all({target: b"1", target.with_name("last"): b"2"})
     (kept,) = (path for path in target.parent.iterdir() if path != target)
     assert str(kept) in str(raised.value)
@@ -211,7 +211,7 @@ def test_a_process_is_gone_only_when_that_is_certain() -> None:
     assert not is_gone(10**10) or os.name != "posix"
 
 
-def test_what_is_no_place_for_a_file_is_refused(tmp_path: Path) -> None:
+def test_invalid_targets_are_rejected(tmp_path: Path) -> None:
     with pytest.raises(StudioError, match="not a regular file"):
         atomic_write(tmp_path, b"")
     with pytest.raises(StudioError, match="cannot be written"):

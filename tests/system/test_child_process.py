@@ -55,7 +55,7 @@ def test_messages_of_any_size_go_both_ways(begin: Begin) -> None:
     assert list(messages) == []
 
 
-def test_the_child_can_ask_whether_something_came(begin: Begin) -> None:
+def test_the_child_can_poll_for_messages(begin: Begin) -> None:
     child = begin(child_works.ask)
     messages = child.messages(NEVER)
     assert next(messages)[0] == b"?"
@@ -63,40 +63,40 @@ def test_the_child_can_ask_whether_something_came(begin: Begin) -> None:
     assert [bytes(content) for _, content in messages] == [b"it"]
 
 
-def test_what_is_printed_is_no_message(begin: Begin, capfd: pytest.CaptureFixture[str]) -> None:
+def test_printed_output_is_not_taken_for_a_message(begin: Begin, capfd: pytest.CaptureFixture[str]) -> None:
     assert said(begin(child_works.chatter)) == [b"x"]
     out, err = capfd.readouterr()
     assert (out, sorted(err.splitlines())) == ("", ["from C", "from Python"])
 
 
 @POSIX
-def test_ctrl_c_is_the_parents_affair(begin: Begin) -> None:
+def test_ctrl_c_is_left_to_the_parent(begin: Begin) -> None:
     assert said(begin(child_works.interrupt_itself)) == [b"x"]
 
 
 @pytest.mark.parametrize(
     ("work", "words"),
     [
-        (child_works.badly, "It went badly in line 3. Mend it."),
+        (child_works.badly, "It went badly in line 3. Fix it."),
         (child_works.out_of_memory, "There is not enough memory. Close other programs."),
         (child_works.without_a_file, "[Errno 2] No such file."),
     ],
 )
-def test_errors_are_told(begin: Begin, work: Callable[..., None], words: str) -> None:
+def test_errors_are_reported(begin: Begin, work: Callable[..., None], words: str) -> None:
     with pytest.raises(StudioError) as raised:
         said(begin(work))
     assert str(raised.value) == words
 
 
 @pytest.mark.expects_log
-def test_an_end_before_its_time_is_told_again_and_again(begin: Begin) -> None:
+def test_a_premature_end_is_reported_every_time(begin: Begin) -> None:
     child = begin(child_works.fail)
     for _ in range(2):
-        with pytest.raises(StudioError, match=r"The child was broken off: its process ended with exit code 7\."):
+        with pytest.raises(StudioError, match=r"The child was interrupted: its process ended with exit code 7\."):
             said(child)
 
 
-def test_who_stops_waiting_hears_no_more_and_can_end_it(begin: Begin) -> None:
+def test_a_parent_that_stops_waiting_gets_no_more_and_can_end_it(begin: Begin) -> None:
     child, stop = begin(child_works.hang), threading.Event()
     for _ in child.messages(stop):
         stop.set()
@@ -111,7 +111,7 @@ def test_who_stops_waiting_hears_no_more_and_can_end_it(begin: Begin) -> None:
 def test_nothing_can_be_sent_to_one_that_was_ended(begin: Begin) -> None:
     child = begin(child_works.hang)
     child.end()
-    with pytest.raises(StudioError, match="The child was broken off"):
+    with pytest.raises(StudioError, match="The child was interrupted"):
         child.send(b"too late")
 
 

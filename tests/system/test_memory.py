@@ -64,11 +64,11 @@ def test_the_tightest_control_group_counts(tmp_path: Path, line: str, groups: di
     assert memory._linux_memory(system(tmp_path, **files)) == (8 << 30 if left is None else left)
 
 
-def test_a_system_that_says_nothing_is_unknown(tmp_path: Path) -> None:
+def test_a_system_that_reports_nothing_is_unknown(tmp_path: Path) -> None:
     assert memory._linux_memory(tmp_path) is None
 
 
-def test_what_goes_wrong_is_no_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errors_of_the_system_are_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken() -> int:
         raise ZeroDivisionError
 

@@ -59,7 +59,7 @@ def test_an_occurrence_may_count_for_many() -> None:
     assert entries_of(table) == [(b"a", 10), (b"b", 5 + (1 << 40))]
 
 
-def test_long_chunks_are_told_each_time_and_go_in_order() -> None:
+def test_long_chunks_are_reported_each_time_and_in_order() -> None:
     table = ChunkTable(capacity=1)
     long_one = "é".encode() * 5
     assert watched(table, b"x " + long_one + b"\n" + long_one + b" y eeee", 4) == [(1, 2), (1, 13)]
@@ -67,7 +67,7 @@ def test_long_chunks_are_told_each_time_and_go_in_order() -> None:
     assert entries_of(table) == [(b"x", 1), (long_one, 3), (b"y", 1), (b"eeee", 1)]
 
 
-def test_what_is_cleared_is_forgotten() -> None:
+def test_a_cleared_table_is_empty() -> None:
     table = ChunkTable(capacity=1)
     table.add(b"a b c d e")
     table.clear()
@@ -76,7 +76,7 @@ def test_what_is_cleared_is_forgotten() -> None:
     assert entries_of(table) == [(b"c", 1)]
 
 
-def test_so_many_bytes_are_read_at_once() -> None:
+def test_the_number_of_bytes_read_at_once() -> None:
     assert BEHIND_BLOCK == SPAN
 
 
@@ -101,7 +101,7 @@ def test_strings_get_the_rows_of_their_first_appearance(chunks: list[bytes]) -> 
     assert not table.counts.any()
 
 
-def test_what_was_touched_is_told_in_order() -> None:
+def test_touched_rows_are_listed_in_order() -> None:
     table = ChunkTable()
     table.add(b"a b c")
     assert table.touched.tolist() == [0, 1, 2]

@@ -61,7 +61,7 @@ def test_names_and_specs_lead_back(normalizer: Normalizer) -> None:
 
 
 @pytest.mark.parametrize("normalizer", BUILT_IN)
-def test_no_character_grows_more_than_is_told(normalizer: Normalizer) -> None:
+def test_no_character_grows_more_than_declared(normalizer: Normalizer) -> None:
     changing = {*bert_tables().decompositions, *bert_tables().lower_case, *form_tables().compatible, ord("각")}
     for character in map(chr, sorted(changing)):
         assert len(normalizer.normalize(character)) <= normalizer.growth, ascii(character)
@@ -77,7 +77,7 @@ def test_bert_names() -> None:
 @pytest.mark.parametrize(
     "name", ["", "bert", "BERT-cased", "bert-cased:", "bert-cased:x", "remove:", "lowercase+", "NFC"]
 )
-def test_unknown_names_are_told_with_the_known_ones(name: str) -> None:
+def test_unknown_names_are_reported_with_the_known_ones(name: str) -> None:
     if name == "bert-cased:":
         assert resolve_normalizer(name) == BertNormalizer()
         return
@@ -104,19 +104,19 @@ def test_unknown_names_are_told_with_the_known_ones(name: str) -> None:
         to_spec(BertNormalizer()) | {"more": True},
     ],
 )
-def test_what_describes_no_normalizer_is_refused(spec: object) -> None:
+def test_invalid_specs_are_rejected(spec: object) -> None:
     with pytest.raises(StudioError, match="does not describe a normalizer"):
         from_spec(spec)
 
 
-def test_a_normalizer_of_ones_own_works_but_is_not_written() -> None:
+def test_a_custom_normalizer_works_but_is_not_written() -> None:
     assert resolve_normalizer(Shouting()).normalize("abc") == "ABC"
     with pytest.raises(StudioError, match="shouting"):
         to_spec(Shouting())
 
 
 @pytest.mark.parametrize("normalizer", BUILT_IN)
-def test_what_is_derived_from_a_built_in_one_is_not_written(normalizer: Normalizer) -> None:
+def test_a_subclass_of_a_built_in_one_is_not_written(normalizer: Normalizer) -> None:
     derived = type("Derived", (type(normalizer),), {"__slots__": ()})
     copy = object.__new__(derived)
     for field in dataclasses.fields(normalizer):  # type: ignore[arg-type]
@@ -149,7 +149,7 @@ def test_removing_blanks_is_not_local() -> None:
     assert not Shouting().is_local
 
 
-def test_a_removed_character_belongs_to_nobody() -> None:
+def test_a_removed_character_belongs_to_no_stretch() -> None:
     aligned = resolve_normalizer("lowercase+remove:,.").align("A,b.İ")
     assert (aligned.text, list(aligned.starts), list(aligned.ends)) == ("abi̇", [0, 2, 4, 4], [1, 3, 5, 5])
 
@@ -162,7 +162,7 @@ def test_the_published_offsets() -> None:
     assert BertNormalizer().align("a中") == AlignedText("a 中 ", [0, 1, 1, 1], [1, 2, 2, 2])
 
 
-def test_who_goes_by_character_but_for_some() -> None:
+def test_which_pipelines_work_by_character_with_exceptions() -> None:
     class Own(Normalizer):
         name = "own"
 
@@ -187,7 +187,7 @@ def test_who_goes_by_character_but_for_some() -> None:
     assert list(regarding.values()) == ["", "", "\ua9c0\U0001d15e", "", "\ua9c0\U0001d15e"]
 
 
-def test_which_characters_regard_their_neighbours_in_a_form() -> None:
+def test_which_characters_depend_on_their_neighbours_in_a_form() -> None:
     # A composed letter; a mark; one that takes up two; a virama, and what another character becomes that ends above it;
     # two that follow others: a vowel of a syllable, and of Hangul.
     characters = "é\u0301\u0344\u094d\ufb1d\u09be\u1161"

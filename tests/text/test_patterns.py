@@ -54,15 +54,15 @@ def test_the_pattern_goes_on_to_the_end_of_the_name() -> None:
         (r"\p{Elvish}", "unknown property"),
         ("\x1b[", r'"\\x1b\["'),
         ("(" * 3000 + ")" * 3000, "nested too deeply"),
-        ("(?:" * 30 + "a" + ")+" * 30, "repeats repetitions"),
-        ("(?:(?:a[]+{]{99}){99}){9999}", "repeats repetitions"),
+        ("(?:" * 30 + "a" + ")+" * 30, "too many repetitions"),
+        ("(?:(?:a[]+{]{99}){99}){9999}", "too many repetitions"),
         ("a" * 10_001, "too long: 10,001 characters"),
-        ("a{1000000000}", "repeats repetitions"),
-        ("a{0" + "9" * 5000 + ",}", "repeats repetitions"),
-        (r"(?u)(?a)\w", "no valid regular expression: ASCII, LOCALE and UNICODE flags"),
+        ("a{1000000000}", "too many repetitions"),
+        ("a{0" + "9" * 5000 + ",}", "too many repetitions"),
+        (r"(?u)(?a)\w", "not a valid regular expression: ASCII, LOCALE and UNICODE flags"),
     ],
 )
-def test_invalid_patterns_are_told_at_once(pattern: str, told: str) -> None:
+def test_invalid_patterns_are_reported_at_once(pattern: str, told: str) -> None:
     started = time.process_time()
     with pytest.raises(StudioError, match=told) as caught:
         resolve_pre_tokenizer(f"pattern:{pattern}")
@@ -77,7 +77,7 @@ def test_large_patterns_that_are_harmless(pattern: str) -> None:
     assert PatternPreTokenizer(pattern).split("-") == []
 
 
-def test_a_run_away_is_given_up_and_its_line_told() -> None:
+def test_a_runaway_pattern_is_stopped_and_its_line_reported() -> None:
     pipeline = Pipeline(Unchanged(), PatternPreTokenizer(RUNAWAY, timeout=0.05))
     assert pipeline.words(f"a!\n{LINE[:9]}!") == ["a!", "xxxxxxxxx!"]
     for cut in (pipeline.words, pipeline.aligned_words):
@@ -107,12 +107,14 @@ def test_it_is_found_anywhere(pattern: str, text: str, is_in: bool) -> None:
     assert SearchPattern(pattern).is_in(text) is is_in
 
 
-@pytest.mark.parametrize(("pattern", "told"), [("", "empty"), ("a(", "character"), ("(((a{900}){900}){900}", "often")])
-def test_what_is_invalid_is_told(pattern: str, told: str) -> None:
+@pytest.mark.parametrize(
+    ("pattern", "told"), [("", "empty"), ("a(", "character"), ("(((a{900}){900}){900}", "too many")]
+)
+def test_invalid_search_patterns_are_rejected(pattern: str, told: str) -> None:
     with pytest.raises(StudioError, match=told):
         SearchPattern(pattern)
 
 
-def test_a_search_without_end_is_given_up() -> None:
+def test_an_endless_search_is_stopped() -> None:
     with pytest.raises(StudioError, match="takes too long"):
         SearchPattern("(a|aa)+[^a]").is_in("a" * 90)

@@ -62,7 +62,7 @@ def test_names_and_specs_lead_back(pre_tokenizer: PreTokenizer) -> None:
 
 
 @pytest.mark.parametrize("pre_tokenizer", BUILT_IN)
-def test_what_is_derived_from_a_built_in_one_is_not_written(pre_tokenizer: PreTokenizer) -> None:
+def test_a_subclass_of_a_built_in_one_is_not_written(pre_tokenizer: PreTokenizer) -> None:
     derived = type("Derived", (type(pre_tokenizer),), {"__slots__": ()})
     copy = object.__new__(derived)
     for field in dataclasses.fields(pre_tokenizer):  # type: ignore[arg-type]
@@ -71,7 +71,7 @@ def test_what_is_derived_from_a_built_in_one_is_not_written(pre_tokenizer: PreTo
         to_spec(copy)
 
 
-def test_unknown_ones_are_refused() -> None:
+def test_unknown_names_are_rejected() -> None:
     with pytest.raises(
         StudioError, match="bert, whitespace, whitespace-split, punctuation, unicode-punctuation and pattern:REGEX"
     ):

@@ -117,7 +117,7 @@ def test_marks_that_meet(normalizer: Normalizer) -> None:
     assert list(taken(CompiledWordTable(pipeline, 1000), text).items()) == expected(pipeline, text, 1000)
 
 
-def test_words_too_long_are_told_by_chunk() -> None:
+def test_overlong_words_are_listed_by_chunk() -> None:
     for pipeline in (Pipeline(resolve_normalizer(name), PRE_TOKENIZERS[0]) for name in ("bert-uncased", "lowercase")):
         chunks = ChunkTable()
         chunks.add("ab abc,ÀÉÎ.abcd-x ΣABC abcde".encode())

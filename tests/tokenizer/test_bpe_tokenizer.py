@@ -40,13 +40,13 @@ def test_words_special_tokens_and_offsets() -> None:
     assert (len(tokenizer), tokenizer.id_of("hug"), tokenizer.id_of("x")) == (11, 7, None)
 
 
-def test_without_an_unknown_token_what_is_unknown_is_left_out() -> None:
+def test_without_an_unknown_token_unknown_symbols_are_left_out() -> None:
     found = made().encode("uxg hug")
     assert found.tokens == ["ug", "hug"]  # the library's too
     assert found.offsets == [(0, 3), (4, 7)]
 
 
-def test_ids_that_are_no_tokens() -> None:
+def test_ids_without_a_token() -> None:
     with pytest.raises(StudioError, match="No token has the id 99"):
         made().decode([0, 99])
 

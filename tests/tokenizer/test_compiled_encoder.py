@@ -158,7 +158,7 @@ def test_words_that_take_more_room_than_their_text() -> None:
     check(CompiledEncoder(plain), plain, f"{'!' * 500} {'中' * 500}\n{'한' * 90} {'ab!' * 300}[MASK]")
 
 
-def test_words_that_no_kernel_cuts() -> None:
+def test_words_that_no_kernel_can_split() -> None:
     class Pairs(PreTokenizer):
         """Cuts into stretches of two characters."""
 

@@ -149,15 +149,15 @@ def test_words_without_an_id_and_words_too_long() -> None:
     assert wps.encode_texts(tokenizer(max_word_length=2), ["ab aba"]).ids.tolist() == [8, 0]
 
 
-def test_what_does_not_go_together_is_refused(tmp_path: Path) -> None:
+def test_contradictory_arguments_are_rejected(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("a")
     small = wps.Tokenizer(wps.Vocabulary(["a"]))
     large = wps.Tokenizer(wps.Vocabulary(["[UNK]", *map(str, range(1 << 16))]))
     for one, settings, message in [
         (small, {"dtype": "int64"}, 'no type of ids called "int64"'),
-        (small, {"dtype": "uint16"}, r"The \[UNK\] of unknown words is not in the vocabulary.*Use int32"),
-        (large, {"dtype": "uint16"}, "The ids of 65,537 tokens do not go into uint16"),
-        (small, {"add_special_tokens": True}, r"There is no \[SEP\] to add"),
+        (small, {"dtype": "uint16"}, r"The unknown token \[UNK\] is not in the vocabulary.*Use int32"),
+        (large, {"dtype": "uint16"}, "The ids of 65,537 tokens do not fit into uint16"),
+        (small, {"add_special_tokens": True}, r"The vocabulary has no \[SEP\] to add"),
     ]:
         with pytest.raises(wps.StudioError, match=message):
             wps.encode_texts(one, ["a"], **settings)  # type: ignore[arg-type]
@@ -196,7 +196,7 @@ def test_stopping_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.Monk
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "ids.npy"]
 
 
-def test_what_is_small_needs_no_numba(tmp_path: Path) -> None:
+def test_small_input_needs_no_numba(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"a ab\n" * 2000)
     code = (
         "import sys, wordpiece_studio as wps\n"

@@ -94,7 +94,7 @@ def test_explains_an_unknown_word() -> None:
     assert [trial.candidate for trial in trace.positions[-1].tried] == ["##xb", "##x"]
 
 
-def test_too_long_a_word_is_unknown() -> None:
+def test_an_overlong_word_is_unknown() -> None:
     tokenizer = studio()
     assert tokenizer.encode("a" * 100).tokens[0] == "a"
     (word,) = tokenizer.tokenize_words("a" * 101)
@@ -117,7 +117,7 @@ def test_end_of_word_suffix() -> None:
     assert tokenizer.decode(encoding.ids) == "ab ba"
 
 
-def test_the_same_word_is_worked_out_once() -> None:
+def test_the_same_word_is_processed_once() -> None:
     tokenizer = studio()
     first, second = tokenizer.tokenize_words("abc abc")
     assert first.pieces[0].token == second.pieces[0].token == "abc"

@@ -32,13 +32,13 @@ def test_token_twice() -> None:
 
 
 @pytest.mark.parametrize("token_id", [-1, 1])
-def test_id_that_is_not_there(token_id: int) -> None:
+def test_an_unknown_id(token_id: int) -> None:
     with pytest.raises(StudioError, match="no token with the id"):
         Vocabulary(["a"])[token_id]
 
 
 @given(st.lists(st.text(max_size=4), unique=True), st.text(max_size=4))
-def test_every_token_has_its_place_and_others_have_none(tokens: list[str], other: str) -> None:
+def test_every_token_has_its_index_and_others_have_none(tokens: list[str], other: str) -> None:
     index = TokenIndex(tokens)
     assert [index.id_of(token) for token in tokens] == list(range(len(tokens)))
     assert index.id_of(other) == (tokens.index(other) if other in tokens else None)
@@ -56,7 +56,7 @@ class Same(str):
         return str.__eq__(self, other) is True
 
 
-def test_tokens_of_one_hash_are_told_apart() -> None:
+def test_tokens_with_equal_hashes_are_distinguished() -> None:
     tokens = [Same(letter) for letter in "abcd"]
     index = TokenIndex(tokens)
     assert [index.id_of(token) for token in tokens] == [0, 1, 2, 3]
@@ -66,7 +66,7 @@ def test_tokens_of_one_hash_are_told_apart() -> None:
 
 
 @given(st.lists(st.sampled_from("abcdefgh"), min_size=2))
-def test_a_token_that_is_there_twice_is_named(tokens: list[str]) -> None:
+def test_a_duplicate_token_is_named(tokens: list[str]) -> None:
     if len(set(tokens)) == len(tokens):
         TokenIndex(tokens)
         return

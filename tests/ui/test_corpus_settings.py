@@ -63,7 +63,7 @@ def test_a_pattern_that_is_none_is_told_and_changes_nothing(studio: Studio) -> N
     figures = studio.window.corpus_pane.figures
     before = studio.window.session.counting.pipeline
     type_name(figures, "pattern:[a-z")
-    assert "no valid regular expression" in studio.box().text()
+    assert "not a valid regular expression" in studio.box().text()
     assert studio.window.session.counting.pipeline == before
     assert figures._pre_tokenizer_box.currentData() == "bert"
 

@@ -34,7 +34,7 @@ def row(studio: Studio, kind: str) -> LintRow:
 
 def finding(number: int = 1, **changes: object) -> Finding:
     values: dict[str, object] = {
-        "kind": "jamo", "severity": "warning", "title_template": "Hangul falls apart: {word} → {letters} letters",
+        "kind": "jamo", "severity": "warning", "title_template": "Hangul is decomposed: {word} → {letters} letters",
         "detail_templates": ("{distinct:,} words change.",), "values": {"word": "한", "letters": 3, "distinct": number},
         "examples": (Example("한", "\u1112\u1161\u11ab", line=1234),), "fix": PipelineFix("none", "bert"),
         "fix_name": "Keep syllables whole",

@@ -1,6 +1,6 @@
-"""What is said of arrays in several places: how they grow, and what must stand behind text.
+"""What several modules need for arrays: growing them, and the padding required after text.
 
-Not here: what is in them.
+Not here: their contents.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BEHIND_BLOCK = 64
-"""How many bytes, no matter which, must stand behind a text that compiled kernels scan; they read so many at once."""
+"""How many bytes, of any value, must follow a text that compiled kernels scan; they read that many at once."""
 
 
 def with_room(array: NDArray[Any], size: int, growth: float = 2) -> NDArray[Any]:
-    """Return an array that begins like `array`, goes on with zeros, and has at least `size` rows.
+    """Return an array that starts with `array`, continues with zeros, and has at least `size` rows.
 
-    It is `array` itself if that has as many; else a copy with `growth` times as many, so that growing often costs no
+    It is `array` itself if that is long enough; else a copy `growth` times as long, so that growing often costs no
     more than growing once. A copy: a reader in another thread may still hold the old one.
     """
     if size <= len(array):

@@ -1,8 +1,8 @@
-"""Loading the compiled kernels: from a cache that only this user can write to, and anew when it is damaged.
+"""Loading the compiled kernels: from a cache that only this user can write to, or recompiled if it is damaged.
 
-There are two packages of them, each of which is compiled, cached and loaded for itself. Numba's cache files are
-pickles. Reading one runs code, so they lie in a folder of the user's own; and a truncated one fails to load, so on any
-error the folder is emptied and the kernels are compiled again.
+There are two packages of them, each compiled, cached and loaded separately. Numba's cache files are pickles. Reading
+one runs code, so they are kept in a folder of the user's own; and a truncated one fails to load, so on any error the
+folder is emptied and the kernels are compiled again.
 """
 
 from __future__ import annotations
@@ -29,28 +29,27 @@ KernelPackage = Literal["training", "text"]
 KERNEL_PACKAGES: tuple[KernelPackage, ...] = ("training", "text")
 
 _COMPLETE = "complete"
-_ROOM = 20 << 20  # bytes; all kernels take a quarter of it
+_ROOM = 20 << 20  # bytes; all kernels together take a quarter of it
 _loading = threading.Lock()
 _loaded: set[str] = set()
 
 
 def cache_folder(package: KernelPackage) -> Path:
-    """Return the folder of a package's compiled kernels: another one for other sources or their place.
+    """Return the folder of a package's compiled kernels.
 
-    Another Python or numba has another one too.
+    It differs for other kernel sources, another location of the package, another Python and another numba.
 
-    It lies in the user's cache, or, if nothing can be kept there, in a folder of the user's own among the temporary
-    ones.
+    It is in the user's cache, or, if nothing can be kept there, in a folder of the user's own in the temporary folder.
 
     Raises
     ------
     StudioError
         If nothing can be kept in either.
     """
-    house = Path(__file__).parents[1]
-    files = [house / "compiled" / "kernels.py", *sorted((house / package / "kernels").glob("*.py"))]
-    # numba finds what it compiled by the place of the source too.
-    key = "|".join((platform.machine(), platform.python_version(), version("numba"), version("numpy"), str(house)))
+    root = Path(__file__).parents[1]
+    files = [root / "compiled" / "kernels.py", *sorted((root / package / "kernels").glob("*.py"))]
+    # numba also looks up compiled code by the location of its source.
+    key = "|".join((platform.machine(), platform.python_version(), version("numba"), version("numpy"), str(root)))
     digest = hashlib.sha256(key.encode() + b"".join(path.read_bytes() for path in files)).hexdigest()[:16]
     user = str(os.getuid()) if os.name == "posix" else "user"
     homes = [
@@ -65,41 +64,41 @@ def cache_folder(package: KernelPackage) -> Path:
             if (folder / _COMPLETE).is_file() or _has_room(folder):
                 return folder
     raise StudioError(
-        "There is no place to keep the compiled kernels: not in {folder} and not in {other}",
-        "Make room for some 20 MB in one of them, and let only yourself write to it.",
+        "The compiled kernels cannot be stored in {folder} or in {other}",
+        "Free about 20 MB in one of them, and make it writable only by you.",
         folder=homes[0],
         other=homes[1],
     )
 
 
 def kernels_are_cached(*packages: KernelPackage) -> bool:
-    """Tell whether loading the kernels will take a fraction of a second, and not the seconds of compiling them.
+    """Return whether loading the kernels takes a fraction of a second rather than the seconds of compiling them.
 
-    `packages` are the ones to ask about; all, if none is named.
+    `packages` are the ones to check; all if none is given.
     """
     try:
         return all(
             package in _loaded or (cache_folder(package) / _COMPLETE).is_file()
             for package in packages or KERNEL_PACKAGES
         )
-    except StudioError:  # loading them will say so
+    except StudioError:  # loading them will report it
         return False
 
 
 def kernels_are_loaded(package: KernelPackage) -> bool:
-    """Tell whether a package of kernels can be used at once."""
+    """Return whether a package of kernels can be used at once."""
     return package in _loaded
 
 
 def load_kernels(package: KernelPackage) -> None:
-    """Import a package of kernels, compiling them if need be. Does nothing when they are loaded."""
+    """Import a package of kernels, compiling them if necessary. Does nothing if they are already loaded."""
     with _loading:
         if package in _loaded:
             return
         from wordpiece_studio.compiled.kernels import config
 
         folder = cache_folder(package)
-        before = config.CACHE_DIR  # type: ignore[attr-defined]  # numba makes it from its environment
+        before = config.CACHE_DIR  # type: ignore[attr-defined]  # numba creates it from its environment
         config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]
         try:
             _import_kernels(package, folder)
@@ -132,7 +131,7 @@ def _import_kernels(package: KernelPackage, folder: Path) -> None:
 
 
 def _make_private(folder: Path) -> None:
-    """Make a folder, unless it is there, that others cannot write to; raises `OSError` if that cannot be had."""
+    """Make a folder, unless it exists, that others cannot write to; raises `OSError` if that is impossible."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if os.name == "posix":
         status = folder.lstat()
@@ -141,6 +140,6 @@ def _make_private(folder: Path) -> None:
 
 
 def _has_room(folder: Path) -> bool:
-    """Tell whether kernels can be written; raises `OSError` if nothing can."""
+    """Return whether there is room for the kernels; raises `OSError` if nothing can be written."""
     with tempfile.TemporaryFile(dir=folder):
         return shutil.disk_usage(folder).free > _ROOM

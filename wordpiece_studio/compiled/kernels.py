@@ -1,7 +1,7 @@
-"""What all compiled kernels share: the decorator that compiles them, and what they need of numba.
+"""What all compiled kernels share: the decorator that compiles them, and what they need from numba.
 
 Numba is imported here and nowhere else. Not here: the kernels (`training.kernels`, `text.kernels`), and where their
-compiled form is kept (`kernel_cache`).
+compiled form is stored (`kernel_cache`).
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
-# For its coloured messages, many of which no one ever sees, numba would wrap and restore sys.stdout, which another
-# thread may have replaced meanwhile. It looks at this when it is imported.
+# For its colored messages, many of which no one ever sees, numba would wrap and restore sys.stdout, which another
+# thread may have replaced in the meantime. Numba reads this variable when it is imported.
 os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")
 
 import numba
@@ -24,16 +24,16 @@ BYTES = types.Array(types.uint8, 1, "C", readonly=True)
 INT, UNSIGNED, FLOAT, NONE, BOOL = types.int64, types.uint64, types.float64, types.void, types.boolean
 
 _OPTIONS: dict[str, Any] = {
-    # Without it numba counts references to every array at every call, atomically; that took four fifths of the time.
+    # Otherwise numba counts references to every array at every call, atomically; that took four fifths of the time.
     "_nrt": False,
-    # A bound may divide by a lower bound of 0, and infinity is then the right answer.
+    # A bound may divide by a lower bound of 0, for which infinity is the right answer.
     "error_model": "numpy",
 }
 
 
 def kernel(signature: Any, *, inline: bool = False) -> Any:
-    """Compile a function for one signature. It may allocate nothing.
+    """Compile a function for one signature. It must not allocate anything.
 
-    With `inline` it becomes a part of the kernels that call it: for what is small and called at every turn.
+    With `inline` it becomes part of the kernels that call it: for small functions that are called very often.
     """
     return numba.njit(signature, nogil=True, cache=True, forceinline=inline, **_OPTIONS)

@@ -1,6 +1,6 @@
-"""A corpus as one stream of UTF-8 in blocks of about the same size, whatever its files and their faults look like.
+"""A corpus as one stream of UTF-8 in blocks of similar size, whatever its files and their faults look like.
 
-Not here: how bytes become text (`files`, `decoding`), and what becomes of it.
+Not here: how bytes become text (`files`, `decoding`), and what happens to it.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ class CorpusBlocks:
     Parameters
     ----------
     source
-        The files, as `listing` takes them; or a stream of bytes, or what `opened_stream` made of one.
+        The files, as for `listing`; or a stream of bytes, or the result of `opened_stream` for one.
     column, encoding, errors
         As for :func:`~wordpiece_studio.count_words`.
     splits_at_blanks
-        Whether a block may end at a blank too, when there is no line end for long.
+        Whether a block may end at a blank instead, if there is no line end for a long stretch.
     progress
-        Called now and then with the bytes read so far and the bytes there are, unless that is unknown.
+        Called now and then with the bytes read so far and the total bytes, unless that is unknown.
 
     Raises
     ------
@@ -74,8 +74,8 @@ class CorpusBlocks:
             self._texts = [opened(file, splits_at_blanks=splits_at_blanks) for file in files]
             self.paths = [file.path for file in files]
         self._size = sum(text.size for text in self._texts)
-        self._bytes_on_disk = 0  # of the files that are over
-        self._notes: list[ReadingNotes] = []  # of each, up to the one in hand
+        self._bytes_on_disk = 0  # of the files that are finished
+        self._notes: list[ReadingNotes] = []  # of each file, up to the current one
         self._changed_files: list[str] = []
         self._marked_files: dict[str, str] = {}
 
@@ -88,7 +88,7 @@ class CorpusBlocks:
         return statistics if self._listing is None else self._listing.noted(statistics)
 
     def __iter__(self) -> Iterator[bytes]:
-        """Yield the text in blocks of some size, none empty.
+        """Yield the text in blocks of at least BLOCK_BYTES, except perhaps the last; none is empty.
 
         Raises
         ------

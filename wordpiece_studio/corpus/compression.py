@@ -1,7 +1,7 @@
-"""Compressed files, told by their first bytes and read as a stream, so that memory does not depend on their size.
+"""Compressed files, recognized by their first bytes and read as a stream, so that memory does not depend on their size.
 
 Several compressed streams in one file, one after the other, are one text; a stream that ends too early or is damaged
-is an error. Text that shrank to less than a thousandth is no text: beyond 128 MB of it such a file is refused.
+is an error. Data that compressed to less than a thousandth is not text: beyond 128 MB of it such a file is rejected.
 Not here: what the bytes mean (`decoding`).
 """
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 Compression = Literal["gzip", "xz", "bzip2", "zstd"]
 
 MAGIC_BYTES = 10
-"""How many of a file's first bytes tell whether it is compressed."""
+"""How many of a file's first bytes show whether it is compressed."""
 
 LARGEST_RATIO, UNSUSPICIOUS_BYTES = 1000, 128 << 20
 _READ_BYTES = 64 << 10
-# One byte can become 32 KB, and this decompressor gives out all that comes of what it is given.
+# One byte can become 32 KB, and this decompressor returns everything its input expands to.
 _ZSTD_READ_BYTES = 4 << 10
-# More than any level of the usual programs asks for.
+# More than any level of the usual programs requires.
 _LARGEST_WINDOW = 128 << 20
 _LARGEST_XZ_MEMORY = 256 << 20
-# How the decompressors say that a file asks for more than that; their kinds of error are those of damage too.
+# How the decompressors report that a file requires more than that; damage raises the same types of errors.
 _MEMORY_WORDS = re.compile(r"memory usage limit|too much memory", re.IGNORECASE)
 
 _MAGIC: tuple[tuple[bytes, int, Compression], ...] = (
@@ -36,7 +36,7 @@ _MAGIC: tuple[tuple[bytes, int, Compression], ...] = (
     (b"\xfd7zXZ\0", 0, "xz"),
     (b"\x28\xb5\x2f\xfd", 0, "zstd"),
     (b"1AY&SY", 4, "bzip2"),  # after "BZh" and the level
-    (b"\x17\x72\x45\x38\x50\x90", 4, "bzip2"),  # the same with nothing in it
+    (b"\x17\x72\x45\x38\x50\x90", 4, "bzip2"),  # the same for empty content
 )
 
 
@@ -56,7 +56,7 @@ class _Decompressor(Protocol):
 
 
 def compression_of(head: bytes) -> Compression | None:
-    """Return how a file is compressed that begins with `head`, or None.
+    """Return how a file that begins with `head` is compressed, or None.
 
     >>> compression_of(bytes.fromhex("1f8b0800"))
     'gzip'
@@ -64,7 +64,7 @@ def compression_of(head: bytes) -> Compression | None:
     for magic, offset, compression in _MAGIC:
         if head[offset : offset + len(magic)] == magic and (compression != "bzip2" or head.startswith(b"BZh")):
             return compression
-    if head[1:4] == b"*M\x18" and 0x50 <= head[0] <= 0x5F:  # what zstd skips may come first
+    if head[1:4] == b"*M\x18" and 0x50 <= head[0] <= 0x5F:  # skippable zstd frames may come first
         return "zstd"
     return None
 
@@ -75,11 +75,11 @@ class DecompressedStream:
     Parameters
     ----------
     read
-        Returns the next bytes of the file, at most as many as it is asked for; none at the end.
+        Returns the next bytes of the file, at most as many as requested; none at the end.
     compression
         How it is compressed.
     name
-        What messages call it.
+        Its name in messages.
     """
 
     def __init__(self, read: Callable[[int], bytes], compression: Compression, name: str) -> None:
@@ -97,7 +97,7 @@ class DecompressedStream:
         Raises
         ------
         StudioError
-            If the file ends in the middle, is damaged, or is nothing but a bomb.
+            If the file ends prematurely, is damaged, or is a decompression bomb.
         """
         parts: list[bytes] = []
         while size > 0 and (data := self._next(size)):
@@ -106,13 +106,13 @@ class DecompressedStream:
         return b"".join(parts)
 
     def _next(self, size: int) -> bytes:
-        """Return some bytes of the content, as many as come; none at the end."""
+        """Return some bytes of the content, at least one; none at the end."""
         while True:
             decompressor = self._decompressor
             if decompressor is None:
                 return b""
             if not self._rest and decompressor.needs_input and not self._read_more():
-                raise self._fault("it ends in the middle")
+                raise self._fault("it ends prematurely")
             given, self._rest = self._rest, b""
             try:
                 data = decompressor.decompress(given, size)
@@ -133,7 +133,7 @@ class DecompressedStream:
         return bool(data)
 
     def _following(self) -> _Decompressor | None:
-        """Return what reads the stream after this one; None if the file is over but for padding."""
+        """Return a decompressor for the next stream; None if only padding is left."""
         while not self._rest.strip(b"\0"):
             self._rest = b""
             if not self._read_more():
@@ -146,7 +146,7 @@ class DecompressedStream:
         return self._new_decompressor()
 
     def _new_decompressor(self) -> _Decompressor:
-        # Some builds of Python lack one or the other, which matters only to such files.
+        # Some builds of Python lack one or the other, which matters only for such files.
         match self._compression:
             case "gzip":
                 return _Gzip()
@@ -165,7 +165,7 @@ class DecompressedStream:
     def _check_ratio(self) -> None:
         if self._bytes_out > UNSUSPICIOUS_BYTES and self._bytes_out > LARGEST_RATIO * self._bytes_in:
             raise StudioError(
-                "{path} holds more than {n} MB in {size} KB, which no text does",
+                "{path} contains more than {n} MB in {size} KB, which no text does",
                 "Decompress it yourself if you trust it.",
                 path=self._name,
                 n=self._bytes_out >> 20,
@@ -175,14 +175,14 @@ class DecompressedStream:
     def _fault(self, reason: str) -> StudioError:
         if _MEMORY_WORDS.search(reason):
             return StudioError(
-                "{path} asks for more memory to be decompressed ({compression}) than such files need",
+                "{path} requires more memory for decompression ({compression}) than such files need",
                 "Decompress it yourself if you trust it.",
                 path=self._name,
                 compression=self._compression,
             )
         return StudioError(
             "{path} cannot be decompressed ({compression}) beyond {n} bytes of its content: {reason}",
-            "Get it again; it is damaged or was not copied whole.",
+            "Get it again; it is damaged or was not copied completely.",
             path=self._name,
             compression=self._compression,
             n=f"{self._bytes_out:,}",
@@ -213,7 +213,7 @@ class _Gzip:
 
 
 class _Zstd:
-    """Makes zstandard's decompressor look like the others; it gives out all there is at once."""
+    """Makes zstandard's decompressor look like the others; it returns everything at once."""
 
     needs_input = True
 

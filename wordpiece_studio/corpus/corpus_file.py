@@ -1,4 +1,4 @@
-"""A file of a corpus and how it is to be read. Not here: which files there are (`listing`), reading (`sources`)."""
+"""A file of a corpus and how it is read. Not here: which files there are (`listing`), reading (`sources`)."""
 
 from __future__ import annotations
 
@@ -29,32 +29,32 @@ KIND_OF_SUFFIX: dict[str, FileKind] = {
 
 
 MAY_BE_COUNTS: tuple[FileKind, ...] = ("csv", "tsv", "parquet")
-"""Kinds of which a file may be a table of words and their counts, as those that the Studio writes are."""
+"""The kinds of file that may be a table of words and their counts, as those that the Studio writes are."""
 
 FOLDER_SUFFIXES = tuple(suffix for suffix in KIND_OF_SUFFIX if suffix != ".json")
-"""Which files are taken from a folder; what ends in .json there is one object with settings more often than lines."""
+"""Which files are taken from a folder; a .json file there is usually one object with settings rather than lines."""
 
 
 @dataclass(frozen=True, slots=True)
 class CorpusFile:
-    """One file of a corpus and how it is to be read.
+    """One file of a corpus and how it is read.
 
-    Whether it is compressed is not kept here: its first bytes tell.
+    Whether it is compressed is not recorded here: its first bytes show that.
 
     Attributes
     ----------
     path
         Where it is, from `os.fsdecode`.
     kind
-        What is in it: lines of text, rows with a text in one of their fields, or words and their counts.
+        Its content: lines of text, rows with a text in one of their fields, or words and their counts.
     column
         The field of jsonl, ``"meta.text"`` for one within another; the column of csv, tsv and parquet, in csv and tsv
         also its number from 1 where there is no header. None: the only one with text, or one with a usual name.
     encoding
-        Its encoding; None for UTF-8 or what a byte order mark says, ``"detect"`` to find it out.
+        Its encoding; None for UTF-8 or what a byte order mark says, ``"detect"`` to detect it.
     errors
-        What to do about bytes that are no text: raise, replace them, or leave out the line. Rows that are faulty
-        otherwise can only be left out.
+        What to do about undecodable bytes: raise, replace them, or leave out the line. Rows with other faults can only
+        be left out.
     """
 
     path: str
@@ -65,7 +65,7 @@ class CorpusFile:
 
 
 def kind_of_name(path: str) -> FileKind | None:
-    """Return what kind of file the end of its name says that it is; None if it says nothing.
+    """Return the kind of file that its suffix indicates; None if it indicates none.
 
     >>> kind_of_name("wiki.jsonl.zst")
     'jsonl'
@@ -77,7 +77,7 @@ def kind_of_name(path: str) -> FileKind | None:
 
 
 def is_taken_from_folders(name: str) -> bool:
-    """Return whether a file of that name is taken when the folder that it is in is named."""
+    """Return whether a file of that name is taken from a folder that contains it."""
     name = name.lower()
     for suffix in COMPRESSED_SUFFIXES:
         name = name.removesuffix(suffix)
@@ -90,21 +90,24 @@ def checked_kind(name: str) -> FileKind:
     Raises
     ------
     StudioError
-        If it is none.
+        If it is not.
     """
     if name in get_args(FileKind):
         return cast("FileKind", name)
     raise StudioError(
-        'There is no kind of file called "{name}"', "There are {kinds}.", name=name, kinds=", ".join(get_args(FileKind))
+        'There is no kind of file called "{name}"',
+        "Use one of {kinds}.",
+        name=name,
+        kinds=", ".join(get_args(FileKind)),
     )
 
 
 def natural_order(name: str) -> tuple[object, ...]:
-    """Return a key that sorts names as people do, numbers by their value.
+    """Return a key that sorts names as people do, with numbers by value.
 
     >>> sorted(["b10", "b9", "b"], key=natural_order)
     ['b', 'b9', 'b10']
     """
     parts: list[object] = re.split(r"([0-9]+)", name)
     parts[1::2] = [int(part) for part in parts[1::2] if isinstance(part, str)]
-    return tuple(parts), name  # "01" and "1" are equal by their value
+    return tuple(parts), name  # "01" and "1" are equal by value

@@ -1,10 +1,10 @@
-"""Reads a table of words and their counts: tab-separated lines, csv or parquet; and words as cells of a csv file.
+"""Reads a table of words and their counts: tab-separated lines, csv or parquet; and guards words in csv cells.
 
-A spreadsheet would obey a cell that begins like a formula. `guarded` puts an apostrophe before such a text, and before
-one that begins with an apostrophe, so that `unguarded` gives back every text exactly. Where a semicolon or a tab parts
-the cells, as in the Excel of many countries, the quotes around a text are none, because its line does not begin with
-them: so each piece of a text between such signs is guarded like a text. Not here: adding tables up, and writing one
-(`word_counts`).
+A spreadsheet would execute a cell that begins like a formula. `guarded` puts an apostrophe before such a text, and
+before one that begins with an apostrophe, so that `unguarded` restores every text exactly. Where a semicolon or a tab
+separates the cells, as in the Excel of many countries, the quotes around a text have no effect, because its line does
+not begin with them: so each part of a text between such separators is guarded like a text. Not here: adding up tables,
+and writing one (`word_counts`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from wordpiece_studio.errors import StudioError
 
 _OBEYED = "=+@\\t\\r\\n\\0＝＋－＠'\\-"
 _SEPARATORS = ";\\t\\r\\n"
-# Blanks and quotes before a formula do not keep every program from it.
+# Blanks and quotes before a formula do not stop every program from executing it.
 _PIECE = re.compile(rf"(?:(?<=[{_SEPARATORS}])|\A)(?=(?:[^\S{_SEPARATORS}]|\")*[{_OBEYED}])")
 _GUARD = re.compile(rf"(?:(?<=[{_SEPARATORS}])|\A)'")
 
@@ -33,7 +33,7 @@ def is_obeyed(text: str) -> bool:
 
 
 def guarded(text: str) -> str:
-    """Return a text as it stands in a cell.
+    """Return a text as it is written to a cell.
 
     >>> guarded("=1+1"), guarded("'tis"), guarded("hug"), guarded("a;=1")
     ("'=1+1", "''tis", 'hug', "a;'=1")
@@ -42,7 +42,7 @@ def guarded(text: str) -> str:
 
 
 def unguarded(cell: str) -> str:
-    """Return the text of a cell that `guarded` made.
+    """Return the text that `guarded` wrote to a cell.
 
     >>> unguarded(guarded("=1+1"))
     '=1+1'
@@ -58,11 +58,11 @@ if TYPE_CHECKING:
     Entry = tuple[str, int]  # a word and its count
 
 GUARDED_WORD = "guarded_word"
-"""A column of words of which some have an apostrophe before them, see `guarded`."""
+"""A column of words of which some are preceded by an apostrophe, see `guarded`."""
 _WORD_NAMES, _COUNT_NAMES = ("word", GUARDED_WORD, "token", "text"), ("count", "counts", "frequency", "freq")
 _COUNT = re.compile(r"0*[1-9][0-9]{0,18}", re.ASCII)
 LARGEST_COUNT = 2**63 - 1
-_ADVICE = "A table of words has a word and its count in every line, a whole number of at least 1."
+_ADVICE = "Every line of a table of words must have a word and its count, a whole number of at least 1."
 
 
 class TableReader:
@@ -71,15 +71,15 @@ class TableReader:
     Attributes
     ----------
     name
-        What messages call it.
+        Its name in messages.
     encoding
-        The file's encoding, once it was read.
+        The file's encoding, once it has been read.
     rows
-        How many words there were so far.
+        How many words there have been so far.
     width
-        How many columns it has, once it was read.
+        How many columns it has, once it has been read.
     replaced, skipped
-        How many places were replaced, and how many lines or rows left out, as the file's `errors` say.
+        How many places were replaced, and how many lines or rows left out, according to the file's `errors`.
     """
 
     def __init__(self, file: CorpusFile) -> None:
@@ -93,7 +93,7 @@ class TableReader:
 
     @property
     def bytes_read(self) -> int:
-        """How many bytes were read so far, as they are on the disk."""
+        """How many bytes on disk have been read so far."""
         return self._on_disk.bytes_read
 
     def entries(self) -> Iterator[Entry]:
@@ -102,7 +102,7 @@ class TableReader:
         Raises
         ------
         StudioError
-            If the table cannot be read, a word is empty, or a count is none, unless such lines are to be skipped.
+            If the table cannot be read, a word is empty, or a count is not one, unless such lines are skipped.
         """
         if self._kind == "parquet":
             yield from self._parquet_entries()
@@ -128,7 +128,7 @@ class TableReader:
                     yield row[places[0]], int(row[places[1]])
 
     def _is_taken(self, found: str | None, place: int) -> bool:
-        """Return whether there is no fault in a line or row; raise it, or count what is skipped, if there is one."""
+        """Return whether a line or row has no fault; if it has one, raise it or count it as skipped."""
         if found is None:
             self.rows += 1
         elif self._file.errors != "skip-line":
@@ -138,7 +138,7 @@ class TableReader:
         return found is None
 
     def fault(self, place: int, found: str) -> StudioError:
-        """Return what to tell of a line that is no word with its count."""
+        """Return the error for a line that is not a word with its count."""
         return StudioError(
             "{path}, {kind} {line}: {found}",
             _ADVICE,
@@ -150,7 +150,7 @@ class TableReader:
 
     @staticmethod
     def _fault_in(cells: Sequence[str], width: int, places: tuple[int, int]) -> str | None:
-        """Return what is wrong with a line, None if nothing is."""
+        """Return what is wrong with a line, or None."""
         if len(cells) != width:
             return f"the number of cells is {len(cells)}, not {width}"
         count = cells[places[1]].strip(" ")
@@ -206,11 +206,11 @@ class TableReader:
 
 
 def looks_like_word_counts(file: CorpusFile) -> bool:
-    """Return whether a file of rows is a table of words and their counts by all that is in it.
+    """Return whether all the content of a file of rows is that of a table of words and their counts.
 
-    It has two columns, a whole number of at least 1 in every row of the second, and a word in the first: what has
-    blanks within is rather a sentence with its rating. Where a header names the columns, it must name them so; in
-    parquet there always is one. All of a table is read, of other files no more than their beginning.
+    It has two columns, a whole number of at least 1 in every row of the second, and a word in the first: something
+    with blanks inside is more likely a sentence with its rating. A header must name the columns accordingly; in
+    parquet there always is one. A table is read completely, other files no further than their beginning.
     """
     reading = "replace" if file.errors == "skip-line" else file.errors  # every row counts
     has_letters = False
@@ -234,7 +234,7 @@ def _fault_in_row(word: object, count: object) -> str | None:
 
 
 def _columns(header: Sequence[str]) -> tuple[int, int] | None:
-    """Return at which indices the word and its count stand, if these are the names of columns."""
+    """Return the indices of the word and its count, if these are the names of columns."""
     names = [name.strip("\r ").lower() for name in header]
     words = [names.index(name) for name in _WORD_NAMES if name in names]
     counts = [names.index(name) for name in _COUNT_NAMES if name in names]

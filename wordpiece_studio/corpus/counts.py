@@ -1,6 +1,6 @@
 """Words and how often they occur: all that the training engine ever sees of a corpus.
 
-Not here: how they are counted (`counting`).
+Not here: counting them (`counting`).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _SIZES = ("bytes", "lines", "characters", "replaced", "skipped_lines")
 
 
 class CountingStopped(StudioError):
-    """Raised when the caller's `should_stop` said so; nothing of the count is kept."""
+    """Raised when the caller's `should_stop` returns True; nothing of the count is kept."""
 
     def __init__(self) -> None:
         super().__init__("Counting was stopped")
@@ -53,7 +53,7 @@ class SkippedWord:
     line
         Its line, from 1.
     byte
-        Where the stretch without blanks that holds it begins in the file: a byte offset, from 0.
+        Where the blank-free stretch that contains it begins in the file: a byte offset, from 0.
     length
         Its length in characters, after normalization.
     """
@@ -66,19 +66,19 @@ class SkippedWord:
 
 @dataclass(frozen=True, slots=True)
 class FileStatistics:
-    """What was read of one file.
+    """What was read from one file.
 
     Attributes
     ----------
     name
-        The file, as it is shown.
+        The file, as shown to the user.
     bytes, lines
-        The size of its text as it was read, out of a compressed file the text that was in it; a last line without line
+        The size of its text as it was read; for a compressed file, of the decompressed text. A last line without a line
         end is a line too.
     words, distinct_words
-        How many words were counted in it, and how many different ones; those that are too long are left out.
+        How many words were counted in it, and how many distinct ones; overlong words are left out.
     encoding
-        The encoding that it was read in.
+        The encoding in which it was read.
     replaced, skipped_lines, characters, most_line_bytes
         As for all files together, see `CorpusStatistics`.
     """
@@ -95,7 +95,7 @@ class FileStatistics:
     most_line_bytes: int = 0
 
     def with_more(self, more: FileStatistics) -> FileStatistics:
-        """Return this and what was read of the same file after it; distinct words are those that are new in `more`."""
+        """Return this plus what was read from the same file after it; `more` counts only new distinct words."""
         summed = {name: getattr(self, name) + getattr(more, name) for name in (*_SIZES, "words", "distinct_words")}
         most_line_bytes = max(self.most_line_bytes, more.most_line_bytes)
         return FileStatistics(self.name, encoding=more.encoding, most_line_bytes=most_line_bytes, **summed)
@@ -108,34 +108,34 @@ class CorpusStatistics:
     Attributes
     ----------
     lines, characters, bytes
-        The size of what was counted, before normalization; a last line without line end is a line too.
+        The size of what was counted, before normalization; a last line without a line end is a line too.
     skipped_words
-        How many occurrences of words were left out because they are too long.
+        How many occurrences of words were left out because the words are too long.
     replaced
         How many undecodable stretches of bytes, or NUL characters, were replaced by U+FFFD.
     skipped_lines
-        How many lines were left out because they hold such bytes.
+        How many lines were left out because they contain such bytes.
     changed_files
         The files that changed while they were read.
     marked_files
-        The files whose byte order mark alone said that they are in UTF-16 or UTF-32, and the encoding of each.
+        The files in UTF-16 or UTF-32, known only from their byte order mark, and the encoding of each.
     spelled_out
-        How often each of BERT's special tokens is written out in the text; those that are not are left out.
+        How often each of BERT's special tokens is spelled out in the text; tokens that are not are omitted.
     files
-        What was read of each file, in order; none for texts.
+        What was read from each file, in order; empty for texts.
     is_partial
         Whether counting was stopped before the end, and this is what had been counted by then: the beginning of the
         corpus.
     most_line_bytes
-        How long the longest line is in UTF-8, its line end included.
+        The length of the longest line in UTF-8, including its line end.
     guessed_tables
-        The files that were read as words with their counts because they look like it, though no one said so.
+        The files that were read as words with their counts because they look like that, without being declared so.
     left_out_files, left_out_example
-        How many files in the folders named were not read, because their names do not end as those of texts do; and the
-        first of them. Hidden ones are not counted.
+        How many files in the given folders were not read because their suffixes are not those of texts, and the first
+        of them. Hidden files are not counted.
     rare_words, rare_occurrences
         How many distinct words were left out because they are too rare, see `WordCounts.at_least`, and how often they
-        occur together. The words of single files are counted with them.
+        occur together. The word counts of single files include them.
     """
 
     lines: int = 0
@@ -158,7 +158,7 @@ class CorpusStatistics:
 
     @classmethod
     def summed(cls, read: Sequence[FileStatistics], **others: Any) -> Self:
-        """Return the statistics of all that was read; `others` are the fields that do not follow from it."""
+        """Return the statistics of everything read; `others` are the fields that do not follow from it."""
         return cls(
             most_line_bytes=max((file.most_line_bytes for file in read), default=0),
             **{name: sum(getattr(file, name) for file in read) for name in _SIZES},
@@ -167,7 +167,7 @@ class CorpusStatistics:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Return the statistics of which ``dataclasses.asdict``, perhaps by way of JSON, made plain data."""
+        """Return the statistics from the plain data of ``dataclasses.asdict``, which may have passed through JSON."""
         files = tuple(FileStatistics(**file) for file in values["files"])
         names = {name: tuple(values[name]) for name in ("changed_files", "guessed_tables")}
         return cls(**{**values, "files": files, **names})
@@ -221,14 +221,14 @@ class WordCounts:
         normalizer: str | Normalizer | None = "bert-cased",
         pre_tokenizer: str | PreTokenizer = "bert",
     ) -> Self:
-        """Return counts made from words and their counts; a word that comes again adds to the first.
+        """Return counts made from words and their counts; the counts of repeated words add up.
 
-        `normalizer` and `pre_tokenizer` are kept for the tokenizer to come; the words are taken as they are.
+        `normalizer` and `pre_tokenizer` are kept for the tokenizer to come; the words are taken unchanged.
 
         Raises
         ------
         StudioError
-            If `pairs` are none, a word is empty or no text, or a count is no whole number from 1 to 2**63 - 1.
+            If an entry is not a pair, a word is empty or no text, or a count is not a whole number from 1 to 2**63 - 1.
 
         >>> counts = WordCounts.from_pairs([("hug", 10), ("pug", 5), ("hug", 1)])
         >>> counts.items()
@@ -273,12 +273,12 @@ class WordCounts:
 
     @property
     def total(self) -> int:
-        """How many words the corpus has, repetitions counted."""
+        """How many words the corpus has, including repetitions."""
         return int(self.counts.sum())
 
     @cached_property
     def symbols(self) -> int:
-        """How many characters all words have, repetitions counted: what a training begins with."""
+        """How many characters all words have, including repetitions: what training starts with."""
         return int((lengths_of(self.words) * self.counts).sum())
 
     @cached_property
@@ -291,7 +291,7 @@ class WordCounts:
         return list(zip(self.words, self.counts.tolist(), strict=True))
 
     def at_least(self, count: int) -> WordCounts:
-        """Return the words that occur `count` times or more, in the same order; the statistics tell what was left out.
+        """Return the words that occur at least `count` times, in the same order; the statistics say what was left out.
 
         >>> WordCounts.from_pairs([("hug", 10), ("pug", 5), ("bun", 4)]).at_least(5).words
         ['hug', 'pug']
@@ -310,10 +310,10 @@ class WordCounts:
         return WordCounts(words, counts, self.normalizer, self.pre_tokenizer, statistics, self.skipped)
 
     def digest(self) -> str:
-        """Return a SHA-256 in hexadecimal of the words, their order and their counts; worked out once."""
+        """Return a SHA-256 in hexadecimal of the words, their order and their counts; it is computed once."""
         if not self._digest:
             lengths = np.fromiter(map(len, self.words), dtype="<i8", count=len(self))
-            # With the lengths no two different lists give the same bytes.
+            # With the lengths, no two different lists give the same bytes.
             result = hashlib.sha256(lengths.data)
             result.update(self.counts.astype("<i8").data)
             result.update("".join(self.words).encode("utf-8", "surrogatepass"))
@@ -321,7 +321,7 @@ class WordCounts:
         return self._digest
 
     def figures(self) -> dict[str, Any]:
-        """Return what takes a look at every word: worked out once, so that `take_figures` need not elsewhere."""
+        """Return what depends on every word, computed once, for `take_figures` in another process."""
         return {"symbols": self.symbols, "alphabet_size": self.alphabet_size, "digest": self.digest()}
 
     def take_figures(self, figures: Mapping[str, Any]) -> None:

@@ -1,8 +1,8 @@
 """Bytes to text, strictly and in pieces of bounded size that end at a line end.
 
 Nothing is guessed: bytes are UTF-8, unless a byte order mark or the caller says otherwise. Nothing is repaired
-unseen: undecodable bytes are an error that says where they are, or they are replaced or left out and counted.
-Not here: where the bytes come from (`files`) and what becomes of the text.
+silently: undecodable bytes are an error that says where they are, or they are replaced or left out and counted.
+Not here: where the bytes come from (`files`) and what happens to the text.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ ErrorHandling = Literal["strict", "replace", "skip-line"]
 PIECE_BYTES = 1 << 20
 LONGEST_STRETCH_BYTES = 256 << 20
 AROUND_BYTES = 64 << 10
-"""So many bytes around a fault are looked at to guess the encoding."""
-_TELLING_WORDS = 3  # from so many on a guess is reported
+"""How many bytes around a fault are examined to guess the encoding."""
+_TELLING_WORDS = 3  # a guess is reported from this many on
 
-# Named, so that the command line can tell its options instead.
+# Constants, so that the command line can name its options instead.
 UNDECODABLE_ADVICE = "Give the file's encoding, or ask for such bytes to be replaced or such lines to be skipped."
 BINARY_ADVICE = (
     "If it is text in UTF-16, give the encoding; or ask for such characters to be replaced or such lines to be skipped."
@@ -35,7 +35,7 @@ BINARY_ADVICE = (
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Where the rows of a table or the like stand in a piece of text made of them.
+    """The positions of a table's rows in a piece of text made of them.
 
     Attributes
     ----------
@@ -61,11 +61,11 @@ class TextPiece:
     text
         The text, decoded.
     source
-        The file's name, as it is shown.
+        The file's name, as shown to the user.
     line
-        The line that it begins in, from 1.
+        The line in which it begins, from 1.
     byte
-        The byte that it begins at, from 0.
+        The byte at which it begins, from 0.
     end_byte
         The byte after its last one.
     encoding
@@ -75,9 +75,9 @@ class TextPiece:
     skipped_lines
         How many lines were left out just before it.
     raw
-        The text's UTF-8, if it is at hand; else empty.
+        The text in UTF-8, if available; else empty.
     rows
-        Where its rows stand in the file, if it was not a stretch of the file as it is.
+        Where its rows are in the file, if it is not simply a stretch of the file.
     unrepaired
         Its bytes in the file, if something was replaced in UTF-8.
     """
@@ -106,7 +106,7 @@ class TextPiece:
             return self.rows.lines[row], self.rows.bytes[row]
         before = self.text[:index]
         if self.unrepaired:
-            # What was replaced took other bytes, but blanks and line ends stand in both.
+            # What was replaced had other lengths, but blanks and line ends are the same in both.
             blanks = [match.end() for match in re.finditer(rb"[ \n]", self.unrepaired)]
             passed = before.count(" ") + before.count("\n")
             start = blanks[passed - 1] if passed else 0
@@ -121,13 +121,11 @@ def checked_error_handling(name: str) -> ErrorHandling:
     Raises
     ------
     StudioError
-        If it is none.
+        If it is not.
     """
     if name in get_args(ErrorHandling):
         return cast("ErrorHandling", name)
-    raise StudioError(
-        'There is no error handling called "{name}"', "There are strict, replace and skip-line.", name=name
-    )
+    raise StudioError('There is no error handling called "{name}"', "Choose strict, replace or skip-line.", name=name)
 
 
 def decoded_pieces(
@@ -147,25 +145,25 @@ def decoded_pieces(
     Parameters
     ----------
     read
-        Returns the next bytes, about as many as it is asked for; none at the end.
+        Returns the next bytes, about as many as requested; none at the end.
     head
-        What was read first: at least four bytes, or all up to the first LF, or all there is.
+        The bytes read first: at least four, or all up to the first LF, or all there are.
     name
-        What the source is called.
+        The name of the source.
     encoding
-        Its encoding, from `known_encoding`; None for UTF-8 or what a byte order mark says.
-        `DETECT` for what `head` looks like, if no one knows more.
+        Its encoding, from `known_encoding`; None for UTF-8 or what a byte order mark says; `DETECT` for what `head`
+        looks like, if nothing better is known.
     errors
         What to do about bytes that cannot be decoded and about NUL characters.
     splits_at_blanks
-        Whether a piece may end at a blank too, when there is no line end in it.
+        Whether a piece without a line end may end at a blank instead.
     piece_bytes
         About how long a piece is.
     byte
-        The byte of the file, from 0, that reading begins at; lines are numbered from 1 there.
+        The byte of the file, from 0, at which reading begins; lines are numbered from 1 there.
     around
-        Returns what stands around a byte of the file, to guess the encoding from when something cannot be decoded; it
-        then does not depend on how the file is divided.
+        Returns the bytes around a byte of the file, from which the encoding is guessed when something cannot be
+        decoded; so the guess does not depend on how the file is divided.
 
     Raises
     ------
@@ -215,11 +213,11 @@ def _encoding_of(head: bytes, given: str | None, name: str) -> tuple[str, int]:
 def _blocks_of(
     read: Callable[[int], bytes], head: bytes, encoding: str, splits_at_blanks: bool, piece_bytes: int
 ) -> Iterator[bytes | None]:
-    """Yield the bytes in blocks that end after a line end, or a blank where that is allowed; None if none comes."""
+    """Yield blocks of bytes that end after a line end, or a blank if allowed; None if neither occurs for too long."""
     line_end, blank = "\n".encode(encoding), " ".encode(encoding)
     rest, data = b"", head or read(piece_bytes)
     while data:
-        # What was there before has been searched, but for a separator that was cut in two.
+        # The rest has already been searched, except for a separator that was cut in two.
         unsearched = max(0, len(rest) - len(line_end) + 1)
         rest += data
         end = _end_of_last(rest, line_end, unsearched)
@@ -258,7 +256,7 @@ class _Decoder:
         except UnicodeDecodeError as error:
             if self._errors == "strict":
                 before = data[: error.start].decode(self._encoding, "ignore")
-                if "\0" in before:  # what comes first is reported, however the text is divided into blocks
+                if "\0" in before:  # the first fault is reported, however the text is divided into blocks
                     raise self._binary(before, data, line, byte) from None
                 raise self._undecodable(error, data, line, byte) from None
         else:
@@ -288,7 +286,7 @@ class _Decoder:
 
     def _repaired(self, raw: bytes, line: int, byte: int, skipped: int) -> TextPiece | None:
         text = raw.decode(self._encoding, "replace").replace("\0", "\ufffd")
-        # What "ignore" leaves of U+FFFD stood in the file.
+        # The U+FFFD that "ignore" leaves were in the file.
         faults = text.count("\ufffd") - raw.decode(self._encoding, "ignore").count("\ufffd")
         if faults and self._errors == "skip-line":
             return None
@@ -311,7 +309,7 @@ class _Decoder:
         )
 
     def _guess(self, data: bytes, fault: int, byte: int) -> tuple[str | None, str]:
-        """Return what encoding there is in place of UTF-8 around a fault, and how to say so."""
+        """Return the encoding that seems to be used instead of UTF-8 around a fault, and the words to report it."""
         if self._encoding != "utf-8":
             return None, ""
         from wordpiece_studio.corpus.encodings import guessed_encoding
@@ -324,7 +322,7 @@ class _Decoder:
             sample = data[start : start + AROUND_BYTES]
         guess = guessed_encoding(sample)
         if guess is not None and guess.how == "mixed":
-            return None, "; what is around is, so encodings seem to be mixed"
+            return None, "; the text around them is, so encodings seem to be mixed"
         if guess is None or guess.name == "utf-8" or (guess.how == "guess" and guess.telling < _TELLING_WORDS):
             return None, ""
         return guess.name.upper(), "; it may be {guess}"
@@ -344,7 +342,7 @@ class _Decoder:
 
 
 def _end_of_last(data: bytes, separator: bytes, start: int) -> int:
-    """Return the position after the last `separator`, which stands at a multiple of its length; 0 if there is none."""
+    """Return the position after the last `separator` at a multiple of its length; 0 if there is none."""
     width = len(separator)
     position = data.rfind(separator, start)
     while position >= 0 and position % width:

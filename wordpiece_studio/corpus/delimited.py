@@ -1,9 +1,9 @@
 """The rows of csv and tsv files, and the text in one of their columns.
 
-Rows are read strictly: one that is not as wide as the first one is an error. Quotes are as spreadsheets write them,
-cells may hold line breaks. A quote that is not closed takes at most the longest cell with it, and when such rows are
-skipped, reading goes on in the line after it. In tsv files many programs do not quote: a line whose quotes make no
-sense is taken as it stands, if it has the right number of cells. Not here: how bytes become text (`files`, `decoding`).
+Rows are read strictly: a row whose width differs from the first one's is an error. Quoting is as spreadsheets write it,
+and cells may contain line breaks. An unclosed quote swallows at most the longest cell, and when faulty rows are
+skipped, reading resumes in the next line. Many programs do not quote in tsv files: a line with invalid quoting is taken
+literally if that gives the right number of cells. Not here: how bytes become text (`files`, `decoding`).
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 
 
 _LONGEST_CELL = 16 << 20
-"""Characters; more than that is rather a quote that is not closed."""
+"""Characters; a longer one is probably an unclosed quote."""
 
 _DELIMITERS = ",;\t|"
 QUOTE_ADVICE = (
-    "Mend it: a cell in quotes ends with its quote, and a quote in it is doubled. Or ask for such lines to be skipped."
+    "Correct it: a quoted cell ends with its quote, and a quote in it is doubled. Or ask for such lines to be skipped."
 )
-_CR_ALONE = "a CR without an LF behind it: lines must end with LF or CR LF, and cells that hold line ends need quotes"
+_CR_ALONE = "a CR without an LF after it: lines must end with LF or CR LF, and cells with line ends need quotes"
 _SNIFFED_LINES, _SNIFFED_CHARACTERS = 100, 1 << 16
 
 
 class Row(NamedTuple):
-    """A row of cells, and where it stands in the file."""
+    """A row of cells, and its position in the file."""
 
     cells: list[str]
     line: int
@@ -46,18 +46,18 @@ class Row(NamedTuple):
 
 
 class DelimitedRows:
-    """The rows of a csv or tsv file, the header among them.
+    """The rows of a csv or tsv file, including the header.
 
     Parameters
     ----------
     text
         The file or stream.
     delimiter
-        What separates cells; None for the one of `_DELIMITERS` that fits the first rows best.
+        Separates cells; None for the one of `_DELIMITERS` that fits the first rows best.
     errors
         ``"skip-line"`` leaves faulty rows out and counts them; otherwise they are errors.
     takes_quotes_as_they_stand
-        Whether a line whose quotes make no sense is cut at its delimiters alone.
+        Whether a line with invalid quoting is split at its delimiters only.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class DelimitedRows:
         *,
         takes_quotes_as_they_stand: bool = False,
     ) -> None:
-        # For the whole process, alas; no one else here reads csv.
+        # For the whole process, unfortunately; nothing else here reads csv.
         csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_CELL))
         self._text = text
         self._errors = errors
@@ -80,11 +80,11 @@ class DelimitedRows:
 
     @property
     def encoding(self) -> str:
-        """The file's encoding, once a row was read."""
+        """The file's encoding, once a row has been read."""
         return self._lines.encoding
 
     def losses(self) -> tuple[int, int]:
-        """Return how many places were replaced and how many rows left out since it was last asked."""
+        """Return how many places were replaced and how many rows left out since the last call."""
         lines = self._lines
         losses = lines.replaced, lines.skipped + self._skipped
         lines.replaced = lines.skipped = self._skipped = 0
@@ -96,7 +96,7 @@ class DelimitedRows:
         Raises
         ------
         StudioError
-            If something cannot be read, or a row is faulty and they are not to be skipped.
+            If something cannot be read, or a row is faulty and faulty rows are not skipped.
         """
         lines = self._lines
         delimiter = self._delimiter or sniffed_delimiter(lines.ahead())
@@ -151,7 +151,7 @@ class DelimitedRows:
             )
         before = row[:opened]
         return StudioError(
-            "{path}, line {line}, byte {byte}: the quote that opens here is not closed as it should be ({reason})",
+            "{path}, line {line}, byte {byte}: the quote that opens here is not closed correctly ({reason})",
             QUOTE_ADVICE,
             path=self._text.name,
             line=line + before.count("\n"),
@@ -161,7 +161,7 @@ class DelimitedRows:
 
 
 def sniffed_delimiter(lines: Sequence[str]) -> str:
-    """Return which delimiter cuts the most of some lines into as many cells as the first one, a comma if none does.
+    """Return the delimiter that splits the most lines into as many cells as the first line; a comma if none does.
 
     >>> sniffed_delimiter(["id;text", "1;one, two", "2;three"])
     ';'
@@ -181,7 +181,7 @@ def sniffed_delimiter(lines: Sequence[str]) -> str:
 
 
 class _Line(NamedTuple):
-    """A line with its end, its number from 1, and the bytes of the file that it is between."""
+    """A line with its end, its number from 1, and the bytes of the file where it begins and ends."""
 
     text: str
     number: int
@@ -190,7 +190,7 @@ class _Line(NamedTuple):
 
 
 class _Lines:
-    """The lines of a file for csv's reader, with those of the row that it is at."""
+    """The lines of a file for csv's reader, with the lines of the current row."""
 
     def __init__(self, text: TextOnDisk | TextStream) -> None:
         self.encoding = "utf-8"
@@ -206,20 +206,20 @@ class _Lines:
         return [line.text for line in self._row]
 
     def begin_row(self) -> tuple[int, int]:
-        """Note that a row begins; return its line and byte."""
+        """Start a row; return its line and byte."""
         self._row = []
         if not self._ahead:
             self._ahead.extend(islice(self._coming, 1))
         return (self._ahead[0].number, self._ahead[0].byte) if self._ahead else (0, self.byte)
 
     def give_back_all_but_first(self) -> None:
-        """Let all lines of the row but the first come again."""
+        """Put back all lines of the row but the first."""
         self._ahead.extendleft(reversed(self._row[1:]))
         del self._row[1:]
         self.byte = self._row[0].end_byte
 
     def ahead(self) -> list[str]:
-        """Return the next lines, which will come yet."""
+        """Return the next lines without consuming them."""
         size = 0
         for line in islice(self._coming, _SNIFFED_LINES):
             self._ahead.append(line)
@@ -257,7 +257,7 @@ def _sizes(lines: Sequence[str], piece: TextPiece) -> Iterable[int]:
 
 
 def _open_quote(row: str, delimiter: str) -> int | None:
-    """Return where the quote opens that a row ends in, or that something else follows; None if all are closed."""
+    """Return where a quote opens that is not closed, or closed before the end of its cell; None if all are fine."""
     start = 0
     while start < len(row):
         if row[start] == '"':
@@ -283,7 +283,7 @@ class DelimitedTexts(RowSource):
     """The texts in one column of a csv or tsv file or stream.
 
     The first row names the columns, unless the column is given by a number that is not one of these names: then it is
-    the column of that number, from 1, and the first row is one like the others.
+    the column with that number, from 1, and the first row is an ordinary one.
     """
 
     def __init__(
@@ -294,7 +294,7 @@ class DelimitedTexts(RowSource):
         self._rows = DelimitedRows(text, "\t" if is_tsv else None, errors, takes_quotes_as_they_stand=is_tsv)
 
     def pieces(self) -> Iterator[TextPiece]:
-        """Yield the texts of the rows, each with a line end behind it, in pieces of bounded size."""
+        """Yield the texts of the rows, each followed by a line end, in pieces of bounded size."""
         rows = iter(self._rows)
         first = list(islice(rows, _FIRST_ROWS))
         index, has_header = self._found_column(first) if first else (0, False)
@@ -337,7 +337,7 @@ class DelimitedTexts(RowSource):
 
 
 def columns_with_text(rows: Sequence[Row]) -> list[str]:
-    """Return the names of the columns, which the first row holds, that are not all numbers in the others."""
+    """Return those names in the first row whose columns contain letters in the other rows."""
     header, others = rows[0].cells, rows[1:]
     return [
         name
@@ -347,7 +347,7 @@ def columns_with_text(rows: Sequence[Row]) -> list[str]:
 
 
 def _some(rows: Iterator[Row], index: int) -> Iterator[Row]:
-    """Yield some of the rows, with so much text in a column that it makes a piece."""
+    """Yield rows until their text in a column is enough for a piece."""
     characters = 0
     for row in rows:
         yield row

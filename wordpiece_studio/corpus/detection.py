@@ -1,7 +1,7 @@
 """What a file seems to be: its kind, compression and encoding, and which of its columns is the text.
 
-A bounded part of it is looked at, but of a table of words and their counts all. Nothing of this is acted on by
-itself: see `CorpusFile`, which says how a file is read. Not here: telling encodings apart (`encodings`).
+Only a bounded part of a file is examined, except that a table of words and their counts is read completely. Nothing
+acts on the result by itself: `CorpusFile` decides how a file is read. Not here: distinguishing encodings (`encodings`).
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ class FileDescription:
     Attributes
     ----------
     path, name
-        Where it is, and how it is shown.
+        Where it is, and its name as shown to the user.
     size
-        Its size in bytes, as it lies on the disk.
+        Its size on disk in bytes.
     kind
-        What the end of its name says, or text.
+        The kind that its suffix indicates, or text.
     compression
         How it is compressed; None if it is not.
     encoding, how
-        Its encoding, and how that is known; None where there is none that fits, and for parquet.
+        Its encoding, and how that is known; None if none fits, and for parquet.
     columns
-        The fields or columns to choose from; in csv and tsv all, elsewhere those that hold text.
+        The fields or columns to choose from; in csv and tsv all, elsewhere those that contain text.
     is_kind_guess
-        Whether the kind is not what the name says: all that is in it looks like words and their counts.
+        Whether the kind is not from the name: all of its content looks like words and their counts.
     column
-        The one that is probably the text; None if that cannot be determined.
+        The column that is probably the text; None if that cannot be determined.
     """
 
     path: str
@@ -63,7 +63,7 @@ class FileDescription:
 
     @property
     def file(self) -> CorpusFile:
-        """The file, to be read as it is described."""
+        """The file, to be read as described."""
         return CorpusFile(self.path, self.kind, self.column, self.encoding if self.how in ("guess", "valid") else None)
 
 
@@ -105,7 +105,7 @@ def _described(path: str | os.PathLike[str]) -> FileDescription:
 
 
 def _columns_of(kind: FileKind, head: bytes, guess: EncodingGuess | None) -> tuple[tuple[str, ...], str | None]:
-    """Return the names of the columns, and which of them probably is the text."""
+    """Return the names of the columns, and which of them is probably the text."""
     from wordpiece_studio.corpus.rows import proposed_column
 
     encoding = guess.name if guess and guess.how != "byte order mark" else None

@@ -1,7 +1,7 @@
-"""Text encodings: their names, the marks that files begin with, and which one bytes are in that no mark tells.
+"""Text encodings: their names, byte order marks, and recognizing the encoding of bytes without a mark.
 
-UTF-8 and UTF-16 are found out strictly, others by what they look like; a guess is never acted on unless the user asks
-for it. Not here: decoding (`decoding`), and which bytes of a file are looked at (`files`).
+UTF-8 and UTF-16 are determined strictly, others by what they look like; a guess is never acted on unless the user asks
+for it. Not here: decoding (`decoding`), and which bytes of a file are examined (`files`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 from wordpiece_studio.errors import StudioError
 
 DETECT = "detect"
-"""In place of an encoding: whatever the bytes look like."""
+"""Stands for whatever encoding the bytes look like."""
 
 # The longer marks first: UTF-32's begins with UTF-16's.
 _BYTE_ORDER_MARKS = (
@@ -26,7 +26,7 @@ _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-# Python's codecs for other things than text files, and one that cannot be cut at line ends.
+# Python's codecs for things other than text files, and one that cannot be cut at line ends.
 _NO_TEXT_FILE_ENCODINGS = ("idna", "punycode", "raw-unicode-escape", "unicode-escape", "utf-7")
 
 
@@ -36,24 +36,24 @@ def known_encoding(name: str) -> str:
     Raises
     ------
     StudioError
-        If there is none of that name, or text files are never in it.
+        If there is none of that name, or it is not used for text files.
     """
     if name == DETECT:
         return name
     try:
         known = codecs.lookup(name).name
-        line_end = "\n".encode(known)  # which a codec from bytes to bytes refuses
+        line_end = "\n".encode(known)  # which a bytes-to-bytes codec refuses
         if line_end.endswith((b"\n", b"\n\0", b"\n\0\0\0")) and known not in _NO_TEXT_FILE_ENCODINGS:
             return "utf-8" if known == "utf-8-sig" else known
     except (LookupError, ValueError):
         pass
     raise StudioError(
-        'There is no text encoding called "{name}"', "Usual ones are utf-8, utf-16, cp1252 and gb18030.", name=name
+        'There is no text encoding called "{name}"', "Common ones are utf-8, utf-16, cp1252 and gb18030.", name=name
     )
 
 
 def marked_encoding(head: bytes) -> tuple[str, int] | None:
-    """Return the encoding that a byte order mark tells, and the length of the mark; None if there is none."""
+    """Return the encoding that a byte order mark indicates, and the length of the mark; None if there is none."""
     return next(((encoding, len(mark)) for mark, encoding in _BYTE_ORDER_MARKS if head.startswith(mark)), None)
 
 
@@ -65,16 +65,16 @@ if TYPE_CHECKING:
     How = Literal["byte order mark", "valid", "guess", "mixed"]
 
 _SAMPLE_BYTES = 64 << 10
-"""As many of the telling bytes are looked at."""
+"""How many bytes of non-ASCII words are examined."""
 
-# What text files outside Unicode are in; charset_normalizer knows many more, and would take one for the other.
+# Encodings of text files outside Unicode; charset_normalizer knows many more, and would confuse them.
 _CANDIDATES = (
     "cp1252", "cp1251", "koi8_r", "cp932", "euc_jp", "cp949", "gb18030", "cp950", "big5hkscs", "cp1250", "cp1253",
     "cp1254", "cp1255", "cp1256", "cp1258", "cp874", "iso8859_2",
 )  # fmt: skip
-# Their texts are nearly the same letters: cp1252 is by far the most frequent, unless another fits clearly better.
+# They share most letters: cp1252, by far the most frequent, is chosen unless another fits clearly better.
 _LIKE_CP1252 = {"cp1250", "cp1254", "cp1258", "iso8859_2"}
-# No second or later byte of a character is below this in any candidate, so here words can be cut apart.
+# In no candidate is a second or later byte of a character this low, so words can be split here.
 _BETWEEN_WORDS = re.compile(rb"[\x00-\x2f]+")
 _CONTROLS = re.compile(rb"[\x00-\x08\x0b\x0e-\x1f]")  # in no text
 _MOST_NOISE = 0.9
@@ -84,17 +84,17 @@ _LONGEST_CUT_CHARACTER = 3
 
 @dataclass(frozen=True, slots=True)
 class EncodingGuess:
-    """An encoding and how it is known.
+    """An encoding, and how it was determined.
 
     Attributes
     ----------
     name
-        Python's name of it.
+        Python's name for it.
     how
-        ``"byte order mark"``; ``"valid"``: all that was looked at is valid in it, as nothing else would be;
+        ``"byte order mark"``; ``"valid"``: everything examined is valid in it, as in hardly any other encoding;
         ``"guess"``: it looks like it; ``"mixed"``: in part, but some stretches are in another.
     telling
-        How many words were looked at that are not plain ASCII; from a few on a guess is worth something.
+        How many of the examined words are not plain ASCII; with a few of them a guess is worth something.
     """
 
     name: str
@@ -103,7 +103,7 @@ class EncodingGuess:
 
 
 def guessed_encoding(*samples: bytes) -> EncodingGuess | None:
-    """Return what encoding some stretches of a file are in, None if there is none that fits.
+    """Return the encoding of stretches of a file, or None if none fits.
 
     Each may begin and end in the middle of a character, at a multiple of four bytes from the file's beginning.
     """
@@ -123,7 +123,7 @@ def guessed_encoding(*samples: bytes) -> EncodingGuess | None:
 
 
 def _is_valid_utf_8(data: bytes) -> bool:
-    """Return whether `data` is text without NUL, but for a character that is cut at its beginning or end."""
+    """Return whether `data` is UTF-8 without NUL, apart from a character cut at its beginning or end."""
     if b"\0" in data:
         return False
     start = 0
@@ -138,11 +138,11 @@ def _is_valid_utf_8(data: bytes) -> bool:
 
 
 def _utf_16(sample: bytes) -> str | None:
-    """Return which UTF-16 a sample without a mark is in; None if it is in neither."""
+    """Return which byte order of UTF-16 a sample without a mark is in; None if it is in neither."""
     if b"\0" not in sample:
         return None
     sample = sample[: len(sample) & ~1]
-    # Read in the wrong order, line ends and blanks are what hardly any text holds.
+    # In the wrong byte order, line ends and blanks are characters that hardly any text contains.
     blanks = {"utf-16-le": 0, "utf-16-be": 0}
     for blank in "\n ":
         for encoding in blanks:
@@ -150,7 +150,7 @@ def _utf_16(sample: bytes) -> str | None:
     encoding = max(blanks, key=blanks.__getitem__)
     if blanks[encoding] <= 4 * min(blanks.values()):
         return None
-    for start, end in ((0, 0), (2, 0), (0, 2), (2, 2)):  # where a pair of surrogates was cut
+    for start, end in ((0, 0), (2, 0), (0, 2), (2, 2)):  # a pair of surrogates may be cut
         try:
             text = sample[start : len(sample) - end].decode(encoding)
         except UnicodeDecodeError:
@@ -166,7 +166,7 @@ def _count_aligned(data: bytes, pair: bytes) -> int:
 
 
 def _best_match(words: Sequence[bytes]) -> str | None:
-    """Return the candidate that words look most like."""
+    """Return the candidate that the words look most like."""
     from charset_normalizer import from_bytes
 
     sizes = accumulate(map(len, words))
@@ -175,7 +175,7 @@ def _best_match(words: Sequence[bytes]) -> str | None:
     )
     best = _preferred(from_bytes(data, steps=32, chunk_size=512, threshold=_MOST_NOISE, cp_isolation=list(_CANDIDATES)))
     if best is not None:
-        # Both hold more than big5 does; most texts are in the first one.
+        # Both contain more than big5 does; most texts are in the first.
         return "cp950" if best.encoding == "big5hkscs" and _is_in("cp950", data) else best.encoding
     # Too few words to tell by: a curly quote or an accent here and there.
     return "cp1252" if _is_in("cp1252", data) else None

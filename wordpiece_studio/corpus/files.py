@@ -1,6 +1,6 @@
-"""Files, on a disk or behind a URL, and streams to be read once: which may be read, and the plain text in them.
+"""Files, on disk or behind a URL, and streams to be read once: which may be read, and the plain text in them.
 
-Not here: how their bytes become text (`decoding`) or are decompressed (`compression`), and what becomes of the text.
+Not here: decoding (`decoding`), decompression (`compression`), and what happens to the text.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ NO_FILE_ADVICE = "Choose a file on a disk."
 
 
 class FileOnDisk:
-    """A regular file, or one behind a URL, and what it was when it was first looked at.
+    """A regular file, or one behind a URL, with its state when this was created.
 
     Attributes
     ----------
     path
         Where it is.
     name
-        What messages call it.
+        Its name in messages.
     bytes_read
-        How many of its bytes were read so far.
+        How many of its bytes have been read so far.
 
     Raises
     ------
@@ -57,13 +57,13 @@ class FileOnDisk:
 
     @property
     def size(self) -> int:
-        """The size in bytes, when it was first looked at."""
+        """The size in bytes when this was created."""
         if self._status is None:
             return self._remote.size if self._remote else 0
         return self._status.st_size
 
     def has_changed(self) -> bool:
-        """Return whether the file is no longer what it was when it was first looked at."""
+        """Return whether the file has changed since this was created."""
         if self._status is None:
             return self._remote is not None and self._remote.has_changed()
         try:
@@ -84,11 +84,11 @@ class TextOnDisk(FileOnDisk):
         Its encoding, or None for UTF-8 or what its byte order mark says, or ``"detect"``.
     errors
         What to do about bytes that cannot be decoded and about NUL characters: ``"strict"`` raises,
-        ``"replace"`` puts U+FFFD in their place, ``"skip-line"`` leaves the line out.
+        ``"replace"`` replaces them by U+FFFD, ``"skip-line"`` leaves the line out.
     splits_at_blanks
-        Whether a piece may end at a blank too, when there is no line end for long.
+        Whether a piece may end at a blank instead, if there is no line end for a long stretch.
     decompresses
-        Whether the text is what a compressed file holds; otherwise its bytes are taken as they are.
+        Whether a compressed file is decompressed; otherwise its bytes are taken unchanged.
 
     Raises
     ------
@@ -140,7 +140,7 @@ class TextOnDisk(FileOnDisk):
             raise unreadable(self.path, error) from error
 
     def _reader_of(self, file: BinaryIO) -> Callable[[int], bytes]:
-        """Return what reads the text's bytes, and counts those of the file."""
+        """Return a function that reads the text's bytes and counts those of the file."""
 
         def read(size: int) -> bytes:
             data = file.read(size)
@@ -159,7 +159,7 @@ class TextOnDisk(FileOnDisk):
 class _FileAsItWas(io.FileIO):
     """A file that ends where it ended when it was opened: one that grows for ever would never end.
 
-    Some that the system makes up as they are read say that they are empty; these are read to their end.
+    Some files that the system generates as they are read have a reported size of 0; these are read to their end.
     """
 
     def __init__(self, path: str) -> None:
@@ -180,7 +180,7 @@ class _FileAsItWas(io.FileIO):
 
 
 def open_binary(path: str | os.PathLike[str]) -> BinaryIO:
-    """Return the bytes of a file, on a disk or behind a URL; what is added to it from now on is not read.
+    """Return the bytes of a file, on disk or behind a URL; what is appended to it from now on is not read.
 
     Raises
     ------
@@ -192,7 +192,7 @@ def open_binary(path: str | os.PathLike[str]) -> BinaryIO:
 
 
 def bytes_around(path: str | os.PathLike[str], byte: int) -> bytes:
-    """Return what stands around a byte of a file, from a multiple of four bytes on; nothing if it cannot be read."""
+    """Return the bytes around a byte of a file, from a multiple of four on; nothing if it cannot be read."""
     try:
         with open_binary(path) as file:
             file.seek(max(0, byte - AROUND_BYTES // 2) & ~3)
@@ -202,12 +202,12 @@ def bytes_around(path: str | os.PathLike[str], byte: int) -> bytes:
 
 
 def regular_file_status(path: str | os.PathLike[str]) -> os.stat_result:
-    """Return size, times and so on of a regular file, without opening it.
+    """Return the status (size, times and so on) of a regular file, without opening it.
 
     Raises
     ------
     StudioError
-        If there is none, or it is a folder, a pipe or a device.
+        If there is no such file, or it is a folder, a pipe or a device.
     """
     try:
         status = os.stat(path)
@@ -221,7 +221,7 @@ def regular_file_status(path: str | os.PathLike[str]) -> os.stat_result:
 
 
 def unreadable(path: str | os.PathLike[str], error: Exception) -> StudioError:
-    """Return what to tell the user about a file that cannot be read."""
+    """Return the error for a file that cannot be read."""
     if isinstance(error, FileNotFoundError):
         return StudioError("{path} does not exist", "Check the name.", path=display_name(path))
     reason = (isinstance(error, OSError) and error.strerror) or str(error)
@@ -232,7 +232,7 @@ _HEAD_BYTES, _PART_BYTES, _PARTS = 256 << 10, 64 << 10, 4
 
 
 def found_encoding(path: str | os.PathLike[str]) -> str | None:
-    """Return what encoding a file seems to be in; None for UTF-8, or if there is none that fits.
+    """Return the encoding that a file seems to be in; None for UTF-8, or if none fits.
 
     Raises
     ------
@@ -245,7 +245,7 @@ def found_encoding(path: str | os.PathLike[str]) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class FileSample:
-    """Parts of a file's content, each from a multiple of four bytes on, the first from its beginning."""
+    """Parts of a file's content, each starting at a multiple of four bytes, the first at the beginning."""
 
     compression: Compression | None
     parts: tuple[bytes, ...]
@@ -270,16 +270,16 @@ def sample_of(file: FileOnDisk) -> FileSample:
 
 
 def encoding_of(sample: FileSample) -> EncodingGuess | None:
-    """Return what encoding a file seems to be in by its mark or its look; None if none fits."""
+    """Return the encoding that a file seems to be in, from its mark or its bytes; None if none fits."""
     marked = marked_encoding(sample.parts[0])
     return EncodingGuess(marked[0], "byte order mark") if marked else guessed_encoding(*sample.parts)
 
 
 class TextStream:
-    """A stream of text to be read once; without a name of its encoding, what a byte order mark says, or UTF-8.
+    """A stream of text to be read once; its encoding is the given one, else what a byte order mark says, or UTF-8.
 
-    If it is compressed, the text is what it holds.
-    The parameters are those of `TextOnDisk`, but for `name`, which is what messages call it.
+    A compressed stream is decompressed.
+    The parameters are those of `TextOnDisk`, except for `name`, which is the stream's name in messages.
 
     Raises
     ------
@@ -307,15 +307,15 @@ class TextStream:
         self._splits_at_blanks = splits_at_blanks
 
     def pieces(self, piece_bytes: int = PIECE_BYTES, *, by_line: bool = False) -> Iterator[TextPiece]:
-        """Yield the text in pieces of about `piece_bytes`; with `by_line` line by line as they come, unless in UTF-16.
+        """Yield the text in pieces of about `piece_bytes`, or with `by_line` line by line as they come, unless UTF-16.
 
         Raises
         ------
         StudioError
             With ``errors="strict"``, if something cannot be decoded; the message says where.
         """
-        head = self._read_line(piece_bytes)  # no more than one line: someone may be typing
-        # In UTF-16 and UTF-32 the byte LF is a part of other characters too.
+        head = self._read_line(piece_bytes)  # no more than one line: a user may be typing
+        # In UTF-16 and UTF-32 the byte LF is also part of other characters.
         is_wide = b"\0" in head or head.startswith((b"\xff\xfe", b"\xfe\xff"))
         read = self._read_line if by_line and not is_wide else self._read
         compression = compression_of(head)
@@ -323,7 +323,7 @@ class TextStream:
             self._head = head
             read = DecompressedStream(self._read, compression, self.name).read
             head = read(piece_bytes)
-        elif self._given_encoding == DETECT:  # one line tells little
+        elif self._given_encoding == DETECT:  # one line is too little to detect it
             head += self._read(piece_bytes)
         yield from decoded_pieces(
             read,
@@ -336,7 +336,7 @@ class TextStream:
         )
 
     def has_changed(self) -> bool:
-        """Return False: what was read is all there was."""
+        """Return False: a stream cannot be read again."""
         return False
 
     def _read_line(self, size: int) -> bytes:
@@ -345,7 +345,7 @@ class TextStream:
         return line
 
     def _read(self, size: int) -> bytes:
-        """Read as `read` does, but so that Ctrl-C is seen between two portions that come."""
+        """Read like `read`, but so that Ctrl-C is noticed between the portions that arrive."""
         parts = [self._head] if self._head else []
         size -= len(self._head)
         self._head = b""
@@ -357,7 +357,7 @@ class TextStream:
 
 
 def decoded_lines(stream: BufferedIOBase, name: str) -> Iterator[str]:
-    """Yield the lines of a stream, as they come, without their line ends; `name` is for messages.
+    """Yield the lines of a stream as they arrive, without their line ends; `name` is for messages.
 
     It is UTF-8, or what a byte order mark says.
 

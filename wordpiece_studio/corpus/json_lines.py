@@ -1,7 +1,7 @@
-"""Text from jsonl: an object of JSON in every line, whose text is in one of its fields.
+"""Text from jsonl: a JSON object in every line, with the text in one of its fields.
 
-The other fields are not kept, so that memory depends on the texts only. Of a field that stands twice in an object the
-last one counts; NaN and Infinity are let pass, as many programs write them. Empty lines are no rows.
+The other fields are not kept, so that memory depends on the texts only. If a field occurs twice in an object, the last
+one counts; NaN and Infinity are accepted, because many programs write them. Empty lines are not rows.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.corpus.decoding import TextPiece
 
-# Python's objects for so many bytes take a few hundred megabytes, if they are all brackets.
+# Python's objects for this many bytes take a few hundred megabytes if all of them are brackets.
 _MOST_PARSED_BYTES = 16 << 20
-_FIRST_ROWS, _FIRST_BYTES = 20, 256 << 10  # which tell where the text is
+_FIRST_ROWS, _FIRST_BYTES = 20, 256 << 10  # which show where the text is
 _DEEPEST_FIELD = 3
-# What msgspec says of a row that is another than was asked for, and what we call the kinds that it names.
+# msgspec's messages about a row of the wrong type, and our words for the types that it names.
 _WRONG_KIND = re.compile(r"Expected `(str|object)`, got `(\w+)`(?: - at `\$\.(.+)`)?")
 _MISSING = re.compile(r"Object missing required field `(.+?)`(?: - at `\$\.(.+)`)?")
 _KINDS = {
@@ -45,7 +45,7 @@ class JsonLines(RowSource):
     """The texts in one field of the objects in a jsonl file or stream."""
 
     def pieces(self) -> Iterator[TextPiece]:
-        """Yield the texts of the rows, each with a line end behind it, in pieces of bounded size."""
+        """Yield the texts of the rows, each followed by a line end, in pieces of bounded size."""
         pieces = self._text.pieces()
         first, rows = self._first(pieces)
         decoder = self._decoder_for(rows)
@@ -55,7 +55,7 @@ class JsonLines(RowSource):
             yield self._rows_of(piece, lines, decoder or _TextDecoder(()))
 
     def _first(self, pieces: Iterator[TextPiece]) -> tuple[list[TextPiece], list[dict[str, Any]]]:
-        """Return the first pieces and the first objects, which are the same however the text is divided."""
+        """Return the first pieces, and the first objects, which do not depend on how the text is divided."""
         read: list[TextPiece] = []
         rows: list[dict[str, Any]] = []
         size = 0
@@ -70,7 +70,7 @@ class JsonLines(RowSource):
         return read, rows
 
     def _decoder_for(self, rows: Sequence[dict[str, Any]]) -> _TextDecoder | None:
-        """Return what decodes rows; None if no row tells which field holds the text."""
+        """Return a decoder of rows; None if no row shows which field is the text."""
         column = self._column
         if column is None and rows:
             every = list(dict.fromkeys(name for row in rows for name in row))
@@ -86,7 +86,7 @@ class JsonLines(RowSource):
         starts = list(accumulate(_sizes(lines, piece.encoding), initial=piece.byte))
         try:
             collector.extend(decoder.texts(lines), range(piece.line, piece.line + len(lines)), starts[:-1])
-        except (msgspec.DecodeError, RecursionError):  # one by one, then
+        except (msgspec.DecodeError, RecursionError):  # then one by one
             for number, (line, byte) in enumerate(zip(lines, starts, strict=False), start=piece.line):
                 if not line.strip():
                     continue
@@ -94,11 +94,11 @@ class JsonLines(RowSource):
                     collector.add(decoder.text(line), number, byte)
                 except _FaultyRow as fault:
                     if self._errors != "skip-line":
-                        raise self._told(fault, number, byte, piece.encoding) from None
+                        raise self._error_of(fault, number, byte, piece.encoding) from None
                     collector.skipped += 1
         return collector.piece(piece.line, piece.byte, piece.end_byte)
 
-    def _told(self, fault: _FaultyRow, line: int, byte: int, encoding: str) -> StudioError:
+    def _error_of(self, fault: _FaultyRow, line: int, byte: int, encoding: str) -> StudioError:
         if fault.before is None:
             return StudioError(
                 "{path}, line {line}, byte {byte}: {reason}",
@@ -109,7 +109,7 @@ class JsonLines(RowSource):
                 reason=fault.reason,
             )
         return StudioError(
-            "{path}, line {line}, column {column}, byte {byte}: this is no JSON ({reason})",
+            "{path}, line {line}, column {column}, byte {byte}: this is not JSON ({reason})",
             SKIP_ADVICE,
             path=self.name,
             line=line,
@@ -120,7 +120,7 @@ class JsonLines(RowSource):
 
 
 class _FaultyRow(Exception):
-    """A row without a text; `before` is what stands before the place where it stops being JSON."""
+    """A row without a text; `before` is the part before the place where it stops being JSON."""
 
     def __init__(self, reason: str, before: str | None = None) -> None:
         super().__init__(reason)
@@ -129,7 +129,7 @@ class _FaultyRow(Exception):
 
 
 class _TextDecoder:
-    """Decodes the text in one field of a row; `path` leads to it through the objects that it is in."""
+    """Decodes the text in one field of a row; `path` leads to it through the enclosing objects."""
 
     def __init__(self, path: tuple[str, ...]) -> None:
         self._path = path
@@ -138,11 +138,11 @@ class _TextDecoder:
             for name in reversed(path):
                 kind = msgspec.defstruct("Row", [("value", kind)], rename={"value": name})
             self._decode = msgspec.json.Decoder(kind).decode
-        except ValueError:  # a name that has to be escaped
-            self._decode = msgspec.json.Decoder(type(None)).decode  # which no row is
+        except ValueError:  # a name that must be escaped
+            self._decode = msgspec.json.Decoder(type(None)).decode  # which fails for every row
 
     def texts(self, lines: Iterable[bytes]) -> list[str]:
-        """Return the texts of rows that have no fault at all; raises msgspec's errors for others."""
+        """Return the texts of faultless rows; raises msgspec's errors for others."""
         values = list(map(self._decode, lines))
         for _ in self._path:
             values = [value.value for value in values]
@@ -172,10 +172,10 @@ class _TextDecoder:
 
 
 def parsed(line: bytes) -> Any:
-    """Return what a line of JSON holds, the numbers aside."""
+    """Return the content of a line of JSON, except for exact numbers."""
     text = line.decode()
     try:
-        # Whole numbers of more than 4300 digits would be refused.
+        # Integers of more than 4300 digits would be rejected.
         return json.loads(text, parse_int=len)
     except json.JSONDecodeError as error:
         raise _FaultyRow(error.msg, text[: error.pos]) from None
@@ -184,12 +184,12 @@ def parsed(line: bytes) -> Any:
 
 
 def first_objects(lines: Iterable[bytes], column: str | None = None) -> list[dict[str, Any]]:
-    """Return the objects in the first lines that hold any; of very long ones `column` and the usual fields alone."""
+    """Return the objects in the first lines that contain one; of very long ones only `column` and the usual fields."""
     return list(islice(_objects(lines, column), _FIRST_ROWS))
 
 
 def fields_with_text(rows: Iterable[dict[str, Any]]) -> list[str]:
-    """Return the names of the fields that hold a text in any of some rows; ``"meta.text"`` is one within another."""
+    """Return the names of the fields that are a text in any of the rows; ``"meta.text"`` is one within another."""
     return list({name: None for row in rows for name in _text_fields(row)})
 
 
@@ -212,7 +212,7 @@ def _objects(lines: Iterable[bytes], column: str | None) -> Iterator[dict[str, A
 
 
 def _fields_of_long(line: bytes, column: str | None) -> dict[str, str | None]:
-    """Return which of some fields an object has, and an empty text for those that hold a text."""
+    """Return which of `column` and the usual fields an object has, with an empty text for those that are texts."""
     names = [name for name in {*USUAL_COLUMNS, column} if name and name.isidentifier()]
     fields = [(name, msgspec.Raw, msgspec.Raw()) for name in names]
     row = msgspec.json.decode(line, type=msgspec.defstruct("Row", fields))
@@ -232,7 +232,7 @@ def _sizes(lines: Sequence[bytes], encoding: str) -> Iterator[int]:
 
 
 def _reason(message: str) -> str:
-    """Return in our words what msgspec says of a row that is too long to be looked at again.
+    """Return our wording of msgspec's message about a row that is too long to be parsed again.
 
     >>> _reason("Expected `str`, got `int` - at `$.text`")
     'the field "text" is a number, not a text'
@@ -243,7 +243,7 @@ def _reason(message: str) -> str:
     if missing := _MISSING.fullmatch(message):
         name, path = missing.groups()
         return f'{_called(path.split(".") if path else ())} has no field "{name}"'
-    return f"this is no JSON ({message})"
+    return f"this is not JSON ({message})"
 
 
 def _called(path: Sequence[str]) -> str:

@@ -1,6 +1,6 @@
-"""Which files a corpus is made of: files, folders and patterns become a list in an order that is always the same.
+"""Which files make up a corpus: files, folders and patterns become a list in a fixed order.
 
-A table of words and their counts is told by its rows: as a text, its counts would be dropped without a word.
+A table of words and their counts is recognized by its rows: read as text, its counts would be dropped silently.
 Not here: what else is in files (`detection`) and how they are read (`sources`).
 """
 
@@ -40,17 +40,17 @@ _ONE = (str, bytes, os.PathLike, CorpusFile)
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The files of a corpus in order, and what was decided about them that no one had said.
+    """The files of a corpus in order, and what was decided about them without being requested.
 
     Attributes
     ----------
     files
         The files.
     guessed_tables
-        The names of those that are read as words with their counts because they look like it.
+        The names of those that are read as words with their counts because they look like that.
     left_out_files, left_out_example
-        How many files in folders are not among them, because their names do not end as those of texts do; and the name
-        of the first. Hidden ones are not counted.
+        How many files in folders are not included because their suffixes are not those of texts, and the name of the
+        first. Hidden files are not counted.
     """
 
     files: tuple[CorpusFile, ...]
@@ -59,7 +59,7 @@ class Listing:
     left_out_example: str = ""
 
     def noted(self, statistics: CorpusStatistics) -> CorpusStatistics:
-        """Return what was read of the files together with what was decided about them."""
+        """Return the statistics of the files, with what was decided about them."""
         return replace(
             statistics,
             guessed_tables=self.guessed_tables,
@@ -77,20 +77,20 @@ def listing(
     errors: ErrorHandling = "strict",
     looks_inside: bool = True,
 ) -> Listing:
-    """Return the files that paths stand for, in order; a listing is returned as it is.
+    """Return the files that paths stand for, in order; a listing is returned unchanged.
 
     Parameters
     ----------
     paths
         Files, folders and patterns such as ``"texts/**/*.jsonl.gz"``; one or several.
-        Of a folder, every file with a usual ending is taken, those in folders below it too, in natural order
-        (``2.txt`` before ``10.txt``), but for hidden ones. Links to folders are followed, to each folder once.
-        A pattern stands for files only, with any ending.
-        What was listed already is not taken again from a folder or a pattern; what is named twice is read twice.
-        A `CorpusFile` stays as it is.
+        From a folder, every file with a usual suffix is taken, those in folders below it too, in natural order
+        (``2.txt`` before ``10.txt``), except for hidden ones. Links to folders are followed, to each folder once.
+        A pattern stands for files only, with any suffix.
+        Files already listed are not taken again from a folder or a pattern; a file named twice is read twice.
+        A `CorpusFile` is kept unchanged.
     kind
-        What is in all others; None for what the ending says, or text; without a column, csv, tsv and parquet that look
-        like tables of words and their counts are read as such.
+        The kind of all others; None for what the suffix says, or text; if no column is given, csv, tsv and parquet
+        files that look like tables of words and their counts are read as such.
     column, encoding, errors
         How all others are read, see `CorpusFile`.
     looks_inside
@@ -99,7 +99,7 @@ def listing(
     Raises
     ------
     StudioError
-        If there is no such file, or it is none that can be read, or a folder or a pattern yields none.
+        If there is no such file, or it is not one that can be read, or a folder or a pattern yields none.
     """
     if isinstance(paths, Listing):
         return paths
@@ -137,7 +137,7 @@ def listed_files(
     encoding: str | None = None,
     errors: ErrorHandling = "strict",
 ) -> list[CorpusFile]:
-    """Return the files that paths stand for, each of the kind that its name says; else as `listing` does."""
+    """Return the files that paths stand for as `listing` does, but each of the kind that its name indicates."""
     return list(listing(paths, kind=kind, column=column, encoding=encoding, errors=errors, looks_inside=False).files)
 
 
@@ -184,7 +184,7 @@ def _matching(pattern: str) -> list[str]:
 
 
 def _kind_of(entry: os.DirEntry[str]) -> tuple[bool, bool]:
-    """Return whether it is a folder, and whether it is a file; a link that leads nowhere or to itself is neither."""
+    """Return whether it is a folder, and whether it is a file; a broken or circular link is neither."""
     try:
         return entry.is_dir(), entry.is_file()
     except OSError:
@@ -192,7 +192,7 @@ def _kind_of(entry: os.DirEntry[str]) -> tuple[bool, bool]:
 
 
 def _walk(folder: str, seen: set[tuple[int, int]], left_out: list[str]) -> Iterator[str]:
-    """Yield the files of a folder and of those below it; those of other endings are added to `left_out`."""
+    """Yield the files of a folder and of those below it; files with other suffixes are added to `left_out`."""
     try:
         status = os.stat(folder)
         if (status.st_dev, status.st_ino) in seen:

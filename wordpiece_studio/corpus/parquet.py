@@ -1,8 +1,8 @@
 """Text from one column of a parquet file, read in small batches.
 
-A text that is repeated stands in the file once, so a small file may become large: how many rows are read at a time
-depends on the longest of these texts, and a file that holds a thousand times its size is refused, as with compressed
-ones. Needs pyarrow.
+A repeated text is stored once, so a small file may expand greatly: how many rows are read at a time depends on the
+longest of these texts, and a file that expands to a thousand times its size is rejected, like compressed ones. Needs
+pyarrow.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _LARGEST_FOOTER_PART = 64 << 20
 class ParquetTexts(FileOnDisk):
     """The texts in one column of a parquet file, to be read once.
 
-    Where other sources have lines and bytes, this one has the numbers of rows, from 1, and 0.
+    Instead of lines and bytes, as in other sources, its pieces have row numbers, from 1, and 0.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class ParquetTexts(FileOnDisk):
     column
         The column to read; None for the only one with text or one with a usual name.
     errors
-        ``"skip-line"`` leaves rows without a text out and counts them; otherwise they are errors.
+        ``"skip-line"`` leaves out rows without a text and counts them; otherwise they are errors.
 
     Raises
     ------
@@ -57,12 +57,12 @@ class ParquetTexts(FileOnDisk):
         self._characters_out = 0
 
     def pieces(self) -> Iterator[TextPiece]:
-        """Yield the texts of the rows, each with a line end behind it, in pieces of bounded size.
+        """Yield the texts of the rows, each followed by a line end, in pieces of bounded size.
 
         Raises
         ------
         StudioError
-            If the file is damaged or holds no such column, or a row has no text; the message says where.
+            If the file is damaged or has no such column, or a row has no text; the message says where.
         """
         self.bytes_read = 0
         for piece, row, rows in self._pieces_from(0):
@@ -71,7 +71,7 @@ class ParquetTexts(FileOnDisk):
         self.bytes_read = self.size
 
     def rows_from(self, first: int) -> Iterator[TextPiece]:
-        """Yield the texts as `pieces` does, from the row with the index `first` on."""
+        """Yield the texts like `pieces`, from the row with the index `first` on."""
         return (piece for piece, _, _ in self._pieces_from(first))
 
     def count_rows(self) -> int:
@@ -80,7 +80,7 @@ class ParquetTexts(FileOnDisk):
             return max(0, int(file.metadata.num_rows))
 
     def _pieces_from(self, first: int) -> Iterator[tuple[TextPiece, int, int]]:
-        """Yield pieces, each with the row that it ends before, and how many rows there are."""
+        """Yield pieces, each with the row before which it ends, and the total number of rows."""
         with opened_parquet(self.path) as file:
             column = _found_column(file.schema_arrow, self._column, self.name)
             metadata = file.metadata
@@ -98,28 +98,28 @@ class ParquetTexts(FileOnDisk):
                     row += len(texts)
 
     def _batches(self, file: Any, group: int, column: str) -> Iterator[Any]:
-        """Yield the column of a row group as arrow's arrays."""
+        """Yield the column of a row group as Arrow arrays."""
         arrow = load_pyarrow(self.name)
         import pyarrow
 
         try:
             batch_rows = self.batch_rows(file.metadata.row_group(group), column, group)
             for batch in file.iter_batches(batch_rows, row_groups=[group], columns=[column], use_threads=False):
-                texts = batch.column(column)  # a field of another column may be called so as well
+                texts = batch.column(column)  # a field of another column may have the same name
                 _check_indices(texts)
                 yield texts.cast(pyarrow.large_string()) if texts.type == pyarrow.string_view() else texts
         except (arrow.ArrowException, OSError, MemoryError, ValueError, IndexError, KeyError) as error:
             raise self._fault(group, column, error) from error
 
     def batch_rows(self, group: Any, column: str, number: int) -> int:
-        """Return how many rows of a row group, of which pyarrow's metadata are given, may be read at a time.
+        """Return how many rows of a row group may be read at a time, given pyarrow's metadata of the group.
 
         Raises
         ------
         StudioError
-            If it claims to hold a thousand times the file's size.
+            If it claims to contain more than a thousand times the file's size.
         """
-        # More is known of each column, but where that is damaged pyarrow ends the whole process.
+        # More is known about each column, but if that is damaged pyarrow crashes the whole process.
         size: int = group.total_byte_size
         rows: int = group.num_rows
         if size > LONGEST_STRETCH_BYTES and size > LARGEST_RATIO * self.size:
@@ -128,7 +128,7 @@ class ParquetTexts(FileOnDisk):
         return max(1, min(_MOST_BATCH_ROWS, _BATCH_BYTES // max(longest, 1)))
 
     def _longest_repeated(self, column: str, group: int) -> int:
-        """Return how many bytes the longest text has of those that stand in a row group once for several rows."""
+        """Return the length in bytes of the longest text that a row group stores once for several rows."""
         from pyarrow import compute
 
         with opened_parquet(self.path, column) as file:
@@ -137,7 +137,7 @@ class ParquetTexts(FileOnDisk):
             return compute.max(compute.binary_length(texts)).as_py() or 0 if len(texts) else 0
 
     def _slices(self, texts: Any, start: int) -> Iterator[tuple[int, int]]:
-        """Yield parts of an array from an index on, each with as much text as makes a piece: first index and length."""
+        """Yield (first index, length) of parts of an array from an index on, each with enough text for a piece."""
         import numpy as np
         from pyarrow import compute
 
@@ -154,7 +154,7 @@ class ParquetTexts(FileOnDisk):
             start, before = end, int(ends[end - 1])
 
     def _piece(self, texts: Any, row: int, group: int, column: str) -> TextPiece:
-        """Return rows from the one with the index `row` as a piece."""
+        """Return texts as a piece; `row` is the index of the first one's row."""
         collector = RowCollector(self.name, "utf-8", self._errors, has_lines=False)
         for number, value in enumerate(self._values(texts), start=row + 1):
             if isinstance(value, str):
@@ -172,7 +172,7 @@ class ParquetTexts(FileOnDisk):
                     path=self.name,
                     group=group,
                     row=number,
-                    found="no text" if value is None else "what is not UTF-8",
+                    found="no text" if value is None else "something that is not UTF-8",
                     column=printable(column),
                 )
         piece = collector.piece(row + 1, 0, 0)
@@ -182,7 +182,7 @@ class ParquetTexts(FileOnDisk):
         return piece
 
     def _values(self, texts: Any) -> list[str | bytes | None]:
-        """Return texts, bytes where they are not UTF-8, and None where there are none."""
+        """Return the texts, as bytes where they are not UTF-8, and None where there is no text."""
         import pyarrow
 
         if hasattr(texts, "dictionary"):
@@ -196,7 +196,7 @@ class ParquetTexts(FileOnDisk):
     def _fault(self, group: int, column: str, error: Exception) -> StudioError:
         return StudioError(
             '{path}: the column "{column}" of row group {group} cannot be read: {reason}',
-            "Get the file again; it is damaged or was not copied whole.",
+            "Get the file again; it is damaged or was not copied completely.",
             path=self.name,
             column=printable(column),
             group=group,
@@ -205,7 +205,7 @@ class ParquetTexts(FileOnDisk):
 
     def _bomb(self, column: str, group: int, size: int) -> StudioError:
         return StudioError(
-            '{path}: the column "{column}" is said to hold {n} MB in row group {group}, in a file of {size} KB, which '
+            '{path}: the column "{column}" is said to have {n} MB in row group {group}, in a file of {size} KB, which '
             "no text does",
             "Convert the file yourself if you trust it.",
             path=self.name,
@@ -237,12 +237,12 @@ def load_pyarrow(name: str) -> Any:
 
 
 def opened_parquet(path: str | os.PathLike[str], column: str | None = None) -> Any:
-    """Return pyarrow's reader of a file, a context manager; the texts of `column` come as places in a list of texts.
+    """Return pyarrow's reader of a file, a context manager; the texts of `column` are dictionary-encoded.
 
     Raises
     ------
     StudioError
-        If it is no parquet file or its footer is damaged.
+        If it is not a parquet file or its footer is damaged.
     """
     file = FileOnDisk(path)
     arrow = load_pyarrow(file.name)
@@ -260,19 +260,19 @@ def opened_parquet(path: str | os.PathLike[str], column: str | None = None) -> A
     except (arrow.ArrowException, OSError, MemoryError, ValueError, KeyError) as error:
         raise StudioError(
             "{path} cannot be read as a parquet file: {reason}",
-            "Get it again; it is damaged or was not copied whole.",
+            "Get it again; it is damaged or was not copied completely.",
             path=file.name,
             reason=reason_of(error),
         ) from error
 
 
 def text_columns(schema: Any) -> list[str]:
-    """Return the names of the columns that hold texts, one each."""
+    """Return the names of the columns with one text per row."""
     return [field.name for field in schema if _is_text(field.type)]
 
 
 def reason_of(error: Exception) -> str:
-    """Return the first line of what a library says, as it may be shown."""
+    """Return the first line of a library's message in printable form."""
     return printable((str(error).splitlines() or [type(error).__name__])[0][:200]).rstrip(".")
 
 
@@ -285,7 +285,7 @@ def _found_column(schema: Any, column: str | None, name: str) -> str:
         raise StudioError('{path} has more than one column "{column}"', path=name, column=printable(column))
     if not _is_text(schema.field(column).type):
         raise StudioError(
-            '{path}: the column "{column}" holds no texts but {type}',
+            '{path}: the column "{column}" contains {type}, not texts',
             "Columns with texts: {columns}.",
             path=name,
             column=printable(column),
@@ -296,7 +296,7 @@ def _found_column(schema: Any, column: str | None, name: str) -> str:
 
 
 def _check_indices(texts: Any) -> None:
-    """Raise IndexError if texts are places in a list that is shorter, as in a damaged file."""
+    """Raise IndexError if indices point outside their dictionary of texts, as in a damaged file."""
     from pyarrow import compute
 
     if hasattr(texts, "dictionary") and texts.null_count < len(texts):

@@ -1,4 +1,4 @@
-"""A part of a file's text to look at, from anywhere in it, in little time and memory.
+"""A part of a file's text to look at, from anywhere in it, using little time and memory.
 
 Faults are not errors here: undecodable bytes are shown as U+FFFD, faulty rows are left out.
 Not here: reading a file from start to end (`sources`).
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.corpus_file import CorpusFile
 
 SEARCHED_BYTES = 64 << 20
-"""As much is decompressed, or searched for line ends, at most."""
+"""The most that is decompressed, or searched for line ends."""
 
 _LONGEST_LINE_START = 256 << 10
 _BLOCK = 1 << 20
@@ -35,13 +35,13 @@ class Preview:
     Attributes
     ----------
     text
-        The text, about as much as was asked for; of a file of rows the texts of its rows.
+        The text, about as much as requested; for a file of rows, the texts of its rows.
     first_line
         The number of its first line in the file, from 1; None if that would take long to find out.
     start, end
         Where it begins and ends: bytes of the content, from 0, or rows of a parquet file.
     total
-        Where the content ends; of a compressed file that was not read to its end, an estimate.
+        Where the content ends; for a compressed file that was not read to its end, an estimate.
     """
 
     text: str
@@ -52,14 +52,14 @@ class Preview:
 
 
 def preview(file: CorpusFile, at: int = 0, size: int = 65536) -> Preview:
-    """Return the text of a file from the line on that holds the byte `at`; of a parquet file, from the row `at` on.
+    """Return the text of a file from the line that contains the byte `at`; of a parquet file, from the row `at`.
 
     Parameters
     ----------
     file
-        The file, and how it is read; its `errors` count for nothing.
+        The file, and how it is read; its `errors` are ignored.
     at
-        A byte of the content, from 0; past the end, the last line is shown. Of a compressed file only the first
+        A byte of the content, from 0; past the end, the last line is shown. In a compressed file only the first
         `SEARCHED_BYTES` can be shown.
     size
         About how many bytes to show.
@@ -95,7 +95,7 @@ def _preview_of(
 ) -> Preview:
     encoding, first = _encoding(content, file)
     line_end = "\n".encode(encoding)
-    if not is_whole:  # the last line was cut
+    if not is_whole:  # the last line is incomplete
         total = _line_start(content, line_end, first, total)
     start = _line_start(content, line_end, first, min(at, max(total - len(line_end), 0)))
     content.seek(start)
@@ -110,7 +110,7 @@ def _preview_of(
 
 
 def _texts_of_rows(text: str, header: str, file: CorpusFile) -> str:
-    """Return the texts of the rows that a stretch of a file holds; the stretch itself if they cannot be found."""
+    """Return the texts of the rows in a stretch of a file; the stretch itself if they cannot be found."""
     if header and file.kind in ("csv", "tsv") and not (file.column or "").isdecimal():
         text = f"{header}\n{text}"
     stream = io.BytesIO(text.replace("\0", "\ufffd").encode("utf-8", "replace"))
@@ -136,7 +136,7 @@ def _encoding(content: BinaryIO, file: CorpusFile) -> tuple[str, int]:
 
 
 def _line_start(content: BinaryIO, line_end: bytes, first: int, at: int) -> int:
-    """Return where the line begins that holds a byte; the nearest place for a line that is very long."""
+    """Return where the line that contains a byte begins; a nearby place if the line is very long."""
     width = len(line_end)
     at = max(first, at - (at - first) % width)
     lowest = max(first, at - _LONGEST_LINE_START)
@@ -151,7 +151,7 @@ def _line_start(content: BinaryIO, line_end: bytes, first: int, at: int) -> int:
 
 
 def _end_of_line(data: bytes, line_end: bytes, size: int) -> int:
-    """Return where the line ends that holds the byte before `size`; there itself for a line that is very long."""
+    """Return where the line that contains the byte before `size` ends; `size` itself if the line is very long."""
     width = len(line_end)
     size -= size % width
     position = data.find(line_end, max(size - width, 0))
@@ -161,7 +161,7 @@ def _end_of_line(data: bytes, line_end: bytes, size: int) -> int:
 
 
 def _line_number(content: BinaryIO, encoding: str, first: int, start: int) -> int | None:
-    """Return the number of the line that begins at a byte, from 1; None if that is far into the file."""
+    """Return the number, from 1, of the line that begins at a byte; None if that is far into the file."""
     if start > SEARCHED_BYTES:
         return None
     content.seek(first)

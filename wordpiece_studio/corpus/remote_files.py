@@ -1,7 +1,7 @@
 """Files that are not on a disk of this machine: URLs such as ``s3://bucket/text.jsonl``, read through fsspec.
 
-Importing this module does not load fsspec. Not here: files on a disk (`files`), and which files a pattern of those
-stands for (`listing`).
+Importing this module does not load fsspec. Not here: files on disk (`files`), and which of them a pattern matches
+(`listing`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _BUFFER_BYTES = 1 << 20
 
 
 def is_url(path: str) -> bool:
-    """Tell whether a path is a URL; a drive of Windows is none.
+    """Return whether a path is a URL; a Windows drive is not.
 
     >>> is_url("s3://bucket/a.txt"), is_url("C:/a.txt"), is_url("a.txt")
     (True, False, False)
@@ -32,7 +32,7 @@ def is_url(path: str) -> bool:
 
 
 class RemoteFile:
-    """A file behind a URL, and what it was when it was first looked at.
+    """A file behind a URL, with its state when this was created.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class RemoteFile:
     Raises
     ------
     StudioError
-        If there is no such file, or what reads such URLs is not installed.
+        If there is no such file, or the package that reads such URLs is not installed.
     """
 
     def __init__(self, url: str) -> None:
@@ -51,23 +51,23 @@ class RemoteFile:
         self.size = int(self._info.get("size") or 0)
 
     def has_changed(self) -> bool:
-        """Return whether the file is no longer what it was."""
+        """Return whether the file has changed since this was created."""
         try:
             system, path = _system_of(self._url)
             system.invalidate_cache()
             now = system.info(path)
-        except Exception:  # each kind of file system has exceptions of its own
+        except Exception:  # each kind of file system has its own exceptions
             return True
         return _version(now) != _version(self._info)
 
 
 def open_url(url: str) -> BinaryIO:
-    """Return the bytes of a file, to be read from any place.
+    """Return the bytes of a file, readable from any position.
 
     Raises
     ------
     OSError
-        If it cannot be opened; reading from what is returned raises nothing else either.
+        If it cannot be opened; reading from the result raises nothing else either.
     """
 
     def opened() -> Any:
@@ -80,12 +80,12 @@ def open_url(url: str) -> BinaryIO:
 def listed_urls(url: str, left_out: list[str]) -> list[str]:
     """Return the files that a URL stands for: itself, or those of a folder or a pattern, in a fixed order.
 
-    To `left_out` are added those of a folder whose names do not end as those of texts do.
+    Files of a folder whose suffixes are not those of texts are added to `left_out`.
 
     Raises
     ------
     StudioError
-        If there is none.
+        If there are none.
     """
     listed: list[str] = _attempt(url, lambda: _listed(url, left_out))
     return listed
@@ -147,7 +147,7 @@ def _version(info: dict[str, Any]) -> list[str]:
 
 
 class _RawFile(io.RawIOBase):
-    """A file of fsspec, of whose many exceptions each becomes an `OSError`."""
+    """A file of fsspec, whose many exceptions all become `OSError`."""
 
     def __init__(self, file: Any) -> None:
         self._file = file
@@ -185,7 +185,7 @@ def _as_os_error(call: Callable[[], Any]) -> Any:
 
 
 def _attempt(url: str, call: Callable[[], Any]) -> Any:
-    """Return what a call returns, or raise in its place what the user is shown."""
+    """Return the result of a call, or raise the error that the user is shown instead."""
     shown = printable(url)
     try:
         return call()
@@ -196,10 +196,10 @@ def _attempt(url: str, call: Callable[[], Any]) -> Any:
     except ImportError as error:
         raise StudioError(
             "{path} cannot be read: {reason}",
-            "Install it beside the Studio, and what reads URLs at all with: pip install fsspec",
+            "Install the missing package; URLs always need fsspec: pip install fsspec",
             path=shown,
             reason=printable(str(error)).rstrip("."),
         ) from error
-    except Exception as error:  # each kind of file system has exceptions of its own
+    except Exception as error:  # each kind of file system has its own exceptions
         reason = printable(str(error)) or type(error).__name__
         raise StudioError("{path} cannot be read: {reason}", path=shown, reason=reason) from error

@@ -1,6 +1,6 @@
-"""The texts of rows as pieces of text: what readers of jsonl, csv and parquet have in common.
+"""The texts of rows as pieces of text: what the readers of jsonl, csv and parquet have in common.
 
-Each row is one text or, if it holds line breaks, several lines; no word reaches from one row into the next.
+Each row is one text or, if it contains line breaks, several lines; no word extends from one row into the next.
 Not here: finding the rows (`json_lines`, `delimited`, `parquet`).
 """
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     ColumnKind = Literal["field", "column"]
 
 NAME_COLUMN_ADVICE = "Name the one to read."
-SKIP_ADVICE = "Mend it, or ask for such lines to be skipped."
+SKIP_ADVICE = "Correct it, or ask for such lines to be skipped."
 CHARACTERS_ADVICE = "Ask for such characters to be replaced or such lines to be skipped."
 
 USUAL_COLUMNS = ("text", "content", "contents", "body", "sentence", "document", "article", "raw_content")
@@ -33,7 +33,7 @@ _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 
 
 class RowSource(ABC):
-    """The texts in one column of a text file or stream that holds a row in each line, or over some lines.
+    """The texts in one column of a text file or stream with a row in each line, or across several lines.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class RowSource(ABC):
     column
         The column to read; None for the only one with text or one with a usual name.
     errors
-        ``"skip-line"`` leaves faulty rows out and counts them; otherwise they are errors.
+        ``"skip-line"`` leaves out faulty rows and counts them; otherwise they are errors.
     """
 
     def __init__(self, text: TextOnDisk | TextStream, column: str | None, errors: ErrorHandling) -> None:
@@ -53,21 +53,21 @@ class RowSource(ABC):
 
     @property
     def size(self) -> int:
-        """The size in bytes, when it was first looked at; 0 for a stream."""
+        """The size in bytes when this was created; 0 for a stream."""
         return self._text.size
 
     @property
     def bytes_read(self) -> int:
-        """How many bytes were read so far, as they are on the disk."""
+        """How many bytes on disk have been read so far."""
         return self._text.bytes_read
 
     def has_changed(self) -> bool:
-        """Return whether the file is no longer what it was when it was first looked at."""
+        """Return whether the file has changed since this was created."""
         return self._text.has_changed()
 
     @abstractmethod
     def pieces(self) -> Iterator[TextPiece]:
-        """Yield the texts of the rows, each with a line end behind it, in pieces of bounded size.
+        """Yield the texts of the rows, each followed by a line end, in pieces of bounded size.
 
         Raises
         ------
@@ -77,16 +77,16 @@ class RowSource(ABC):
 
 
 class RowCollector:
-    """Makes one piece of the texts of some rows.
+    """Joins the texts of some rows into one piece.
 
     Parameters
     ----------
     name, encoding
         As in `TextPiece`.
     errors
-        What to do about a row with half a character or a NUL character in its text.
+        What to do about a row with a lone surrogate or a NUL character in its text.
     has_lines
-        Whether rows stand in lines and at bytes; else they only have numbers.
+        Whether rows have lines and bytes; otherwise they only have numbers.
     """
 
     def __init__(self, name: str, encoding: str, errors: ErrorHandling, *, has_lines: bool = True) -> None:
@@ -100,7 +100,7 @@ class RowCollector:
         self.replaced = self.skipped = 0
 
     def add(self, text: str, line: int, byte: int) -> None:
-        """Add the text of a row that begins in a line and at a byte of the file."""
+        """Add the text of a row that begins in the given line and at the given byte of the file."""
         self.texts.append(text)
         self.lines.append(line)
         self.bytes.append(byte)
@@ -112,12 +112,12 @@ class RowCollector:
         self.bytes += bytes_
 
     def piece(self, line: int, byte: int, end_byte: int) -> TextPiece:
-        """Return all that was added as a piece, which stands for the file from one byte up to another.
+        """Return all that was added as a piece, which represents the file from `byte` to `end_byte`.
 
         Raises
         ------
         StudioError
-            If a text holds what no text file may hold, unless that is to be replaced or skipped.
+            If a text contains a character that no text file may contain, unless that is to be replaced or skipped.
         """
         text = self._joined()
         try:
@@ -125,7 +125,7 @@ class RowCollector:
         except UnicodeEncodeError:
             data = b"\0"
         if b"\0" in data:
-            self._mend()
+            self._repair()
             text = self._joined()
             data = text.encode()
         starts = list(accumulate((len(text) + 1 for text in self.texts), initial=0))[:-1]
@@ -145,25 +145,25 @@ class RowCollector:
     def _joined(self) -> str:
         return "\n".join([*self.texts, ""])
 
-    def _mend(self) -> None:
+    def _repair(self) -> None:
         rows = list(zip(self.texts, self.lines, self.bytes, strict=True))
         self.texts, self.lines, self.bytes = [], [], []
         for text, line, byte in rows:
-            mended, faults = _NO_TEXT.subn("\ufffd", text)
+            repaired, faults = _NO_TEXT.subn("\ufffd", text)
             if faults and self._errors == "strict":
                 raise self._fault(text, line, byte)
             if faults and self._errors == "skip-line":
                 self.skipped += 1
             else:
                 self.replaced += faults
-                self.add(mended, line, byte)
+                self.add(repaired, line, byte)
 
     def _fault(self, text: str, line: int, byte: int) -> StudioError:
         bad = _NO_TEXT.findall(text)[0]
         return StudioError(
-            "{path}, line {line}, byte {byte}: the text holds {found}"
+            "{path}, line {line}, byte {byte}: the text contains {found}"
             if self._has_lines
-            else "{path}, row {line}: the text holds {found}",
+            else "{path}, row {line}: the text contains {found}",
             CHARACTERS_ADVICE,
             path=self._name,
             line=line,
@@ -173,9 +173,9 @@ class RowCollector:
 
 
 def chosen_column(columns: Sequence[str], name: str, kind: ColumnKind, every: Sequence[str] = ()) -> str:
-    """Return the column with text that is meant when none is named: the only one, or one with a usual name.
+    """Return the column with text to read when none is named: the only one, or one with a usual name.
 
-    `columns` are those that hold text, `every` all that there are, `name` is what messages call the file.
+    `columns` are those with text, `every` all of them, `name` is the file's name in messages.
 
     Raises
     ------
@@ -186,10 +186,10 @@ def chosen_column(columns: Sequence[str], name: str, kind: ColumnKind, every: Se
     if found is not None:
         return found
     if not columns:
-        advice = "There are: {columns}. Choose a file with text." if every else "Choose a file with text."
+        advice = "It has: {columns}. Choose a file with text." if every else "Choose a file with text."
         raise StudioError("{path} has no {kind} with text", advice, path=name, kind=kind, columns=listed_names(every))
     raise StudioError(
-        "{path} has more than one {kind} that may hold the text: {columns}",
+        "{path} has more than one {kind} that may be the text: {columns}",
         NAME_COLUMN_ADVICE,
         path=name,
         kind=kind,
@@ -198,16 +198,16 @@ def chosen_column(columns: Sequence[str], name: str, kind: ColumnKind, every: Se
 
 
 def proposed_column(columns: Sequence[str]) -> str | None:
-    """Return which of some columns with text is probably the text; None if that cannot be determined."""
+    """Return which of the columns with text is probably the text to read; None if that cannot be determined."""
     usual = {column.lower(): column for column in reversed(columns)}
     return next((usual[name] for name in USUAL_COLUMNS if name in usual), columns[0] if len(columns) == 1 else None)
 
 
 def no_column(column: str, columns: Sequence[str], name: str) -> StudioError:
-    """Return what to tell when there is no such column."""
+    """Return the error for a column that does not exist."""
     return StudioError(
         '{path} has no column "{column}"',
-        "There are: {columns}.",
+        "It has: {columns}.",
         path=name,
         column=printable(column),
         columns=listed_names(columns),
@@ -215,6 +215,6 @@ def no_column(column: str, columns: Sequence[str], name: str) -> StudioError:
 
 
 def listed_names(names: Sequence[str]) -> str:
-    """Return the names of columns as one string that can be shown, not too long."""
+    """Return the names of columns as one printable string of limited length."""
     shown = [printable(name[:60]) for name in names[:20]]
     return ", ".join(shown) + (", …" if len(names) > 20 else "") if names else "none"

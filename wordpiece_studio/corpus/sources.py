@@ -1,6 +1,6 @@
-"""The text of a file of any kind, to be read once in pieces: one way in for all that reads a corpus.
+"""The text of a file of any kind, to be read once in pieces: the one entry point for everything that reads a corpus.
 
-Not here: how each kind is read (`files`, `json_lines`, `delimited`, `parquet`), and what becomes of the text.
+Not here: how each kind is read (`files`, `json_lines`, `delimited`, `parquet`), and what happens to the text.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ class Source(Protocol):
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
         ...
 
     @property
     def size(self) -> int:
-        """Its size on the disk in bytes, when it was first looked at; 0 for a stream."""
+        """Its size on disk in bytes when this was created; 0 for a stream."""
         ...
 
     @property
     def bytes_read(self) -> int:
-        """How many of these bytes were read so far."""
+        """How many of these bytes have been read so far."""
         ...
 
     def pieces(self) -> Iterator[TextPiece]:
@@ -51,19 +51,19 @@ class Source(Protocol):
         ...
 
     def has_changed(self) -> bool:
-        """Return whether the source is no longer what it was when it was first looked at."""
+        """Return whether the source has changed since this was created."""
         ...
 
 
 def opened(file: CorpusFile, *, splits_at_blanks: bool = False) -> Source:
-    """Return what reads a file; it is opened when its text is asked for.
+    """Return a reader of a file, which is opened when its text is requested.
 
     Parameters
     ----------
     file
         The file, and how it is read.
     splits_at_blanks
-        Whether a piece may end at a blank too, when there is no line end for long.
+        Whether a piece may end at a blank instead, if there is no line end for a long stretch.
 
     Raises
     ------
@@ -77,7 +77,7 @@ def opened(file: CorpusFile, *, splits_at_blanks: bool = False) -> Source:
     if file.kind == "word-counts":
         raise StudioError(
             "{path} is a table of words and their counts, not a text",
-            "Only counting and training take it. If it is none, say of what kind it is.",
+            "Only counting and training accept it. If it is not one, specify its kind.",
             path=display_name(file.path),
         )
     text = TextOnDisk(
@@ -100,16 +100,16 @@ def opened_stream(
     errors: ErrorHandling = "strict",
     splits_at_blanks: bool = False,
 ) -> TextStream | RowSource:
-    """Return what reads a stream of bytes, such as standard input, as `opened` does a file.
+    """Return a reader of a stream of bytes, such as standard input, as `opened` does for a file.
 
     Raises
     ------
     StudioError
-        If there is no such encoding or error handling, or what is in it can only be read from a file.
+        If there is no such encoding or error handling, or such content can only be read from a file.
     """
     if kind in ("parquet", "word-counts"):
         raise StudioError(
-            "A file of the kind {kind} cannot be read from {name}", "Name it.", kind=kind, name=name
+            "A file of the kind {kind} cannot be read from {name}", "Give its name.", kind=kind, name=name
         )  # fmt: skip
     splits = splits_at_blanks and kind == "text"
     text = TextStream(stream, name, encoding=encoding, errors=errors, splits_at_blanks=splits)
@@ -117,7 +117,7 @@ def opened_stream(
 
 
 def _texts_in(text: Text, kind: FileKind, column: str | None, errors: ErrorHandling) -> Text | RowSource:
-    """Return what reads the texts in a file or stream of some kind."""
+    """Return a reader of the texts in a file or stream of the given kind."""
     if kind == "jsonl":
         from wordpiece_studio.corpus.json_lines import JsonLines
 

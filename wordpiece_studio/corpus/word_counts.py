@@ -1,6 +1,6 @@
-"""Tables of words and their counts: tab-separated lines ``word<TAB>count``, csv, or parquet, by the file's ending.
+"""Tables of words and their counts: tab-separated lines ``word<TAB>count``, csv, or parquet, by the file's suffix.
 
-The words are taken as they are and written as they are, in their order: what could not be read back is not written.
+The words are read and written unchanged, in their order: a word that could not be read back is not written.
 Not here: counting (`corpus.counting`).
 """
 
@@ -43,21 +43,21 @@ def read_word_counts(
     normalizer: str | Normalizer | None = "bert-cased",
     pre_tokenizer: str | PreTokenizer = "bert",
 ) -> WordCounts:
-    """Return the words and counts that tables hold, in order of first appearance; a word that comes again adds up.
+    """Return the words and counts in tables, in order of first appearance; the counts of repeated words add up.
 
     Parameters
     ----------
     paths
-        The tables, as `listed_files` takes them; they may be compressed. A first line that names the columns is
-        passed over; in a table of more than two columns these must be called ``word`` and ``count``.
+        The tables, as for `listed_files`; they may be compressed. A first line that names the columns is skipped; in a
+        table of more than two columns these must be called ``word`` and ``count``.
     normalizer, pre_tokenizer
-        Kept for the tokenizer to come; the words are taken as they are.
+        Kept for the tokenizer to come; the words are taken unchanged.
 
     Raises
     ------
     StudioError
-        If a `CorpusFile` among them is a text, a table cannot be read, a word is empty, or a count is no whole number
-        from 1 to 2**63 - 1; the message names the file and the line or row.
+        If a `CorpusFile` among them is a text, a table cannot be read, a word is empty, or a count is not a whole
+        number from 1 to 2**63 - 1; the message names the file and the line or row.
     """
     total: dict[str, int] = {}
     files: list[FileStatistics] = []
@@ -101,11 +101,11 @@ def read_word_counts(
 def write_word_counts(
     path: str | os.PathLike[str], counts: WordCounts, *, together: WrittenTogether | None = None
 ) -> None:
-    r"""Write words and their counts, in their order: csv and parquet where the name ends so, else lines with a tab.
+    r"""Write words and their counts, in their order: csv or parquet if the suffix says so, else lines with a tab.
 
-    Parquet and csv begin with the names of the columns, ``word`` and ``count``; csv is quoted as RFC 4180 says. In a
-    csv with words that a spreadsheet would obey, such as ``=A1``, the first column is called ``guarded_word``, and
-    these words have an apostrophe before them, see `count_tables`; `read_word_counts` takes it away.
+    Parquet and csv begin with the names of the columns, ``word`` and ``count``; csv is quoted as in RFC 4180. In a
+    csv with words that a spreadsheet would take for formulas, such as ``=A1``, the first column is called
+    ``guarded_word``, and these words are preceded by an apostrophe, see `count_tables`; `read_word_counts` removes it.
 
     Parameters
     ----------
@@ -115,8 +115,8 @@ def write_word_counts(
     Raises
     ------
     StudioError
-        If a word could not be read back as it is: one with a tab or a line break goes into csv and parquet only, half a
-        character nowhere. Or if the file cannot be written; what was there before is then unchanged.
+        If a word could not be read back unchanged: one with a tab or a line break can only be written to csv and
+        parquet, a lone surrogate nowhere. Or if the file cannot be written; an existing file is then unchanged.
     """
     check_table_place(path)
     name = display_name(path)
@@ -137,14 +137,14 @@ def check_table_place(path: str | os.PathLike[str]) -> None:
     Raises
     ------
     StudioError
-        If its folder does not exist or cannot be written to, there is something else than a file, its name ends as
-        those of compressed files do, or pyarrow is needed and not there.
+        If its folder does not exist or cannot be written to, something other than a file is there, its name ends like
+        a compressed file's, or pyarrow is needed and not installed.
     """
     name, folder = display_name(path), Path(path).parent
     if name.lower().endswith(COMPRESSED_SUFFIXES):
-        raise StudioError("{path} would have to be compressed", "Write it, and compress it then.", path=name)
+        raise StudioError("{path} would have to be compressed", "Write it and then compress it.", path=name)
     if not os.path.exists(folder):  # also False for an invalid name
-        raise StudioError("The folder {path} does not exist", "Make it first.", path=display_name(folder))
+        raise StudioError("The folder {path} does not exist", "Create it first.", path=display_name(folder))
     check_folder(folder)
     if os.path.exists(path):
         regular_file_status(path)
@@ -157,7 +157,7 @@ def _tables(paths: Place | CorpusFile | Iterable[Place | CorpusFile]) -> list[Co
     texts = [file for file in files if file.kind != "word-counts"]
     if texts:
         raise StudioError(
-            "{path} is no table of words and their counts",
+            "{path} is not a table of words and their counts",
             "Count its words.",
             path=display_name(texts[0].path),
         )
@@ -174,7 +174,7 @@ def _check_words(words: Sequence[str], forbidden: str, name: str) -> None:
     if not is_clean:
         faulty = [word for word in words if _cannot_stand(word, forbidden)]
         raise StudioError(
-            "{n} of the words cannot stand in {path}: {list}",
+            "{n} of the words cannot be written to {path}: {list}",
             "Write a .csv or .parquet file, or choose a normalizer that removes such characters.",
             n=len(faulty),
             path=name,
@@ -189,7 +189,7 @@ def _cannot_stand(word: str, forbidden: str) -> bool:
 def _tab_lines(counts: WordCounts, name: str) -> Iterator[bytes]:
     if counts.words and counts.words[0].startswith("\ufeff"):
         raise StudioError(
-            "The first word, {word}, cannot stand at the start of {path}: its U+FEFF would be taken for a byte order "
+            "The first word, {word}, cannot be written at the start of {path}: its U+FEFF would look like a byte order "
             "mark",
             "Write a .csv or .parquet file.",
             word=repr(counts.words[0][:50]),

@@ -1,9 +1,9 @@
-"""Writing files so that each is either the new one, whole, or the old one, untouched; several together or none.
+"""Writing files so that each is either completely new or unchanged; several together, or none.
 
 Qt's QSaveFile is not used: on a full disk it replaces a good file by a truncated one and reports success.
 
-The name of a file beside the target, which a save writes first, says which process made it and on which computer, so
-that a later save can tell what no one will ever put in place from what another program is just writing.
+A save first writes to a temporary file beside the target, whose name tells which process made it and on which
+computer. So a later save can tell a file that will never be put in place from one that another program is writing.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ if TYPE_CHECKING:
     WrittenTogether = Callable[
         [str | os.PathLike[str], Callable[[BinaryIO], object]], Mapping[str | os.PathLike[str], Content]
     ]
-    """From a file's place and what writes it, all that is written with it, the file itself among it."""
+    """From a file's path and its writer, everything that is written with it, the file itself included."""
     Check = Callable[[str | os.PathLike[str]], None]
 
 _RETRY_SECONDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4)
-"""How long to wait before a replacement is tried again that another program stands in the way of."""
+"""How long to wait before retrying a replacement that another program blocks."""
 _IN_USE_WINDOWS = {5, 32, 33}  # access denied, sharing violation, lock violation
 _UNCHANGED = "What was there before is unchanged."
 _ADVICE = {
-    errno.ENOSPC: f"{_UNCHANGED} Make room, or save in another place.",
-    getattr(errno, "EDQUOT", errno.ENOSPC): f"{_UNCHANGED} Make room, or save in another place.",
+    errno.ENOSPC: f"{_UNCHANGED} Free some space, or save in another place.",
+    getattr(errno, "EDQUOT", errno.ENOSPC): f"{_UNCHANGED} Free some space, or save in another place.",
     errno.EROFS: f"{_UNCHANGED} Save in another place.",
     errno.EACCES: f"{_UNCHANGED} Save in another place.",
 }
@@ -53,18 +53,18 @@ _ADVICE = {
 
 @dataclass(frozen=True, slots=True)
 class _Replacement:
-    """A file to be replaced: its new content is at `new` until then, its old one is kept at `old` meanwhile."""
+    """A file to be replaced: until then its new content is at `new`; meanwhile its old content is kept at `old`."""
 
-    name: str  # as it is shown
+    name: str  # as shown to the user
     target: Path
     new: Path
     old: Path
-    mode: int | None  # the permissions of the file that is there; None if there is none
+    mode: int | None  # the permissions of the existing file; None if there is none
 
 
 @dataclass(slots=True)
 class _Pending:
-    """What is written and not yet in place: files, the folders made for them, and copies of what got lost."""
+    """What is written but not yet in place: files, the folders made for them, and copies of lost originals."""
 
     replacements: list[_Replacement] = field(default_factory=list)
     folders: list[Path] = field(default_factory=list)
@@ -76,16 +76,16 @@ _pending: ContextVar[_Pending | None] = ContextVar("pending", default=None)
 
 
 def atomic_write(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write `data` to the file at `path`, in one step that cannot be seen half done.
+    """Write `data` to the file at `path` in one atomic step.
 
-    A new file is made beside the target, written, forced to the disk and put in the target's place. A symbolic link
-    stays, and what it points to is replaced; another hard link keeps the old content. The file keeps its permissions.
+    A new file is created beside the target, written, flushed to disk and moved into the target's place. A symbolic link
+    stays, and what it points to is replaced; another hard link keeps the old content. Permissions are kept.
 
     Raises
     ------
     StudioError
-        If that fails at any point, or the target is write-protected or no regular file; the target is then what it
-        was, and nothing else is left behind.
+        If that fails at any point, or the target is write-protected or not a regular file; the target is then
+        unchanged, and nothing else is left behind.
     """
     atomic_write_all({path: data})
 
@@ -93,16 +93,16 @@ def atomic_write(path: str | os.PathLike[str], data: bytes) -> None:
 def atomic_write_all(files: Mapping[str | os.PathLike[str], Content]) -> None:
     """Write files that belong together, as `atomic_write` writes one: all of them or none.
 
-    What is too large to be in memory is given as a function that writes it to the open file, and may read it back.
-    They are put in place only when each is on the disk, one straight after the other; if that fails for one, those
-    before it become what they were. Only a process killed between two of these renamings leaves a mixture. Among what
-    is `written_together` they are put in place at the end of that.
+    Content too large for memory is given as a function that writes it to the open file, and may read it back. The
+    files are put in place only when all are on disk, immediately one after the other; if that fails for one, those
+    before it are restored. Only a process killed between two of these renames leaves a mixture. Files that are
+    `written_together` are put in place at the end of that block.
 
     Raises
     ------
     StudioError
-        If that fails at any point, naming the file; all targets are then what they were. Should even that fail, it
-        names the copies of those that are not.
+        If that fails at any point, naming the file; all targets are then unchanged. If even restoring fails, it names
+        the copies of those that are not.
     """
     pending = _pending.get()
     if pending is None:
@@ -114,12 +114,12 @@ def atomic_write_all(files: Mapping[str | os.PathLike[str], Content]) -> None:
 
 @contextlib.contextmanager
 def written_together(*, are_results: bool = False, check: Check | None = None) -> Iterator[_Pending]:
-    """Have all that this thread writes in the block put in place at its end: all files, or none if anything is raised.
+    """Put everything that this thread writes in the block in place at its end: all files, or none if it raises.
 
     Parameters
     ----------
     are_results
-        Whether these are the results of the program, which is over then: no signal ends it any more.
+        Whether these are the results of the program, which is then finished: signals no longer end it.
     check
         Raises a `StudioError` if a file must not be replaced.
 
@@ -149,7 +149,7 @@ def written_together(*, are_results: bool = False, check: Check | None = None) -
 
 
 def _write(files: Mapping[str | os.PathLike[str], Content], pending: _Pending) -> None:
-    """Write new files beside those that they are to replace."""
+    """Write new files beside those that they will replace."""
     if pending.check is not None:
         for path in files:
             pending.check(path)
@@ -169,7 +169,7 @@ def _write(files: Mapping[str | os.PathLike[str], Content], pending: _Pending) -
 
 
 def _put_in_place(pending: _Pending) -> None:
-    """Put all that is written in the place of what is there."""
+    """Move the written files into their places."""
     replacements, name = pending.replacements, ""
     try:
         for replacement in replacements[:-1]:
@@ -190,7 +190,7 @@ def _put_in_place(pending: _Pending) -> None:
 
 
 def make_folder(path: str | os.PathLike[str]) -> Path:
-    """Make the folder at `path`, and those above it, unless they exist.
+    """Make the folder at `path` and its parents, unless they exist.
 
     Raises
     ------
@@ -215,7 +215,7 @@ def make_folder(path: str | os.PathLike[str]) -> Path:
 
 
 def check_folder(path: str | os.PathLike[str]) -> None:
-    """Check that files can probably be written into the folder at `path`, which need not be there yet.
+    """Check that files can probably be written to the folder at `path`, which need not exist yet.
 
     Raises
     ------
@@ -231,10 +231,10 @@ def check_folder(path: str | os.PathLike[str]) -> None:
 
 
 def _not_written(name: str, folder: Path | None, error: OSError) -> StudioError:
-    """Return what to tell when the file called `name` could not be written into `folder`."""
+    """Return the error for a file called `name` that could not be written to `folder`."""
     if folder is not None and error.errno == errno.ENOENT and not folder.exists():
         return StudioError(
-            "{path} cannot be written: the folder {folder} is not there",
+            "{path} cannot be written: the folder {folder} does not exist",
             "Save in another place.",
             path=name,
             folder=display_name(folder),
@@ -251,7 +251,7 @@ def _prepared(path: str | os.PathLike[str]) -> _Replacement:
 
 
 def _mode_of_regular_file(target: Path) -> int | None:
-    """Return the permissions of the file that is there, or None."""
+    """Return the permissions of the existing file, or None."""
     try:
         mode = os.stat(target).st_mode
     except FileNotFoundError:
@@ -260,14 +260,14 @@ def _mode_of_regular_file(target: Path) -> int | None:
         raise StudioError(
             "{path} is not a regular file", "Choose another name to save under.", path=display_name(target)
         )
-    if not os.access(target, os.W_OK):  # a new file could take its place all the same, which no one would expect
+    if not os.access(target, os.W_OK):  # a new file could still replace it, which no one would expect
         raise StudioError("{path} is write-protected", "Choose another name to save under.", path=display_name(target))
     return stat.S_IMODE(mode)
 
 
 def _write_new_file(path: Path, data: Content, mode: int | None) -> None:
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    # What replaces a file is for no one else's eyes before it has that file's permissions.
+    # No one else may read a replacement before it has the permissions of the file it replaces.
     descriptor = os.open(path, flags, 0o666 if mode is None else 0o600)
     try:
         file = os.fdopen(descriptor, "w+b")
@@ -286,7 +286,7 @@ def _write_new_file(path: Path, data: Content, mode: int | None) -> None:
 
 
 def _remove(path: Path) -> None:
-    """Remove a file that may be there; what cannot be removed even at the second attempt goes with a later save."""
+    """Remove a file if it exists; if two attempts fail, a later save removes it."""
     for _ in range(2):
         try:
             path.unlink()
@@ -297,7 +297,7 @@ def _remove(path: Path) -> None:
 
 
 def _move(source: Path, target: Path, name: str) -> None:
-    """Put `source` in the place of `target`; wait a moment where another program holds that."""
+    """Move `source` into the place of `target`; wait a moment while another program holds that open."""
     for seconds in (*_RETRY_SECONDS, None):
         try:
             os.replace(source, target)
@@ -317,15 +317,15 @@ def _move(source: Path, target: Path, name: str) -> None:
 
 
 def _is_in_use(error: OSError) -> bool:
-    """Return whether a virus scanner, a program that synchronizes folders, or a viewer may be what stands in the way.
+    """Return whether a virus scanner, a program that synchronizes folders, or a viewer may be in the way.
 
-    Windows refuses then; POSIX replaces an open file, but for some network folders.
+    Windows then refuses; POSIX replaces an open file, except on some network folders.
     """
     return getattr(error, "winerror", None) in _IN_USE_WINDOWS or error.errno == errno.EBUSY
 
 
 def _keep_old_file(replacement: _Replacement) -> None:
-    """Give the old file a second name; where there are no links, copy it."""
+    """Give the old file a second name; copy it where there are no links."""
     if replacement.mode is None:
         return
     try:
@@ -335,7 +335,7 @@ def _keep_old_file(replacement: _Replacement) -> None:
 
 
 def _put_back(replacements: Sequence[_Replacement]) -> list[_Replacement]:
-    """Put back the old files of those that were replaced, unless all were; return those for which that failed."""
+    """Restore the files that were replaced, unless all were; return those for which that failed."""
     lost: list[_Replacement] = []
     replaced = [replacement for replacement in replacements if not os.path.lexists(replacement.new)]
     for replacement in replaced if len(replaced) < len(replacements) else ():
@@ -354,7 +354,7 @@ def _not_put_back(lost: Sequence[_Replacement], kept: Sequence[Path]) -> StudioE
     if not kept:
         return StudioError("Not all files could be written, and {names} could not be removed again", names=names)
     return StudioError(
-        "Not all files could be written, and {names} could not be put back as it was",
+        "Not all files could be written, and {names} could not be restored",
         "What was there before is in {copies}.",
         names=names,
         copies=", ".join(map(display_name, kept)),
@@ -362,7 +362,7 @@ def _not_put_back(lost: Sequence[_Replacement], kept: Sequence[Path]) -> StudioE
 
 
 def _force_folder_to_disk(folder: Path) -> None:
-    """Force the new name to the disk; the file is in its place already, so a failure changes nothing."""
+    """Flush the new name to disk; the file is already in place, so a failure changes nothing."""
     if os.name != "posix":
         return
     with contextlib.suppress(OSError):
@@ -379,9 +379,9 @@ def temporary_path(target: Path) -> Path:
 
 
 def _remove_leftovers(target: Path) -> None:
-    """Remove the temporary files beside `target` whose process is gone; those of which it is not sure stay.
+    """Remove the temporary files beside `target` whose process is certainly gone.
 
-    No failure is reported: they are in no one's way.
+    No failure is reported: they do no harm.
     """
     name = re.compile(re.escape(_beginning(target)) + rf"(\d{{1,10}})-{_host()}-[0-9a-f]{{8}}\.tmp")
     with contextlib.suppress(OSError), os.scandir(target.parent) as entries:
@@ -397,7 +397,7 @@ if sys.platform == "win32":
     from ctypes import wintypes
 
     def is_gone(pid: int) -> bool:
-        """Return whether it is certain that there is no process of this number."""
+        """Return whether there is certainly no process with this id."""
         # os.kill(pid, 0) would send it Ctrl-C.
         query, synchronize, no_such_process, is_over = 0x1000, 0x100000, 87, 0
         kernel = ctypes.WinDLL("kernel32", use_last_error=True)
@@ -409,7 +409,7 @@ if sys.platform == "win32":
         if not process:
             return ctypes.get_last_error() == no_such_process
         try:
-            # An ended process is still there as long as anyone holds it.
+            # An ended process exists as long as anyone holds a handle to it.
             return bool(kernel.WaitForSingleObject(process, 0) == is_over)
         finally:
             kernel.CloseHandle(process)
@@ -417,7 +417,7 @@ if sys.platform == "win32":
 else:
 
     def is_gone(pid: int) -> bool:
-        """Return whether it is certain that there is no process of this number."""
+        """Return whether there is certainly no process with this id."""
         try:
             os.kill(pid, 0)  # sends nothing
         except ProcessLookupError:
@@ -428,9 +428,9 @@ else:
 
 
 def _beginning(target: Path) -> str:
-    return f".{target.name[:40]}."  # a file's whole name may have 255 bytes
+    return f".{target.name[:40]}."  # a file name may have at most 255 bytes
 
 
 def _host() -> str:
-    """Return what tells this computer from others that write to the same network folder."""
+    """Return an id that distinguishes this computer from others that write to the same network folder."""
     return f"{zlib.crc32(platform.node().encode('utf-8', 'replace')):08x}"

@@ -1,8 +1,8 @@
-"""A child process that does one piece of work, says how far it is, and never outlives the process that began it.
+"""A child process that does one piece of work, reports its progress, and never outlives its parent.
 
-It is a new interpreter that loads nothing but the work: not the program that began it, and not the user's own script.
-Both sides send bytes, each message with its length before it; nothing is ever unpickled. What the child sends begins
-with one letter for the kind: ``e`` an error as JSON, ``d`` done; all others are the work's own.
+It is a new interpreter that loads only what the work needs: not the parent's program, and not the user's own script.
+Both sides send bytes, each message preceded by its length; nothing is ever unpickled. A message from the child begins
+with one letter for its kind: ``e`` an error as JSON, ``d`` done; all others belong to the work.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _END_SECONDS = 5.0
 _ORPHAN_EXIT_CODE = 3
 _NICER, _BELOW_NORMAL = 5, 0x4000
 _SIZE_BYTES = 8  # before each message
-# The child finds what its parent finds, wherever that comes from; Ctrl-C in a terminal is the parent's affair.
+# The child imports from the same places as its parent; Ctrl-C in a terminal is left to the parent.
 _BOOTSTRAP = (
     "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
     "import json, sys; sys.path[:] = json.loads(sys.argv[1])\n"
@@ -51,16 +51,16 @@ class ChildProcess:
     ----------
     work
         A function at the top level of a module: ``work(connection, *arguments)``. It runs in the child, with a
-        `ParentConnection`. It may begin child processes of its own.
+        `ParentConnection`. It may start child processes of its own.
     arguments
-        What JSON can hold.
+        Values that JSON can hold.
     name
-        What the work is called in an error: "The counting".
+        The name of the work in errors: "The counting".
 
     Raises
     ------
     OSError
-        If the system starts no more processes.
+        If the system cannot start another process.
     """
 
     def __init__(self, work: ChildWork, *arguments: object, name: str) -> None:
@@ -74,24 +74,24 @@ class ChildProcess:
             bufsize=0,
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         )
-        undo_if_stopped(self, self._process.kill)  # it ends by itself, unless it hangs
+        undo_if_stopped(self, self._process.kill)  # it exits by itself, unless it hangs
         self._listener = threading.Thread(target=self._listen, daemon=True, name=f"messages of {name}")
         self._listener.start()
-        with contextlib.suppress(StudioError):  # it is gone already, which whoever waits for messages is told
+        with contextlib.suppress(StudioError):  # it has already exited: `messages` reports that
             self.send(json.dumps(arguments).encode())
 
     @property
     def pid(self) -> int:
-        """The number of the process."""
+        """The process id."""
         return self._process.pid
 
     def messages(self, stop: threading.Event) -> Iterator[tuple[bytes, memoryview]]:
-        """Yield (kind, content) until the child is done; ends early if `stop` is set.
+        """Yield (kind, content) until the child is done; stops early if `stop` is set.
 
         Raises
         ------
         StudioError
-            What the child reported, or that it died.
+            The error that the child reported, or that it died.
         """
         while not stop.is_set():
             try:
@@ -124,20 +124,20 @@ class ChildProcess:
             raise self.death() from error
 
     def death(self) -> StudioError:
-        """Return the error that says how the child ended before its time."""
+        """Return the error that says how the child ended prematurely."""
         code = None
         with contextlib.suppress(subprocess.TimeoutExpired):
             code = self._process.wait(_END_SECONDS)
         _log.info("%s: process %s ended with exit code %s", self._name, self.pid, code)
         return StudioError(
-            "{name} was broken off: its process ended {how}",
-            "There may be too little memory, or another program ended it. Try again, or take a smaller corpus.",
+            "{name} was interrupted: its process ended {how}",
+            "There may be too little memory, or another program ended it. Try again, or use a smaller corpus.",
             name=self._name,
             how=_how_ended(code),
         )
 
     def end(self) -> None:
-        """Kill the child if it still runs, and give everything back."""
+        """Kill the child if it is still running, and release its resources."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.kill()
@@ -149,7 +149,7 @@ class ChildProcess:
         finished(self)
 
     def _listen(self) -> None:
-        """Take in what the child sends, in a thread of its own."""
+        """Receive messages from the child, in a thread of its own."""
         assert self._process.stdout is not None
         for message in _messages_from(self._process.stdout.fileno()):
             self._inbox.put(message)
@@ -157,7 +157,7 @@ class ChildProcess:
 
 
 class ParentConnection:
-    """The child's end: what comes from the parent, and goes to it. The process ends when the parent is gone.
+    """The child's end: messages from the parent, and to it. The process ends when the parent is gone.
 
     Parameters
     ----------
@@ -178,26 +178,26 @@ class ParentConnection:
             _write(self._outgoing, content)
 
     def recv_bytes(self) -> bytes:
-        """Return the next bytes that were sent; waits for them."""
+        """Return the next bytes from the parent; waits for them."""
         message, self._next = self._next, None
         return bytes(self._inbox.get() if message is None else message)
 
     def poll(self, seconds: float = 0.0) -> bool:
-        """Return whether bytes are there; waits some seconds for them."""
+        """Return whether bytes have arrived; waits up to `seconds` for them."""
         if self._next is None:
             with contextlib.suppress(Empty):
                 self._next = self._inbox.get(timeout=seconds)
         return self._next is not None
 
     def _listen(self, incoming: int) -> None:
-        """Take in what the parent sends, and end this process when it has gone, however it went."""
+        """Receive messages from the parent, and end this process when the parent has gone, for whatever reason."""
         for message in _messages_from(incoming):
             self._inbox.put(message)
         os._exit(_ORPHAN_EXIT_CODE)
 
 
 def lower_priority() -> None:
-    """Let this process, and those that it begins, stand back behind the window; where that cannot be, nothing."""
+    """Give this process, and those it starts, a lower priority than the window; does nothing where impossible."""
     if hasattr(os, "nice"):
         os.nice(_NICER)
     elif sys.platform == "win32":
@@ -209,11 +209,11 @@ def lower_priority() -> None:
 def run_in_child(module: str, name: str) -> None:
     """Do the work, which is the function `name` of a module, in the child.
 
-    The work is named and not handed over, so that the end of the parent is noticed before all that it needs is loaded.
+    The work is passed by name, so that the parent's end is noticed even before everything the work needs is loaded.
     """
     connection = ParentConnection(*_own_pipes())
     arguments = json.loads(connection.recv_bytes())
-    gc.disable()  # loading makes many objects and no garbage
+    gc.disable()  # loading creates many objects and no garbage
     work: ChildWork = getattr(importlib.import_module(module), name)
     gc.enable()
     do_work(connection, work, arguments)
@@ -231,20 +231,20 @@ def do_work(connection: ParentConnection, work: ChildWork, arguments: list[objec
         last = b"e" + written_error(StudioError("{reason}", reason=error))
     else:
         last = b"d"
-    with contextlib.suppress(OSError):  # the parent may be gone, and cannot be informed then
+    with contextlib.suppress(OSError):  # the parent may be gone
         connection.send_bytes(last)
 
 
 def _own_pipes() -> tuple[int, int]:
-    """Return descriptors of the pipes from and to the parent, which nobody else in this process has.
+    """Return descriptors of the pipes from and to the parent, which nothing else in this process can reach.
 
-    What is printed goes where errors go, and cannot be taken for a message.
+    Printed output goes to standard error, and cannot be mistaken for a message.
     """
-    nothing = os.open(os.devnull, os.O_RDWR)  # first: it becomes the place for errors if there is none
+    nothing = os.open(os.devnull, os.O_RDWR)  # first: it becomes standard error if there is none
     incoming, outgoing = os.dup(0), os.dup(1)
     os.dup2(nothing, 0)
     os.dup2(nothing, 1)
-    with contextlib.suppress(OSError):  # as there is none
+    with contextlib.suppress(OSError):  # there may be none
         os.dup2(2, 1)
     if nothing > 2:
         os.close(nothing)
@@ -252,7 +252,7 @@ def _own_pipes() -> tuple[int, int]:
 
 
 def _messages_from(pipe: int) -> Iterator[bytearray]:
-    """Yield the messages that come through a pipe until it ends."""
+    """Yield the messages from a pipe until it ends."""
     while size := _read(pipe, _SIZE_BYTES):
         message = _read(pipe, int.from_bytes(size, "little"))
         if message is None:
@@ -261,7 +261,7 @@ def _messages_from(pipe: int) -> Iterator[bytearray]:
 
 
 def _read(pipe: int, size: int) -> bytearray | None:
-    """Return so many bytes from a pipe; None if it ends before."""
+    """Return `size` bytes from a pipe; None if it ends before that."""
     content = bytearray(size)
     room = memoryview(content)
     while room:
@@ -274,7 +274,7 @@ def _read(pipe: int, size: int) -> bytearray | None:
 
 
 def _write(pipe: int, content: bytes) -> None:
-    """Write a message into a pipe."""
+    """Write a message to a pipe."""
     for part in (len(content).to_bytes(_SIZE_BYTES, "little"), content):
         rest = memoryview(part)
         while rest:

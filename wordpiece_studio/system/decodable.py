@@ -10,9 +10,9 @@ _Kind = TypeVar("_Kind", bound=type[msgspec.Struct])
 
 
 def decodable(kind: _Kind) -> _Kind:
-    """Prepare a struct class, as a decorator, before a second thread can know of it.
+    """Prepare a struct class, as a decorator, before a second thread can use it.
 
-    msgspec (0.22) prepares a class when it is first decoded; two threads that do so at the same time end the process.
+    msgspec (0.22) prepares a class when it is first decoded; two threads doing so at the same time crash the process.
     """
     msgspec.json.Decoder(kind)
     return kind

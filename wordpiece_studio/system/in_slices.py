@@ -1,7 +1,7 @@
-"""What takes long over all words of a corpus, done in slices: so that other threads of the process get their turn.
+"""Long operations over all words of a corpus, done in slices so that other threads of the process get their turn.
 
-Python lets another thread go on between two of its own instructions only. One call that looks at a million words stalls
-a window for a tenth of a second, though it runs beside it. Slices cost nothing that could be measured, and need less
+Python switches threads only between two of its own instructions. A single call that goes through a million words
+freezes a window for a tenth of a second, even from another thread. Slices have no measurable cost, and need less
 memory besides.
 """
 
@@ -41,7 +41,7 @@ def hashes_of(words: Sequence[str]) -> NDArray[np.int64]:
 
 
 def code_points_of(words: Sequence[str], lengths: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Return the code points of all words, one after the other: int32; `lengths` are the words' own."""
+    """Return the code points of all words, one after the other: int32; `lengths` are the lengths of the words."""
     code_points = np.empty(int(lengths.sum()), dtype=np.int32)
     end = 0
     for part in slices(len(words)):
@@ -52,7 +52,7 @@ def code_points_of(words: Sequence[str], lengths: NDArray[np.int64]) -> NDArray[
 
 
 def repeated(values: NDArray[Any], times: NDArray[np.integer[Any]]) -> NDArray[Any]:
-    """Return what ``np.repeat(values, times)`` does."""
+    """Return the same as ``np.repeat(values, times)``."""
     result = np.empty(int(times.sum()), dtype=values.dtype)
     end = 0
     for part in slices(len(values)):

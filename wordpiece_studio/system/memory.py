@@ -1,7 +1,7 @@
-"""How much memory there is for this process, and what is said when it is not enough.
+"""How much memory this process can use, and the errors raised when it is not enough.
 
-Asks the system itself: Linux (with the limits of control groups), Windows and macOS; all others only say what a limit
-on the address space says. Not here: how much a training needs (`training.forecast`).
+Asks the system itself: Linux (with the limits of control groups), Windows and macOS; elsewhere only a limit on the
+address space is known. Not here: how much a training needs (`training.forecast`).
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 ADVICE = "Train on a part of the text or to a smaller size, or close other programs."
 
-_HOST_VM_INFO64, _VM_COUNTERS = 4, 38  # of macOS: what to ask for, and how many 32-bit numbers come back
+_HOST_VM_INFO64, _VM_COUNTERS = 4, 38  # macOS: what to request, and how many 32-bit numbers it returns
 _FREE, _INACTIVE = 0, 2  # which of them
-_DATA_PAGES = 5  # which number of /proc/self/statm
+_DATA_PAGES = 5  # index into /proc/self/statm
 _LEAST_ROOM = 512 << 20
 
 
 def available_memory() -> int | None:
-    """Return the bytes that this process can still take without anything being pushed out; None if unknown.
+    """Return the bytes that this process can still take without anything being swapped out; None if unknown.
 
-    The smallest of what the system has free, what the control groups and what a limit on the address space leave.
+    The smallest of what the system has free and what the control groups and a limit on the address space allow.
 
     >>> available_memory() is None or available_memory() >= 0
     True
@@ -37,13 +37,13 @@ def available_memory() -> int | None:
     for ask in (_system_memory, _address_space):
         try:
             found.append(ask())
-        except Exception:  # whatever an unusual system raises: not to know is no reason to fail
+        except Exception:  # whatever an unusual system raises: not knowing is no reason to fail
             found.append(None)
     return min((max(0, number) for number in found if number is not None), default=None)
 
 
 def check_memory(needed: int, available: float | None) -> None:
-    """Raise if a training that needs so many bytes does not fit into those that are available; None is unknown.
+    """Raise if a training that needs `needed` bytes does not fit into the available ones; None means unknown.
 
     Raises
     ------
@@ -60,9 +60,9 @@ def check_memory(needed: int, available: float | None) -> None:
 
 
 def limit_memory(most: int) -> None:
-    """Have this process fail if it takes more than so many bytes from now on, or than are available; on Linux alone.
+    """Make this process fail if it takes more than `most` further bytes, or more than are available; only on Linux.
 
-    Half a gigabyte it may always take: with next to nothing a program does not fail but hangs.
+    It may always take half a gigabyte: with next to nothing a program does not fail but hangs.
     """
     if sys.platform != "linux":
         return
@@ -79,12 +79,12 @@ def limit_memory(most: int) -> None:
 
 
 def out_of_memory() -> StudioError:
-    """Return what to say when memory ran out all the same."""
+    """Return the error for memory that ran out nevertheless."""
     return StudioError("There is not enough memory for this training", ADVICE)
 
 
 def memory_text(size: float) -> str:
-    """Return a number of bytes to read at a glance.
+    """Return a number of bytes as short readable text.
 
     >>> memory_text(83_000), memory_text(419_800_000), memory_text(1_260_000_000), memory_text(23_400_000_000)
     ('1 MB', '420 MB', '1.3 GB', '23 GB')
@@ -103,14 +103,14 @@ def _system_memory() -> int | None:
 
 
 def _linux_memory(root: Path) -> int | None:
-    """Return what /proc/meminfo says, or what a control group leaves if that is less; `root` is / but in tests."""
+    """Return what /proc/meminfo reports, or what a control group leaves if less; `root` is / except in tests."""
     fields = _fields(root / "proc/meminfo")
     free = [fields["MemAvailable"] * 1024] if "MemAvailable" in fields else []
     return min([*free, *_group_rooms(root)], default=None)
 
 
 def _group_rooms(root: Path) -> Iterator[int]:
-    """Yield what each control group above this process leaves of its limit, those of version 1 and 2."""
+    """Yield what is left of the limit of each control group above this process, of version 1 and 2."""
     for line in _text(root / "proc/self/cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
         if controllers == "":
@@ -120,13 +120,13 @@ def _group_rooms(root: Path) -> Iterator[int]:
             idle = "total_inactive_file"
         else:
             continue
-        # In a container the path can be one outside of it; then its parents, at last the root, are what is seen here.
+        # In a container the path may be one outside it; then only its parents, in the end the root, are visible here.
         group = Path(path.lstrip("/"))
         for level in (group, *group.parents):
             folder = root / top / level
             most, now = _text(folder / limit).strip(), _text(folder / used).strip()
             if most.isdigit() and now.isdigit():  # "max" is no limit
-                # Pages of files that no one reads count as used, but are given up first.
+                # Inactive file pages count as used, but are reclaimed first.
                 yield int(most) - int(now) + _fields(folder / "memory.stat").get(idle, 0)
 
 
@@ -157,7 +157,7 @@ def _macos_memory() -> int | None:
 
 
 def _address_space() -> int | None:
-    """Return what a limit on the address space leaves; None without one, or where there are none."""
+    """Return what a limit on the address space leaves; None if there is no such limit."""
     if sys.platform == "win32":
         return None
     import resource
@@ -176,7 +176,7 @@ def _fields(path: Path) -> dict[str, int]:
 
 
 def _text(path: Path) -> str:
-    """Return what a small file holds; nothing if it cannot be read."""
+    """Return the contents of a small file; empty if it cannot be read."""
     try:
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError:

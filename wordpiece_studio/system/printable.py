@@ -1,7 +1,7 @@
-"""Text from outside as it may be printed to a terminal.
+"""Making text from outside safe to print to a terminal.
 
-A token or a file name may hold characters that move the cursor, set the window's title or turn the reading direction
-of the rest of the line.
+A token or a file name may contain characters that move the cursor, set the window's title or reverse the reading
+direction of the rest of the line.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ def _unprintable(kept: str) -> re.Pattern[str]:
 
 
 def printable(text: str, keep: str = "") -> str:
-    r"""Return `text` with everything that a terminal might obey written as a Python escape.
+    r"""Return `text` with everything that a terminal might act on written as a Python escape.
 
-    `keep` lists characters that are left as they are.
+    `keep` lists characters that are left unchanged.
 
     >>> printable("a\x1b[31mb")
     'a\\x1b[31mb'
@@ -35,7 +35,7 @@ def printable(text: str, keep: str = "") -> str:
 
 
 def printable_json(value: object) -> str:
-    r"""Return `value` as JSON in one line, with what a terminal might obey in JSON's own escapes.
+    r"""Return `value` as one line of JSON, with what a terminal might act on in JSON's own escapes.
 
     >>> printable_json(["한", "\x9b"])
     '["한", "\\u009b"]'
@@ -44,7 +44,7 @@ def printable_json(value: object) -> str:
 
 
 def display_name(path: str | os.PathLike[str]) -> str:
-    r"""Return a path as it can be shown; line breaks and bytes that are no text appear as backslash escapes.
+    r"""Return a path in printable form; line breaks and undecodable bytes appear as backslash escapes.
 
     >>> display_name("two\nlines.txt")
     'two\\nlines.txt'

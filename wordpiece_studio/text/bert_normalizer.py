@@ -1,7 +1,7 @@
-"""BERT's normalizer, exactly as Hugging Face's `BertNormalizer` computes it, with the way back to the original.
+"""BERT's normalizer, exactly as Hugging Face's `BertNormalizer` computes it, with alignment to the original text.
 
-Four steps, in this order: clean (control characters go, white space becomes a blank), a blank on either side
-of Chinese characters, accents off (canonical decomposition, then the marks go), lower case.
+Four steps, in this order: cleaning (control characters are removed, white space becomes a blank), a blank on either
+side of Chinese characters, accent stripping (canonical decomposition, then marks are removed), lower-casing.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class BertNormalizer(CharacterNormalizer):
     handle_chinese_chars
         Whether Chinese characters get a blank on either side.
     strip_accents
-        Whether accents are stripped; None means: if `lowercase`.
+        Whether accents are stripped; None means only if `lowercase`.
     lowercase
-        Whether characters are lower-cased, each by itself.
+        Whether characters are lower-cased, each on its own.
 
     >>> BertNormalizer(lowercase=True).normalize("Él vio el Ñandú")
     'el vio el nandu'
@@ -47,7 +47,7 @@ class BertNormalizer(CharacterNormalizer):
 
     @property
     def name(self) -> str:
-        """``"bert-cased"`` or ``"bert-uncased"``, and what differs from it after a colon."""
+        """``"bert-cased"`` or ``"bert-uncased"``, followed by a colon and the differences from it, if any."""
         options = [option for option, field in _OPTIONS.items() if not getattr(self, field)]
         if self.strip_accents is not None:
             options.append("strip-accents" if self.strip_accents else "keep-accents")
@@ -60,7 +60,7 @@ class BertNormalizer(CharacterNormalizer):
         return 4
 
     def regards_neighbours(self, character: str) -> bool:
-        """Return whether marks beside each other may change places, and the character keeps one that shows it."""
+        """Return whether adjacent marks may change places, and the character keeps one that shows it."""
         return character in self._maps().unsteady
 
     def normalize(self, text: str) -> str:
@@ -72,7 +72,7 @@ class BertNormalizer(CharacterNormalizer):
 
     def align(self, text: str) -> AlignedText:
         """Return the normalized text, aligned with `text`."""
-        if self.normalize(text) == text:  # nothing that is removed or taken apart is ever put back
+        if self.normalize(text) == text:  # nothing that is removed or decomposed is ever restored
             return AlignedText.identity(text)
         maps = self._maps()
         # The characters of every stage, and the original position that each came from.
@@ -89,12 +89,12 @@ class BertNormalizer(CharacterNormalizer):
 
     @classmethod
     def from_name(cls, name: str) -> BertNormalizer:
-        """Return the normalizer of that name.
+        """Return the normalizer called `name`.
 
         Raises
         ------
         ValueError
-            If there is none.
+            If there is no such normalizer.
         """
         base, _, options = name.partition(":")
         flags: dict[str, bool] = {"lowercase": ["bert-cased", "bert-uncased"].index(base) == 1}
@@ -113,7 +113,7 @@ class BertNormalizer(CharacterNormalizer):
 
 
 class _Maps:
-    """The tables of one setting of the four switches, filled as characters are met."""
+    """The tables for one setting of the four switches, filled in as characters are met."""
 
     def __init__(self, clean_text: bool, handle_chinese: bool, strip: bool, lowercase: bool) -> None:
         tables = bert_tables()
@@ -122,17 +122,17 @@ class _Maps:
         self.finish: CharacterMap | None = None
         if strip or lowercase:
             self.finish = CharacterMap(lambda code_point: _finished(tables, code_point, strip, lowercase))
-        # All stages in one table: right unless a character combines with the one before it, which may reorder them.
+        # All stages in one table: correct unless a character combines with the one before it, which may reorder them.
         self.whole = CharacterMap(lambda code_point: self.normalize_in_stages(chr(code_point)))
         marks = rough_pattern(tables.combining)
         beginning = {chr(code) for code, text in tables.decompositions.items() if text[0] in tables.combining}
         self.combining = re.compile(f"[{rough_pattern(beginning.union(tables.combining))}]")
         self._disorder = re.compile(f"[{marks}][{marks}]+")
-        # Characters that leave a combining one which stays, if combining ones are put in order at all.
+        # Characters that leave a combining character in the result, if combining characters are reordered at all.
         self.unsteady = frozenset(filter(self._leaves_combining, {*tables.combining, *map(chr, tables.decompositions)}))
 
     def normalize_in_stages(self, text: str) -> str:
-        """Return the normalized text, one step after the other."""
+        """Return the normalized text, applying one step after the other."""
         text = text.translate(self.clean)
         if self.decompose is not None:
             text = self._disorder.sub(text_in_order, text.translate(self.decompose))
@@ -146,7 +146,7 @@ class _Maps:
 
 
 def _each_replaced(text: str, positions: Sequence[int], table: CharacterMap) -> tuple[str, Sequence[int]]:
-    """Return what `table` makes of the characters of a text, and the position that each result came from."""
+    """Return a text with each character replaced by `table`, and the position that each result came from."""
     if text.translate(table) == text:
         return text, positions
     pieces = [table[ord(character)] or "" for character in text]

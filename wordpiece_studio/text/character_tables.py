@@ -1,8 +1,8 @@
 """Character classes for every code point, from ``resources/unicode``: BERT's, and those of the `tokenizers` library.
 
-They are tables and not calls of `unicodedata` because BERT's classes are those of old Unicode versions with a few
-faults of their own, and must not change with the Python that runs them. What the normalization forms, accent stripping
-and `Whitespace` go by are the library's own, and build on BERT's.
+They are tables rather than calls of `unicodedata` because BERT's classes come from old Unicode versions with a few
+faults of their own, and must not change with the Python version. The classes that the normalization forms, accent
+stripping and `Whitespace` use are the library's own, and build on BERT's.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 
-# Hangul, whose syllables are put together by arithmetic
+# Hangul, whose syllables are composed by arithmetic
 FIRST_SYLLABLE, LAST_SYLLABLE = 0xAC00, 0xD7A3
 _LEADING, _VOWEL, _TRAILING = 0x1100, 0x1161, 0x11A7
 _LEADINGS, _VOWELS, _TRAILINGS = 19, 21, 28
@@ -40,13 +40,13 @@ class CodePoints:
     def __init__(self, ranges: str) -> None:
         pairs = [part.partition("-") for part in ranges.split()]
         self.ranges = [(int(first, 16), int(last or first, 16)) for first, _, last in pairs]
-        # Ascending: where a range begins, and where it is over. Inside a range an odd number of them lies
-        # behind.
+        # Ascending: where each range begins, and where it ends. A code point inside a range has an odd number of
+        # bounds before it.
         self._bounds = [bound for first, last in self.ranges for bound in (first, last + 1)]
 
     @classmethod
     def of(cls, characters: Iterable[str]) -> Self:
-        """Return the set of some characters."""
+        """Return the set of the given characters."""
         return cls(" ".join(f"{first:X}-{last:X}" for first, last in _ranges(characters, bridging=1)))
 
     def __contains__(self, code_point: int) -> bool:
@@ -66,9 +66,9 @@ def ranges_outside(*sets: CodePoints) -> list[tuple[int, int]]:
 
 
 def rough_pattern(characters: Iterable[str]) -> str:
-    """Return some characters, and a few too many beyond U+FFFF, as the inside of a regular expression's brackets.
+    """Return the inside of a regular expression's brackets that matches `characters`, and a few more beyond U+FFFF.
 
-    There one range is tried after the other: few of them are worth a look at some characters more.
+    There the ranges are tried one by one, so fewer ranges outweigh some false matches.
     """
     return _pattern(_ranges(characters, bridging=0x1000))
 
@@ -78,7 +78,7 @@ def _pattern(ranges: Iterable[tuple[int, int]]) -> str:
 
 
 def _ranges(characters: Iterable[str], bridging: int) -> list[tuple[int, int]]:
-    """Return ranges of the characters, joined where beyond U+FFFF at most `bridging` lies between them."""
+    """Return ranges of the characters, joined beyond U+FFFF if they are at most `bridging` apart."""
     codes = sorted(map(ord, characters))
     gaps = [
         (before, after) for before, after in pairwise(codes) if after - before > (bridging if before > 0xFFFF else 1)
@@ -89,8 +89,8 @@ def _ranges(characters: Iterable[str], bridging: int) -> list[tuple[int, int]]:
 def one_pattern(ranges: Iterable[tuple[int, int]]) -> str:
     """Return a regular expression for a character in any of the ranges.
 
-    Same as their inside of brackets, but faster for most characters that are in none: beyond U+FFFF a regular
-    expression tries one range after the other, and here it does so only for characters that are beyond.
+    Equivalent to brackets with the ranges, but faster for most characters outside them: beyond U+FFFF a regular
+    expression tries one range after the other, and here it does so only for characters beyond U+FFFF.
     """
     low, beyond = _low_and_beyond(ranges)
     return f"[{low}]|{beyond}"
@@ -110,7 +110,7 @@ def _low_and_beyond(ranges: Iterable[tuple[int, int]]) -> tuple[str, str]:
 
 
 class CharacterMap(dict[int, str | None]):
-    """A table for `str.translate` that works out a character's entry when it first meets it.
+    """A table for `str.translate` that computes a character's entry when it first meets it.
 
     Full tables would hold the 137,000 private-use characters that BERT removes, which no text needs.
     """
@@ -122,21 +122,21 @@ class CharacterMap(dict[int, str | None]):
         self._rule = rule
 
     def __missing__(self, code_point: int) -> str | None:
-        # None, not the empty string, keeps str.translate on its fast road.
+        # None, not the empty string, keeps str.translate on its fast path.
         value = self[code_point] = self._rule(code_point) or None
         return value
 
 
 @dataclass(frozen=True, slots=True)
 class BertTables:
-    """The classes that BERT's normalizer and pre-tokenizer go by.
+    """The classes that BERT's normalizer and pre-tokenizer use.
 
     Attributes
     ----------
     removed, to_space
         What cleaning removes, and what it turns into a blank.
     chinese
-        What gets a blank on either side.
+        Characters that get a blank on either side.
     marks
         What stripping accents removes, once the text is decomposed.
     combining
@@ -171,7 +171,7 @@ def _decompose_syllable(code_point: int) -> str:
 
 @cache
 def bert_tables() -> BertTables:
-    """Return the tables; they are read when they are first asked for."""
+    """Return the tables, which are read on first use."""
     data: dict[str, Any] = json.loads(resource_path("unicode/bert.json").read_text(encoding="ascii"))
     classes = {int(number): CodePoints(ranges) for number, ranges in data["combining"].items()}
     return BertTables(
@@ -193,13 +193,13 @@ def bert_tables() -> BertTables:
 
 
 def _texts_of(entries: dict[str, str]) -> dict[int, str]:
-    """Return a table of code points and texts as a data file writes it: ``{"00C9": "0045 0301"}``."""
+    """Return a table of code points and texts from its form in a data file: ``{"00C9": "0045 0301"}``."""
     return {int(key, 16): "".join(chr(int(part, 16)) for part in text.split()) for key, text in entries.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class FormTables:
-    r"""The classes.
+    r"""The classes that the `tokenizers` library uses beyond BERT's.
 
     Attributes
     ----------
@@ -208,7 +208,7 @@ class FormTables:
     word
         What counts as part of a word, ``\w``.
     composites
-        The character that each pair of characters is composed to; Hangul syllables are not among them.
+        The character that each pair of characters composes to, except for Hangul syllables.
     compatible
         The full compatibility decomposition of each character that has one of its own.
     """
@@ -219,7 +219,7 @@ class FormTables:
     compatible: dict[int, str]
 
     def compose(self, first: str, second: str) -> str | None:
-        """Return the character that two characters are composed to, if there is one."""
+        """Return the character that two characters compose to, if there is one."""
         return self.composites.get((first, second)) or _compose_syllable(ord(first), ord(second))
 
     def decompose_compatibly(self, code_point: int) -> str:
@@ -227,7 +227,7 @@ class FormTables:
         return self.compatible.get(code_point) or bert_tables().decompose(code_point)
 
     def following(self) -> set[str]:
-        """Return the characters that may be composed with one before them."""
+        """Return the characters that may compose with a character before them."""
         jamo = {chr(_VOWEL + number) for number in range(_VOWELS)} | {
             chr(_TRAILING + number) for number in range(1, _TRAILINGS)
         }
@@ -243,7 +243,7 @@ def _compose_syllable(first: int, second: int) -> str | None:
 
 @cache
 def form_tables() -> FormTables:
-    """Return the tables; they are read when they are first asked for."""
+    """Return the tables, which are read on first use."""
     data: dict[str, Any] = json.loads(resource_path("unicode/forms.json").read_text(encoding="ascii"))
     return FormTables(
         marks=CodePoints(data["marks"]),
@@ -254,7 +254,7 @@ def form_tables() -> FormTables:
 
 
 def _composites(excluded: CodePoints) -> dict[tuple[str, str], str]:
-    """Return what pairs are composed to: the last step of each full decomposition taken back."""
+    """Return what pairs compose to, by undoing the last step of each full decomposition."""
     composed: dict[str, str] = {}
     pairs: dict[tuple[str, str], str] = {}
     for code_point, parts in sorted(bert_tables().decompositions.items(), key=lambda entry: len(entry[1])):

@@ -1,8 +1,8 @@
-"""The distinct chunks of a text, in order of first appearance, each with its count; made by compiled kernels.
+"""The distinct chunks of a text, in order of first appearance, each with its count; computed by compiled kernels.
 
-A chunk is a stretch of UTF-8 between blanks and line ends (U+0020 and U+000A, no other white space) that is not empty:
-the smallest part of a text that a local pipeline's words depend on. Importing this module loads the kernels, and with
-them numba; nothing imports it before it is needed. Not here: what becomes of the chunks.
+A chunk is a non-empty stretch of UTF-8 between blanks and line ends (U+0020 and U+000A, no other white space): the
+smallest part of a text that a local pipeline can process alone. Importing this module loads the kernels, and with them
+numba; nothing imports it before it is needed. Not here: what happens to the chunks.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class ChunkTable:
     Parameters
     ----------
     capacity
-        For how many entries there is room at first; tests make it tiny.
+        How many entries there is room for initially; tests make it tiny.
     """
 
     def __init__(self, *, capacity: int = 1 << 12) -> None:
@@ -47,7 +47,7 @@ class ChunkTable:
         )
 
     def clear(self) -> None:
-        """Forget all entries; the room for them stays."""
+        """Forget all entries, but keep the memory for them."""
         self.arrays.entries[: len(self) + 1] = 0
         self.arrays.slots[:] = 0
         self.arrays.scalars[:] = 0
@@ -62,13 +62,13 @@ class ChunkTable:
         return counts
 
     def begins_from(self, row: int) -> NDArray[np.int64]:
-        """Return where each entry from `row` on begins in `joined`, and where one more would: int64."""
+        """Return where each entry from `row` on begins in `joined`, and where the next new one would: int64."""
         begins: NDArray[np.int64] = self.arrays.entries[row : len(self) + 1, kernels.SHAPE] >> kernels.LENGTH_BITS
         return begins
 
     @property
     def joined(self) -> NDArray[np.uint8]:
-        """All entries one after the other, a blank behind each: uint8, shape ``(n_bytes,)``; a view."""
+        """All entries one after the other, a blank after each: uint8, shape ``(n_bytes,)``; a view."""
         joined: NDArray[np.uint8] = self.arrays.store[: self.begin_of(len(self))]
         return joined
 
@@ -79,7 +79,7 @@ class ChunkTable:
         return touched
 
     def begin_of(self, row: int) -> int:
-        """Return where an entry, or one more, begins in `joined`."""
+        """Return where an entry, or the next new one, begins in `joined`."""
         return int(self.arrays.entries[row, kernels.SHAPE]) >> kernels.LENGTH_BITS
 
     def __getitem__(self, row: int) -> bytes:
@@ -87,16 +87,16 @@ class ChunkTable:
         return entry.tobytes()
 
     def add(self, block: bytes, count: int = 1) -> None:
-        """Add the chunks of `block`, which begins and ends where chunks may; each occurrence counts `count` times."""
+        """Add the chunks of `block`, which cuts no chunk at either end; each occurrence counts `count` times."""
         for _ in self.add_watching(_padded(block), len(block), len(block), count):
             pass  # no chunk is longer
 
     def add_watching(
         self, block: NDArray[np.uint8], size: int, longest: int, count: int = 1
     ) -> Iterator[tuple[int, int]]:
-        """Add the chunks of the first `size` bytes of `block`, behind which there must be `BEHIND_BLOCK` more.
+        """Add the chunks of the first `size` bytes of `block`, which must be followed by `BEHIND_BLOCK` more.
 
-        Yields (row, begin) of each chunk of more than `longest` characters, once added.
+        Yields (row, begin) of each chunk of more than `longest` characters, after adding it.
         """
         self.arrays.scalars[kernels.POSITION] = 0
         record = np.empty(0, dtype=np.int32)
@@ -119,12 +119,12 @@ class ChunkTable:
         return record[: self.arrays.scalars[kernels.RECORDED]]
 
     def rows_of(self, source: NDArray[np.uint8], ends: NDArray[np.int64]) -> NDArray[np.int32]:
-        """Return the rows of strings that stand one after the other, made where there are none; none is counted.
+        """Return the rows of strings stored one after the other, adding rows for new ones; counts do not change.
 
         Parameters
         ----------
         source
-            The strings, and behind them `BEHIND_BLOCK` bytes more.
+            The strings, followed by `BEHIND_BLOCK` more bytes.
         ends
             Where each ends: int64, shape ``(n_strings,)``.
         """
@@ -134,7 +134,7 @@ class ChunkTable:
         return rows
 
     def make_room(self) -> None:
-        """Enlarge what was too full for the last entry."""
+        """Enlarge the arrays that had no room for the last entry."""
         arrays = self.arrays
         if len(self) + 2 > len(arrays.entries):
             self._capacity *= 2
@@ -147,7 +147,7 @@ class ChunkTable:
 
 
 def _padded(block: bytes) -> NDArray[np.uint8]:
-    """Return `block` with what must stand behind it."""
+    """Return `block` followed by the padding that kernels need."""
     return np.frombuffer(block + bytes(BEHIND_BLOCK), dtype=np.uint8)
 
 

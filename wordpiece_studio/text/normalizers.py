@@ -1,7 +1,7 @@
-"""The normalizers that are built in, by name and as plain data to write beside a vocabulary.
+"""The built-in normalizers, by name and as plain data to write beside a vocabulary.
 
-Those that go by single characters, each of which becomes what it becomes, whatever stands around it, are here; the
-others are in `bert_normalizer` and `unicode_form`. Not here: cutting the text into words (`pre_tokenizers`).
+Those that replace single characters, regardless of context, are here; the others are in `bert_normalizer` and
+`unicode_form`. Not here: splitting the text into words (`pre_tokenizers`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class _ByCharacter(CharacterNormalizer):
-    """What they have in common."""
+    """What the normalizers of this module have in common."""
 
     __slots__ = ()
 
@@ -37,7 +37,7 @@ class _ByCharacter(CharacterNormalizer):
 
 @dataclass(frozen=True, slots=True)
 class Unchanged(_ByCharacter):
-    """Leaves a text as it is."""
+    """Leaves a text unchanged."""
 
     @property
     def name(self) -> str:
@@ -55,9 +55,9 @@ class Unchanged(_ByCharacter):
 
 @dataclass(frozen=True, slots=True)
 class Lowercase(_ByCharacter):
-    """Lower-cases each character by itself, as the `tokenizers` library does.
+    """Lower-cases each character on its own, as the `tokenizers` library does.
 
-    Python's `str.lower` would also look around: a capital sigma becomes another letter at the end of a word.
+    Python's `str.lower` also looks at the context: a capital sigma becomes another letter at the end of a word.
 
     >>> Lowercase().normalize("ΣΟΦΟΣ")
     'σοφοσ'
@@ -75,7 +75,7 @@ class Lowercase(_ByCharacter):
     def align(self, text: str) -> AlignedText:
         """Return `text` in lower case, aligned with `text`."""
         lowered = self.normalize(text)
-        if len(lowered) == len(text):  # no character becomes nothing
+        if len(lowered) == len(text):  # no character disappears
             return AlignedText(lowered, range(len(text)), range(1, len(text) + 1))
         table = _lower_case()
         starts = [index for index, character in enumerate(text) for _ in table[ord(character)] or ""]
@@ -84,7 +84,7 @@ class Lowercase(_ByCharacter):
 
 @dataclass(frozen=True, slots=True)
 class StripAccents(_ByCharacter):
-    r"""Removes combining marks; it takes no character apart, so that "é" stays unless NFD or NFKD goes before.
+    r"""Removes combining marks; it decomposes no character, so "é" stays unless NFD or NFKD comes first.
 
     >>> StripAccents().normalize("nin\u0303o, niño")
     'nino, niño'
@@ -110,7 +110,7 @@ class StripAccents(_ByCharacter):
 
 @dataclass(frozen=True, slots=True)
 class RemoveCharacters(_ByCharacter):
-    """Removes every occurrence of some characters; their neighbours touch.
+    """Removes every occurrence of some characters; their neighbours are joined.
 
     >>> RemoveCharacters(",.").normalize("Well, well.")
     'Well well'
@@ -125,7 +125,7 @@ class RemoveCharacters(_ByCharacter):
 
     @property
     def is_local(self) -> bool:
-        """Unless blanks or line ends are among the characters."""
+        """Whether neither blanks nor line ends are among the characters."""
         return not set(self.characters) & {" ", "\n"}
 
     def normalize(self, text: str) -> str:
@@ -138,7 +138,7 @@ class RemoveCharacters(_ByCharacter):
 
 
 def _kept(text: str, starts: list[int]) -> AlignedText:
-    """Return the characters of a text that stand at `starts`, aligned with it."""
+    """Return the characters of a text at the positions `starts`, aligned with it."""
     return AlignedText("".join(text[start] for start in starts), starts, [start + 1 for start in starts])
 
 
@@ -158,8 +158,8 @@ def _without_marks() -> CharacterMap:
 class Sequence(Normalizer):
     """Several normalizers, one after the other.
 
-    Two such have a name of their own, `"language-friendly"`, and the same ``":keep-chinese"``: control characters are
-    removed, composed characters put together (NFC) and lower-cased, but accents and Hangul syllables stay whole.
+    Two of them have names of their own, `"language-friendly"`, and the same ``":keep-chinese"``: control characters are
+    removed, characters composed (NFC) and lower-cased, but accents and Hangul syllables are kept.
 
     >>> Sequence([UnicodeForm("nfc"), BertNormalizer(lowercase=True, strip_accents=False)]).name
     'language-friendly'
@@ -172,7 +172,7 @@ class Sequence(Normalizer):
 
     @property
     def name(self) -> str:
-        """The names, joined by ``+``, or the name of its own; ``"none"`` if there are none."""
+        """The names, joined by ``+``, or its own name; ``"none"`` if it is empty."""
         for name, preset in _PRESETS.items():
             if self == preset:
                 return name
@@ -190,11 +190,11 @@ class Sequence(Normalizer):
 
     @property
     def growth(self) -> int:
-        """The largest of theirs: what one of them took apart is not taken apart again."""
+        """The largest of theirs: what one of them decomposed is not decomposed again."""
         return max((normalizer.growth for normalizer in self.normalizers), default=1)
 
     def regards_neighbours(self, character: str) -> bool:
-        """Return whether what any of them makes of the character may depend on what stands around it."""
+        """Return whether the result of any of them for the character may depend on its context."""
         text = character
         for normalizer in self.normalizers:
             if any(map(normalizer.regards_neighbours, text)):
@@ -203,13 +203,13 @@ class Sequence(Normalizer):
         return False
 
     def normalize(self, text: str) -> str:
-        """Return what the last one makes of what the others made of `text`."""
+        """Return `text` normalized by each of them in turn."""
         for normalizer in self.normalizers:
             text = normalizer.normalize(text)
         return text
 
     def align(self, text: str) -> AlignedText:
-        """Return the same, aligned with `text`."""
+        """Return the normalized text, aligned with `text`."""
         aligned = AlignedText.identity(text)
         for normalizer in self.normalizers:
             aligned = aligned.then(normalizer.align(aligned.text))

@@ -1,6 +1,6 @@
-"""Regular expressions of the user's own: as a pre-tokenizer, whose matches are the words, and to look for tokens.
+"""The user's own regular expressions: as a pre-tokenizer whose matches are the words, and to search for tokens.
 
-What is invalid is explained in words, and a text on which an expression would run for years is given up after a moment.
+An invalid expression is explained in words; one that would run for years on a text is stopped after a moment.
 """
 
 from __future__ import annotations
@@ -23,32 +23,32 @@ if TYPE_CHECKING:
 # An escape, a class, a repetition, or any other character.
 _ITEM = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{0*(?P<least>\d+)(?:,\d*)?\}|.", re.DOTALL)
 _MOST_UNROLLED = 300_000
-_MOST_DIGITS = 10  # which alone are too many, and longer numbers are slow to read
+_MOST_DIGITS = 10  # so many digits are already too many repetitions, and longer numbers are slow to parse
 _T = TypeVar("_T")
 
 PATTERN_PREFIX = "pattern:"
 _LONGEST_PATTERN = 10_000
-_CHARACTERS_A_TIMEOUT = 1_000_000  # a long line may take that much longer
+_CHARACTERS_A_TIMEOUT = 1_000_000  # a long line may take proportionally longer
 
 
 @dataclass(frozen=True, slots=True)
 class PatternPreTokenizer(PreTokenizer):
     r"""The words are the matches of a regular expression, from left to right; the rest is dropped.
 
-    A text is read line by line. Matches of no length are no words, and groups do not matter. The expressions are those
-    of the `regex` module, which knows Unicode classes, ``\p{Han}``, and takes its own Unicode version for them.
+    A text is read line by line. Empty matches are not words, and groups do not matter. The syntax is that of the
+    `regex` module, which supports Unicode classes, ``\p{Han}``, and uses its own Unicode version for them.
 
     Parameters
     ----------
     pattern
         The expression.
     timeout
-        After how many seconds on a line, or on each million characters of it, the work on it is given up.
+        The seconds after which a line is given up, per million characters if it is longer than that.
 
     Raises
     ------
     StudioError
-        If the expression is invalid; the message names the position and the reason. And when a text is cut: if that
+        If the expression is invalid; the message gives the position and the reason. And when a text is split, if that
         takes too long.
 
     >>> PatternPreTokenizer(r"\p{L}+|\d").split("Room 101, please")
@@ -67,9 +67,9 @@ class PatternPreTokenizer(PreTokenizer):
         return PATTERN_PREFIX + self.pattern
 
     def spans(self, text: str) -> list[Span]:
-        """Return the words of `text` and where they stand."""
+        """Return the words of `text` and their positions."""
         find = partial(compiled_pattern(self.pattern).finditer, text, timeout=self._timeout_for(text), concurrent=True)
-        # All at once: the time that passes between two matches would count as well.
+        # All at once: the time between two matches would count as well.
         matches = self._in_time(lambda: list(find()), text)
         spans = [Span(match[0], match.start(), match.end()) for match in matches if match[0]]
         return spans[::-1] if self._is_reverse else spans
@@ -85,7 +85,7 @@ class PatternPreTokenizer(PreTokenizer):
 
     @property
     def _is_reverse(self) -> bool:
-        """Whether it searches from right to left, as ``(?r)`` says."""
+        """Whether it searches from right to left, as ``(?r)`` makes it do."""
         return bool(compiled_pattern(self.pattern).flags & regex.REVERSE)
 
     def _timeout_for(self, text: str) -> float:
@@ -108,7 +108,7 @@ def compiled_pattern(pattern: str) -> regex.Pattern[str]:
     Raises
     ------
     StudioError
-        If it is empty, invalid, or too large to be compiled; the message names the position and the reason.
+        If it is empty, invalid, or too large to compile; the message gives the position and the reason.
     """
     shown = _shown(pattern)
     if not pattern:
@@ -123,21 +123,21 @@ def compiled_pattern(pattern: str) -> regex.Pattern[str]:
         )
     if _unrolled_size(pattern) > _MOST_UNROLLED:
         raise StudioError(
-            'The pattern "{pattern}" repeats repetitions too often', "Take out inner or outer ones.", pattern=shown
+            'The pattern "{pattern}" has too many repetitions', "Lower or remove some of them.", pattern=shown
         )
     try:
         return regex.compile(pattern)
     except regex.error as error:
         raise StudioError(
-            'The pattern "{pattern}" is no valid regular expression: at character {position}, {reason}',
-            "Correct it; a character that is to stand for itself is written with a backslash before it.",
+            'The pattern "{pattern}" is not a valid regular expression: at character {position}, {reason}',
+            "Correct it; to match a special character literally, put a backslash before it.",
             pattern=shown,
             position=(getattr(error, "pos", None) or 0) + 1,
             reason=getattr(error, "msg", str(error)),
         ) from None
     except ValueError as error:
         raise StudioError(
-            'The pattern "{pattern}" is no valid regular expression: {reason}',
+            'The pattern "{pattern}" is not a valid regular expression: {reason}',
             "Correct it.",
             pattern=shown,
             reason=error,
@@ -147,7 +147,7 @@ def compiled_pattern(pattern: str) -> regex.Pattern[str]:
 
 
 def _unrolled_size(pattern: str) -> int:
-    """Return about how many items the compiler makes of a pattern: it writes out what must be there several times."""
+    """Return about how many items a pattern compiles to: the compiler unrolls required repetitions."""
     sizes, last = [0], 0
     for item in _ITEM.finditer(pattern):
         if item[0] == "(":
@@ -175,12 +175,12 @@ _LONGEST_SHOWN = 60
 
 @dataclass(frozen=True, slots=True)
 class SearchPattern:
-    r"""An expression of the `regex` module.
+    r"""An expression of the `regex` module, to search for.
 
     Raises
     ------
     StudioError
-        If the expression is empty or invalid; the message names the position and the reason.
+        If the expression is empty or invalid; the message gives the position and the reason.
 
     >>> SearchPattern(r"^##\p{L}+ing$").is_in("##ting")
     True
@@ -190,11 +190,11 @@ class SearchPattern:
 
     def __post_init__(self) -> None:
         if not self.pattern:
-            raise StudioError("The pattern is empty", "Write a regular expression that is found in a token.")
+            raise StudioError("The pattern is empty", "Write a regular expression that matches part of a token.")
         compiled_pattern(self.pattern)
 
     def is_in(self, text: str) -> bool:
-        """Return whether the expression is found anywhere in `text`.
+        """Return whether the expression matches anywhere in `text`.
 
         Raises
         ------
@@ -202,7 +202,7 @@ class SearchPattern:
             If that takes too long or too much memory.
         """
         try:
-            # Not `concurrent`: to give up the lock takes longer than to search a token.
+            # Not `concurrent`: releasing the lock takes longer than searching a token.
             return compiled_pattern(self.pattern).search(text, timeout=_TIMEOUT_SECONDS) is not None
         except TimeoutError:
             what = "takes too long"

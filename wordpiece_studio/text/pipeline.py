@@ -1,7 +1,7 @@
-"""From a raw text to its words: what a normalizer and a pre-tokenizer are, and the two together as a pipeline.
+"""From raw text to words: what a normalizer and a pre-tokenizer are, and the pipeline of the two.
 
-Every character knows the way back to the text that it came from. Positions are code points, as Python counts them. Not
-here: the steps that are built in (`normalizers`, `pre_tokenizers`).
+Every character can be traced back to the original text. Positions are code points, as Python counts them. Not here:
+the built-in steps (`normalizers`, `pre_tokenizers`).
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class AlignedText:
-    """A normalized text in which every character knows the stretch of the original that it came from.
+    """A normalized text with, for every character, the stretch of the original that it came from.
 
-    A character that normalization removed belongs to no one; characters that one original character was
-    turned into all carry that character's stretch.
+    A character that normalization removed belongs to no stretch; if one original character was turned into several,
+    they all have its stretch.
 
     Attributes
     ----------
@@ -53,13 +53,13 @@ class AlignedText:
 
 
 MOST_GROWTH = 18
-"""So many characters the longest compatibility decomposition has, that of U+FDFA."""
+"""The number of characters in the longest compatibility decomposition, that of U+FDFA."""
 
 
 class Normalizer(ABC):
-    """Changes a text before it is cut into words: lower-cases it, strips accents, removes control characters.
+    """Changes a text before it is split into words: lower-cases it, strips accents, removes control characters.
 
-    A normalizer of one's own need only define `name` and `align`.
+    A custom normalizer need only define `name` and `align`.
     """
 
     __slots__ = ()
@@ -67,11 +67,11 @@ class Normalizer(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """What it is called in messages and on the command line."""
+        """Its name in messages and on the command line."""
 
     @property
     def is_local(self) -> bool:
-        """Whether each stretch between blanks and line ends may be normalized by itself.
+        """Whether each stretch between blanks and line ends can be normalized on its own.
 
         If so, equal stretches of a corpus need be normalized only once. Leave it False when in doubt.
         """
@@ -79,19 +79,19 @@ class Normalizer(ABC):
 
     @property
     def is_by_character(self) -> bool:
-        """Whether each character is normalized by itself, but for those of which `regards_neighbours` is true.
+        """Whether each character is normalized on its own, except those for which `regards_neighbours` is true.
 
-        If so, what becomes of each need be found out only once. Leave it False when in doubt.
+        If so, the result for each character need be found out only once. Leave it False when in doubt.
         """
         return False
 
     @property
     def growth(self) -> int:
-        """How many characters at most become of one; words that are too long are reported with their lines up to it."""
+        """The most characters that one can become; overlong words are reported with their lines up to this growth."""
         return MOST_GROWTH
 
     def regards_neighbours(self, character: str) -> bool:
-        """Return whether what becomes of a character, or of others beside it, may depend on what stands around it."""
+        """Return whether the result for a character, or for its neighbours, may depend on the context."""
         return not self.is_by_character
 
     @abstractmethod
@@ -99,12 +99,12 @@ class Normalizer(ABC):
         """Return the normalized text, aligned with `text`."""
 
     def normalize(self, text: str) -> str:
-        """Return the normalized text; the same as ``align(text).text``, but it may be faster."""
+        """Return the normalized text; the same as ``align(text).text``, but possibly faster."""
         return self.align(text).text
 
 
 class CharacterNormalizer(Normalizer):
-    """One that goes by single characters and their neighbours, and never looks across a blank."""
+    """A normalizer that looks at single characters and their neighbours, and never across a blank."""
 
     __slots__ = ()
 
@@ -121,7 +121,7 @@ class CharacterNormalizer(Normalizer):
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A word and where it stands in the normalized text.
+    """A word and its position in the normalized text.
 
     Attributes
     ----------
@@ -130,7 +130,7 @@ class Span:
     start, end
         Its first code point in the normalized text, and the one after its last.
     positions
-        Where each character of the word stands, if characters between them were dropped; else None.
+        The position of each character of the word, if characters between them were dropped; else None.
     """
 
     text: str
@@ -140,9 +140,9 @@ class Span:
 
 
 class PreTokenizer(ABC):
-    """Cuts a normalized text into words.
+    """Splits a normalized text into words.
 
-    A pre-tokenizer of one's own need only define `name` and `spans`.
+    A custom pre-tokenizer need only define `name` and `spans`.
     """
 
     __slots__ = ()
@@ -150,39 +150,39 @@ class PreTokenizer(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """What it is called in messages and on the command line."""
+        """Its name in messages and on the command line."""
 
     @property
     def is_local(self) -> bool:
-        """Whether each stretch between blanks and line ends may be cut by itself.
+        """Whether each stretch between blanks and line ends can be split on its own.
 
-        If so, equal stretches of a corpus need be cut only once. Leave it False when in doubt.
+        If so, equal stretches of a corpus need be split only once. Leave it False when in doubt.
         """
         return False
 
     @property
     def is_by_character(self) -> bool:
-        """Whether each character by itself parts words, is a word, stands in one or goes, whatever is around it.
+        """Whether each character separates words, is a word, belongs to one or is dropped regardless of context.
 
-        If so, what becomes of each need be found out only once. Leave it False when in doubt.
+        If so, the role of each character need be found out only once. Leave it False when in doubt.
         """
         return False
 
     @abstractmethod
     def spans(self, text: str) -> list[Span]:
-        """Return the words of `text` and where they stand, from left to right."""
+        """Return the words of `text` and their positions, from left to right."""
 
     def split(self, text: str) -> list[str]:
-        """Return the words alone; the same as the texts of ``spans(text)``, but it may be faster."""
+        """Return the words alone; the same as the texts of ``spans(text)``, but possibly faster."""
         return [span.text for span in self.spans(text)]
 
     def iterate(self, text: str) -> Iterator[str]:
-        """Yield the words alone; the same as ``split(text)``, but it may need less memory."""
+        """Yield the words alone; the same as ``split(text)``, but possibly with less memory."""
         yield from self.split(text)
 
 
 class CharacterPreTokenizer(PreTokenizer):
-    """One to which each character is what it is, whatever stands around it, and a blank always parts words."""
+    """A pre-tokenizer to which context never matters, and for which a blank always separates words."""
 
     __slots__ = ()
 
@@ -198,18 +198,18 @@ class CharacterPreTokenizer(PreTokenizer):
 
 
 _ADVICE = (
-    "Where a repetition may match the same text in several ways, as in (a|aa)+, leave it only one,"
+    "If a repetition can match the same text in several ways, as in (a|aa)+, leave only one of them,"
     " or make it possessive, as in (a|aa)++."
 )
 
 
 class PatternOverrunError(StudioError):
-    """A user's pattern was given up on a text; the message shows how that begins.
+    """A user's pattern was stopped on a text; the message shows the beginning of the text.
 
     Parameters
     ----------
     what
-        What the pattern does.
+        What the pattern does: "takes too long".
     pattern, text
         The pattern, and the beginning of the text, both printable.
     place
@@ -219,22 +219,22 @@ class PatternOverrunError(StudioError):
     def __init__(self, what: str, pattern: str, text: str, place: str = "", **values: object) -> None:
         template = f'The pattern "{{pattern}}" {what}{place}: "{{text}}"'
         super().__init__(template, _ADVICE, pattern=pattern, text=text, **values)
-        self._told = what, pattern, text
+        self._beginning = what, pattern, text
 
     def in_line(self, line: int, source: str = "") -> PatternOverrunError:
-        """Return the same, telling the line, counted from 1, and the name of the file if that is known."""
+        """Return the same error with the line, counted from 1, and the name of the file if it is known."""
         if source:
-            return PatternOverrunError(*self._told, " in line {line} of {path}", line=line, path=source)
-        return PatternOverrunError(*self._told, " in line {line}", line=line)
+            return PatternOverrunError(*self._beginning, " in line {line} of {path}", line=line, path=source)
+        return PatternOverrunError(*self._beginning, " in line {line}", line=line)
 
 
 BERT_SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
-"""What most pipelines for WordPiece are given; for a corpus that spells them out that is reported."""
+"""The special tokens of most WordPiece pipelines; the linter reports a corpus that spells them out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word, each of whose characters knows the stretch of the original text that it came from.
+    """A word with, for each character, the stretch of the original text that it came from.
 
     Attributes
     ----------
@@ -263,8 +263,8 @@ class Word:
 class Pipeline:
     """A normalizer and the pre-tokenizer that follows it.
 
-    A text is read line by line; a line ends at LF. The built-in steps do not notice, except those that remove
-    or join at line ends.
+    A text is read line by line; a line ends at LF. For the built-in steps this makes no difference, except for those
+    that remove or join at line ends.
     """
 
     normalizer: Normalizer
@@ -272,12 +272,12 @@ class Pipeline:
 
     @property
     def is_local(self) -> bool:
-        """Whether a text's words are those of its stretches between blanks and line ends, one after the other."""
+        """Whether a text's words are those of its stretches between blanks and line ends, taken one after the other."""
         return self.normalizer.is_local and self.pre_tokenizer.is_local
 
     @property
     def is_by_character(self) -> bool:
-        """Whether what becomes of each character need be found out only once, but for some that tell so themselves."""
+        """Whether each character has a fixed result, except where the normalizer `regards_neighbours`."""
         return self.is_local and self.normalizer.is_by_character and self.pre_tokenizer.is_by_character
 
     def words(self, text: str) -> list[str]:
@@ -287,7 +287,7 @@ class Pipeline:
         return list(self.iterate(text))
 
     def iterate(self, text: str) -> Iterator[str]:
-        """Yield the words of `text`; for a long one, whose list of words would need much memory."""
+        """Yield the words of `text`; for a long text, whose list of words would need much memory."""
         if self.is_local:
             yield from self.pre_tokenizer.iterate(self.normalizer.normalize(text))
             return
@@ -298,7 +298,7 @@ class Pipeline:
                 raise error.in_line(number) from None
 
     def aligned_words(self, text: str) -> list[Word]:
-        """Return the words of `text` with the way back to it; their texts are those of ``words(text)``."""
+        """Return the words of `text` with their positions in it; their texts are those of ``words(text)``."""
         if self.is_local:
             return self._aligned_words(text, 0)
         words = []

@@ -1,7 +1,7 @@
-"""The pre-tokenizers that are built in, by name and as plain data: they cut a normalized text into words.
+"""The built-in pre-tokenizers, by name and as plain data: they split a normalized text into words.
 
-They go by the class of a character: white space, punctuation, letters. Not here: the one that goes by an expression of
-the user's own (`patterns`), and what happens to the text before (`normalizers`).
+They split by character class: white space, punctuation, letters. Not here: splitting by the user's own regular
+expression (`patterns`), and what happens to the text before (`normalizers`).
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 
 
 class _Matching(CharacterPreTokenizer):
-    """What they have in common: the words are the matches of a pattern without groups."""
+    """A pre-tokenizer whose words are the matches of a pattern without groups."""
 
     __slots__ = ()
 
     @property
     @abstractmethod
     def _pattern(self) -> re.Pattern[str]:
-        """What matches a word."""
+        """The pattern that matches a word."""
 
     def spans(self, text: str) -> list[Span]:
-        """Return the words of `text` and where they stand."""
+        """Return the words of `text` and their positions."""
         return [Span(match[0], match.start(), match.end()) for match in self._pattern.finditer(text)]
 
     def split(self, text: str) -> list[str]:
@@ -68,9 +68,9 @@ class BertPreTokenizer(_Matching):
 
 @dataclass(frozen=True, slots=True)
 class Whitespace(_Matching):
-    r"""Splits at white space, and makes every run of other characters than letters, digits and marks a word of its own.
+    r"""Splits at white space, and makes each run of characters other than letters, digits and marks a separate word.
 
-    That is ``\w+|[^\w\s]+``, as the `tokenizers` library takes ``\w``; Python's knows no marks.
+    That is ``\w+|[^\w\s]+``, as the `tokenizers` library defines ``\w``; Python's does not include marks.
 
     >>> Whitespace().split("Don't stop...")
     ['Don', "'", 't', 'stop', '...']
@@ -95,8 +95,7 @@ class Whitespace(_Matching):
 class WhitespaceSplit(_Matching):
     """Splits at white space and nowhere else.
 
-    White space is what Unicode calls so. Python's `str.split` would also split at the separators U+001C to
-    U+001F.
+    White space is as Unicode defines it. Python's `str.split` would also split at the separators U+001C to U+001F.
 
     >>> WhitespaceSplit().split("Don't stop...")
     ["Don't", 'stop...']
@@ -116,7 +115,7 @@ class WhitespaceSplit(_Matching):
 class Punctuation(_Matching):
     """Makes every punctuation character a word of its own, and splits nowhere else: words may hold blanks.
 
-    A line end still ends a word, because a text is read line by line. Most useful in a sequence with another.
+    A line end still ends a word, because a text is read line by line. Most useful in a sequence with others.
 
     >>> Punctuation().split("Don't stop...")
     ['Don', "'", 't stop', '.', '.', '.']
@@ -165,9 +164,9 @@ def _punctuation_separated_words() -> re.Pattern[str]:
 class UnicodePunctuation(CharacterPreTokenizer):
     """The pre-tokenizer of the Simplified Chinese notebook, which reads a text line by line.
 
-    Of each line the control characters are dropped, tabs among them, so that their neighbours touch; every
-    Han, kana or Hangul character and every Unicode punctuation mark becomes a word of its own; the rest is
-    split at white space. Lower-casing, an option there, is a normalizer here. Lines end at LF, CR or both.
+    From each line control characters, including tabs, are dropped, so that their neighbours are joined; every Han,
+    kana or Hangul character and every Unicode punctuation mark becomes a word of its own; the rest is split at
+    white space. Lower-casing, an option there, is a normalizer here. Lines end at LF, CR or both.
     """
 
     @property
@@ -176,7 +175,7 @@ class UnicodePunctuation(CharacterPreTokenizer):
         return "unicode-punctuation"
 
     def spans(self, text: str) -> list[Span]:
-        """Return the words of `text` and where they stand."""
+        """Return the words of `text` and their positions."""
         patterns = _unicode_patterns()
         spans = []
         for match in patterns.word_with_controls.finditer(text):
@@ -222,19 +221,19 @@ def _unicode_patterns() -> _UnicodePatterns:
         ideograph=regex.compile(r"([\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}])"),
         punctuation=regex.compile(r"([\p{P}])"),
         blanks=regex.compile(r"\s+"),
-        # What the other patterns make of a line, in one: controls are inside a word, line ends are not.
+        # The other patterns in one: controls are inside a word, line ends are not.
         word_with_controls=regex.compile(rf"[{alone}]|(?:[^\s{alone}]|[\u0000-\u0009\u000B\u000C\u000E-\u001F])+"),
     )
 
 
 @dataclass(frozen=True, slots=True, init=False)
 class PreTokenizerSequence(PreTokenizer):
-    """Several pre-tokenizers, each of which cuts the words of the one before it.
+    """Several pre-tokenizers, each of which splits the words of the one before it.
 
     Raises
     ------
     StudioError
-        If there are none; or if a pattern stands before another, because in a name it goes on to the end.
+        If there are none; or if a pattern stands before another, because in a name it extends to the end.
 
     >>> PreTokenizerSequence([WhitespaceSplit(), PatternPreTokenizer(r"[a-z]+|.")]).split("to B2B")
     ['to', 'B', '2', 'B']
@@ -253,7 +252,7 @@ class PreTokenizerSequence(PreTokenizer):
         if any(isinstance(part, PatternPreTokenizer) for part in parts[:-1]):
             raise StudioError(
                 "A pattern stands before another pre-tokenizer",
-                "Put the pattern last, or let it do what the other one does.",
+                "Put the pattern last, or make it do the other one's work too.",
             )
         object.__setattr__(self, "pre_tokenizers", parts)
 
@@ -264,7 +263,7 @@ class PreTokenizerSequence(PreTokenizer):
 
     @property
     def is_local(self) -> bool:
-        """Whether the first is, or any of them if all go by character."""
+        """Whether the first is, or any of them if all work character by character."""
         return self.pre_tokenizers[0].is_local or (
             self.is_by_character and any(pre_tokenizer.is_local for pre_tokenizer in self.pre_tokenizers)
         )
@@ -275,7 +274,7 @@ class PreTokenizerSequence(PreTokenizer):
         return all(pre_tokenizer.is_by_character for pre_tokenizer in self.pre_tokenizers)
 
     def spans(self, text: str) -> list[Span]:
-        """Return the words of `text` and where they stand."""
+        """Return the words of `text` and their positions."""
         spans = [Span(text, 0, len(text))]
         for pre_tokenizer in self.pre_tokenizers:
             spans = [_within(outer, inner) for outer in spans for inner in pre_tokenizer.spans(outer.text)]
@@ -299,12 +298,12 @@ class PreTokenizerSequence(PreTokenizer):
 def resolve_pre_tokenizer(value: str | PreTokenizer) -> PreTokenizer:
     """Return the pre-tokenizer that `value` is or names; several names are joined by ``+``.
 
-    What stands behind ``pattern:`` is a regular expression, up to the end.
+    Everything after ``pattern:`` is a regular expression.
 
     Raises
     ------
     StudioError
-        If there is no pre-tokenizer of that name, the message lists the names; or if a pattern is invalid.
+        If there is no pre-tokenizer of that name (the message lists the names), or if a pattern is invalid.
 
     >>> resolve_pre_tokenizer("whitespace-split+pattern:[a-z]+|.").split("to B2B")
     ['to', 'B', '2', 'B']
@@ -379,7 +378,7 @@ _BUILT_IN: Mapping[str, type[PreTokenizer]] = {
 
 
 def _within(outer: Span, inner: Span) -> Span:
-    """Return a word of a word's text as a word of the text that the outer one stands in."""
+    """Return a span within the text of `outer` as a span of the text that contains `outer`."""
     places = range(outer.start, outer.end) if outer.positions is None else outer.positions
     positions = None
     if outer.positions is not None or inner.positions is not None:

@@ -1,7 +1,7 @@
 """The Unicode normalization forms NFC, NFD, NFKC and NFKD, exactly as the `tokenizers` library computes them.
 
-A text whose characters need no attention is recognized as a whole. Else only the stretches that may change are worked
-on: characters that change by themselves, and those that may change with the character before them, with that one.
+A text whose characters need no attention is recognized as a whole. Otherwise only the stretches that may change are
+processed: characters that change on their own, and those that may combine with the character before, with that one.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _LONGEST_KEPT, _MOST_KEPT = 16, 1 << 16
 _VIRAMA_CLASS = 9
 
 Items = list[tuple[str, int]]
-"""Characters, each with how it changes the length, as the `tokenizers` library notes it: 1 for one that is added, 0 for
-one that replaces another, -n for one that replaces another and the n behind it."""
+"""Characters, each with how it changes the length, as the `tokenizers` library records it: 1 for one that is added, 0
+for one that replaces another, -n for one that replaces another and the n after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class UnicodeForm(CharacterNormalizer):
     Parameters
     ----------
     form
-        ``"nfc"`` composes characters and their marks where there is a character for both, ``"nfd"`` takes them apart;
+        ``"nfc"`` composes characters with their marks where a composed character exists, ``"nfd"`` decomposes them;
         ``"nfkc"`` and ``"nfkd"`` also replace compatibility characters, such as ligatures and full-width letters.
 
     >>> UnicodeForm("nfc").normalize("nin\u0303o") == "niño"
@@ -59,11 +59,11 @@ class UnicodeForm(CharacterNormalizer):
 
     @property
     def growth(self) -> int:
-        """As in the longest decomposition."""
+        """The length of the longest decomposition."""
         return MOST_GROWTH if self.form in ("nfkc", "nfkd") else 4
 
     def regards_neighbours(self, character: str) -> bool:
-        """Return whether the character may be composed with one before it, or change places with marks beside it."""
+        """Return whether the character may compose with one before it, or change places with adjacent marks."""
         return character in _forms(self.form).regarding
 
     def normalize(self, text: str) -> str:
@@ -73,7 +73,7 @@ class UnicodeForm(CharacterNormalizer):
     def align(self, text: str) -> AlignedText:
         """Return the text in this form, aligned with `text`.
 
-        A composed character carries the stretch of the first of its parts alone: so the `tokenizers` library has it.
+        A composed character maps to the stretch of its first part only, as in the `tokenizers` library.
         """
         return _forms(self.form).align(text)
 
@@ -92,9 +92,9 @@ def text_in_order(match: re.Match[str]) -> str:
 
 
 def positions_of(items: Iterable[tuple[str, int]]) -> Iterator[int]:
-    """Yield the position of the character that each item came from, as the `tokenizers` library gives them out.
+    """Yield the position of the character that each item came from, as the `tokenizers` library assigns them.
 
-    It does so in the order of the result: where combining characters changed places, positions did not.
+    It assigns them in the order of the result: where combining characters changed places, positions did not.
     """
     taken = 0
     for _, change in items:
@@ -103,7 +103,7 @@ def positions_of(items: Iterable[tuple[str, int]]) -> Iterator[int]:
 
 
 def decomposed(text: str, table: CharacterMap) -> Iterator[tuple[str, int]]:
-    """Yield the parts of the characters of a text."""
+    """Yield the decomposed characters of a text."""
     return ((part, int(number > 0)) for character in text for number, part in enumerate(table[ord(character)] or ""))
 
 
@@ -121,7 +121,7 @@ class _Form:
         if is_compatible:
             special.update(map(chr, self._forms.compatible))
         following = self._classes.keys() | (self._forms.following() if self._composes else set())
-        # Those that may have to do with the character before them.
+        # Characters that may interact with the character before them.
         self._following = {character for character in special if self._parts(character)[0] in following}
         self.regarding = frozenset(self._regarding(special))
         behind = rough_pattern(self._following)
@@ -162,14 +162,14 @@ class _Form:
         return AlignedText("".join([*parts, text[done:]]), positions, [position + 1 for position in positions])
 
     def _stretches(self, text: str) -> Iterator[tuple[int, int]]:
-        """Yield the beginnings and ends of the stretches that may change, none of which depends on the rest."""
+        """Yield (start, end) of the stretches that may change, none of which depends on the rest."""
         for match in self._stretch.finditer(text):
             start = match.start()
-            # The character before it is in no other stretch: what may have to do with it would stand in that one.
+            # The character before it is in no other stretch: whatever may interact with it would be in that one.
             yield start - (start > 0 and text[start] in self._following), match.end()
 
     def _changed_or_kept(self, stretch: str) -> str:
-        """Return a stretch in this form; short ones are kept, because they come again and again."""
+        """Return a stretch in this form; short ones are cached, because they recur again and again."""
         result = self._kept.get(stretch)
         if result is None:
             result = self._changed(stretch)
@@ -187,7 +187,7 @@ class _Form:
     def _composed(self, items: Items) -> Items:
         result: Items = []
         starter: int | None = None
-        # The class of the last mark between the starter and the character in hand; it blocks those that are not above.
+        # The class of the last mark between the starter and this character; it blocks classes that are not higher.
         between: int | None = None
         for character, change in items:
             combining = self._classes.get(character, 0)
@@ -207,11 +207,11 @@ class _Form:
         return self._decompose[ord(character)] or ""
 
     def _regarding(self, special: set[str]) -> set[str]:
-        """Return the characters that regard their neighbours.
+        """Return the characters whose result depends on their neighbours.
 
-        Every other word of an Indian language holds a virama. Where characters are composed it is let off: it is never
-        composed itself, and only beside marks of other classes may it change places. Of these, those that end what
-        another character becomes are the ones to watch.
+        In Indian languages every other word contains a virama. Where characters are composed it can be exempted: it is
+        never composed itself, and it may change places only beside marks of other classes. Of these, those that end
+        the result of another character are the ones to watch.
         """
         if not self._composes:
             return self._following

@@ -1,6 +1,6 @@
-"""Distinct words, numbered from 0 in the order in which they are first met.
+"""Distinct words, numbered from 0 in order of first appearance.
 
-Not here: how often they occur, and the numbers of a large corpus's words (`word_table`).
+Not here: how often they occur, and the word numbers of a large corpus (`word_table`).
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ class WordNumbers(ABC):
 
     @abstractmethod
     def numbers_of(self, spelled: bytes, ends: NDArray[np.int64]) -> NDArray[np.int32]:
-        """Return the numbers of words that `spelled` gave, perhaps in another process; new ones for those not met."""
+        """Return the numbers of words from `spelled`, perhaps of another process; words not met yet get new ones."""
 
 
 class PlainWordNumbers(WordNumbers):
-    """The numbers in a dictionary."""
+    """Word numbers kept in a dictionary."""
 
     def __init__(self) -> None:
         self.by_word: dict[str, int] = {}
@@ -59,7 +59,7 @@ class PlainWordNumbers(WordNumbers):
         return list(self.by_word)
 
     def number(self, word: str) -> int:
-        """Return the number of a word, a new one if it was not met."""
+        """Return the number of a word, a new one if it has not been met."""
         return self.by_word.setdefault(word, len(self.by_word))
 
     def spelled(self, first: int) -> tuple[bytes, NDArray[np.int64]]:
@@ -79,7 +79,7 @@ def spelled_out(words: Sequence[str]) -> tuple[bytes, NDArray[np.int64]]:
 
 
 def words_in(spelled: bytes, ends: NDArray[np.int64]) -> list[str]:
-    """Return the words that `spelled_out` took."""
+    """Return the words that were given to `spelled_out`."""
     words, start = [], 0
     for end in ends.tolist():
         words.append(spelled[start:end].decode("utf-8", "surrogatepass"))

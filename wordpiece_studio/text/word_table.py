@@ -1,10 +1,10 @@
-"""The words of a table of chunks: what each chunk is cut into, as numbers, and how often each word was met.
+"""The words of a table of chunks: which words each chunk contains, as numbers, and how often each word occurred.
 
-Each distinct chunk is normalized and cut once, however often it occurs: by compiled kernels if the pipeline goes by
-character, else by the pipeline itself. For the kernels there is a table of what the pipeline makes of every code point,
-found out page by page from the very normalizer and pre-tokenizer, so that there is no second truth. Importing this
-module loads the kernels, and with them numba; nothing imports it before it is needed. Not here: the chunks
-(`chunk_table`).
+Each distinct chunk is normalized and split once, however often it occurs: by compiled kernels if the pipeline works
+character by character, else by the pipeline itself. The kernels use a table of what the pipeline does with every code
+point, found out page by page from the normalizer and pre-tokenizer themselves, so that the rules exist only once.
+Importing this module loads the kernels, and with them numba; nothing imports it before it is needed. Not here: the
+chunks (`chunk_table`).
 """
 
 from __future__ import annotations
@@ -33,29 +33,29 @@ _SPELLED_BYTES, _SPELLED_WORDS = 1 << 16, 1 << 13
 
 
 class WordTable(ABC):
-    """The words that a local pipeline makes of the chunks of a table.
+    """The words that a local pipeline splits the chunks of a table into.
 
     Parameters
     ----------
     pipeline
-        What makes words of chunks; it must be local.
+        What splits chunks into words; it must be local.
     longest
         Words of more characters than this are left out.
 
     Attributes
     ----------
     rows
-        How many chunks are cut.
+        How many chunks have been split.
     """
 
     def __init__(self, pipeline: Pipeline, longest: int) -> None:
         self._pipeline = pipeline
         self._longest = longest
-        # Chunk i is cut into the words with the numbers ``_words[_chunk_ends[i]:_chunk_ends[i + 1]]``.
+        # Chunk i consists of the words with the numbers ``_words[_chunk_ends[i]:_chunk_ends[i + 1]]``.
         self._words = np.zeros(0, dtype=np.int32)
         self._chunk_ends = np.zeros(1, dtype=np.int64)
         self.rows = 0
-        # What is tallied: the numbers in order of first appearance, their counts, and where each number stands there.
+        # The tally: the numbers in order of first appearance, their counts, and the place of each number there, from 1.
         self._tallied = 0
         self._tallied_numbers = np.zeros(0, dtype=np.int32)
         self._tallied_counts = np.zeros(0, dtype=np.int64)
@@ -71,7 +71,7 @@ class WordTable(ABC):
         """Return the lengths of the words of a chunk that `cut` leaves out."""
 
     def cut(self, chunks: ChunkTable, check_stop: Callable[[], None] | None = None) -> Iterator[int]:
-        """Cut the chunks, which must be UTF-8, that are not cut yet; yield the row of each word that is left out.
+        """Split the chunks, which must be UTF-8, that are not split yet; yield the row of each word that is left out.
 
         `check_stop` is called now and then.
         """
@@ -83,7 +83,7 @@ class WordTable(ABC):
             yield from self._cut(chunks, first, self.rows)
 
     def tally(self, chunks: ChunkTable) -> None:
-        """Count the words of the chunks that were counted since the last time; their counts become 0."""
+        """Tally the words of the chunks counted since the last call, and reset the counts of the chunks to 0."""
         size = len(self.numbers)
         self._places = with_room(self._places, size)
         self._tallied_numbers = with_room(self._tallied_numbers, size)
@@ -92,7 +92,7 @@ class WordTable(ABC):
         self._tallied = kernels.tally(chunks.arrays, self._words, self._chunk_ends, *tallied, self._tallied)
 
     def take_tally(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """Return the numbers of the words tallied, in order of first appearance, and their counts; begin anew."""
+        """Return the numbers of the tallied words, in order of first appearance, and their counts; reset the tally."""
         numbers = self._tallied_numbers[: self._tallied].copy()
         counts = self._tallied_counts[: self._tallied].copy()
         self._places[numbers] = 0
@@ -100,7 +100,7 @@ class WordTable(ABC):
         return numbers, counts
 
     def forget_chunks(self) -> None:
-        """Forget what chunks are cut into, for they will be others."""
+        """Forget the words of the chunks, because the chunks will be replaced."""
         self.rows = 0
         self._begin_again()
 
@@ -110,14 +110,14 @@ class WordTable(ABC):
 
     @abstractmethod
     def _cut(self, chunks: ChunkTable, first: int, last: int) -> Iterator[int]:
-        """Do what `cut` does with the chunks from row `first` to before row `last`."""
+        """Do the work of `cut` for the chunks from row `first` to before row `last`."""
 
     def _words_of(self, chunk: bytes) -> Iterator[str]:
         return self._pipeline.iterate(chunk.decode("utf-8", "surrogatepass"))
 
 
 class PlainWordTable(WordTable):
-    """For every local pipeline."""
+    """A table for any local pipeline."""
 
     def __init__(self, pipeline: Pipeline, longest: int) -> None:
         super().__init__(pipeline, longest)
@@ -176,7 +176,7 @@ class TableWordNumbers(WordNumbers):
 
 
 class CompiledWordTable(WordTable):
-    """For pipelines that go by character; `capacity` is for how many words there is room at first."""
+    """A table for pipelines that work character by character, with initial room for `capacity` words."""
 
     def __init__(self, pipeline: Pipeline, longest: int, *, capacity: int = 1 << 12) -> None:
         super().__init__(pipeline, longest)
@@ -207,7 +207,7 @@ class CompiledWordTable(WordTable):
     def _answers(
         self, chunks: ChunkTable, first: int, last: int, cursor: NDArray[np.int64], *, is_dry: bool
     ) -> Iterator[tuple[int, int]]:
-        """Spell out the words of chunks, or, if `is_dry`, do not; yield (row, length) of those that are too long."""
+        """Spell out the words of chunks, unless `is_dry`; yield (row, length) of those that are too long."""
         cursor[[kernels.ROW, kernels.POSITION, kernels.WORDS]] = first, chunks.begin_of(first), 0
         while (answer := self._go_on(chunks, last, is_dry, cursor)) != kernels.DONE:
             if answer == kernels.FULL:
@@ -238,7 +238,7 @@ class CompiledWordTable(WordTable):
         self._cursor[[kernels.SPELLED, kernels.BASE]] = 0, used + size
 
     def _cut_by_hand(self, chunks: ChunkTable, is_dry: bool, cursor: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
-        """Do what `_answers` does with the chunk in hand, but for its words that are done."""
+        """Do the work of `_answers` for the rest of the current chunk."""
         row, done = cursor[[kernels.ROW, kernels.WORDS]].tolist()
         words: list[str] = []
         for word in itertools.islice(self._words_of(chunks[row]), done, None):
@@ -262,19 +262,19 @@ _LETTER = "a"  # neither white space nor punctuation for any pre-tokenizer
 
 
 class CharacterActions:
-    """The table of a pipeline that goes by characters.
+    """The table of what a pipeline does with each character.
 
     Attributes
     ----------
     actions : numpy.ndarray
-        For every code point what becomes of it: int64, see :mod:`~wordpiece_studio.text.kernels.words`.
+        What happens to every code point: int64, see :mod:`~wordpiece_studio.text.kernels.words`.
     texts : numpy.ndarray
-        The texts that code points become, in UTF-8: uint8, with room behind the last.
+        The texts that code points become, in UTF-8: uint8, with padding after the last.
     """
 
     def __init__(self, pipeline: Pipeline) -> None:
         self._pipeline = pipeline
-        self.actions = np.zeros(_CODE_POINTS, dtype=np.int64)  # costs memory only where it is written to
+        self.actions = np.zeros(_CODE_POINTS, dtype=np.int64)  # takes memory only where it is written to
         self.texts = np.zeros(0, dtype=np.uint8)
         self._used = 0
 
@@ -296,10 +296,10 @@ class CharacterActions:
         self._used += len(added)
 
     def _actions_of(self, characters: list[str]) -> list[tuple[int, str]]:
-        """Return what becomes of each character, and the text that it becomes, if any."""
+        """Return what happens to each character, and the text that it becomes, if any."""
         normalizer, split = self._pipeline.normalizer, self._pipeline.pre_tokenizer.split
         between = [f"{_LETTER}{normalizer.normalize(character)}{_LETTER}" for character in characters]
-        # Nearly always white space alone parts words, and one look at all shows that.
+        # Nearly always white space alone separates words, and one check of all shows that.
         words = [text.split() for text in between]
         if split(" ".join(between)) != [word for parts in words for word in parts]:
             words = [split(text) for text in between]
@@ -310,7 +310,7 @@ class CharacterActions:
 
 
 def _action_of(words: list[str]) -> tuple[int, str]:
-    """Return what becomes of a character that made these words, standing between two letters."""
+    """Return what happens to a character that produced these words when placed between two letters."""
     match words:
         case [word]:
             return kernels.LETTERS if len(word) > 2 else kernels.NOTHING, word[1:-1]

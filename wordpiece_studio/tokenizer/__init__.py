@@ -1,1 +1,1 @@
-"""Text to tokens and ids with a given vocabulary: longest match, its account, and whole corpora."""
+"""Text to tokens and ids with a given vocabulary: longest match, its trace, and whole corpora."""

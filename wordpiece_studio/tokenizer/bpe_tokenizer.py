@@ -1,6 +1,6 @@
-"""Byte pair encoding as the Studio trains it: the merges of a training by counts, done again to the words of a text.
+"""Byte pair encoding as the Studio trains it: the merges of a training by counts, applied to the words of a text.
 
-Not here: other people's byte pair encodings, which their library runs (`peers`), and the files (`storage.bpe_files`).
+Not here: byte pair encodings from elsewhere, which their own library runs (`peers`), and files (`storage.bpe_files`).
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ class _Symbol(NamedTuple):
 
 
 class BpeTokenizer:
-    """Tokenizes text by merges: in each word always the pair that stands first in their list, from the left.
+    """Tokenizes text by merges: in each word always the pair that comes first in their list, from the left.
 
     Parameters
     ----------
     vocab
-        The id of each token; holds every symbol that is merged and what it becomes.
+        The id of each token; contains every symbol that is merged and every result of a merge.
     merges
-        Pairs of symbols, the first to be merged first.
+        Pairs of symbols, in the order in which they are merged.
     normalizer, pre_tokenizer
-        How text becomes words; names or objects.
+        How text is split into words; names or objects.
     special_tokens
         Tokens that are found in a text before anything else.
     unk_token
-        What stands for an unknown symbol; None: it is left out, and its neighbours may merge.
+        Stands for an unknown symbol; if None, the symbol is left out, and its neighbours may merge.
     end_of_word_suffix
-        What is attached to the last character of each word.
+        Appended to the last character of each word.
 
     >>> vocab = {"h": 0, "u": 1, "g": 2, "ug": 3, "hug": 4}
     >>> BpeTokenizer(vocab, [("u", "g"), ("h", "ug")], "none", "whitespace").encode("hugu gu").tokens
@@ -53,7 +53,7 @@ class BpeTokenizer:
     """
 
     kind = "BPE"
-    """What its model is, as `ImportedTokenizer.kind`."""
+    """The kind of its model, as in `ImportedTokenizer.kind`."""
 
     def __init__(
         self,
@@ -108,12 +108,12 @@ class BpeTokenizer:
         return self.encode(text).ids
 
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = True) -> str:
-        """Return the text that `ids` stand for, as far as it can be determined: without a suffix not where words end.
+        """Return the text that `ids` stand for, as far as it can be determined: without a suffix word ends are unknown.
 
         Raises
         ------
         StudioError
-            If an id is no token's.
+            If no token has one of the ids.
         """
         unknown = next((number for number in ids if number not in self._tokens), None)
         if unknown is not None:
@@ -125,7 +125,7 @@ class BpeTokenizer:
         return "".join(tokens).replace(suffix, " ").rstrip(" ") if suffix else " ".join(tokens)
 
     def _words(self, text: str) -> Iterator[tuple[Word | str, int]]:
-        """Yield the words of a text and its special tokens, with the place in the text that offsets count from."""
+        """Yield the words of a text and its special tokens, each with the position that its offsets count from."""
         done = 0
         for found in self._special.finditer(text) if self._special else ():
             for word in self.pipeline.aligned_words(text[done : found.start()]):
@@ -136,14 +136,14 @@ class BpeTokenizer:
             yield word, done
 
     def _merged(self, word: str) -> list[_Symbol]:
-        """Return the tokens of a word; each distinct word is worked out once."""
+        """Return the tokens of a word; each distinct word is processed once."""
         found = self._known.get(word)
         if found is None:
             found = self._known[word] = self._merge(list(self._symbols(word)))
         return found
 
     def _symbols(self, word: str) -> Iterator[_Symbol]:
-        """Yield the symbols that a word begins with, a character each."""
+        """Yield the initial symbols of a word, one per character."""
         for start, character in enumerate(word):
             symbol = character if start < len(word) - 1 else character + self.end_of_word_suffix
             if symbol in self.vocab:
@@ -152,11 +152,11 @@ class BpeTokenizer:
                 yield _Symbol(self.unk_token, start, start + 1)
 
     def _merge(self, symbols: list[_Symbol]) -> list[_Symbol]:
-        """Return the symbols after all merges: at each moment the one of the lowest rank, from the left."""
-        merged: list[_Symbol | None] = [*symbols]  # None where a symbol has gone into the one before it
+        """Return the symbols after all merges: always the one of the lowest rank next, from the left."""
+        merged: list[_Symbol | None] = [*symbols]  # None where a symbol was merged into the one before it
         after = [*range(1, len(symbols) + 1)]
         before = [*range(-1, len(symbols))]
-        queue: list[tuple[int, int, str, str]] = []  # rank, place of the left symbol, both symbols
+        queue: list[tuple[int, int, str, str]] = []  # rank, position of the left symbol, both symbols
 
         def offer(left: int) -> None:
             right = after[left] if left >= 0 else len(merged)
@@ -172,7 +172,7 @@ class BpeTokenizer:
             right = after[left]
             first, second = merged[left], merged[right] if right < len(merged) else None
             if first is None or second is None or [first.token, second.token] != pair:
-                continue  # one of the two has been merged meanwhile
+                continue  # one of the two has been merged in the meantime
             merged[left] = _Symbol(first.token + second.token, first.start, second.end)
             merged[right] = None
             after[left] = after[right]

@@ -1,7 +1,7 @@
-"""Blocks of text to ids with compiled kernels; importing this module loads them, and nothing does so before it must.
+"""Blocks of text to ids with compiled kernels. Importing this module loads them, so it is imported only when needed.
 
-A block's chunks, its stretches between blanks and line ends, become rows of a table. Each new row is normalized, cut
-and matched once, and the block's ids are then put together from those of its rows. Not here: the plain way
+A block's chunks, its stretches between blanks and line ends, become rows of a table. Each new row is normalized, split
+and matched once, and the block's ids are then assembled from those of its rows. Not here: the way without numba
 (`plain_encoder`), which gives the same ids.
 """
 
@@ -50,16 +50,16 @@ class CompiledVocabulary:
         np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts)), out=self._begins[1:])
         self._slots = np.zeros(_power_of_two(2 * len(parts)), np.uint64)
         characters = sum(map(len, vocabulary))
-        self._beginnings = np.zeros(_power_of_two(characters // 8), np.uint64)  # 8 to 16 bits a character
+        self._beginnings = np.zeros(_power_of_two(characters // 8), np.uint64)  # 8 to 16 bits per character
         longest_match.index_tokens(self._tokens, self._begins, self._slots, self._beginnings)
         self._longest_word = longest_word
         unknown = vocabulary.id_of(vocabulary.unk_token)
         self._unknown = NO_ID if unknown is None else unknown
 
     def match(self, words: NDArray[np.uint8], size: int, rows: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """Return the ids of the words in the first `size` bytes, and how many there are up to the end of each row.
+        """Return the ids of the words in the first `size` bytes, and their number up to the end of each row.
 
-        A blank ends a word and a line end a row, of which there must be `rows`. An unknown word has the id of the
+        A blank ends a word and a line end a row; there must be `rows` rows. An unknown word has the id of the
         unknown token, or NO_ID.
         """
         ids, ends = np.empty(size, np.int32), np.empty(rows, np.int64)
@@ -79,12 +79,11 @@ class CompiledEncoder:
     Parameters
     ----------
     tokenizer
-        What encodes.
+        Encodes single rows.
     most_chunk_bytes
-        When the distinct chunks take more than this they are forgotten: where there are no blanks, hardly one comes
-        twice.
+        When the distinct chunks take more than this they are forgotten: in text without blanks hardly any chunk recurs.
     capacity
-        For how many chunks there is room at first; tests make it tiny.
+        How many chunks there is room for initially; tests make it tiny.
     """
 
     def __init__(self, tokenizer: Tokenizer, *, most_chunk_bytes: int = 64 << 20, capacity: int = 1 << 12) -> None:
@@ -142,7 +141,7 @@ class CompiledEncoder:
 
 
 class _Matcher:
-    """Longest match by kernel, for a tokenizer that goes by characters and has no suffix."""
+    """Longest match by kernel, for a tokenizer that works character by character and has no suffix."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._actions = CharacterActions(tokenizer.pipeline)
@@ -151,16 +150,16 @@ class _Matcher:
     def match(
         self, chunks: NDArray[np.uint8], is_hard: NDArray[np.uint8]
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """Return the ids of chunks, and how many there are up to the end of each; wrong ones for those that are hard.
+        """Return the ids of chunks, and their number up to the end of each; the ids of hard chunks are wrong.
 
-        A blank stands behind each chunk. `is_hard` receives 1 for a chunk that must be encoded by hand, else 0.
+        A blank follows each chunk. `is_hard` receives 1 for a chunk that the tokenizer itself must encode, else 0.
         """
         is_hard[:] = 0
         words, size = self._spelled(chunks, is_hard)
         return self._index.match(words, size, len(is_hard))
 
     def _spelled(self, chunks: NDArray[np.uint8], is_hard: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], int]:
-        """Return the words of chunks, and how many bytes of that count."""
+        """Return the words of chunks, and how many of the bytes are used."""
         words = np.empty(2 * len(chunks) + LONGEST_TEXT + 2, np.uint8)
         cursor = np.zeros(spelling.CURSOR, np.int64)
         table = self._actions
@@ -175,7 +174,7 @@ class _Matcher:
 
 
 class _Prepared(threading.local):
-    """The matchers of tokenizers that are in use; each thread has its own, for they learn characters as they go."""
+    """The matchers of tokenizers in use; each thread has its own, because they learn characters as they go."""
 
     def __init__(self) -> None:
         self.matchers: WeakKeyDictionary[Tokenizer, _Matcher] = WeakKeyDictionary()
@@ -192,7 +191,7 @@ def _matcher_of(tokenizer: Tokenizer) -> _Matcher:
 
 
 def _with_room(array: NDArray[Any], size: int) -> NDArray[Any]:
-    """Return an array that begins like `array` and has at least `size` entries."""
+    """Return an array that starts with `array` and has at least `size` entries."""
     if size <= len(array):
         return array
     larger = np.empty((max(size, 2 * len(array)), *array.shape[1:]), array.dtype)

@@ -1,9 +1,9 @@
-"""Whole corpora to ids: one flat array, and where each text ends in it; exactly as text by text, only faster.
+"""Whole corpora to ids: one flat array, and where each text ends in it; the same ids as text by text, only faster.
 
-Each line of a file is a text; it ends at LF, and what the line end itself is never matters to BERT. What is small is
-encoded without numba, the rest by compiled kernels. Ids that are too many for memory are written in pieces, in NumPy's
-file format. Not here: longest match (`tokenizer`), how a block is encoded (`plain_encoder`, `compiled_encoder`),
-reading (`corpus.blocks`).
+Each line of a file is a text; it ends at LF, and the line end itself never matters to BERT. Small inputs are encoded
+without numba, the rest by compiled kernels. Ids too numerous for memory are written piece by piece, in NumPy's file
+format. Not here: longest match (`tokenizer`), how a block is encoded (`plain_encoder`, `compiled_encoder`), reading
+(`corpus.blocks`).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _MOST_SMALL_IDS = 1 << 16
 
 
 class EncodingStopped(StudioError):
-    """Raised when the caller's `should_stop` said so; nothing of the ids is kept."""
+    """Raised when the caller's `should_stop` returns True; no ids are kept."""
 
     def __init__(self) -> None:
         super().__init__("Encoding was stopped")
@@ -60,7 +60,7 @@ class EncodingStopped(StudioError):
 
 @dataclass(frozen=True, slots=True)
 class EncodingStatistics:
-    """What a corpus came to.
+    """The totals of an encoded corpus.
 
     Attributes
     ----------
@@ -112,18 +112,18 @@ def encode_texts(
     Parameters
     ----------
     tokenizer
-        What encodes them; each text gets the ids that ``tokenizer.encode(text)`` gives it.
+        Encodes them; each text gets the same ids as from ``tokenizer.encode(text)``.
     texts
-        The texts; they may hold line ends.
+        The texts; they may contain line ends.
     dtype
         The type of the ids; ``"uint16"``, for a vocabulary of at most 65,536 tokens, is half as large.
     add_special_tokens
-        Whether ``[CLS]`` is put before each text and ``[SEP]`` behind it, as BERT wants them.
+        Whether ``[CLS]`` is put before each text and ``[SEP]`` after it, as BERT expects.
 
     Raises
     ------
     StudioError
-        If the vocabulary does not go with `dtype` or lacks a special token; or if `texts` is itself a text, or holds
+        If the vocabulary does not fit `dtype` or lacks a special token; or if `texts` is itself a text, or contains
         something that is not a text.
     """
     if isinstance(texts, str):
@@ -152,23 +152,23 @@ def encode_files(
     Parameters
     ----------
     tokenizer
-        What encodes them.
+        Encodes them.
     source
-        The files, as `listing` takes them; or a stream of bytes such as ``sys.stdin.buffer``, or what
-        `opened_stream` made of one.
+        The files, as for `listing`; or a stream of bytes such as ``sys.stdin.buffer``, or the result of
+        `opened_stream` for one.
     column, encoding, errors
-        As for :func:`~wordpiece_studio.count_words`. A line that ``errors="skip-line"`` leaves out is no text.
+        As for :func:`~wordpiece_studio.count_words`. A line that ``errors="skip-line"`` leaves out is not a text.
     dtype, add_special_tokens
         As for `encode_texts`.
     progress
-        Called now and then with the bytes read so far and the bytes there are; not for a stream.
+        Called now and then with the bytes read so far and the total bytes; not for a stream.
     should_stop
         Called now and then; if it returns True, `EncodingStopped` is raised.
 
     Raises
     ------
     StudioError
-        If a file cannot be read or decoded, or the vocabulary does not go with the other arguments.
+        If a file cannot be read or decoded, or the vocabulary does not fit the other arguments.
     """
     run = _Run(tokenizer, dtype, add_special_tokens, should_stop)
     blocks = CorpusBlocks(
@@ -197,18 +197,18 @@ def write_ids(
     should_stop: Callable[[], bool] | None = None,
     together: WrittenTogether | None = None,
 ) -> EncodingStatistics:
-    """Write the ids of files into a file that ``numpy.load`` reads, however large they are.
+    """Write the ids of files to a file that ``numpy.load`` reads, however many there are.
 
-    Takes and raises what `encode_files` does, and
+    Takes and raises the same as `encode_files`, and
 
     Parameters
     ----------
     output
-        The file for the ids; what was there is replaced when all is written.
+        The file for the ids; an existing file is replaced once everything is written.
     offsets_output
-        The file for the offsets of the texts, if they are wanted.
+        The file for the offsets of the texts, if wanted.
     together
-        What is written with each of them, such as what encodes them; all files or none.
+        Adds what is written with each of them, such as the tokenizer; all files or none.
     """
     run = _Run(tokenizer, dtype, add_special_tokens, should_stop)
     blocks = CorpusBlocks(
@@ -239,7 +239,7 @@ def write_ids(
 
 
 class _Run:
-    """An encoding in progress: what the arguments ask for beyond the ids of each text, and what was counted."""
+    """An encoding in progress: what the arguments ask for besides the ids of each text, and the totals."""
 
     def __init__(
         self,
@@ -260,7 +260,7 @@ class _Run:
         self._tokens = self._texts = self._unknown = 0
 
     def pieces(self, blocks: Iterable[EncodedBlock]) -> Iterator[tuple[Ids, NDArray[np.int64]]]:
-        """Yield ids as they are wanted, and the ends of the texts that end among them, counted from the beginning."""
+        """Yield ids in the requested form, and the ends of the texts that end among them, counted from the start."""
         for block in blocks:
             if self._should_stop is not None and self._should_stop():
                 raise EncodingStopped
@@ -281,7 +281,7 @@ class _Run:
         return EncodedTexts(np.concatenate(all_ids), np.concatenate(all_ends), self.statistics(source))
 
     def statistics(self, source: CorpusBlocks | None) -> EncodingStatistics:
-        """Return the counted figures."""
+        """Return the totals."""
         corpus = CorpusStatistics(lines=self._texts) if source is None else source.statistics
         return EncodingStatistics(self._tokens, self._texts, self._unknown, corpus)
 
@@ -299,12 +299,12 @@ class _Run:
 
 def _checked_type(name: str, vocabulary: Vocabulary) -> np.dtype[Any]:
     if name not in get_args(IdType):
-        raise StudioError('There is no type of ids called "{name}"', "There are int32 and uint16.", name=name)
+        raise StudioError('There is no type of ids called "{name}"', "Choose int32 or uint16.", name=name)
     if name == "uint16" and len(vocabulary) > _MOST_SMALL_IDS:
-        raise StudioError("The ids of {size} tokens do not go into uint16", "Use int32.", size=f"{len(vocabulary):,}")
+        raise StudioError("The ids of {size} tokens do not fit into uint16", "Use int32.", size=f"{len(vocabulary):,}")
     if name == "uint16" and vocabulary.unk_token not in vocabulary:
         raise StudioError(
-            "The {token} of unknown words is not in the vocabulary, and {id} in its place does not go into uint16",
+            "The unknown token {token} is not in the vocabulary, and the {id} in its place does not fit into uint16",
             "Use int32.",
             token=vocabulary.unk_token,
             id=NO_ID,
@@ -315,9 +315,7 @@ def _checked_type(name: str, vocabulary: Vocabulary) -> np.dtype[Any]:
 def _id_of(token: str, vocabulary: Vocabulary) -> int:
     found = vocabulary.id_of(token)
     if found is None:
-        raise StudioError(
-            "There is no {token} to add in the vocabulary", "Encode without adding special tokens.", token=token
-        )
+        raise StudioError("The vocabulary has no {token} to add", "Encode without adding special tokens.", token=token)
     return found
 
 
@@ -332,7 +330,7 @@ def _joined(texts: Iterable[str]) -> Iterator[bytes]:
     held: list[bytes] = []
     size = 0
     for text in texts:
-        line = text.replace("\n", " ") + "\n"  # a local tokenizer knows no difference
+        line = text.replace("\n", " ") + "\n"  # to a local tokenizer there is no difference
         held.append(line.encode("utf-8", "surrogatepass"))
         size += len(held[-1])
         if size >= BLOCK_BYTES:
@@ -343,7 +341,7 @@ def _joined(texts: Iterable[str]) -> Iterator[bytes]:
 
 
 def _offsets_in(file: IO[bytes]) -> Iterator[NDArray[np.int64]]:
-    """Yield the offsets of all texts, whose ends are in a file."""
+    """Yield the offsets of all texts, reading their ends from a file."""
     yield np.zeros(1, np.int64)
     file.seek(0)
     while data := file.read(_MOST_HELD_BYTES):
@@ -358,12 +356,12 @@ def _check_outputs(outputs: Sequence[Path], read: Sequence[str]) -> None:
         folder = os.path.dirname(place)
         check_folder(folder)
         if not os.path.isdir(folder):
-            raise StudioError("There is no folder {path}", "Make it, or choose another.", path=display_name(folder))
+            raise StudioError("There is no folder {path}", "Create it, or choose another.", path=display_name(folder))
     if len(set(places)) < len(places):
         raise StudioError("The ids and their offsets cannot both go to {path}", path=display_name(outputs[0]))
 
 
-# So much text is encoded before the kernels would be loaded; and before they would be compiled.
+# About as much text is encoded in the time it takes to load the kernels; and to compile them.
 _FEW_BYTES, _FEW_BYTES_UNCOMPILED = 1 << 17, 16 << 20
 
 
@@ -392,11 +390,11 @@ def write_npy(file: BinaryIO, pieces: Iterable[NDArray[np.generic]], dtype: DTyp
     Parameters
     ----------
     file
-        A file open for writing, in which one can go back: the length is written when it is known.
+        A seekable file open for writing: the length is written once it is known.
     pieces
         One-dimensional arrays, which are converted to `dtype`.
     dtype
-        What ``numpy.load`` will return.
+        The type that ``numpy.load`` will return.
 
     Raises
     ------
@@ -414,7 +412,7 @@ def write_npy(file: BinaryIO, pieces: Iterable[NDArray[np.generic]], dtype: DTyp
 
 
 def _header(kind: np.dtype[np.generic], length: int) -> bytes:
-    r"""Return the header of version 1.0: always of the same size, filled up with blanks before its line end."""
+    r"""Return the header of version 1.0: always the same size, padded with blanks before its line end."""
     text = f"{{'descr': {kind.str!r}, 'fortran_order': False, 'shape': ({length},), }}"
     magic = b"\x93NUMPY\x01\x00" + (_HEADER_BYTES - 10).to_bytes(2, "little")
     return magic + text.encode("ascii").ljust(_HEADER_BYTES - len(magic) - 1) + b"\n"

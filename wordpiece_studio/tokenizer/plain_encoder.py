@@ -1,6 +1,6 @@
-"""Blocks of text to ids without numba: what is small, and with a tokenizer that is not local.
+"""Blocks of text to ids without numba: for small inputs, and for tokenizers that are not local.
 
-Not here: the way of compiled kernels (`compiled_encoder`), and where the blocks come from.
+Not here: the compiled kernels (`compiled_encoder`), and where the blocks come from.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class EncodedBlock(NamedTuple):
     ends
         For each text that ends in the block, how many ids come before its end.
     is_open
-        Whether a text goes on in the next block.
+        Whether the last text continues in the next block.
     """
 
     ids: NDArray[np.int32]
@@ -40,7 +40,7 @@ class EncodedBlock(NamedTuple):
 
 
 class PlainEncoder:
-    """Encodes without numba: what is small, and with a tokenizer that is not local."""
+    """Encodes without numba."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._is_local = tokenizer.is_local

@@ -1,7 +1,7 @@
-"""Text to tokens and back with a given vocabulary: greedy longest match, and an account of how it went.
+"""Text to tokens and back with a given vocabulary: greedy longest match, and a trace of how it went.
 
-The algorithm is the one of BERT's WordpieceTokenizer: at each position of a word take the longest token that fits;
-if none fits anywhere, the whole word is unknown.
+The algorithm is that of BERT's WordpieceTokenizer: at each position of a word take the longest token that matches;
+if at some position none does, the whole word is unknown.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 
 NO_ID = -1
-"""The id of the unknown token where the vocabulary holds none."""
+"""The id of the unknown token if the vocabulary has none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """A tokenized text; all lists have one entry a token.
+    """A tokenized text; all lists have one entry per token.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class UnknownReason:
 
 @dataclass(frozen=True, slots=True)
 class TokenizedWord:
-    """A word of a text with its tokens; `word` is None for a special token written out in the text."""
+    """A word of a text with its tokens; `word` is None for a special token spelled out in the text."""
 
     word: Word | None
     pieces: tuple[Piece, ...]
@@ -82,7 +82,7 @@ class TokenizedWord:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A candidate that was looked up, and whether it is in the vocabulary."""
+    """A piece of a word that was looked up, and whether it is in the vocabulary."""
 
     candidate: str
     matched: bool
@@ -90,7 +90,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class PositionTrace:
-    """The candidates tried at character `start` of a word, longest first, and the token that fitted, if one did."""
+    """The pieces tried at character `start` of a word, longest first, and the token that matched, if any."""
 
     start: int
     tried: tuple[Trial, ...]
@@ -99,7 +99,7 @@ class PositionTrace:
 
 @dataclass(frozen=True, slots=True)
 class WordTrace:
-    """How longest match went through a word."""
+    """How longest match processed a word."""
 
     word: str
     positions: tuple[PositionTrace, ...]
@@ -123,13 +123,13 @@ class Tokenizer:
     vocabulary
         The tokens.
     normalizer, pre_tokenizer
-        How text becomes words; names or objects, as for :func:`~wordpiece_studio.count_words`.
+        How text is split into words; names or objects, as for :func:`~wordpiece_studio.count_words`.
     max_word_length
-        A word of more characters is unknown as a whole, as in BERT.
+        A word of more characters is unknown, as in BERT.
     is_normalizer_guessed
-        Whether the normalizer was only guessed from the tokens, nothing and no one having said how text is read.
+        Whether the normalizer was only guessed from the tokens, because neither the files nor the caller gave one.
 
-    Special tokens that are written out in a text are found before anything else, as in Hugging Face.
+    Special tokens that are spelled out in a text are found before anything else, as in Hugging Face.
 
     >>> words = Vocabulary(["b", "h", "p", "##g", "##n", "##s", "##u", "##gs", "hu", "hug"])
     >>> tokenizer = Tokenizer(words)
@@ -174,7 +174,7 @@ class Tokenizer:
         return encoding
 
     def ids(self, text: str) -> list[int]:
-        """Return ``encode(text).ids``, faster. Whole corpora: `wordpiece_studio.encode_files`."""
+        """Return ``encode(text).ids``, faster. For whole corpora use `wordpiece_studio.encode_files`."""
         ids: list[int] = []
         for section, _, is_special in self._sections(text):
             if is_special:
@@ -196,15 +196,15 @@ class Tokenizer:
         return words
 
     def spans(self, word: str) -> tuple[tuple[str, int, int], ...] | None:
-        """Return each token of `word`, taken as it is, with (start, end) in its characters; None if it is unknown.
+        """Return each token of the unchanged `word`, with (start, end) in its characters; None if it is unknown.
 
-        An end-of-word suffix counts as one character behind the last.
+        An end-of-word suffix counts as one character after the last.
         """
         match = self._match(word)
         return match.tokens if match.unknown is None else None
 
     def explain(self, word: str) -> WordTrace:
-        """Return every candidate tried for `word`, which is taken as it is: neither normalized nor split."""
+        """Return every piece tried for `word`, which is neither normalized nor split."""
         units = self._units(word)
         match = self._match(word)
         positions = []
@@ -224,7 +224,7 @@ class Tokenizer:
         return WordTrace(word, tuple(positions), tokens, match.unknown)
 
     def split(self, text: str) -> Iterator[tuple[str, bool]]:
-        """Yield each word of `text` after normalization, and whether it is a special token written out in the text."""
+        """Yield each word of `text` after normalization, and whether it is a special token spelled out in the text."""
         for section, _, is_special in self._sections(text):
             if is_special:
                 yield section, True
@@ -233,7 +233,7 @@ class Tokenizer:
                     yield word, False
 
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = True, cleanup: bool = True) -> str:
-        """Return the text that `ids` stand for, as far as it can be determined; Hugging Face's WordPiece decoder.
+        """Return the text that `ids` stand for, as far as it can be determined, like Hugging Face's WordPiece decoder.
 
         `cleanup` removes the space before punctuation and English contractions.
 
@@ -264,36 +264,36 @@ class Tokenizer:
         Parameters
         ----------
         path
-            A folder that the Studio or `transformers` wrote, a ``tokenizer.json``, or a ``vocab.txt``.
+            A folder written by the Studio or `transformers`, a ``tokenizer.json``, or a ``vocab.txt``.
         normalizer, pre_tokenizer
-            What to use instead of what the files say; None means that.
+            Overrides what the files say; None keeps it.
 
         Raises
         ------
         StudioError
-            If a file is missing or damaged, asks for what cannot be done here exactly, contradicts another, or holds
-            no WordPiece vocabulary: those only :func:`~wordpiece_studio.load_tokenizer` takes.
+            If a file is missing or damaged, requires something that cannot be done exactly here, contradicts another,
+            or holds no WordPiece vocabulary; only :func:`~wordpiece_studio.load_tokenizer` accepts those.
         """
         from wordpiece_studio.storage.tokenizer_loading import load_wordpiece_tokenizer  # it needs this module
 
         return load_wordpiece_tokenizer(path, normalizer, pre_tokenizer)
 
     def save(self, directory: str | os.PathLike[str], *, only: Only | None = None) -> None:
-        """Write the tokenizer into a folder, as `tokenizers`, `transformers` and others read it.
+        """Write the tokenizer to a folder in the form that `tokenizers`, `transformers` and others read.
 
         Parameters
         ----------
         directory
-            It is made if it is not there. How the vocabulary was trained is noted by
-            :func:`~wordpiece_studio.save_directory` alone.
+            Created if it does not exist. Only :func:`~wordpiece_studio.save_directory` records how the vocabulary was
+            trained.
         only
-            Leave out what cannot be written: ``"vocab.txt"`` or ``"tokenizer.json"`` is written alone.
+            Write only ``"vocab.txt"`` or ``"tokenizer.json"``, if the other cannot be written.
 
         Raises
         ------
         StudioError
-            If a file cannot hold the tokenizer exactly, naming the reason and what can be written instead; or cannot
-            be written. The folder then holds what it did before.
+            If a file cannot represent the tokenizer exactly, with the reason and what can be written instead; or cannot
+            be written. The folder is then unchanged.
         """
         from wordpiece_studio.storage.tokenizer_directory import save_directory  # it needs this module
 
@@ -326,7 +326,7 @@ class Tokenizer:
         return TokenizedWord(word, pieces, match.unknown)
 
     def _match(self, word: str) -> _Match:
-        """Return the tokens of a word; each distinct word is worked out once."""
+        """Return the tokens of a word; each distinct word is matched once."""
         found = self._matches.get(word)
         if found is None:
             found = self._matches[word] = self._longest_match(word)
@@ -363,7 +363,7 @@ class Tokenizer:
         return prefix + "".join(units[start:end])
 
     def _starts_until(self, units: Sequence[str], last: int) -> list[int]:
-        """Return where the tokens begin that fit before `last`, and `last` itself."""
+        """Return where the matching tokens before `last` begin, and `last` itself."""
         starts = [0]
         while starts[-1] < last:
             start = starts[-1]
@@ -380,7 +380,7 @@ _CLEANUP = (" .", " ?", " !", " ,", " n't", " 'm", " 's", " 've", " 're")
 
 
 def _spaced(token: str, prefix: str, is_first: bool, cleanup: bool) -> str:
-    """Return a token as it stands in decoded text, with the space before it where there is one."""
+    """Return a token as it appears in decoded text, with the space before it if there is one."""
     if is_first:
         return token
     if prefix and token.startswith(prefix):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 UNKNOWN_TOKEN = "[UNK]"
-_AT_ONCE = 20_000  # between two turns of other threads
+_AT_ONCE = 20_000  # between turns of other threads
 
 
 class TokenList:
@@ -24,19 +24,19 @@ class TokenList:
         self.tokens: list[str] = []
         self.longest = 0  # characters, prefix included
         self._ids: dict[str, int] | None = {}
-        self._index: TokenIndex | None = None  # as long as there are no ids
+        self._index: TokenIndex | None = None  # as long as `_ids` is None
         self._making = threading.Lock()
         for token in tokens:
             self.append(token)
 
     @classmethod
     def of(cls, tokens: list[str]) -> TokenList:
-        """Return the table of a long list of tokens, which belongs to it from then on.
+        """Return the table of a long list of tokens, of which it takes ownership.
 
         Raises
         ------
         StudioError
-            If a token is there twice.
+            If a token occurs twice.
         """
         table = cls()
         table.tokens, table._ids, table._index = tokens, None, TokenIndex(tokens)
@@ -45,19 +45,19 @@ class TokenList:
 
     @property
     def ids(self) -> dict[str, int]:
-        """The id of each token; of a long list it is made when it is first asked for, which takes its time."""
+        """The id of each token; for a long list the dictionary is built on first use, which takes a while."""
         if self._ids is None:
             with self._making:
                 if self._ids is None:
                     ids: dict[str, int] = {}
-                    for start in range(0, len(self.tokens), _AT_ONCE):  # so that other threads have their turns
+                    for start in range(0, len(self.tokens), _AT_ONCE):  # so that other threads get their turn
                         part = self.tokens[start : start + _AT_ONCE]
                         ids.update(zip(part, range(start, start + len(part)), strict=True))
                     self._ids, self._index = ids, None
         return self._ids
 
     def id_of(self, token: str) -> int | None:
-        """Return the id of `token`, or None if it is not there."""
+        """Return the id of `token`, or None if there is no such token."""
         index = self._index
         return self.ids.get(token) if index is None else index.id_of(token)
 
@@ -67,10 +67,10 @@ class TokenList:
         Raises
         ------
         StudioError
-            If it is there already.
+            If it already has one.
         """
         if token in self.ids:
-            raise StudioError("The vocabulary holds {token!r} twice", "Every token must be there once.", token=token)
+            raise StudioError("The vocabulary holds {token!r} twice", "Every token must occur only once.", token=token)
         self.longest = max(self.longest, len(token))
         self.tokens.append(token)
         self.ids[token] = len(self.tokens) - 1
@@ -82,22 +82,22 @@ class Vocabulary:
     Parameters
     ----------
     tokens
-        One string an id, all different; or a table, of which the vocabulary is a view.
+        One string per id, all different; or a table, of which the vocabulary is a view.
     special_tokens
-        Those among them that are no pieces of words, such as ``[CLS]``.
+        Those that are not pieces of words, such as ``[CLS]``.
     continuing_subword_prefix
         Written before every token that does not begin a word.
     end_of_word_suffix
         The mark that closes every word, if the vocabulary was trained with one.
     unk_token
-        What stands for a word that cannot be put together.
+        Stands for a word that no tokens make up.
     size
-        How many tokens of the table belong to the vocabulary; None for all that it has now.
+        How many tokens of the table belong to the vocabulary; None for all it has now.
 
     Raises
     ------
     StudioError
-        If two tokens are the same, naming it.
+        If two tokens are the same; the message names the token.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class Vocabulary:
         self.longest = self._table.longest
 
     def first(self, size: int) -> Vocabulary:
-        """Return the vocabulary of the first `size` tokens. It shares the tokens, so it costs nothing."""
+        """Return the vocabulary of the first `size` tokens. It shares the tokens, so this costs nothing."""
         return Vocabulary(
             self._table,
             self.special_tokens,
@@ -166,17 +166,17 @@ class Vocabulary:
 
 
 class TokenIndex:
-    """The id of each of some tokens, which are its place in the list.
+    """An index of tokens, whose ids are their positions in the list.
 
     Parameters
     ----------
     tokens
-        All different. Those that are appended to the list later are not found.
+        All different. Tokens appended to the list later are not found.
 
     Raises
     ------
     StudioError
-        If a token is there twice.
+        If a token occurs twice.
     """
 
     def __init__(self, tokens: Sequence[str]) -> None:
@@ -185,12 +185,12 @@ class TokenIndex:
         for start in range(0, len(tokens), _AT_ONCE):
             part = tokens[start : start + _AT_ONCE]
             hashes[start : start + len(part)] = np.fromiter(map(hash, part), dtype=np.int64, count=len(part))
-        self._order = np.argsort(hashes)  # a stable one takes four times as long
+        self._order = np.argsort(hashes)  # a stable sort takes four times as long
         self._hashes = hashes[self._order]
         self._check()
 
     def id_of(self, token: str) -> int | None:
-        """Return the id of a token; None if it is not there."""
+        """Return the id of a token, or None if there is no such token."""
         wanted = hash(token)
         place = int(self._hashes.searchsorted(wanted))
         while place < len(self._hashes) and self._hashes[place] == wanted:
@@ -205,5 +205,5 @@ class TokenIndex:
             token = self._tokens[int(self._order[place + 1])]
             if self.id_of(token) != int(self._order[place + 1]):
                 raise StudioError(
-                    "The vocabulary holds {token!r} twice", "Every token must be there once.", token=token
+                    "The vocabulary holds {token!r} twice", "Every token must occur only once.", token=token
                 )

@@ -165,7 +165,7 @@ def test_a_worker_that_dies_changes_nothing(cluster: LocalCluster, tmp_path: Pat
     [((30_000,), "strict"), ((90_000, 30_001), "strict"), ((0,), "strict"), ((100_000,), "skip-line")],
 )
 @pytest.mark.usefixtures("small_stretches")
-def test_the_first_fault_is_told_as_on_one_machine(
+def test_the_first_fault_is_reported_as_on_one_machine(
     cluster: LocalCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, places: tuple[int, ...], errors: Any
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -241,7 +241,7 @@ def test_rare_words_can_stay_there(cluster: LocalCluster, tmp_path: Path) -> Non
     assert 0 < ours.statistics.rare_words < len(count_words(path))
 
 
-def test_a_pipeline_of_ones_own_stays_here(cluster: LocalCluster, tmp_path: Path) -> None:
+def test_a_custom_pipeline_stays_here(cluster: LocalCluster, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("one")
     with pytest.raises(StudioError, match="cannot be sent to a cluster"):
         count_words(tmp_path / "a.txt", OwnNormalizer(), cluster=cluster.address)
@@ -281,7 +281,7 @@ def test_a_scheduler_that_cannot_be_reached(address: str, tmp_path: Path, monkey
         count_words(tmp_path / "a.txt", cluster=address)
 
 
-def test_what_is_no_scheduler_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_address_without_a_scheduler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "CONNECTING_SECONDS", 0.3)
     monkeypatch.setattr(connection, "WORKERS_SECONDS", 0.3)
     (tmp_path / "a.txt").write_text("one")
@@ -300,7 +300,7 @@ def test_no_workers_and_wrong_ones(spare: LocalCluster, tmp_path: Path, monkeypa
         with pytest.raises(StudioError, match=r"has no workers\. Start some: dask worker tcp://"):
             count_words(tmp_path / "a.txt", cluster=spare.address)
     for program, message in (
-        (OTHER_VERSION, r"has version 0\.0\.9 of WordPiece Studio, here it is .*\. Install the same"),
+        (OTHER_VERSION, r"has version 0\.0\.9 of WordPiece Studio, this machine has .*\. Install the same"),
         (NO_STUDIO, r"The worker tcp://\S* cannot load WordPiece Studio: .*\. Install version \S* there\."),
         (EXITS, r"ended 1 workers of the cluster.*memory"),
     ):
@@ -320,7 +320,7 @@ def test_a_scheduler_that_goes_away(spare: LocalCluster, tmp_path: Path) -> None
         if time.monotonic() - started > 0.7:
             spare.scheduler.kill()
 
-    with pytest.raises(StudioError, match=f"connection with the scheduler {spare.address} was lost"):
+    with pytest.raises(StudioError, match=f"connection to the scheduler {spare.address} was lost"):
         count_words(path, *SLOW, cluster=spare.address, progress=kill)
 
 

@@ -136,7 +136,7 @@ def test_a_short_stretch_may_become_a_long_word(character: str, pre_tokenizer: s
     assert counts.skipped == (SkippedWord("text 1", 3, 4, length),)
 
 
-def test_a_pattern_that_runs_away_is_told_with_file_and_line(tmp_path: Path) -> None:
+def test_a_runaway_pattern_is_reported_with_file_and_line(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     runaway = PatternPreTokenizer(r"(?:\w|\w\w)+!", timeout=0.05)
     line = "x" * 40 + " !"
@@ -193,7 +193,7 @@ def test_progress_ends_at_the_end(tmp_path: Path) -> None:
     assert [(call.bytes_done, call.bytes_total) for call in (calls[0], calls[-1])] == [(2, 3), (3, 3)]
 
 
-def test_a_file_that_changes_while_it_is_read_is_told(tmp_path: Path) -> None:
+def test_a_file_that_changes_while_it_is_read_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(b"a\n")
 
@@ -221,13 +221,13 @@ def test_nothing_to_count() -> None:
 
 
 @pytest.mark.parametrize("texts", ["one text", [b"bytes"], [None], ["ok", 3], None, 5])
-def test_what_is_no_list_of_texts_is_refused(texts: object) -> None:
+def test_things_that_are_not_texts_are_rejected(texts: object) -> None:
     with pytest.raises(StudioError):
         count_texts(texts)
 
 
 @pytest.mark.parametrize("paths", [5, None, [5], [["a.txt"]]])
-def test_what_is_no_path_is_refused(paths: object) -> None:
+def test_things_that_are_not_paths_are_rejected(paths: object) -> None:
     with pytest.raises(StudioError, match="Files are expected, not"):
         count_words(paths)
 
@@ -246,7 +246,7 @@ def test_a_streams_long_words_are_found() -> None:
 
 
 def test_half_a_character_is_named() -> None:
-    with pytest.raises(StudioError, match=r"Text 2 holds half a character \(U\+D800\) at position 1"):
+    with pytest.raises(StudioError, match=r"Text 2 contains half a character \(U\+D800\) at position 1"):
         count_texts(["a", "b\ud800"])
 
 

@@ -296,9 +296,7 @@ def test_stopping_leaves_no_thread_and_no_process(
 
 @pytest.mark.parametrize("processes", [1, 2])
 @pytest.mark.parametrize("pre_tokenizer", ["bert", PATTERN])
-def test_of_several_faults_the_first_in_the_corpus_is_told(
-    corpus: list[Path], pre_tokenizer: str, processes: int
-) -> None:
+def test_the_first_fault_in_the_corpus_is_reported(corpus: list[Path], pre_tokenizer: str, processes: int) -> None:
     lines = corpus[0].read_bytes().splitlines(keepends=True)
     for number in (5_000, 5_800, 5_999):
         lines[number] = b"\xff" + lines[number]
@@ -331,7 +329,7 @@ def test_while_should_stop_does_not_return_all_rest(corpus: list[Path], monkeypa
 
 
 @pytest.mark.parametrize("is_child", [False, True])
-def test_a_worker_whose_parts_no_one_takes_rests(corpus: list[Path], is_child: bool) -> None:
+def test_a_worker_whose_parts_no_one_takes_pauses(corpus: list[Path], is_child: bool) -> None:
     pipeline = Pipeline(resolve_normalizer("bert-cased"), resolve_pre_tokenizer("bert"))
     order = written_order([CorpusFile(str(corpus[0]))], pipeline, 100, is_compiled=False, part_bytes=100_000)
     said: SimpleQueue[Any] = SimpleQueue()
@@ -350,7 +348,7 @@ def test_a_worker_whose_parts_no_one_takes_rests(corpus: list[Path], is_child: b
     assert not worker.is_alive()
 
 
-def test_a_pipeline_of_ones_own_is_counted_here(corpus: list[Path]) -> None:
+def test_a_custom_pipeline_is_counted_here(corpus: list[Path]) -> None:
     class Own(Normalizer):
         name = "own"
 

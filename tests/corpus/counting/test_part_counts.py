@@ -73,7 +73,7 @@ def test_a_summary_needs_only_the_header(tmp_path: Path) -> None:
     assert dataclasses.asdict(summary) == {"bytes_read": 12, "words": 3, "first_file": 0, "lines": (2,)}
 
 
-def test_of_faults_the_first_is_kept(tmp_path: Path) -> None:
+def test_the_first_fault_is_kept(tmp_path: Path) -> None:
     good, bad, worse = (CorpusFile(str(tmp_path / name)) for name in ("good.txt", "bad.txt", "worse.txt"))
     Path(good.path).write_text("one")
     Path(bad.path).write_bytes(b"one\n\xff")

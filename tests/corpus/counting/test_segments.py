@@ -57,7 +57,7 @@ def test_segments_are_the_file_each_line_in_one_of_them(
     assert place == len(content)
 
 
-def test_a_fault_is_told_with_its_line_in_the_segment(path: Path) -> None:
+def test_a_fault_is_reported_with_its_line_in_the_segment(path: Path) -> None:
     path.write_bytes(b"one\ntwo\nthr\xff\n")
     with pytest.raises(StudioError, match="line 2: the bytes FF at byte 11"):
         list(segment_pieces(CorpusFile(str(path)), Segment(0, 4), splits_at_blanks=True))
@@ -70,7 +70,7 @@ def test_a_place_in_a_block(path: Path) -> None:
     assert (block.bytes.tobytes(), block.byte, block.locate(4)) == (b"a\nb \n", 3, (2, 7))
 
 
-def test_what_is_no_plain_text_is_told(path: Path) -> None:
+def test_text_that_is_not_plain_utf_8_is_noticed(path: Path) -> None:
     for content in (gzip.compress(b"a"), "a".encode("utf-16")):
         path.write_bytes(content)
         with pytest.raises(NotPlainUtf8):

@@ -51,7 +51,7 @@ def test_what_is_said_and_what_the_fix_changes(
 
 
 @pytest.mark.slow
-def test_the_tokens_that_come_of_it() -> None:
+def test_the_resulting_tokens() -> None:
     assert "습니다" in learned(text_of("ko"), "bert-uncased:keep-accents", "bert", MERGES)
     assert "ción" in learned(text_of("es"), "bert-uncased:keep-accents", "bert", MERGES)
     assert "我们" in learned(text_of("zh-CN"), "bert-cased:keep-chinese", "bert", MERGES)

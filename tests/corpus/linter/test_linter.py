@@ -77,7 +77,7 @@ def test_keeping_accents_is_learned() -> None:
         ("remove:,+bert-uncased", "remove:,+bert-uncased:keep-accents"),
     ],
 )
-def test_the_fix_changes_as_little_as_can_be(present: str, fixed: str) -> None:
+def test_the_fix_changes_as_little_as_possible(present: str, fixed: str) -> None:
     fix = only(look(SPANISH, present), "lost-marks").fix
     assert fix == PipelineFix(fixed, "bert")
 
@@ -88,13 +88,13 @@ def test_nothing_is_lost_where_nothing_is_stripped(text: str, normalizer: str) -
     assert look(text, normalizer) == []
 
 
-def test_a_few_accents_among_many_words_are_not_worth_telling() -> None:
+def test_a_few_accents_among_many_words_are_not_reported() -> None:
     text = "the cafe is open today\n" * 1000
     assert look(text + "café\n", "bert-uncased") == []
     assert only(look(text + "café\n" * 20, "bert-uncased"), "lost-marks").severity == "note"
 
 
-def test_vowel_signs_are_no_accents() -> None:
+def test_vowel_signs_are_not_accents() -> None:
     finding = only(look("हिन्दी में किताबें\n", "bert-uncased"), "lost-marks")
     assert "signs" in finding.title
     assert finding.fix_name == "Keep signs"
@@ -127,7 +127,7 @@ def test_an_error_is_shown_with_its_values_in_a_list_too() -> None:
 # -- Hangul
 
 
-def test_hangul_falls_apart() -> None:
+def test_hangul_is_decomposed() -> None:
     finding = only(look(KOREAN, "bert-uncased"), "jamo")
     assert finding.values["word"] == "안녕하세요"
     assert (finding.values["syllables"], finding.values["letters"]) == (5, 12)
@@ -145,7 +145,7 @@ def test_syllables_are_learned_whole() -> None:
     assert "할머니" in after
 
 
-def test_hangul_that_is_apart_in_the_file() -> None:
+def test_hangul_that_is_decomposed_in_the_file() -> None:
     finding = only(look(unicodedata.normalize("NFD", KOREAN), "bert-cased"), "jamo")
     assert finding.fix == PipelineFix("bert-cased+nfc", "bert")
 
@@ -184,7 +184,7 @@ def test_another_pre_tokenizer_where_that_one_parts_them(text: str, normalizer: 
     assert only(look(text, normalizer, pre_tokenizer), "characters-alone").fix == PipelineFix(*fixed)
 
 
-def test_a_few_characters_in_other_text_and_spaced_characters_are_meant() -> None:
+def test_a_few_characters_in_other_text_and_spaced_characters_are_intended() -> None:
     assert look("the word 漢字 is written so\n" + "and many other words\n" * 100) == []
     assert look("一 二 三 四\n" * 5) == []
 
@@ -217,7 +217,7 @@ def test_lost_characters_have_no_button() -> None:
 # -- long lines
 
 
-def test_one_line_that_holds_it_all() -> None:
+def test_one_line_with_the_whole_text() -> None:
     text = "Hug a pug. Pun a bun! " * 1000
     finding = only(look(text), "long-line")
     assert (finding.values["length"], finding.values["percent"]) == (len(text), 100)

@@ -40,11 +40,11 @@ def test_what_was_misread_is_repaired(text: str, encoding: str) -> None:
 
 
 @pytest.mark.parametrize("text", MEANT)
-def test_what_is_meant_is_left_alone(text: str) -> None:
+def test_intended_text_is_left_alone(text: str) -> None:
     assert damaged_stretches(text) == []
 
 
-def test_damage_upon_damage_is_repaired() -> None:
+def test_repeated_damage_is_repaired() -> None:
     assert decoded_again(misread(misread("niño", "cp1252"), "cp1252")) == "niño"
 
 
@@ -68,7 +68,7 @@ def test_other_encodings(text: str, written: str, read: str) -> None:
     assert decoded_again(text.encode(written).decode(read)) == text
 
 
-def test_what_cannot_be_brought_back_is_counted() -> None:
+def test_lost_characters_are_counted() -> None:
     assert lost_places("a\ufffdb ï¿½ 锟斤拷锟斤拷") == 3
     assert lost_places("nothing") == 0
 

@@ -73,7 +73,7 @@ def test_no_twins_where_accents_go_or_all_is_in_one_form() -> None:
         "🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f", "🤷🏽‍♀️", "⚠︎ ©️ ↔️ ‼️ 〰️", "မြန်မာ",
     ],
 )  # fmt: skip
-def test_what_scripts_and_emoji_need_is_no_fault(text: str) -> None:
+def test_what_scripts_and_emoji_need_is_not_a_fault(text: str) -> None:
     assert stray_characters(text) == []
     assert look(f"{text}\n", "none", "whitespace-split") == []
 
@@ -81,7 +81,7 @@ def test_what_scripts_and_emoji_need_is_no_fault(text: str) -> None:
 @pytest.mark.parametrize(
     "character", ["\u200b", "\u200c", "\u200d", "\u00ad", "\ufeff", "\u200e", "\u2060", "\ufe0f", "\u034f", "\u3164"]
 )
-def test_what_nobody_sees_is_told(character: str) -> None:
+def test_invisible_characters_are_reported(character: str) -> None:
     text = f"models and mo{character}dels\n"
     (finding,) = look(text, "none", "whitespace-split", edits=False)
     assert finding.kind == "invisible"
@@ -97,7 +97,7 @@ def test_cleaning_is_the_fix_where_it_is_switched_off() -> None:
     assert look("a mo\u200bdel") == []  # cleaning removes it
 
 
-def test_the_text_is_mended_where_some_are_needed() -> None:
+def test_the_text_is_repaired_where_some_are_needed() -> None:
     text = "mo\u200bdel ❤️ model"
     (finding,) = look(text, "none")
     assert finding.fix == TextFix("remove-invisible")
@@ -116,7 +116,7 @@ def test_addresses_are_cut_by_another_pre_tokenizer() -> None:
     assert max(map(len, words(text, finding.fix))) <= 50
 
 
-def test_what_cannot_be_cut_is_left_out() -> None:
+def test_words_that_cannot_be_split_are_left_out() -> None:
     text = "some words and a sum\n" * 50 + f"then {'0123456789abcdef' * 4} and {'0123456789abcdef' * 4}\n"
     (finding,) = look(text)
     assert (finding.values["longest"], finding.values["occurrences"], finding.values["line"]) == (64, 2, 51)
@@ -126,18 +126,18 @@ def test_what_cannot_be_cut_is_left_out() -> None:
     assert finding.fix == LengthFix(50)
 
 
-def test_scripts_without_spaces_are_told_so() -> None:
+def test_scripts_without_spaces_get_a_remark() -> None:
     (finding,) = look("ภาษาไทยเขียนติดกันโดยไม่มีช่องว่างระหว่างคำทำให้คำยาวมากเกินไปสำหรับการฝึก\n")
     assert finding.fix is None
     assert any("without spaces" in sentence for sentence in finding.details)
 
 
-def test_words_that_were_left_out_are_told_with_their_line() -> None:
+def test_words_left_out_are_reported_with_their_line() -> None:
     text = "one\n" * 30 + "x" * 1500 + "\n"
     finding = look(text)[0]
     assert finding.kind == "long-words"
     assert (finding.values["left_out"], finding.values["longest"], finding.values["line"]) == (1, 1500, 31)
 
 
-def test_ordinary_long_words_are_no_fault() -> None:
+def test_ordinary_long_words_are_not_a_fault() -> None:
     assert look("Donaudampfschifffahrtselektrizitätenhauptbetriebswerk\n".replace("werk", "")) == []

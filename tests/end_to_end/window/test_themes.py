@@ -95,7 +95,7 @@ def populate(driver: Driver) -> None:
 
 
 def finding(severity: str) -> Finding:
-    return Finding(severity, severity, "{word} falls apart", (), {"word": "한"}, fix_name="Mend it")  # type: ignore[arg-type]
+    return Finding(severity, severity, "{word} falls apart", (), {"word": "한"}, fix_name="Fix it")  # type: ignore[arg-type]
 
 
 def pictures(driver: Driver) -> Pictures:

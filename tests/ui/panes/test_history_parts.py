@@ -118,7 +118,7 @@ def test_an_expression_filters_and_its_error_is_shown_below(bench: Bench, pane: 
     bench.wait(lambda: pane.rows.rowCount() == 2)
     pane._filter_row._text.setText("^##f(")
     bench.wait(lambda: bool(pane._filter_row.error))
-    assert "no valid regular expression" in pane._filter_row.error
+    assert "not a valid regular expression" in pane._filter_row.error
     assert pane.rows.rowCount() == 2
     pane._filter_row._text.setText("^##f")
     assert not pane._filter_row.error

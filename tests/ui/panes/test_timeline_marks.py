@@ -82,7 +82,7 @@ def test_the_editor_adds_refuses_and_removes(bench: Bench, timeline: Timeline) -
     qtbot, kinds = bench.qtbot, editor._kind
     kinds.setCurrentIndex(kinds.findData("pattern"))
     qtbot.keyClicks(editor._field, "(")
-    assert "no valid regular expression" in editor._problem.text()
+    assert "not a valid regular expression" in editor._problem.text()
     assert not editor._add.isEnabled()
     qtbot.keyClicks(editor._field, "^ch)")
     qtbot.keyClick(editor._field, Qt.Key.Key_Return)

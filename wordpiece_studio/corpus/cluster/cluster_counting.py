@@ -1,9 +1,8 @@
 """Counting on a Dask cluster: the same words, order, counts and messages as on one machine.
 
-The corpus is divided into stretches of neighbouring segments, each a task of its own; the counts of neighbours are
-merged in a tree, so that no process holds all that was counted but the one that has the result. What a worker loses
-when it dies is computed again. Not here: what the workers do (`tasks`), and the cluster itself
-(`connection`).
+The corpus is divided into stretches of neighbouring segments, each a separate task; the counts of neighbours are
+merged in a tree, so that no process holds all the counts except the one that has the result. What a worker loses when
+it dies is computed again. Not here: what the workers do (`tasks`), and the cluster itself (`connection`).
 """
 
 from __future__ import annotations
@@ -69,7 +68,7 @@ def count_on_cluster(
     Raises
     ------
     StudioError
-        What `count_words` raises; or if the cluster cannot be used, or the pipeline is a custom one.
+        As for `count_words`; or if the cluster cannot be used, or the pipeline is custom.
     """
     _check_pipeline(pipeline)
     files = [checked_file(file) for file in files]
@@ -119,18 +118,18 @@ def _check_pipeline(pipeline: Pipeline) -> None:
         pre_tokenizers.to_spec(pipeline.pre_tokenizer)
     except StudioError as error:
         raise StudioError(
-            "A normalizer or pre-tokenizer of one's own cannot be sent to a cluster",
-            "Count on this machine, or use those that are built in.",
+            "A custom normalizer or pre-tokenizer cannot be sent to a cluster",
+            "Count on this machine, or use the built-in ones.",
         ) from error
 
 
 def _placed(file: CorpusFile) -> CorpusFile:
-    """Return a file by a path that does not depend on the folder that a process is in."""
+    """Return a file with a path that does not depend on a process's working directory."""
     return dataclasses.replace(file, path=os.path.abspath(file.path))
 
 
 def _stretches(files: Sequence[CorpusFile], sizes: Sequence[int], threads: int) -> list[list[Segment]]:
-    """Return the segments of files, small neighbours put together."""
+    """Return the segments of files, with small neighbours grouped."""
     least = max(1, min(LARGEST_STRETCH, sum(sizes) // (4 * threads)))
     stretches: list[list[Segment]] = []
     room = 0
@@ -165,9 +164,9 @@ class ClusterCounting:
     connection
         The cluster.
     orders
-        For each stretch of the corpus what a worker is asked, in order.
+        The order to a worker for each stretch of the corpus, in sequence.
     first_files
-        The number of the first file of each, and how many files there are.
+        The number of the first file of each stretch, and then the number of files.
     meter
         Receives the progress.
     min_count
@@ -177,7 +176,7 @@ class ClusterCounting:
     may_compile
         Whether counts may be merged with compiled kernels.
     renamed
-        What messages call a file, by what the workers call it.
+        The name of a file in messages, by its name on the workers.
     """
 
     def __init__(
@@ -205,15 +204,15 @@ class ClusterCounting:
         self._summaries: list[Summary | None] = [None] * len(orders)
         self._head = 0  # the first stretch that is not counted
         self._bytes = self._words = 0
-        self._fault: tuple[int, Fault] | None = None  # the first in the corpus that is known, and its stretch
+        self._fault: tuple[int, Fault] | None = None  # the first known in the corpus, and its stretch
 
     def run(self, *, keeps_when_stopped: bool) -> tuple[bytes, bool]:
-        """Return the `PartCounts` of all, or of the beginning, as bytes, and whether it is that; empty for nothing.
+        """Return the `PartCounts` of all, or of the beginning, as bytes (maybe empty), and whether it is the latter.
 
         Raises
         ------
         StudioError
-            The first fault in the corpus; or if the cluster fails, or counting was stopped and nothing is to be kept.
+            The first fault in the corpus; or if the cluster fails, or counting was stopped and nothing is kept.
         """
         graph, root = self._graph(len(self._orders))
         keys = [(self._summary, number) for number in range(len(self._orders))]
@@ -229,13 +228,13 @@ class ClusterCounting:
                 raise
             self._connection.should_stop = None
             return self._beginning([*summaries, result]), True
-        self._tell()
+        self._report()
         return data, False
 
     def _graph(self, stretches: int) -> tuple[dict[Key, Any], Key]:
-        """Return the tasks that count some stretches from the first on and merge them, and the key of the result.
+        """Return the tasks that count and merge some stretches from the first on, and the key of the result.
 
-        What is whole in a tree has the same key in every longer one.
+        A complete subtree has the same key in every longer tree.
         """
         keys: list[Key] = [(self._counts, number) for number in range(stretches)]
         graph: dict[Key, Any] = {key: (tasks.counted, self._orders[key[1]]) for key in keys}
@@ -252,19 +251,19 @@ class ClusterCounting:
         return graph, keys[0]
 
     def _wanted(self, graph: dict[Key, Any], keys: list[Key]) -> list[Future]:
-        """Have tasks done in the order of the corpus, so that the first of several faults is found first."""
+        """Request tasks in the order of the corpus, so that the first of several faults is found first."""
         counts = self._counts
         return self._connection.wanted(graph, keys, lambda key: -key[1] if key[0] == counts else 1)
 
     def _gather(self, summaries: Sequence[Future], result: Future) -> None:
-        """Take in what is reported of each stretch; raise the first fault in the corpus."""
+        """Receive the summary of each stretch; raise the first fault in the corpus."""
         numbers = {future.key: number for number, future in enumerate(summaries)}
         wanted = list(summaries)
         while wanted:
             for found in self._connection.results(wanted):
-                self._tell()
+                self._report()
                 if found is not None and self._take_in(numbers[found[0]], found[1]):
-                    break  # what is behind a fault is not wanted any more
+                    break  # what follows a fault is no longer wanted
             else:
                 wanted = []
                 continue
@@ -275,7 +274,7 @@ class ClusterCounting:
             raise self._error(*self._fault)
 
     def _take_in(self, number: int, data: bytes) -> bool:
-        """Take in what is reported of a stretch; return whether it is a fault."""
+        """Receive the summary of a stretch; return whether it is a fault."""
         fault = tasks.fault_in(data)
         if fault is not None:
             self._fault = (number, fault)
@@ -296,12 +295,12 @@ class ClusterCounting:
         )
         return fault.error(lines, lambda value: self._renamed.get(value, value) if isinstance(value, str) else value)
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         over = self._head == len(self._orders)  # a file may have become shorter
         self._meter.note(self._bytes_total if over else self._bytes, self._first_files[self._head], self._words)
 
     def _fetched(self, result: Future) -> bytes:
-        """Return a result, brought here in parts of bounded size."""
+        """Return a result, fetched in parts of bounded size."""
         connection = self._connection
         if self._min_count > 1:
             result = connection.derived(tasks.common, result, self._min_count)
@@ -316,7 +315,7 @@ class ClusterCounting:
         return [found[future.key] for future in futures]
 
     def _beginning(self, futures: Sequence[Future]) -> bytes:
-        """Return the counts of the stretches from the first on that are all counted; drop the others."""
+        """Return the counts of the stretches before the first one not counted; drop the others."""
         graph, root = self._graph(self._head) if self._head else ({}, None)
         kept = self._wanted(graph, [root]) if root else []
         self._connection.no_longer_wanted([future for future in futures if future.key != root])

@@ -1,7 +1,7 @@
-"""A Dask cluster from the side of whoever has work for it: connecting, waiting for results, and what can go wrong.
+"""The client side of a Dask cluster: connecting, waiting for results, and what can go wrong.
 
-Every wait is bounded, and none keeps the caller from stopping. Importing this module does not load Dask. Not here: what
-the work is (`cluster_counting`, `tasks`).
+Every wait is bounded, and none prevents the caller from stopping. Importing this module does not load Dask. Not here:
+the work itself (`cluster_counting`, `tasks`).
 """
 
 from __future__ import annotations
@@ -29,32 +29,32 @@ if TYPE_CHECKING:
 
 CONNECTING_SECONDS = 10.0
 WORKERS_SECONDS = 30.0
-"""How long is waited for the first worker, and for another one when there is none left."""
+"""How long to wait for the first worker, and for a new one when none is left."""
 
 _POLL_SECONDS = 0.02
 _WATCH_SECONDS = 1.0
 _CLOSING_SECONDS = 2.0
-_RETRIES = 2  # of a task that failed as no text can make it fail
-# Told in other words by the errors raised here, or mended by Dask itself.
+_RETRIES = 2  # of a task that failed in a way that no text can cause
+# Reported in other words by the errors raised here, or handled by Dask itself.
 _EXPECTED_LOG = ("Couldn't gather", "Failed to reconnect")
 _VERSION = "wordpiece_studio:__version__"
 
 
 class Connection:
-    """A connection with a scheduler, to be used in a ``with`` statement.
+    """A connection to a scheduler, to be used in a ``with`` statement.
 
     Parameters
     ----------
     address
         The scheduler's, such as ``"tcp://host:8786"``.
     should_stop
-        Asked now and then; if it returns True, `CountingStopped` is raised.
+        Called now and then; if it returns True, `CountingStopped` is raised.
 
     Raises
     ------
     StudioError
-        If Dask is not installed, the scheduler cannot be reached or has no workers, or it or a worker has another
-        version of the Studio, or none.
+        If Dask is not installed, the scheduler cannot be reached or has no workers, or the Studio's version on it or on
+        a worker differs or is missing.
     """
 
     def __init__(self, address: str, should_stop: Callable[[], bool] | None = None) -> None:
@@ -78,14 +78,14 @@ class Connection:
         try:
             self._client = self._connected_client()
         except BaseException:
-            self._is_over.set()  # whoever still connects gives up then
+            self._is_over.set()  # makes the connecting thread give up
             self._log.removeFilter(self._is_unexpected)
             raise
         threading.Thread(target=self._watch, daemon=True).start()
 
     @property
     def threads(self) -> int:
-        """How many tasks the workers can do at the same time, as far as is known."""
+        """How many tasks the workers can run at the same time, as far as is known."""
         return max(1, self._workers)
 
     def __enter__(self) -> Self:
@@ -99,9 +99,9 @@ class Connection:
         self._log.removeFilter(self._is_unexpected)
 
     def wanted(self, graph: dict[Key, Any], keys: list[Key], priority_of: Callable[[Key], int]) -> list[Future]:
-        """Have the cluster compute the results under `keys`; `graph` is of Dask's kind.
+        """Let the cluster compute the results under `keys`; `graph` is a Dask graph.
 
-        What has the higher priority is done first.
+        Higher priorities are computed first.
         """
         import dask
 
@@ -110,28 +110,28 @@ class Connection:
         return futures
 
     def derived(self, function: Callable[..., Any], future: Future, *arguments: object) -> Future:
-        """Have the cluster call a function with a result and some arguments."""
+        """Let the cluster call a function with a result and some arguments."""
         derived: Future = self._client.submit(function, future, *arguments, pure=False, retries=_RETRIES)
         return derived
 
     def no_longer_wanted(self, futures: Iterable[Future]) -> None:
-        """Have the cluster drop what is not wanted any more; `results` must not be waiting for it."""
+        """Let the cluster drop results that are no longer wanted; `results` must not be waiting for them."""
         self._client.cancel(list(futures), force=True)
 
     def results(self, futures: Iterable[Future]) -> Iterator[tuple[Key, Any] | None]:
-        """Yield key and result of each, bytes or a number, as they come, and None many times a second meanwhile.
+        """Yield key and result (bytes or a number) of each as they arrive, and None many times a second in between.
 
         Raises
         ------
         StudioError
-            If a result cannot be had, the scheduler is lost, there are no workers any more, or counting was stopped.
+            If a result cannot be obtained, the scheduler is lost, no workers are left, or counting was stopped.
         """
         waiting = self._distributed.as_completed(futures, loop=self._client.loop, with_results=True, raise_errors=False)
         while not waiting.is_empty():
             self.check()
             batch = waiting.next_batch(block=False)
             for future, result in batch:
-                if not isinstance(result, bytes | int):  # the future itself may be pending again, its worker being gone
+                if not isinstance(result, bytes | int):  # the future itself may be pending again if its worker is gone
                     raise self._failure(result[1] if isinstance(result, tuple) else result)
                 yield future.key, result
             if not batch:
@@ -139,7 +139,7 @@ class Connection:
                 time.sleep(_POLL_SECONDS)
 
     def wait_for(self, future: Future) -> None:
-        """Wait until a result is there, on whichever worker; raises what `results` does."""
+        """Wait until a result is ready, on any worker; raises the same as `results`."""
         while not future.done():
             self.check()
             time.sleep(_POLL_SECONDS)
@@ -149,7 +149,7 @@ class Connection:
             raise self._failure(future.exception())
 
     def check(self) -> None:
-        """Raise if counting was stopped or cannot go on."""
+        """Raise if counting was stopped or cannot continue."""
         if self.should_stop is not None and self.should_stop():
             raise CountingStopped
         if self._client.status != "running":
@@ -158,7 +158,7 @@ class Connection:
             raise self._without_workers()
 
     def _connect(self, address: str) -> None:
-        """Put a client, once it is ready, or what went wrong where the caller waits for it."""
+        """Pass a client, once it is ready, or an error to the waiting caller."""
         client: Client | None = None
         try:
             client = self._distributed.Client(address, timeout=CONNECTING_SECONDS, set_as_default=False)
@@ -192,7 +192,7 @@ class Connection:
         raise self._unreachable(TimeoutError("it does not answer as a Dask scheduler does"))
 
     def _check_versions(self, client: Client) -> None:
-        """Check that this version of the Studio runs everywhere; the scheduler, too, takes in what tasks call."""
+        """Check that this version of the Studio runs everywhere; the scheduler too loads what tasks call."""
         found: dict[str, Any] = client.run(pkgutil.resolve_name, _VERSION, on_error="return")
         versions = {f"worker {worker}": version for worker, version in found.items()}
         try:
@@ -203,69 +203,69 @@ class Connection:
             if isinstance(version, Exception):
                 raise StudioError(
                     "The {where} cannot load WordPiece Studio: {reason}",
-                    "Install version {version} there. It is on no package index: take its folder or its wheel.",
+                    "Install version {version} there. It is on no package index: use its folder or its wheel.",
                     where=printable(where),
                     version=__version__,
                     reason=printable(str(version)),
                 ) from version
             if version != __version__:
                 raise StudioError(
-                    "The {where} has version {other} of WordPiece Studio, here it is {version}",
-                    "Install the same one everywhere, or the words might be others.",
+                    "The {where} has version {other} of WordPiece Studio, this machine has {version}",
+                    "Install the same version everywhere, or the words might differ.",
                     where=printable(where),
                     other=printable(str(version)),
                     version=__version__,
                 )
 
     def _watch(self) -> None:
-        """Note until the end whether there are workers; asking can take long if the scheduler hangs."""
+        """Check until the end whether there are workers; the request can take long if the scheduler hangs."""
         while not self._is_over.wait(_WATCH_SECONDS):
             try:
                 self._workers = sum(self._client.nthreads().values())
-            except Exception:  # then the client's status tells
+            except Exception:  # then the client's status shows it
                 return
             if self._workers:
                 self._last_worker = time.monotonic()
 
     @staticmethod
     def _is_unexpected(record: logging.LogRecord) -> bool:
-        was_cancelled = isinstance(record.msg, asyncio.CancelledError)  # closed while it connects again
+        was_cancelled = isinstance(record.msg, asyncio.CancelledError)  # closed while reconnecting
         return not was_cancelled and not str(record.msg).startswith(_EXPECTED_LOG)
 
     def _close(self, client: Client) -> None:
-        with contextlib.suppress(Exception):  # nothing is lost with it any more
+        with contextlib.suppress(Exception):  # nothing is lost with it now
             client.close(timeout=_CLOSING_SECONDS)
 
     def _failure(self, error: object) -> StudioError:
-        """Return what to tell when a task has no result."""
+        """Return the error for a task without a result."""
         if isinstance(error, self._distributed.CancelledError):
             return self._lost()
         if isinstance(error, self._distributed.KilledWorker):
             return StudioError(
-                "One part of the corpus ended {n} workers of the cluster, one after the other",
-                "Give the workers more memory: the system probably ended them because there was too little.",
+                "One part of the corpus killed {n} workers of the cluster, one after the other",
+                "Give the workers more memory: the system probably killed them because there was too little.",
                 n=error.allowed_failures + 1,
             )
         if isinstance(error, MemoryError):
             return StudioError("A worker of the cluster has too little memory", "Give the workers more.")
         return StudioError(
             "A worker of the cluster failed: {reason}",
-            "Look at its log. Python, Dask and WordPiece Studio must be of the same version everywhere.",
+            "Look at its log. Python, Dask and WordPiece Studio must have the same versions everywhere.",
             reason=printable(f"{type(error).__name__}: {error}")[:500],
         )
 
     def _unreachable(self, error: Exception) -> StudioError:
         return StudioError(
             "The scheduler {address} cannot be reached: {reason}",
-            "Check the address, which the scheduler prints when it starts, and that nothing on the way blocks it.",
+            "Check the address, which the scheduler prints when it starts, and that nothing in between blocks it.",
             address=self._address,
             reason=printable(str(error)).rstrip(".") or type(error).__name__,
         )
 
     def _lost(self) -> StudioError:
         return StudioError(
-            "The connection with the scheduler {address} was lost, and with it what was counted",
-            "See whether the scheduler still runs, and count again.",
+            "The connection to the scheduler {address} was lost, and with it what was counted",
+            "Check whether the scheduler is still running, and count again.",
             address=self._address,
         )
 

@@ -1,7 +1,7 @@
-"""What the workers of a cluster do: pure functions from bytes to bytes, whose results can be computed again anywhere.
+"""What the workers of a cluster do: pure functions from bytes to bytes, whose results can be recomputed anywhere.
 
-A fault is a result like any other. Nothing here knows Dask but for one question: whether anyone still wants the result.
-Not here: which segments there are and who merges what (`cluster_counting`).
+A fault is a result like any other. Nothing here depends on Dask except one check: whether the result is still wanted.
+Not here: which segments there are and what is merged when (`cluster_counting`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _PART_BYTES = 64 << 20
 _SECONDS_BETWEEN_QUESTIONS = 0.5
-_FEW_WORDS = 50_000  # are merged at once by the plain way
+_FEW_WORDS = 50_000  # merged quickly without kernels
 
 
 def written_order(
@@ -41,7 +41,7 @@ def written_order(
     *,
     bytes_to_come: int,
 ) -> bytes:
-    """Return what a worker must know to count neighbouring segments, as JSON.
+    """Return, as JSON, what a worker needs to count neighbouring segments.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def written_order(
     pipeline, longest
         As for `WordCounter`.
     bytes_to_come
-        About how much text the process that takes this order will count in all, this and other stretches; 0 if that
+        About how much text the process that gets this order will count in total, including other stretches; 0 if that
         must be done without compiled kernels.
 
     Raises
@@ -74,13 +74,13 @@ def written_order(
 
 
 def counted(order: bytes) -> bytes:
-    """Return what `written_order` asks for: the bytes of `PartCounts`, or the first fault, see `fault_in`."""
+    """Carry out an order of `written_order`: return the bytes of `PartCounts`, or the first fault, see `fault_in`."""
     wanted: dict[str, Any] = json.loads(order)
     first: int = wanted["first_file"]
     how = wanted["counter"]
     files = [CorpusFile(*values) for values in how["files"]]
     how["is_compiled"] = how["is_compiled"] and are_kernels_worth_it(wanted["bytes_to_come"])
-    counter = counter_for(how, _check_of_wish(), tells_words=False)
+    counter = counter_for(how, _check_of_wish(), sends_words=False)
     merging = Merging(counter.numbers)
     for segment in (Segment(*values) for values in wanted["segments"]):
         lines_before = merging.lines_of(segment.file)
@@ -97,7 +97,7 @@ def counted(order: bytes) -> bytes:
 
 
 def summary_of(counts: bytes) -> bytes:
-    """Return what is reported of counts before they are merged: a few bytes, see `Summary`."""
+    """Return the summary of counts that is reported before they are merged: a few bytes, see `Summary`."""
     if fault_in(counts) is not None:
         return counts
     header, _ = header_of(counts)
@@ -112,7 +112,7 @@ def summary_of(counts: bytes) -> bytes:
 
 
 def merged_counts(parts: Sequence[bytes], *, may_compile: bool) -> bytes:
-    """Return the counts of neighbours together; of faults the first. No word may hold a blank if it `may_compile`."""
+    """Return the merged counts of neighbours, or the first fault. With `may_compile` no word may contain a blank."""
     for part in parts:
         if fault_in(part) is not None:
             return part
@@ -133,18 +133,18 @@ def stretch(data: bytes, start: int, end: int) -> bytes:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Summary:
-    """What is reported of the counts of a stretch of a corpus.
+    """A summary of the counts of a stretch of a corpus.
 
     Attributes
     ----------
     bytes_read
-        How many bytes of the files it is.
+        How many bytes of the files it covers.
     words
-        How many words, repetitions counted.
+        How many words it has, including repetitions.
     first_file
         The number of its first file, from 0.
     lines
-        How many lines there are in each of its files, those included that were skipped.
+        How many lines there are in each of its files, including skipped ones.
     """
 
     bytes_read: int
@@ -164,8 +164,8 @@ class Fault:
     file
         The number of its file, from 0.
     has_lines_before
-        Whether there are lines of the file before the stretch that it was found in; they are to be added to the line
-        that it tells.
+        Whether the file has lines before the stretch in which the fault was found; their number must be added to the
+        line that it reports.
     """
 
     what: str
@@ -175,7 +175,7 @@ class Fault:
     has_lines_before: bool
 
     def error(self, lines_before: int, renamed: Callable[[Any], Any]) -> StudioError:
-        """Return the error; `renamed` is called for each value."""
+        """Return the error, with each value replaced by `renamed` of it."""
         values = {name: renamed(value) for name, value in self.values.items()}
         if self.has_lines_before and isinstance(values.get("line"), int):
             values["line"] += lines_before
@@ -183,7 +183,7 @@ class Fault:
 
 
 def fault_in(data: bytes) -> Fault | None:
-    """Return the fault that a result is; None if it is none."""
+    """Return the fault if a result is one, else None."""
     header, _ = header_of(data)
     return Fault(**header["fault"]) if "fault" in header else None
 
@@ -204,21 +204,21 @@ def _written_fault(error: StudioError, file: int, *, in_first: bool) -> bytes:
 
 
 def _check_presence(file: CorpusFile) -> None:
-    """Raise if a file that was there where it was listed is not there here."""
+    """Raise if a file that existed on the machine that listed it does not exist here."""
     try:
         FileOnDisk(file.path)
     except StudioError as error:
         if isinstance(error.__cause__, FileNotFoundError):
             raise StudioError(
                 "{path} is not where the cluster's workers look for it",
-                "Put it into a folder that all machines share, or name it by a URL such as s3://.",
+                "Put it into a folder that all machines share, or give a URL such as s3://.",
                 path=display_name(file.path),
             ) from error
         raise
 
 
 def _check_of_wish() -> Callable[[], None]:
-    """Return what raises `CountingStopped` once no one wants the result of this task any more."""
+    """Return a function that raises `CountingStopped` once the result of this task is no longer wanted."""
     try:
         from distributed import get_worker
 

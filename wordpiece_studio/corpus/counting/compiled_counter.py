@@ -1,4 +1,4 @@
-"""The compiled way to count the words of large corpora. The plain one stands in `word_counters`.
+"""Compiled counting of the words of large corpora. The plain way is in `word_counters`.
 
 Importing this module loads kernels, and with them numba; nothing imports it before it is needed.
 """
@@ -35,7 +35,7 @@ _MOST_BRACKETS = 100_000
 
 
 class CompiledCounter(WordCounter):
-    """Counts distinct chunks, and cuts each once; for local pipelines.
+    """Counts distinct chunks, and splits each once; for local pipelines.
 
     Parameters
     ----------
@@ -44,10 +44,9 @@ class CompiledCounter(WordCounter):
     block_bytes
         About how many bytes of pieces are scanned at once.
     most_chunk_bytes
-        When the distinct chunks take more than this they are forgotten: where there are no blanks, hardly one comes
-        twice.
+        When the distinct chunks take more than this they are forgotten: in text without blanks hardly any chunk recurs.
     bytes_to_come
-        About how much text there will be; for that much there is room in the tables at once.
+        About how much text there will be; the tables have room for that much from the start.
     """
 
     def __init__(
@@ -65,7 +64,7 @@ class CompiledCounter(WordCounter):
         self._most_chunk_bytes = most_chunk_bytes
         self._held: list[TextPiece] = []
         self._held_bytes = 0
-        # In texts in many scripts there is one distinct chunk for every 80 bytes, in those in one script it is fewer.
+        # Texts in many scripts have one distinct chunk for every 80 bytes, those in one script fewer.
         capacity = 1 << min(max((bytes_to_come // 160).bit_length(), 12), 20)
         self._chunks = ChunkTable(capacity=capacity)
         self._words: WordTable
@@ -73,11 +72,11 @@ class CompiledCounter(WordCounter):
             self._words = CompiledWordTable(pipeline, longest, capacity=max(capacity // 2, 1 << 12))
         else:
             self._words = PlainWordTable(pipeline, longest)
-        # Of the chunks that are long enough to hold some, the lengths of the words that are too long.
+        # The lengths of the overlong words in each chunk that is long enough to contain any.
         self._long_words: dict[int, list[int]] = {}
-        # How many words too long other chunks hold.
+        # How many overlong words other chunks contain.
         self._unseen_long_words: dict[int, int] = {}
-        # How often a chunk holds special tokens.
+        # How often a chunk contains special tokens.
         self._special_tokens: dict[int, dict[str, int]] = {}
         self._checked_rows = 0
 
@@ -87,7 +86,7 @@ class CompiledCounter(WordCounter):
         return self._words.numbers
 
     def add(self, piece: TextPiece) -> None:
-        """Count a piece, at once or with those to come."""
+        """Count a piece, at once or together with later ones."""
         self._held.append(piece)
         self._held_bytes += piece.end_byte - piece.byte
         if self._held_bytes >= self._block_bytes:
@@ -99,7 +98,7 @@ class CompiledCounter(WordCounter):
         Raises
         ------
         NotPlainUtf8
-            If it is no valid UTF-8, or there is a NUL character in it; the part must then be abandoned.
+            If it is not valid UTF-8, or contains a NUL character; the part must then be abandoned.
         """
         old_rows = len(self._chunks)
         found = list(self._chunks.add_watching(block.text, block.size, self._longest_stretch))
@@ -124,7 +123,7 @@ class CompiledCounter(WordCounter):
         return self._words.take_tally()
 
     def _scan_held(self) -> None:
-        """Count the chunks of what is held."""
+        """Count the chunks of the held pieces."""
         if not self._held:
             return
         pieces, self._held, self._held_bytes = self._held, [], 0
@@ -140,10 +139,9 @@ class CompiledCounter(WordCounter):
         self._forget_many_chunks()
 
     def _too_long(self, found: list[tuple[int, int]], old_rows: int) -> Iterator[tuple[int, int]]:
-        """Yield (length, begin of the chunk) of each word that is too long, while it is known where they are.
+        """Yield (length, begin of the chunk) of each overlong word, while its position is known.
 
-        `found` are the chunks that may hold some: row, from `old_rows` on seen for the first time, and first byte in
-        the block.
+        `found` are the chunks that may contain some: row (new if at least `old_rows`), and first byte in the block.
         """
         for row in {row for row, _ in found if row >= old_rows}:
             if lengths := self._words.long_words(self._chunks, row):
@@ -153,7 +151,7 @@ class CompiledCounter(WordCounter):
                 yield length, begin
 
     def _check_new_rows(self) -> None:
-        """Raise `NotPlainUtf8` if one of the chunks that are new is no valid UTF-8; that any is not shows there."""
+        """Raise `NotPlainUtf8` if a new chunk is not valid UTF-8; any fault in the text shows in some new chunk."""
         first, self._checked_rows = self._checked_rows, len(self._chunks)
         new = self._chunks.joined[self._chunks.begin_of(first) :].tobytes()
         try:
@@ -177,7 +175,7 @@ class CompiledCounter(WordCounter):
         self._checked_rows = 0
 
     def _tally_chunks(self) -> None:
-        """Cut the chunks that are new, and count the words of all that were met."""
+        """Split the new chunks, and count the words of all that were met."""
         first = self._words.rows
         for row in self._words.cut(self._chunks, self._check_stop):
             if row not in self._long_words:
@@ -192,7 +190,7 @@ class CompiledCounter(WordCounter):
         self._words.tally(self._chunks)
 
     def _find_special_tokens(self, first: int) -> None:
-        """Note which chunks from row `first` on hold special tokens; those hold no blank."""
+        """Note which chunks from row `first` on contain special tokens, which contain no blanks."""
         begin = self._chunks.begin_of(first)
         joined = self._chunks.joined[begin:]
         brackets = np.flatnonzero(joined == _BRACKET)

@@ -1,10 +1,10 @@
 """Counting the words of texts and files, in order of first appearance.
 
-A corpus is read line by line, a line ends at LF. Where the normalizer and the pre-tokenizer allow it, the stretches
-between blanks are counted first, and each distinct stretch is normalized and cut once; that gives the very same
+A corpus is read line by line; a line ends at LF. Where the normalizer and the pre-tokenizer allow it, the stretches
+between blanks are counted first, and each distinct stretch is normalized and split once; that gives exactly the same
 counts in the same order.
-Texts and streams are counted here. Not here: files, counted by one or several (`counting_run`), reading and decoding
-(`sources`), and how the words of a piece of text are counted (`word_counters`, `compiled_counter`).
+Texts and streams are counted here. Not here: files, counted by one worker or several (`counting_run`), reading and
+decoding (`sources`), and how the words of a piece of text are counted (`word_counters`, `compiled_counter`).
 """
 
 from __future__ import annotations
@@ -65,42 +65,42 @@ def count_words(
     Parameters
     ----------
     paths
-        The files, folders and patterns, as :func:`~wordpiece_studio.corpus.listing.listing` takes them. What
-        looks like a table of words and their counts is read as one, and the statistics say so.
+        The files, folders and patterns, as for :func:`~wordpiece_studio.corpus.listing.listing`. What looks like a
+        table of words and their counts is read as one, and the statistics say so.
     normalizer, pre_tokenizer
-        What turns the text into words: names, or objects of one's own.
+        What turns the text into words: names, or custom objects.
     column
-        Where in a file of rows the text is, see `CorpusFile`.
+        Where the text is in a file of rows, see `CorpusFile`.
     encoding
-        The files' encoding; None means UTF-8, or what a byte order mark says; ``"detect"`` finds it out.
+        The files' encoding; None means UTF-8, or what a byte order mark says; ``"detect"`` detects it.
     errors
-        What to do about bytes that cannot be decoded: ``"strict"`` raises, ``"replace"`` puts U+FFFD in their place,
-        ``"skip-line"`` leaves the line out. The statistics tell how often that happened.
+        What to do about bytes that cannot be decoded: ``"strict"`` raises, ``"replace"`` replaces them by U+FFFD,
+        ``"skip-line"`` leaves the line out. The statistics say how often that happened.
     max_word_length
         Words of more characters than this are left out; the result lists them.
     min_count
-        Words that occur less often than this in all files together are left out; the statistics tell how many.
+        Words that occur less often than this in all files together are left out; the statistics say how many.
     processes
-        How many count at the same time: threads of this process where compiled kernels make the words, else processes;
-        None for as many as pay. The result is the same for any number. With a pipeline of one's own this thread counts
-        alone.
+        How many workers count at the same time: threads of this process where compiled kernels make the words, else
+        processes; None for as many as are worthwhile. The result is the same for any number. With a custom pipeline
+        this thread counts alone.
     cluster
         The address of the scheduler of a Dask cluster, such as ``"tcp://host:8786"``, to count there and not here; its
         workers must find the files by the same paths or URLs. The result is the same. Tables of words and their counts
-        are read here all the same.
+        are still read here.
     progress
         Called now and then, at most twenty times a second and at the end, in the caller's thread.
     should_stop
-        Called now and then, in the caller's thread; if it returns True, counting stops. While it does not return, all
-        counting rests.
+        Called now and then, in the caller's thread; if it returns True, counting stops. Until it returns, all counting
+        pauses.
     keeps_when_stopped
-        What stopping does: raise `CountingStopped`, or return what was counted so far, which is the beginning of the
-        corpus.
+        Whether stopping returns what was counted so far, which is the beginning of the corpus, instead of raising
+        `CountingStopped`.
 
     Returns
     -------
     WordCounts
-        The distinct words in order of first appearance; none, if the files hold none.
+        The distinct words in order of first appearance; empty if the files contain none.
 
     Raises
     ------
@@ -147,9 +147,9 @@ def count_stream(
     max_word_length: int = 1000,
     should_stop: Callable[[], bool] | None = None,
 ) -> WordCounts:
-    """Count the words of a stream of bytes, such as standard input; `name` is what messages call it.
+    """Count the words of a stream of bytes, such as standard input; `name` is its name in messages.
 
-    Takes, returns and raises what `count_words` does; `kind` is what it holds, see `CorpusFile`.
+    Takes, returns and raises the same as `count_words`; `kind` is the kind of content, see `CorpusFile`.
     """
     pipeline = _pipeline(normalizer, pre_tokenizer, max_word_length)
     text = opened_stream(
@@ -171,15 +171,15 @@ def count_texts(
     progress: Callable[[CountingProgress], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> WordCounts:
-    """Count the words of texts, in the order given; no word reaches from one text into the next.
+    """Count the words of texts, in the order given; no word extends from one text into the next.
 
-    Takes and returns what `count_words` does. `progress` receives the UTF-8 bytes counted so far and those there are,
-    as far as the texts are known by then; texts stand in the place of files.
+    Takes and returns the same as `count_words`. `progress` receives the UTF-8 bytes counted so far and their total, as
+    far as the texts are known by then; texts take the place of files.
 
     Raises
     ------
     StudioError
-        If `texts` is itself a text, or holds something that is not a text.
+        If `texts` is itself a text, or contains something that is not a text.
     """
     if isinstance(texts, str):
         raise StudioError("One text was given where several are expected", "Put it into a list.")
@@ -200,14 +200,14 @@ def count_texts(
 
 
 class _TextCounting:
-    """A count of texts in progress, of which no one knows how much will come.
+    """A count in progress of texts whose total size is unknown.
 
     Parameters
     ----------
     pipeline, longest
         As for `WordCounter`.
     should_stop
-        Asked now and then; if it returns True, `CountingStopped` is raised.
+        Called now and then; if it returns True, `CountingStopped` is raised.
     given_encoding
         The encoding that the caller gave, if any.
     """
@@ -225,17 +225,17 @@ class _TextCounting:
         self._should_stop = should_stop
         self._given_encoding = given_encoding
         self._counter: WordCounter | None = None
-        # Until it is known whether there is much text, pieces are held.
+        # Pieces are held until it is known whether there is much text.
         self._held: list[TextPiece] = []
         self._held_bytes = 0
         self._notes = ReadingNotes()
         self._marked_files: dict[str, str] = {}
 
     def add(self, piece: TextPiece) -> None:
-        """Count a piece, which begins and ends where words do."""
+        """Count a piece, which begins and ends at word boundaries."""
         self._check_stop()
         if self._given_encoding is None and piece.encoding != "utf-8":
-            self._marked_files[piece.source] = piece.encoding  # no one said so but its byte order mark
+            self._marked_files[piece.source] = piece.encoding  # known only from its byte order mark
         self._notes.add(piece)
         if self._counter is not None:
             self._counter.add(piece)
@@ -250,7 +250,7 @@ class _TextCounting:
             self._begin_counting(CompiledCounter)
 
     def end_text(self) -> None:
-        """Note that a text is over."""
+        """Note the end of a text."""
         self._notes.end_text()
 
     def result(self) -> WordCounts:
@@ -268,7 +268,7 @@ class _TextCounting:
         return WordCounts(words, tally.counts, normalizer, pre_tokenizer, statistics, tally.skipped)
 
     def _begin_counting(self, kind: type[WordCounter]) -> WordCounter:
-        """Count what is held."""
+        """Create the counter and count the held pieces."""
         counter = self._counter = kind(self._pipeline, self._longest, self._check_stop)
         held, self._held = self._held, []
         for piece in held:
@@ -294,7 +294,7 @@ def _checked_size(text: object, number: int) -> int:
             return len(text.encode("utf-8"))
     except UnicodeEncodeError as error:
         raise StudioError(
-            "Text {number} holds half a character (U+{code:04X}) at position {position}",
+            "Text {number} contains half a character (U+{code:04X}) at position {position}",
             "Read it again with the right encoding.",
             number=number,
             code=ord(error.object[error.start]),

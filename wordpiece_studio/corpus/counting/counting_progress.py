@@ -1,6 +1,6 @@
-"""How far a count of a corpus is, reported now and then: at most twenty times a second, and at the end.
+"""The progress of a count of a corpus, reported now and then: at most twenty times a second, and at the end.
 
-Not here: whoever counts (`counting`), and how it is shown.
+Not here: the counting (`counting`), and how progress is shown.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _INTERVAL_SECONDS = 0.05
-# Before that much time and that much of the text nothing is promised.
+# No time is estimated before this much time has passed and this much of the text is read.
 _FIRST_SECONDS, _FIRST_PART = 0.5, 0.01
 
 
 @dataclass(frozen=True, slots=True)
 class CountingProgress:
-    """How far a count is.
+    """The progress of a count.
 
     Attributes
     ----------
     bytes_done, bytes_total
-        Of the files as they lie on the disk; of compressed ones the compressed bytes. A file may grow while it is read:
-        what is done never passes the total.
+        Of the files on disk; for compressed ones, the compressed bytes. A file may grow while it is read: the bytes
+        done never exceed the total.
     files_done, files_total
-        How many files were read to their end.
+        How many files have been read to their end.
     words
-        How many words were counted so far, repetitions counted; those in the text in hand may be missing.
+        How many words have been counted so far, including repetitions; those in the current text may be missing.
     seconds_left
         How long it will take at the speed so far; None while unknown.
     memory_bytes
-        What this process and its workers hold in memory; None where the system does not tell.
+        The memory that this process and its workers hold; None where the system does not report it.
     """
 
     bytes_done: int
@@ -49,25 +49,25 @@ class CountingProgress:
 
 
 class ProgressMeter:
-    """Tells a caller how far a count is, now and then.
+    """Reports the progress of a count to a caller, now and then.
 
     Parameters
     ----------
-    tell
-        Who wants to know; None if no one does.
+    report
+        Receives the progress; None for no reports.
     bytes_total, files_total
         How much there is.
     """
 
-    def __init__(self, tell: Callable[[CountingProgress], None] | None, bytes_total: int, files_total: int) -> None:
-        self._tell = tell
+    def __init__(self, report: Callable[[CountingProgress], None] | None, bytes_total: int, files_total: int) -> None:
+        self._report = report
         self._bytes_total = bytes_total
         self._files_total = files_total
         self._started = self._next = time.monotonic()
 
     def note(self, bytes_done: int, files_done: int, words: int, memory_of_others: int = 0) -> None:
-        """Tell how far it is, if it is time to."""
-        if self._tell is None:
+        """Report the progress, if it is time to."""
+        if self._report is None:
             return
         now = time.monotonic()
         if now < self._next and files_done < self._files_total:
@@ -82,11 +82,11 @@ class ProgressMeter:
             left = seconds * (total - done) / done
         ours = resident_bytes()
         memory = None if ours is None else ours + memory_of_others
-        self._tell(CountingProgress(done, total, files_done, self._files_total, words, left, memory))
+        self._report(CountingProgress(done, total, files_done, self._files_total, words, left, memory))
 
 
 def resident_bytes() -> int | None:
-    """Return how much memory this process holds; None where the system does not tell."""
+    """Return how much memory this process holds; None where the system does not report it."""
     resident = None
     if sys.platform == "linux":
         with contextlib.suppress(OSError, ValueError, IndexError), open("/proc/self/statm", encoding="ascii") as file:
@@ -94,5 +94,5 @@ def resident_bytes() -> int | None:
     elif sys.platform == "darwin":
         import resource
 
-        resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # the most that it ever held
+        resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # the most it has ever held
     return resident

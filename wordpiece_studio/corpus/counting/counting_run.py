@@ -1,8 +1,8 @@
-"""Counting files: who counts which part, the parts put in order, and what the result tells of the files.
+"""Counting files: distributing segments to workers, merging the parts in order, and the notes on the files.
 
 Segments are given out in the order of the corpus, and their parts are added in that order too. So the result is the
-same for any number of workers, what was added is at any moment the beginning of the corpus, and of several faults the
-first one in the corpus is told. Not here: the workers (`workers`), and the reading (`segment_counter`).
+same for any number of workers, what has been added is always the beginning of the corpus, and of several faults the
+first one in the corpus is reported. Not here: the workers (`workers`), and the reading (`segment_counter`).
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     from wordpiece_studio.text.pipeline import Pipeline
     from wordpiece_studio.text.word_numbers import WordNumbers
 
-# So much text is worth a worker more. A process takes about 0.4 s to start, but what it counts takes longer.
+# This much text is worth another worker. A process takes about 0.4 s to start, but its counting takes longer.
 _BYTES_PER_THREAD, _BYTES_PER_CHILD = 16 << 20, 8 << 20
-_LEAST_BYTES = 4 << 20  # are never divided
-PART_BYTES = 64 << 20  # where one counts all
-# Of several: small where counting is slow, so that all rest soon when they are to, and much is kept when they stop.
+_LEAST_BYTES = 4 << 20  # less is never divided
+PART_BYTES = 64 << 20  # with a single worker
+# With several: small where counting is slow, so that all can pause soon, and much is kept when they stop.
 SEGMENT_BYTES, CHILD_SEGMENT_BYTES = 8 << 20, 2 << 20
 _USUAL_RATIO = 4  # of compressed text
 _WAIT_SECONDS = 0.02
@@ -61,7 +61,7 @@ def count_files(
     Raises
     ------
     StudioError
-        If a file cannot be read or decoded, or counting was stopped and nothing is to be kept.
+        If a file cannot be read or decoded, or counting was stopped and nothing is kept.
     """
     if processes is not None and processes < 1:
         raise StudioError("At least one process must count, not {n}", n=processes)
@@ -77,17 +77,17 @@ def count_files(
 def notes_on_files(
     files: Sequence[CorpusFile], on_disk: Sequence[FileOnDisk], read: Sequence[FileStatistics]
 ) -> dict[str, Any]:
-    """Return the `CorpusStatistics.changed_files` and `marked_files` of files, of which `read` tells the first ones."""
+    """Return the `CorpusStatistics.changed_files` and `marked_files`; `read` covers the first of the files."""
     marked = {
-        place.name: told.encoding
-        for file, place, told in zip(files, on_disk, read, strict=False)
-        if file.encoding is None and told.encoding != "utf-8"  # no one said so but its byte order mark
+        place.name: each.encoding
+        for file, place, each in zip(files, on_disk, read, strict=False)
+        if file.encoding is None and each.encoding != "utf-8"  # known only from its byte order mark
     }
     return {"changed_files": tuple(file.name for file in on_disk if file.has_changed()), "marked_files": marked}
 
 
 def checked_file(file: CorpusFile) -> CorpusFile:
-    """Return a file with its encoding by the usual name; raises `StudioError` if there is no such one."""
+    """Return a file with its encoding's standard name; raises `StudioError` if there is no such encoding."""
     checked_error_handling(file.errors)
     return file if file.encoding is None else dataclasses.replace(file, encoding=known_encoding(file.encoding))
 
@@ -112,12 +112,12 @@ class CountingRun:
     should_stop
         Called now and then; if it returns True, counting stops.
     keeps_when_stopped
-        Whether what was counted is then kept.
+        Whether what was counted by then is kept.
 
     Attributes
     ----------
     counts : Merging
-        What was counted so far, the beginning of the corpus.
+        What has been counted so far, the beginning of the corpus.
     """
 
     counts: Merging
@@ -146,24 +146,24 @@ class CountingRun:
         self._in_threads = self._is_compiled and pipeline.is_by_character
         self._segments = [Segment(number) for number in range(len(files))]
         self._workers: Workers | None = None
-        self._next = 0  # the first segment that no one has
-        self._head = 0  # the first segment that is not wholly added
-        self._added = 0  # parts of it that are
+        self._next = 0  # the first segment not given out
+        self._head = 0  # the first segment not completely added
+        self._added = 0  # how many of its parts are added
         self._lines_before = 0  # lines of its file before it
-        self._parts: dict[int, list[PartCounts]] = {}  # of segments from the head on, those not added
-        self._over: set[int] = set()  # segments of which all parts are there
+        self._parts: dict[int, list[PartCounts]] = {}  # of segments from the head on, not added yet
+        self._over: set[int] = set()  # segments whose parts have all arrived
         self._lost: set[int] = set()  # segments to be given out again
-        self._known: dict[int, int] = {}  # how many parts are to come again that were added before one was lost
+        self._known: dict[int, int] = {}  # how many parts will come again that were added before the segment was lost
         self._faults: dict[int, StudioError] = {}
         self._bytes_waiting = self._bytes_added = 0
 
     def run(self, processes: int | None) -> bool:
-        """Count everything, by so many; return whether it was stopped before the end.
+        """Count everything with `processes` workers; return whether it was stopped before the end.
 
         Raises
         ------
         StudioError
-            If a file cannot be read, or counting was stopped and nothing is to be kept.
+            If a file cannot be read, or counting was stopped and nothing is kept.
         """
         count = self._count_of_workers(processes) if self._is_divisible else 1
         try:
@@ -178,11 +178,11 @@ class CountingRun:
         finally:
             if self._workers is not None:
                 self._workers.end()
-        self._tell()
+        self._report()
         return False
 
     def _count_of_workers(self, wanted: int | None) -> int:
-        """Return how many are to count."""
+        """Return the number of workers to use."""
         if not self._in_threads and (getattr(sys, "frozen", False) or not sys.executable):
             return 1  # there is no interpreter to start
         if wanted is not None:
@@ -191,7 +191,7 @@ class CountingRun:
         return min(workers.most_workers(), self._bytes_to_come // each + 1)
 
     def _begin_workers(self, count: int) -> bool:
-        """Begin so many, and divide the files; return False if it cannot be told others how to count."""
+        """Start workers and divide the files; return False if the pipeline cannot be described to them."""
         largest = SEGMENT_BYTES if self._in_threads else CHILD_SEGMENT_BYTES
         each = self._bytes_to_come // count
         try:
@@ -200,7 +200,7 @@ class CountingRun:
                 self._pipeline,
                 self._longest,
                 is_compiled=self._is_compiled,
-                part_bytes=2 * largest,  # so that a segment is one part, but for files that cannot be divided
+                part_bytes=2 * largest,  # so that a segment is one part, except for indivisible files
                 bytes_to_come=each,
             )
         except StudioError:  # a custom pipeline
@@ -214,7 +214,7 @@ class CountingRun:
     def _new_numbers(self) -> WordNumbers:
         if not self._is_compiled:
             return PlainWordNumbers()
-        from wordpiece_studio.text.word_table import TableWordNumbers  # with the kernels, compiled once if need be
+        from wordpiece_studio.text.word_table import TableWordNumbers  # loads the kernels, compiled once if necessary
 
         return TableWordNumbers(1 << 16) if self._in_threads else PlainWordNumbers()
 
@@ -228,7 +228,7 @@ class CountingRun:
             part_bytes=PART_BYTES,
             bytes_to_come=self._bytes_to_come,
             on_block=self._on_block,
-            check_stop=lambda: None if self._keeps_when_stopped else self._check_stop(),  # what is in hand goes with it
+            check_stop=lambda: None if self._keeps_when_stopped else self._check_stop(),  # the current part is lost
         )
         self.counts = Merging(counter.numbers)
         try:
@@ -243,13 +243,13 @@ class CountingRun:
 
     def _on_block(self, bytes_in_hand: int) -> None:
         self._check_stop()
-        self._tell(bytes_in_hand)
+        self._report(bytes_in_hand)
 
     def _check_stop(self) -> None:
         if self._should_stop is not None and self._should_stop():
             raise CountingStopped
 
-    def _tell(self, bytes_in_hand: int = 0) -> None:
+    def _report(self, bytes_in_hand: int = 0) -> None:
         over = self._head == len(self._segments)
         files = len(self._files) if over else self._segments[self._head].file
         done = self._bytes_added + self._bytes_waiting + bytes_in_hand
@@ -261,11 +261,11 @@ class CountingRun:
         self._bytes_added += part.bytes_read
 
     def _count_with_workers(self) -> None:
-        """Have all segments counted."""
+        """Let the workers count all segments."""
         assert self._workers is not None
         while self._head < len(self._segments):
             self._check_stop()
-            self._tell()
+            self._report()
             while (worker := self._workers.free) and (number := self._segment_to_give()) is not None:
                 worker.give(number, self._segments[number])
             if (answer := self._workers.heard(_WAIT_SECONDS)) is not None:
@@ -273,7 +273,7 @@ class CountingRun:
                 self._add_parts()
 
     def _segment_to_give(self) -> int | None:
-        """Return the first segment that no one has, which is then taken; none behind one with a fault."""
+        """Return the first segment not given out, marking it as given; None after a segment with a fault."""
         number = min(self._lost, default=self._next)
         if number == len(self._segments) or any(fault < number for fault in self._faults):
             return None
@@ -299,7 +299,7 @@ class CountingRun:
             self._bytes_waiting += answer.part.bytes_read
 
     def _add_parts(self) -> None:
-        """Add to the count what comes next in the corpus, as far as it is there; raise a fault that comes next."""
+        """Add the parts that come next in the corpus, as far as they have arrived; raise a fault that comes next."""
         while self._head < len(self._segments):
             file = self._segments[self._head].file
             for part in self._parts.pop(self._head, ()):

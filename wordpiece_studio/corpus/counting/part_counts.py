@@ -1,8 +1,8 @@
-"""The words of a part of a corpus: counted anywhere, sent as bytes, and put together in the order of the corpus.
+"""The words of a part of a corpus: counted anywhere, sent as bytes, and merged in the order of the corpus.
 
-However a corpus is divided, whoever counted a part, and whichever neighbours are put together first, the result is the
-same: words, order, counts, and what is noted of each file. Not here: the counting (`segment_counter`), and who puts
-what together (`counting_run`, `cluster_counting`).
+However a corpus is divided, wherever a part was counted, and whichever neighbours are merged first, the result is the
+same: words, order, counts, and the notes on each file. Not here: the counting (`segment_counter`), and what is merged
+when (`counting_run`, `cluster_counting`).
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ if TYPE_CHECKING:
     from wordpiece_studio.text.word_numbers import WordNumbers
 
 MOST_SKIPPED_WORDS = 1000
-"""So many words that are too long are listed; the others are only counted."""
+"""How many overlong words are listed; the others are only counted."""
 
 IN_FIRST, IN_LAST = 1, 2
-"""What is known of a word: whether it was in the first of the files, and whether in the last one."""
+"""Flags of a word: whether it was in the first of the files, and whether in the last."""
 
-_HEADER_BYTES = 8  # that tell how long the header is
+_HEADER_BYTES = 8  # which store the length of the header
 
 
 @dataclass(frozen=True, slots=True)
 class PartCounts:
-    """What was counted in a part of a corpus; at its ends files may be cut.
+    """What was counted in a part of a corpus; files may be cut at its ends.
 
     Attributes
     ----------
     numbers : numpy.ndarray
-        The distinct words in order of first appearance, by the numbers of whoever counted: int32, shape ``(n_words,)``.
+        The distinct words in order of first appearance, by the numbers of their counter: int32, shape ``(n_words,)``.
     counts : numpy.ndarray
         How often each occurs: int64, shape ``(n_words,)``.
     places : numpy.ndarray
@@ -51,23 +51,23 @@ class PartCounts:
     first_file
         The number of the first file, from 0.
     files
-        What was read of it and of those that follow; their names are left out.
+        What was read from it and from those that follow, without their names.
     skipped
-        The first words that were left out because they are too long: for each the number of its file, the line, the
-        byte and the length. The lines of the first file are numbered from the beginning of the part.
+        The first words that were left out because they are too long: the number of the file, the line, the byte and the
+        length of each. The lines of the first file are numbered from the beginning of the part.
     skipped_words
-        How many there were.
+        How many were left out.
     spelled_out
-        How often each of BERT's special tokens is written out.
+        How often each of BERT's special tokens is spelled out.
     bytes_read
-        How many bytes of the files on the disk this is.
+        How many bytes of the files on disk this covers.
     words
-        The words that got a number since the part before from the same counter, in UTF-8, one after the other; none if
-        whoever takes the part has the same numbers.
+        The words numbered since the previous part from the same counter, in UTF-8, one after the other; empty if the
+        receiver has the same numbers.
     ends : numpy.ndarray
         Where each of them ends: int64.
     rare_words, rare_occurrences
-        As in `CorpusStatistics`; what has lost its rare words cannot be put together with others any more.
+        As in `CorpusStatistics`; counts without their rare words can no longer be merged with others.
     """
 
     numbers: NDArray[np.int32]
@@ -88,7 +88,7 @@ class PartCounts:
     def of_file(
         cls, file: int, read: FileStatistics, numbers: NDArray[np.int32], counts: NDArray[np.int64], **others: Any
     ) -> Self:
-        """Return what was counted in a part of one file, of which `read` tells all but the words."""
+        """Return the counts of a part of one file; `read` has everything except the words."""
         read = dataclasses.replace(read, words=int(counts.sum()), distinct_words=len(numbers))
         places = np.full(len(numbers), IN_FIRST | IN_LAST, dtype=np.uint8)
         return cls(numbers, counts, places, file, (read,), **others)
@@ -139,19 +139,19 @@ class PartCounts:
         )
 
     def with_words(self, numbers: WordNumbers, known: int) -> PartCounts:
-        """Return this with the words whose numbers are not known where it goes, from number `known` on."""
+        """Return this with the words that the receiver does not know yet, from number `known` on."""
         words, ends = numbers.spelled(known)
         return dataclasses.replace(self, words=words, ends=ends)
 
     def moved(self, files: int) -> PartCounts:
-        """Return this as the counts of a part so many files later in the corpus."""
+        """Return this as the counts of a part that begins `files` files later in the corpus."""
         skipped = tuple((file + files, line, byte, length) for file, line, byte, length in self.skipped)
         return dataclasses.replace(self, first_file=self.first_file + files, skipped=skipped)
 
     def at_least(self, count: int) -> PartCounts:
-        """Return, of a part that has all its words and numbers them in order, those that occur `count` times or more.
+        """Return the words that occur at least `count` times; the part must have all its words, numbered in order.
 
-        For a whole corpus: the statistics of the files still tell of all.
+        For a whole corpus: the statistics of the files still include all words.
         """
         is_common = self.counts >= count
         lengths = np.diff(self.ends, prepend=0)
@@ -176,13 +176,13 @@ class PartCounts:
         Parameters
         ----------
         pipeline
-            What made the words.
+            The pipeline that produced the words.
         names
-            What the files are called, those too that were not come to.
+            The names of the files, including those not reached.
         words
-            The words in order, if they are at hand as texts.
+            The words in order, if available as texts.
         others
-            What more the statistics tell.
+            Further fields of the statistics.
         """
         read = [dataclasses.replace(file, name=name) for file, name in zip(self.files, names, strict=False)]
         files = (*read, *map(FileStatistics, names[len(read) :]))
@@ -202,25 +202,25 @@ class PartCounts:
 
 
 def with_header(header: dict[str, Any], *contents: bytes) -> bytes:
-    """Return plain data, and bytes behind it, as one byte string."""
+    """Return plain data, followed by bytes, as one byte string."""
     written = json.dumps(header).encode()
     return b"".join([len(written).to_bytes(_HEADER_BYTES, "little"), written, *contents])
 
 
 def header_of(data: bytes | memoryview) -> tuple[dict[str, Any], int]:
-    """Return the plain data that `with_header` wrote, and where the bytes behind it begin."""
+    """Return the plain data that `with_header` wrote, and where the bytes after it begin."""
     start = _HEADER_BYTES + int.from_bytes(data[:_HEADER_BYTES], "little")
     header: dict[str, Any] = json.loads(bytes(data[_HEADER_BYTES:start]))
     return header, start
 
 
 class Renumbering:
-    """Gives the words of parts from one counter the numbers that they have here.
+    """Converts the word numbers of parts from one counter to the numbers used here.
 
     Parameters
     ----------
     numbers
-        The numbers here.
+        The numbers used here.
     """
 
     def __init__(self, numbers: WordNumbers) -> None:
@@ -229,7 +229,7 @@ class Renumbering:
         self._known = 0
 
     def renumbered(self, part: PartCounts) -> PartCounts:
-        """Return a part, which must be the next one from its counter, with the numbers that are used here."""
+        """Return a part, which must be the next one from its counter, with the numbers used here."""
         new = self._numbers.numbers_of(part.words, part.ends)
         self._ours = with_room(self._ours, self._known + len(new))
         self._ours[self._known : self._known + len(new)] = new
@@ -238,19 +238,19 @@ class Renumbering:
 
 
 class Merging:
-    """Puts together what comes one after the other in a corpus.
+    """Merges consecutive parts of a corpus.
 
     Parameters
     ----------
     numbers
-        What numbers the words.
+        Numbers the words.
     first_file
         The number of the first file, from 0.
 
     Attributes
     ----------
     total
-        How many words there are so far, repetitions counted.
+        How many words there are so far, including repetitions.
     """
 
     def __init__(self, numbers: WordNumbers, first_file: int = 0) -> None:
@@ -258,7 +258,7 @@ class Merging:
         self._numbers = numbers
         self._counts = np.zeros(0, dtype=np.int64)  # by the number of the word
         self._is_in_first = np.zeros(0, dtype=np.bool_)
-        self._last_files = np.zeros(0, dtype=np.int32)  # the number, from 1, of the last file that each was in
+        self._last_files = np.zeros(0, dtype=np.int32)  # the number, from 1, of the last file that contains each
         self._order: list[NDArray[np.int32]] = []  # the numbers in order of first appearance
         self._first_file = first_file
         self._files: list[FileStatistics] = []
@@ -268,7 +268,7 @@ class Merging:
 
     @property
     def files(self) -> Sequence[FileStatistics]:
-        """What was read of the first file and of those that follow, without their names."""
+        """What was read from the first file and from those that follow, without their names."""
         return self._files
 
     def lines_of(self, file: int) -> int:
@@ -279,7 +279,7 @@ class Merging:
         return self._files[number].lines + self._files[number].skipped_lines
 
     def add(self, part: PartCounts) -> None:
-        """Add what comes next in the corpus, its words by the numbers that are used here."""
+        """Add the next part of the corpus, with its words by the numbers used here."""
         first, last = part.first_file, part.first_file + len(part.files) - 1
         lines_before = self.lines_of(first)
         in_first = part.numbers[part.places & IN_FIRST != 0]
@@ -302,7 +302,7 @@ class Merging:
         return dataclasses.replace(self._in_order(order), words=spelled[0], ends=spelled[1])
 
     def word_counts(self, pipeline: Pipeline, names: Sequence[str], **others: Any) -> WordCounts:
-        """Return what was added as `PartCounts.word_counts` does, without spelling out the words for it."""
+        """Return what was added like `PartCounts.word_counts`, without spelling out the words first."""
         order = self._ordered()
         return self._in_order(order).word_counts(pipeline, names, self._numbers.words_of(order), **others)
 
@@ -310,7 +310,7 @@ class Merging:
         return np.concatenate(self._order) if self._order else np.zeros(0, dtype=np.int32)
 
     def _in_order(self, order: NDArray[np.int32]) -> PartCounts:
-        """Return what was added without its words, which are numbered anew in this order."""
+        """Return what was added without its words, renumbered in this order."""
         last_file = self._first_file + len(self._files)
         places = IN_FIRST * self._is_in_first[order] + IN_LAST * (self._last_files[order] == last_file)
         return PartCounts(
@@ -328,9 +328,9 @@ class Merging:
     def _add_words(
         self, rows: NDArray[np.int32], counts: NDArray[np.int64], in_first: NDArray[np.int32], first: int
     ) -> int:
-        """Add words by their numbers, of which those `in_first` are in the file `first`.
+        """Add words by their numbers; those `in_first` are in the file `first`.
 
-        Return how many of those were not in it so far.
+        Returns how many of the latter are new in it.
         """
         size = len(self._numbers)
         self._counts = with_room(self._counts, size)
@@ -356,14 +356,14 @@ class Merging:
 
 
 def merged(parts: Sequence[PartCounts], *, is_compiled: bool = False) -> PartCounts:
-    """Return the counts of neighbouring parts of a corpus together.
+    """Return the merged counts of neighbouring parts of a corpus.
 
     Parameters
     ----------
     parts
         The parts in the order of the corpus, each with all its words; at least one.
     is_compiled
-        Whether to merge with compiled kernels; no word may then hold a blank.
+        Whether to merge with compiled kernels; no word may then contain a blank.
     """
     numbers: WordNumbers = PlainWordNumbers()
     if is_compiled:

@@ -1,6 +1,6 @@
-"""Counting segments one after the other, wherever that is: in the caller's thread, another one, or a child process.
+"""Counting segments one after the other, anywhere: in the caller's thread, another thread, or a child process.
 
-Not here: which segments (`segments`), and what becomes of their parts (`workers`, `counting_run`).
+Not here: which segments (`segments`), and what happens to their parts (`workers`, `counting_run`).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def written_order(
     part_bytes: int,
     bytes_to_come: int = 0,
 ) -> dict[str, Any]:
-    """Return what makes a counter of segments elsewhere, as JSON can hold it; the arguments are those of the counter.
+    """Return, as JSON data, an order for a segment counter elsewhere; the arguments are those of the counter.
 
     Raises
     ------
@@ -68,16 +68,16 @@ def written_order(
 
 
 def counter_for(
-    order: dict[str, Any], check_stop: Callable[[], None] = lambda: None, *, tells_words: bool = True
+    order: dict[str, Any], check_stop: Callable[[], None] = lambda: None, *, sends_words: bool = True
 ) -> SegmentCounter:
-    """Return what counts segments as `written_order` says; `check_stop` is called now and then, and may raise."""
+    """Return a counter for an order of `written_order`; `check_stop` is called now and then, and may raise."""
     wanted = dict(order)
     files = [CorpusFile(*values) for values in wanted.pop("files")]
     pipeline = Pipeline(
         normalizers.from_spec(wanted.pop("normalizer")), pre_tokenizers.from_spec(wanted.pop("pre_tokenizer"))
     )
     return SegmentCounter(
-        files, pipeline, **wanted, tells_words=tells_words, on_block=lambda _: check_stop(), check_stop=check_stop
+        files, pipeline, **wanted, sends_words=sends_words, on_block=lambda _: check_stop(), check_stop=check_stop
     )
 
 
@@ -96,12 +96,12 @@ class SegmentCounter:
         About how many bytes of text become one part.
     bytes_to_come
         About how much text there will be.
-    tells_words
-        Whether parts bring the words that are new; not needed where whoever takes them looks into `numbers`.
+    sends_words
+        Whether parts bring the new words; not needed if the receiver reads `numbers` directly.
     on_block
-        Called before each block of text with the bytes on the disk that were read of the part in hand; it may raise.
+        Called before each block of text with the bytes on disk read for the current part; it may raise.
     check_stop
-        Called now and then while words are made of what was read; it may raise.
+        Called now and then while text is split into words; it may raise.
     """
 
     def __init__(
@@ -113,7 +113,7 @@ class SegmentCounter:
         is_compiled: bool,
         part_bytes: int,
         bytes_to_come: int = 0,
-        tells_words: bool = False,
+        sends_words: bool = False,
         on_block: Callable[[int], None] = lambda _: None,
         check_stop: Callable[[], None] = lambda: None,
     ) -> None:
@@ -130,14 +130,14 @@ class SegmentCounter:
             self._counter, self._add_raw = compiled, compiled.add_raw
         else:
             self._counter = PlainCounter(pipeline, longest, check_stop)
-        self._told = 0 if tells_words else None  # how many words parts have brought
+        self._words_sent = 0 if sends_words else None  # how many words parts have brought
         self._notes = ReadingNotes()
-        self._bytes_read = 0  # of the part in hand
-        self._file = self._parts_done = self._lines_before = 0  # of the segment in hand; the lines of its parts done
+        self._bytes_read = 0  # of the current part
+        self._file = self._parts_done = self._lines_before = 0  # of the segment; the lines of its finished parts
 
     @property
     def numbers(self) -> WordNumbers:
-        """The words met so far, and their numbers, by which parts name them."""
+        """The words met so far, and their numbers, which parts use."""
         return self._counter.numbers
 
     def parts(self, segment: Segment) -> Iterator[PartCounts]:
@@ -146,7 +146,7 @@ class SegmentCounter:
         Raises
         ------
         StudioError
-            If it cannot be read; the part in hand is then to be abandoned. A line that it tells is counted from the
+            If it cannot be read; the current part must then be abandoned. A line in the error is counted from the
             beginning of the segment.
         """
         file = self._files[segment.file]
@@ -159,19 +159,19 @@ class SegmentCounter:
                 yield from self._raw_parts(file, segment)
             except NotPlainUtf8:
                 self._counter.abandon_part()
-                if self._parts_done:  # it was plain up to here, so there is a fault to be reported
+                if self._parts_done:  # it was plain so far, so there is a fault to report
                     raise self._fault_in(file, segment) from None
             else:
                 return
         yield from self._text_parts(file, segment)
 
     def interrupted(self) -> PartCounts:
-        """Return the part in hand, after `on_block` raised."""
+        """Return the current part, after `on_block` raised."""
         self._notes.end_text()
         return self._taken()
 
     def abandon(self) -> None:
-        """Forget the part in hand."""
+        """Forget the current part."""
         self._counter.abandon_part()
 
     def _raw_parts(self, file: CorpusFile, segment: Segment) -> Iterator[PartCounts]:
@@ -215,7 +215,7 @@ class SegmentCounter:
         yield self._taken()
 
     def _taken(self) -> PartCounts:
-        """Return the part in hand."""
+        """Return the current part."""
         tally, read = self._counter.end_part(), self._notes.taken("")
         self._parts_done += 1
         part = self._part(
@@ -237,13 +237,13 @@ class SegmentCounter:
         self, read: FileStatistics, numbers: NDArray[np.int32], counts: NDArray[np.int64], **others: Any
     ) -> PartCounts:
         part = PartCounts.of_file(self._file, read, numbers, counts, **others)
-        if self._told is None:
+        if self._words_sent is None:
             return part
-        told, self._told = self._told, len(self.numbers)
-        return part.with_words(self.numbers, told)
+        sent, self._words_sent = self._words_sent, len(self.numbers)
+        return part.with_words(self.numbers, sent)
 
     def _fault_in(self, file: CorpusFile, segment: Segment) -> StudioError:
-        """Return what `decoding` says of a file that is no valid UTF-8 somewhere."""
+        """Return the error from `decoding` for a file that contains invalid UTF-8."""
         try:
             for _ in segment_pieces(file, segment, splits_at_blanks=self._is_local):
                 self._on_block(0)
@@ -254,7 +254,7 @@ class SegmentCounter:
         return StudioError("{path} changed while it was read", "Count it again.", path=display_name(file.path))
 
     def _table(self, file: CorpusFile) -> PartCounts:
-        """Return the words of a table of words and their counts; they may hold blanks."""
+        """Return the words of a table of words and their counts; they may contain blanks."""
         from wordpiece_studio.corpus.word_counts import read_word_counts
 
         self._on_block(0)
@@ -265,7 +265,7 @@ class SegmentCounter:
 
 
 def with_lines_before(error: StudioError, lines: int) -> StudioError:
-    """Return an error that tells a line of a segment, with so many lines of the file before that."""
+    """Return an error whose line is counted in a segment, shifted by the lines of the file before it."""
     if isinstance(line := error.values.get("line"), int):
         error.values["line"] = line + lines
     return error

@@ -1,7 +1,7 @@
-"""Segments of a corpus: whole files, and of large ones parts that begin and end at a line, each to be read for itself.
+"""Segments of a corpus: whole files, and line-aligned parts of large ones, each readable independently.
 
-And what is noted of a file while its text is read: its size, its lines, its faults. Not here: files that are no plain
-UTF-8 (`sources`), and what becomes of the text.
+Also what is noted about a file while its text is read: its size, its lines, its faults. Not here: files that are not
+plain UTF-8 (`sources`), and what happens to the text.
 """
 
 from __future__ import annotations
@@ -34,23 +34,23 @@ BLOCK_BYTES = 1 << 20
 _UTF8_MARK = b"\xef\xbb\xbf"
 _SEARCH_BYTES = 64 << 10
 _LINE_END = ord("\n")
-_LAST_CONTINUATION = np.int8(-65)  # bytes 0x80 to 0xBF, as signed numbers at most this, go on with a character
+_LAST_CONTINUATION = np.int8(-65)  # bytes 0x80 to 0xBF, at most this as signed numbers, continue a character
 
 
-class NotPlainUtf8(Exception):  # nothing that a user meets
-    """Raised when what was read as plain UTF-8 is none, or has a fault that `decoding` tells better."""
+class NotPlainUtf8(Exception):  # never shown to a user
+    """Raised when what was read as plain UTF-8 is not, or has a fault that `decoding` reports better."""
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A part of a corpus: the lines of a file that begin from byte `start` on and before byte `end`.
+    """A part of a corpus: the lines of a file that begin at or after byte `start` and before byte `end`.
 
     Attributes
     ----------
     file
         The number of the file, from 0.
     start, end
-        Bytes from 0; ``end`` None for all that follows.
+        Bytes from 0; ``end`` None for the rest of the file.
     """
 
     file: int
@@ -65,16 +65,16 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class RawBlock:
-    """A stretch of plain UTF-8 that begins and ends where chunks may.
+    """A stretch of plain UTF-8 that cuts no chunk at either end.
 
     Attributes
     ----------
     text
-        Its bytes, and behind them `BEHIND_BLOCK` others: uint8. What it holds is valid until the next block is read.
+        Its bytes, followed by `BEHIND_BLOCK` others: uint8. The content is valid until the next block is read.
     size
         How many bytes it has.
     line, byte
-        The line that it begins in, from 1 in the segment, and the byte of the file that it begins at.
+        The line, from 1 in the segment, and the byte of the file where it begins.
     """
 
     text: NDArray[np.uint8]
@@ -85,7 +85,7 @@ class RawBlock:
 
     @property
     def bytes(self) -> NDArray[np.uint8]:
-        """The bytes alone."""
+        """The bytes without the padding."""
         return self.text[: self.size]
 
     def locate(self, index: int) -> tuple[int, int]:
@@ -96,7 +96,7 @@ class RawBlock:
 def divided(
     files: Sequence[CorpusFile], sizes: Sequence[int], parts: int, largest: int = LARGEST_SEGMENT
 ) -> list[Segment]:
-    """Return the segments of files, in order; they become smaller towards the end, so that no process waits long.
+    """Return the segments of files, in order; they get smaller towards the end, so that no process waits long.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def divided(
     parts
         How many processes will count.
     largest
-        How many bytes a segment has at most, or half as much again.
+        How many bytes a segment should have at most; it may have half as much again.
     """
     left = sum(sizes)
     segments: list[Segment] = []
@@ -125,7 +125,7 @@ def divided(
 
 
 def is_divisible(file: CorpusFile) -> bool:
-    """Tell whether parts of a file can be read for themselves: whether it is uncompressed text in UTF-8."""
+    """Return whether parts of a file can be read independently: whether it is uncompressed text in UTF-8."""
     if file.kind != "text" or file.encoding not in (None, "utf-8"):
         return False
     try:
@@ -136,19 +136,19 @@ def is_divisible(file: CorpusFile) -> bool:
 
 
 def is_plain_utf8(head: bytes, file: CorpusFile) -> bool:
-    """Tell whether a file of text that begins with `head` is to be read as uncompressed UTF-8."""
+    """Return whether a text file that begins with `head` is read as uncompressed UTF-8."""
     marked = marked_encoding(head)
     is_utf8 = marked is None or marked[0] == "utf-8" or file.encoding == "utf-8"
     return is_utf8 and compression_of(head) is None
 
 
 def raw_blocks(file: CorpusFile, segment: Segment, block_bytes: int = BLOCK_BYTES) -> Iterator[RawBlock]:
-    """Yield a segment of a file of text as blocks of UTF-8, whether it is valid or not.
+    """Yield a segment of a text file as blocks of UTF-8, whether valid or not.
 
     Raises
     ------
     NotPlainUtf8
-        If the file is compressed or in another encoding, or there is no place to end a block for long.
+        If the file is compressed or in another encoding, or there is no place to end a block for too long.
     StudioError
         If it cannot be read.
     """
@@ -160,7 +160,7 @@ def raw_blocks(file: CorpusFile, segment: Segment, block_bytes: int = BLOCK_BYTE
 
 
 def segment_pieces(file: CorpusFile, segment: Segment, *, splits_at_blanks: bool) -> Iterator[TextPiece]:
-    """Yield a segment of a divisible file as `decoding` gives a whole file; its lines are numbered from 1.
+    """Yield a segment of a divisible file like `decoding` does a whole file; its lines are numbered from 1.
 
     Raises
     ------
@@ -239,7 +239,7 @@ def _bounds(stream: BinaryIO, segment: Segment) -> tuple[int, int | None]:
 
 
 def _line_start(stream: BinaryIO, byte: int) -> int:
-    """Return where the first line begins that begins at a byte or behind it."""
+    """Return where the first line that begins at or after a byte begins."""
     if byte == 0:
         return 0
     place = byte - 1
@@ -253,17 +253,17 @@ def _line_start(stream: BinaryIO, byte: int) -> int:
 
 
 class ReadingNotes:
-    """The notes of one file or a part of it, or of several texts that are read as one.
+    """Notes on one file or a part of it, or on several texts that are read as one.
 
     Parameters
     ----------
     first_byte
-        Where in the file reading begins.
+        Where reading begins in the file.
     """
 
     def __init__(self, first_byte: int = 0) -> None:
         self._end = first_byte  # of what was read
-        self._line_bytes = 0  # of the line in hand
+        self._line_bytes = 0  # of the current line
         self._encoding = "utf-8"
         self._clear()
 
@@ -283,20 +283,20 @@ class ReadingNotes:
         self._read_to(end_byte)
 
     def end_text(self) -> None:
-        """Note that a file or text is over; its last line need have no line end, and the next begins at byte 0."""
+        """Note the end of a file or text; its last line may lack a line end, and the next one begins at byte 0."""
         if self._line_bytes:
             self._lines += 1
             self._end_line()
         self._end = 0
 
     def taken(self, name: str) -> FileStatistics:
-        """Return what was noted of the file of that name, words left out, and note what follows for itself."""
+        """Return what was noted, without words, as for a file called `name`, and start new notes."""
         statistics = self.statistics(name)
         self._clear()
         return statistics
 
     def statistics(self, name: str) -> FileStatistics:
-        """Return what was noted of the file of that name, words left out."""
+        """Return what was noted, without words, as for a file called `name`."""
         return FileStatistics(
             name=name,
             bytes=self._bytes,
@@ -313,7 +313,7 @@ class ReadingNotes:
         self._most_line_bytes = 0
 
     def _read_to(self, end_byte: int) -> None:
-        # Byte order marks and lines that are left out stand between pieces.
+        # Between pieces there may be byte order marks and lines that are left out.
         self._bytes += end_byte - self._end
         self._end = end_byte
 

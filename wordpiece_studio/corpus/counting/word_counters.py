@@ -1,7 +1,7 @@
-"""What counts the words of pieces of text: the plain way, right for every pipeline and at once for small texts.
+"""Counting the words of pieces of text: the plain way, right for every pipeline and immediate for small texts.
 
 Not here: the compiled way for large corpora (`compiled_counter`), which gives the same words in the same order, and
-what else is noted of a text (`segments`).
+the other notes on a text (`segments`).
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from wordpiece_studio.text.pipeline import Pipeline
     from wordpiece_studio.text.word_numbers import WordNumbers
 
-# So much text is counted before the kernels would be loaded; and before they would be compiled.
+# About as much text is counted in the time it takes to load the kernels; and to compile them.
 FEW_BYTES, FEW_BYTES_UNCOMPILED = 2 << 20, 16 << 20
 _STOP_CHECK_CHUNKS = 500
 
 
 def are_kernels_worth_it(size: int) -> bool:
-    """Return whether so much text, in bytes, is counted sooner with kernels, loading or compiling them included."""
+    """Return whether `size` bytes of text are counted sooner with kernels, including loading or compiling them."""
     return size >= (FEW_BYTES if kernels_are_cached("text") else FEW_BYTES_UNCOMPILED)
 
 
@@ -47,9 +47,9 @@ class Tally(NamedTuple):
     counts : numpy.ndarray
         How often each occurs: int64, shape ``(n_words,)``.
     skipped, skipped_words
-        The first words that were left out because they are too long, and how many there were.
+        The first words that were left out because they are too long, and how many were left out.
     spelled_out
-        How often each of BERT's special tokens is written out.
+        How often each of BERT's special tokens is spelled out.
     """
 
     numbers: NDArray[np.int32]
@@ -69,14 +69,13 @@ class WordCounter(ABC):
     longest
         Words of more characters than this are left out.
     check_stop
-        Called now and then; it raises if the count is to be given up.
+        Called now and then; raises if the count should stop.
     """
 
     def __init__(self, pipeline: Pipeline, longest: int, check_stop: Callable[[], None]) -> None:
         self._pipeline = pipeline
         self._longest = longest
-        # A stretch of at most this length yields no word that is too long. Of longer ones it must be known where they
-        # are.
+        # A stretch of at most this length contains no overlong word. For longer ones the position must be known.
         self._longest_stretch = max(longest // pipeline.normalizer.growth, 1)
         self._check_stop = check_stop
         self._skipped: list[SkippedWord] = []
@@ -90,10 +89,10 @@ class WordCounter(ABC):
 
     @abstractmethod
     def add(self, piece: TextPiece) -> None:
-        """Count a piece, which begins and ends where words do."""
+        """Count a piece, which begins and ends at word boundaries."""
 
     def end_part(self) -> Tally:
-        """Return what was counted since the last part, and begin anew."""
+        """Return what was counted since the last part, and start a new one."""
         numbers, counts = self._tally()
         tally = Tally(numbers, counts, tuple(self._skipped), self._skipped_words, dict(+self._spelled_out))
         self._forget_notes()
@@ -113,11 +112,11 @@ class WordCounter(ABC):
 
     @property
     def _is_listing(self) -> bool:
-        """Whether the next word to be left out will be listed."""
+        """Whether the next word left out will be listed."""
         return len(self._skipped) < MOST_SKIPPED_WORDS
 
     def _skip(self, length: int, piece: TextPiece, start: int) -> None:
-        """Leave out a word; the stretch that holds it begins at the character `start` of the piece."""
+        """Leave out a word; the stretch that contains it begins at the character `start` of the piece."""
         self._skipped_words += 1
         if self._is_listing:
             line, byte = piece.locate(start)
@@ -125,14 +124,14 @@ class WordCounter(ABC):
 
 
 class PlainCounter(WordCounter):
-    """Counts the stretches between blanks first, or the lines where a pipeline looks across blanks.
+    """Counts the stretches between blanks first, or the lines if the pipeline looks across blanks.
 
     Parameters
     ----------
     pipeline, longest, check_stop
         As for `WordCounter`.
     most_characters
-        When the distinct stretches have more characters than this they are cut and forgotten.
+        When the distinct stretches have more characters than this they are split and forgotten.
     """
 
     def __init__(
@@ -146,9 +145,9 @@ class PlainCounter(WordCounter):
         super().__init__(pipeline, longest, check_stop)
         self._most_characters = most_characters
         self._stretches: Counter[str] = Counter()
-        self._characters = 0  # that the stretches may have
-        self._pieces: list[TextPiece] = []  # that lines are from, for the place of one on which a pattern overruns
-        # The numbers of the words of stretches that were cut before; of lines hardly any comes again.
+        self._characters = 0  # upper bound for the stretches
+        self._pieces: list[TextPiece] = []  # that the lines are from, to locate one on which a pattern overruns
+        # The word numbers of stretches that were split before; lines hardly ever recur.
         self._cut: dict[str, list[int]] = {}
         self._cut_characters = 0
         self._numbers = PlainWordNumbers()
@@ -189,7 +188,7 @@ class PlainCounter(WordCounter):
         return numbers, np.fromiter(tallied.values(), dtype=np.int64, count=len(tallied))
 
     def _cut_stretches(self) -> None:
-        """Make words of the stretches."""
+        """Split the stretches into words."""
         stretches, self._stretches, self._characters = self._stretches, Counter(), 0
         cut = self._cut
         for number, (stretch, count) in enumerate(stretches.items()):
@@ -212,7 +211,7 @@ class PlainCounter(WordCounter):
         self._pieces.clear()
 
     def _with_place(self, error: PatternOverrunError, line: str) -> PatternOverrunError:
-        """Return an error that tells the first place of the line that it is about."""
+        """Return an error with the first place of the line that caused it."""
         for piece in self._pieces:
             start = 0
             for each in piece.text.split("\n"):
@@ -236,7 +235,7 @@ class PlainCounter(WordCounter):
             self._tallied[number] = self._tallied.get(number, 0) + count
 
     def _add_with_long_ones(self, stretches: list[str], piece: TextPiece) -> None:
-        """Count stretches of which some are long: those are cut at once, while it is known where they are."""
+        """Count stretches of which some are long: those are split at once, while their positions are known."""
         start = 0
         for stretch in stretches:
             if len(stretch) <= self._longest_stretch:

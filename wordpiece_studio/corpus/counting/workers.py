@@ -1,8 +1,8 @@
-"""Those who count segments of a corpus at the same time: threads of this process, or child processes; all are equal.
+"""The workers that count segments of a corpus at the same time: threads of this process, or child processes.
 
-Kernels run beside each other in threads; what is Python, such as a pattern, needs processes. A child has a thread here
-that asks it, so one worker is like another. A child that is lost costs nothing but time. Not here: who counts which
-segment, and what becomes of the parts (`counting_run`).
+Kernels run in parallel threads; Python code, such as a pattern, needs processes. Each child is driven by a thread here,
+so all workers are alike. A lost child costs nothing but time. Not here: which worker counts which segment, and what
+happens to the parts (`counting_run`).
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ if TYPE_CHECKING:
     from wordpiece_studio.system.child_process import ParentConnection
     from wordpiece_studio.text.word_numbers import WordNumbers
 
-_AT_ONCE = 2  # segments that a worker has, one of them in hand
-_PARTS_AT_ONCE = 2  # that wait to be heard, of each worker; then it rests
+_AT_ONCE = 2  # segments that a worker has, one of them in progress
+_PARTS_AT_ONCE = 2  # of each worker that wait to be received; then it pauses
 _READY, _PART, _FAULT, _OVER = b"r", b"p", b"f", b"o"
-"""What a child says: it can begin; a part; that a segment has a fault; that it is over, and how much memory it has."""
+"""A child's messages: it is ready; a part; a segment has a fault; a segment is done, with the child's memory."""
 _GO_ON = b"g"
 """What a child waits for after each part."""
 
 
 class Answer(NamedTuple):
-    """What a worker says of a segment.
+    """A worker's message about a segment.
 
     Attributes
     ----------
     segment
         The number of the segment.
     part, fault
-        A part of it, or why it cannot be read; neither if it is over.
+        A part of it, or why it cannot be read; neither if it is done.
     is_lost
         Whether it must be counted again.
     """
@@ -57,7 +57,7 @@ class Answer(NamedTuple):
 
 
 class Workers:
-    """Several of them.
+    """Several workers that share an order.
 
     Parameters
     ----------
@@ -66,9 +66,9 @@ class Workers:
     count
         How many.
     numbers
-        The numbers that words have here.
+        The numbers of words used here.
     are_children
-        Whether each has a process of its own.
+        Whether each runs in a child process.
     """
 
     def __init__(self, order: dict[str, Any], count: int, numbers: WordNumbers, *, are_children: bool) -> None:
@@ -77,30 +77,30 @@ class Workers:
         self._said: SimpleQueue[tuple[Worker, object]] = SimpleQueue()
         self._stop = threading.Event()
         self._all: list[Worker] = []
-        self._lost: list[int] = []  # segments that were lost and not told yet
+        self._lost: list[int] = []  # lost segments not reported yet
         self._begin(is_child=are_children)
-        with contextlib.suppress(RuntimeError):  # no room for another thread: then fewer count
+        with contextlib.suppress(RuntimeError):  # no resources for another thread: use fewer
             for _ in range(count - 1):
                 self._begin(is_child=are_children)
 
     @property
     def free(self) -> Worker | None:
-        """The one that can best be given a segment; None if there is none."""
+        """The worker that can best take a segment; None if there is none."""
         ready = [worker for worker in self._all if worker.is_ready and len(worker.segments) < _AT_ONCE]
         return min(ready, key=lambda worker: len(worker.segments), default=None)
 
     @property
     def memory(self) -> int:
-        """How many bytes of memory their processes hold."""
+        """How many bytes of memory their child processes hold."""
         return sum(worker.memory for worker in self._all)
 
     def heard(self, seconds: float = 0.0) -> Answer | None:
-        """Return the next that one says; None if nothing was said within some seconds.
+        """Return the next message of a worker; None if there is none within `seconds`.
 
         Raises
         ------
         BaseException
-            What ended a thread of this process.
+            Whatever ended a thread of this process.
         """
         if self._lost:
             return Answer(self._lost.pop(), is_lost=True)
@@ -124,7 +124,7 @@ class Workers:
         return self.heard()
 
     def end(self) -> None:
-        """End all; nothing that was counted and not heard is wanted."""
+        """End all workers; counts that were not received are discarded."""
         self._stop.set()
         for worker in self._all:
             worker.end()
@@ -135,7 +135,7 @@ class Workers:
         self._all.append(worker)
 
     def _lose(self, worker: Worker) -> None:
-        """Do without a child; what it had is lost. Where there is none left, a thread of this process counts."""
+        """Drop a child and the segments it had. If no worker is left, a thread of this process counts."""
         self._lost += worker.segments
         worker.end()
         self._all.remove(worker)
@@ -144,20 +144,20 @@ class Workers:
 
 
 class Worker(threading.Thread):
-    """A thread that counts segments, or has a child process count them, and says what comes of it.
+    """A thread that counts segments, itself or through a child process, and reports the results.
 
     Attributes
     ----------
     segments
-        The numbers of those that it has, in the order in which it counts them.
+        The numbers of the segments it has, in the order in which it counts them.
     is_ready
-        Whether it can be given some.
+        Whether it can be given segments.
     memory
         How many bytes of memory its process holds; 0 if it is this one.
     renumbering
-        Its words.
+        Converts its word numbers.
     waiting_parts
-        To be released when a part was heard: as long as none is, it rests.
+        To be released when a part was received: until then it pauses.
     """
 
     def __init__(
@@ -182,17 +182,17 @@ class Worker(threading.Thread):
         self._given: SimpleQueue[Segment | None] = SimpleQueue()
 
     def give(self, number: int, segment: Segment) -> None:
-        """Have it count a segment."""
+        """Give it a segment to count."""
         self.segments.append(number)
         self._given.put(segment)
 
     def end(self) -> None:
-        """Wait until it has ended, which it does when it has nothing to do, or was stopped."""
+        """Wait until it has ended, which it does when it has nothing left to do or was stopped."""
         self._given.put(None)
         self.join()
 
     def run(self) -> None:
-        """Count what is given."""
+        """Count the given segments."""
         try:
             with contextlib.ExitStack() as stack:
                 counter = self._counter(stack)
@@ -235,12 +235,12 @@ class Worker(threading.Thread):
             raise CountingStopped
 
 
-class LostChildError(Exception):  # nothing that a user meets
+class LostChildError(Exception):  # never shown to a user
     """Raised when a child that counts has ended, or has too little memory."""
 
 
 class ChildCounter:
-    """Counts segments as `SegmentCounter` does, in a child process.
+    """Counts segments like `SegmentCounter`, in a child process.
 
     Attributes
     ----------
@@ -254,11 +254,11 @@ class ChildCounter:
         try:
             self._child = ChildProcess(count_segments, order, name="A process that helps to count")
         except OSError as error:
-            raise LostChildError from error  # there is no room for another process
+            raise LostChildError from error  # the system cannot start another process
 
     @property
     def pid(self) -> int:
-        """The number of the process."""
+        """The process id."""
         return self._child.pid
 
     def wait_until_ready(self) -> None:
@@ -268,12 +268,12 @@ class ChildCounter:
         raise CountingStopped
 
     def parts(self, segment: Segment) -> Iterator[PartCounts]:
-        """Yield what is counted in a segment, as `SegmentCounter` does.
+        """Yield what is counted in a segment, like `SegmentCounter`.
 
         Raises
         ------
         LostChildError
-            If the child cannot go on.
+            If the child cannot continue.
         """
         for kind, content in self._messages(json.dumps([segment.file, segment.start, segment.end]).encode()):
             if kind == _PART:
@@ -287,14 +287,14 @@ class ChildCounter:
         raise CountingStopped
 
     def abandon(self) -> None:
-        """Do nothing: the child has done so."""
+        """Do nothing: the child abandons its part itself."""
 
     def end(self) -> None:
         """End the child at once."""
         self._child.end()
 
     def _messages(self, order: bytes = b"") -> Iterator[tuple[bytes, memoryview]]:
-        """Yield what the child says, to an order if there is one; until counting is stopped."""
+        """Yield the child's messages, in reply to an order if there is one, until counting is stopped."""
         if order:
             self._send(order)
         try:
@@ -310,11 +310,11 @@ class ChildCounter:
 
 
 def count_segments(connection: ParentConnection, order: dict[str, Any]) -> None:
-    """Count what is asked for in a child, for ever.
+    """Count the requested segments in a child, for ever.
 
-    A fault tells the line in the segment; whoever asked knows the lines before it.
+    A fault reports the line in the segment; the parent knows the lines before it.
     """
-    gc.disable()  # loading makes many objects and no garbage
+    gc.disable()  # loading creates many objects and no garbage
     counter = counter_for(order)
     gc.enable()
     connection.send_bytes(_READY)
@@ -332,6 +332,6 @@ def count_segments(connection: ParentConnection, order: dict[str, Any]) -> None:
 
 
 def most_workers() -> int:
-    """Return how many can count at the same time on this machine."""
+    """Return how many workers can count at the same time on this machine."""
     allowed = getattr(os, "sched_getaffinity", None)  # not everywhere
     return len(allowed(0)) if allowed else os.cpu_count() or 1

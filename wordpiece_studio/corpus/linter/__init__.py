@@ -1,1 +1,1 @@
-"""What in a corpus would spoil a vocabulary without anybody noticing, and what mends it."""
+"""Problems in a corpus that would spoil a vocabulary without anyone noticing, and their fixes."""

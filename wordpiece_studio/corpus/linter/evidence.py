@@ -1,4 +1,4 @@
-"""What the linter looks at: a bounded sample of the raw text, and the words of the whole corpus with their counts."""
+"""What the linter examines: a bounded sample of the raw text, and the words of the whole corpus with their counts."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
 
 LARGEST_SAMPLE = 2_000_000
-"""Characters of a text that are looked at."""
+"""Characters of a text that are examined."""
 LARGEST_SAMPLE_OF_FILES = 1_000_000
-"""Bytes of files that are looked at."""
+"""Bytes of files that are examined."""
 
 _PARTS, _PLACES = 64, 16
-"""Of all files together, and of one file at most: to number the lines of each, all before it is read."""
+"""For all files together, and for one file at most: numbering the lines of a part means reading all before it."""
 _FEW_STRETCHES = 3000
 
 
 @dataclass(frozen=True, slots=True)
 class TextPart:
-    """A stretch of raw text; the file that it is from, and the number of its first line, if they are known."""
+    """A stretch of raw text, with its file and the number of its first line, if known."""
 
     text: str
     source: str = ""
@@ -41,20 +41,20 @@ class TextPart:
 
 @dataclass(frozen=True, slots=True)
 class CorpusSample:
-    """What is looked at of the raw text.
+    """The part of the raw text that is examined.
 
     Attributes
     ----------
     parts
         Stretches that begin and end where words do.
     is_whole
-        Whether that is all the text there is.
+        Whether that is the whole text.
     is_editable
-        Whether the text is one that can be changed, and not read from files.
+        Whether the text can be changed, because it is not read from files.
     longest_line, characters
-        The length of the longest line, and that of all the text it is one of.
+        The lengths of the longest line and of all the text it is part of.
     files
-        The files that the parts are from, for the way in which each is read.
+        The files that the parts are from, which say how each is read.
     """
 
     parts: tuple[TextPart, ...]
@@ -66,7 +66,7 @@ class CorpusSample:
 
 
 def sample_of_text(text: str, largest: int = LARGEST_SAMPLE) -> CorpusSample:
-    """Return the text, or evenly taken parts of it that together have about `largest` characters."""
+    """Return the text, or evenly spaced parts of it that together have about `largest` characters."""
     line_length = max((end - start for start, end in _lines_of(text)), default=0)
     if len(text) <= largest:
         return CorpusSample((TextPart(text),), True, True, line_length, len(text))
@@ -83,7 +83,7 @@ def sample_of_text(text: str, largest: int = LARGEST_SAMPLE) -> CorpusSample:
 
 
 def sample_of_texts(texts: Iterable[str], largest: int = LARGEST_SAMPLE) -> CorpusSample:
-    """Return what the first texts hold, up to about `largest` characters."""
+    """Return the content of the first texts, up to about `largest` characters."""
     parts: list[TextPart] = []
     taken = 0
     is_whole = True
@@ -99,10 +99,10 @@ def sample_of_texts(texts: Iterable[str], largest: int = LARGEST_SAMPLE) -> Corp
 
 
 def sample_of_files(files: Sequence[CorpusFile], largest: int = LARGEST_SAMPLE_OF_FILES) -> CorpusSample:
-    """Return small files whole, of others evenly taken parts, together about `largest` bytes.
+    """Return small files whole, and evenly spaced parts of others, together about `largest` bytes.
 
-    At most 64 files are looked at, evenly chosen too; of compressed ones the beginning. Those that cannot be read, and
-    word counts, are passed over.
+    At most 64 files are examined, also evenly chosen; of compressed ones the beginning. Unreadable files and word
+    counts are skipped.
     """
     texts = [file for file in files if file.kind != "word-counts"]
     chosen = [texts[number * len(texts) // _PARTS] for number in range(_PARTS)] if len(texts) > _PARTS else texts
@@ -126,13 +126,13 @@ def _parts_of_file(file: CorpusFile, places: int, size: int) -> tuple[list[TextP
     """Return parts of a file of about `size` bytes each, and whether they are all of it."""
     from wordpiece_studio.corpus.preview import preview
 
-    if _is_compressed(file):  # what comes later can be read only by way of all that is before
+    if _is_compressed(file):  # a later part can be read only through everything before it
         places, size = 1, places * size
     parts: list[TextPart] = []
     end, total, is_all = 0, 1, True
     for number in range(places):
         seen = preview(file, max(end, number * total // places), size)
-        # A very long line may be cut within a character.
+        # A very long line may be cut inside a character.
         parts.append(TextPart(seen.text.strip("\ufffd"), file.path, seen.first_line))
         is_all = is_all and seen.start <= end
         end, total = seen.end, seen.total
@@ -157,16 +157,16 @@ def _is_compressed(file: CorpusFile) -> bool:
 
 
 class Evidence:
-    """A sample and word counts, with what several checks want to know of them.
+    """A sample and word counts, with what several checks need from them.
 
     Parameters
     ----------
     sample
-        What is looked at of the raw text.
+        The part of the raw text that is examined.
     counts
-        The words of the whole corpus as the pipeline makes them.
+        The words of the whole corpus, from the same pipeline.
     pipeline
-        The normalizer and pre-tokenizer that are chosen.
+        The chosen normalizer and pre-tokenizer.
     """
 
     def __init__(self, sample: CorpusSample, counts: WordCounts, pipeline: Pipeline) -> None:
@@ -176,7 +176,7 @@ class Evidence:
 
     @cached_property
     def stretches(self) -> Counter[str]:
-        """The distinct stretches of the sample that are made into words by themselves, and how often each occurs."""
+        """The distinct stretches of the sample that are split into words independently, and how often each occurs."""
         found: Counter[str] = Counter()
         for part in self.sample.parts:
             text = part.text
@@ -186,20 +186,20 @@ class Evidence:
 
     @cached_property
     def foreign_stretches(self) -> list[tuple[str, int]]:
-        """Those of them that are not ASCII alone."""
+        """The stretches that are not pure ASCII, with their counts."""
         return [(stretch, count) for stretch, count in self.stretches.items() if not stretch.isascii()]
 
     @cached_property
     def foreign_words(self) -> list[tuple[str, int]]:
-        """The words of the corpus that are not ASCII alone, with their counts."""
+        """The words of the corpus that are not pure ASCII, with their counts."""
         return [(word, count) for word, count in self.words() if not word.isascii()]
 
     def words(self) -> Iterator[tuple[str, int]]:
-        """Yield the words of the corpus with their counts; unlike ``counts.items()`` without a list of them all."""
+        """Yield the words of the corpus with their counts; unlike ``counts.items()``, without building a list."""
         return zip(self.counts.words, self.counts.counts.tolist(), strict=True)
 
     def place_of(self, text: str) -> tuple[str, int | None]:
-        """Return the source and the line of the first place where `text` stands; no line if it is not found."""
+        """Return the source and the line where `text` first occurs; no line if it is not found."""
         for part in self.sample.parts:
             place = part.text.find(text)
             if place >= 0:
@@ -207,25 +207,25 @@ class Evidence:
                 return part.source, line
         return "", None
 
-    def first_that_mends(
-        self, names: Iterable[tuple[str, str]], is_mended: Callable[[Pipeline], bool]
+    def first_that_fixes(
+        self, names: Iterable[tuple[str, str]], is_fixed: Callable[[Pipeline], bool]
     ) -> Pipeline | None:
-        """Return the first pipeline of the names of normalizer and pre-tokenizer that mends what was found."""
+        """Return the first pipeline, given by names of normalizer and pre-tokenizer, that fixes what was found."""
         present = (self.pipeline.normalizer.name, self.pipeline.pre_tokenizer.name)
         for normalizer, pre_tokenizer in names:
             if (normalizer, pre_tokenizer) == present:
                 continue
             try:
                 other = Pipeline(resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer))
-                if is_mended(other):
+                if is_fixed(other):
                     return other
-            except StudioError:  # it has custom steps, which have no name to choose them by
+            except StudioError:  # custom steps have no name by which to choose them
                 continue
         return None
 
 
 def few(stretches: list[str]) -> list[str]:
-    """Return the stretches, or evenly chosen ones if they are very many: to try a fix on."""
+    """Return the stretches to try a fix on: all, or evenly chosen ones if there are very many."""
     return stretches[:: len(stretches) // _FEW_STRETCHES + 1]
 
 
@@ -238,7 +238,7 @@ def _lines_of(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _after_blank(text: str, start: int, least: int) -> int:
-    """Return the first place from `start` on that stands after a blank or line end; `start` if there is none near."""
+    """Return the first position from `start` on that follows a blank or line end; `start` if there is none near."""
     if start <= 0 or start >= len(text):
         return min(start, len(text))
     near = text[start - 1 : start + 1000]
@@ -253,5 +253,5 @@ def _measured(parts: list[TextPart], is_whole: bool, files: tuple[CorpusFile, ..
 
 
 def largest_first(counter: Counter[str]) -> list[str]:
-    """Return the keys by falling count, equal ones in order of their appearance."""
+    """Return the keys by descending count, ties in order of first appearance."""
     return [key for key, _ in counter.most_common()]

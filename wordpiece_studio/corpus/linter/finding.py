@@ -1,8 +1,8 @@
-"""A finding of the linter: what it says, with numbers and examples, and the one thing that mends it, as plain data.
+"""A finding of the linter: its text with numbers and examples, and the one fix that helps, as plain data.
 
-Also here: which other pipelines to try against a finding, by name, those that change the present one least first;
-whether one mends anything, whoever found something tries. Not here: how anything is found (`linter`), and doing what
-mends it: a pipeline is chosen, a file read or a length set by whoever shows the finding; `linter` mends texts.
+Also here: which other pipelines to try as a fix, by name, those that change the present one least first; each check
+tries them itself. Not here: the checks (`linter`), and applying a fix: choosing a pipeline, reading a file or setting a
+length is up to whoever shows the finding; `linter` repairs texts.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Repair = Literal["decode-again", "remove-invisible", "remove-long-words", "wrap-
 
 @dataclass(frozen=True, slots=True)
 class PipelineFix:
-    """Choose another normalizer or pre-tokenizer; both are named, the one that stays too."""
+    """Choose another normalizer or pre-tokenizer; both are given, including the one that stays."""
 
     normalizer: str
     pre_tokenizer: str
@@ -74,16 +74,16 @@ _FIXES: dict[str, type[Fix]] = {
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """Something in the corpus, what becomes of it now, and what becomes of it after the fix.
+    """Something in the corpus, and what it becomes or should be.
 
     Attributes
     ----------
     before
-        As it is in the corpus; several things that become one and the same are joined by ``" / "``.
+        As it is in the corpus; several things that become the same are joined by ``" / "``.
     after
-        What it is to the trainer, words joined by ``" · "``; for damaged text, what it should be.
+        What the trainer sees, words joined by ``" · "``; for damaged text, what it should be.
     source, line
-        Where it is, if that is known: the file, and the line, from 1.
+        Where it is, if known: the file, and the line, from 1.
     """
 
     before: str
@@ -94,26 +94,26 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was found.
+    """A problem that was found.
 
     Attributes
     ----------
     kind
-        What is the matter; there is at most one finding of a kind.
+        The kind of problem; there is at most one finding of each kind.
     severity
-        ``"warning"``, or ``"note"`` for what concerns very little of the corpus.
+        ``"warning"``, or ``"note"`` if very little of the corpus is affected.
     title_template
         A few words with ``{named}`` fields, so that a window can translate them; `title` has the values filled in.
     detail_templates
-        Sentences that say how much is concerned and what else should be known, such as the price of the fix; as above.
+        Sentences that say how much is affected and what else to know, such as the cost of the fix; as above.
     values
         The values of the fields of all templates.
     examples
         At most three.
     fix, fix_name
-        What mends it, None if nothing does that can be offered here; and a few words for a button.
+        The fix, None if none can be offered here; and a few words for its button.
     is_sample
-        Whether the numbers are those of a part of the corpus; else they are those of all of it.
+        Whether the numbers are for a part of the corpus rather than all of it.
     """
 
     kind: FindingKind
@@ -128,12 +128,12 @@ class Finding:
 
     @property
     def title(self) -> str:
-        """A few words that say what is the matter."""
+        """A few words that name the problem."""
         return self._filled(self.title_template)
 
     @property
     def details(self) -> tuple[str, ...]:
-        """Sentences that say how much is concerned and what else should be known."""
+        """Sentences that say how much is affected and what else to know."""
         return tuple(map(self._filled, self.detail_templates))
 
     def __str__(self) -> str:
@@ -145,8 +145,8 @@ class Finding:
         return template.format(**values)
 
 
-def told(number: int, one: str, many: str) -> tuple[str, ...]:
-    """Return the sentence for a number of things: none, `one` or `many`."""
+def plural(number: int, one: str, many: str) -> tuple[str, ...]:
+    """Return the sentence for `number` things: `one` or `many`, or no sentence for 0."""
     return () if not number else (one,) if number == 1 else (many,)
 
 
@@ -156,7 +156,7 @@ def fix_to(pipeline: Pipeline) -> PipelineFix:
 
 
 def as_data(finding: Finding) -> dict[str, Any]:
-    """Return a finding as data that JSON can hold."""
+    """Return a finding as plain data that JSON can hold."""
     data = asdict(finding)
     if finding.fix is not None:
         data["fix"]["type"] = next(name for name, kind in _FIXES.items() if kind is type(finding.fix))
@@ -179,7 +179,7 @@ _COMPOSED = {"nfd": "nfc", "nfkd": "nfkc"}
 
 
 def keeping_marks(pipeline: Pipeline) -> Iterator[tuple[str, str]]:
-    """Yield pipelines that leave letters whole, with their accents."""
+    """Yield pipelines that keep letters whole, with their accents."""
     present = pipeline.normalizer.name
     kept = _with_steps(present, _keeping_marks)
     friendly = _FRIENDLY_TOGETHER if _keeps_chinese(present) else _FRIENDLY
@@ -196,7 +196,7 @@ def composed(pipeline: Pipeline) -> Iterator[tuple[str, str]]:
 
 
 def keeping_together(pipeline: Pipeline) -> Iterator[tuple[str, str]]:
-    """Yield pipelines that do not make a word of each character."""
+    """Yield pipelines that do not make each character a word."""
     present, cut = pipeline.normalizer.name, pipeline.pre_tokenizer.name
     kept = _with_steps(present, _keeping_chinese)
     yield from ((kept, cut), (present, "bert"), (kept, "bert"))
@@ -211,7 +211,7 @@ def cleaned(pipeline: Pipeline, characters: str) -> Iterator[tuple[str, str]]:
 
 
 def cut_shorter(pipeline: Pipeline) -> Iterator[tuple[str, str]]:
-    """Yield pipelines that cut a text at more places."""
+    """Yield pipelines that split a text in more places."""
     yield pipeline.normalizer.name, "bert"
 
 

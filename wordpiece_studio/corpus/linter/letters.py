@@ -1,4 +1,4 @@
-"""What a pipeline takes from the letters of a language: accents, Hangul syllables, the company of other characters."""
+"""What a pipeline takes from the letters of a language: accents, Hangul syllables, their neighbours."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from wordpiece_studio.corpus.linter.finding import (
     fix_to,
     keeping_marks,
     keeping_together,
-    told,
+    plural,
 )
 from wordpiece_studio.text.character_tables import bert_tables
 
@@ -30,16 +30,16 @@ _SYLLABLES_ONLY = re.compile("[\uac00-\ud7a3]+")
 _JAMO = re.compile("[\u1100-\u11ff\ua960-\ua97f\ud7b0-\ud7ff]")
 _KANA_AND_HANGUL = "\u3041-\u3096\u30a1-\u30fa\uac00-\ud7a3"
 _ACCENTS = re.compile("[\u0300-\u036f]")
-_NOT_MARKS = re.compile("[\u034f\ufe00-\ufe0f\U000e0100-\U000e01ef]")  # they stand among them, but choose a glyph
+_NOT_MARKS = re.compile("[\u034f\ufe00-\ufe0f\U000e0100-\U000e01ef]")  # they are among the marks, but select a glyph
 
-_TOO_FEW, _FEW = 0.001, 0.01  # shares of the words below which it is not worth telling, and is only a note
+_TOO_FEW, _FEW = 0.001, 0.01  # shares of the words below which a finding is not reported, and is only a note
 _ALONE = 0.95
 _WORTH = 0.01
 
 
 def lost_marks(evidence: Evidence) -> Finding | None:
     """Return a finding if accents, or the vowel signs of other scripts, are lost."""
-    lost, kept, changes = _mended(evidence, _loses_marks)
+    lost, kept, changes = _spoiled_stretches(evidence, _loses_marks)
     severity = _severity(changes, evidence)
     if kept is None or severity is None:
         return None
@@ -51,8 +51,8 @@ def lost_marks(evidence: Evidence) -> Finding | None:
         severity,
         "Accents are lost: {word} → {plain}" if are_accents else "Letters lose their signs: {word} → {plain}",
         (
-            *told(len(changes), "1 word changes, {occurrences:,}×.", "{distinct:,} words change, {occurrences:,}×."),
-            *told(
+            *plural(len(changes), "1 word changes, {occurrences:,}×.", "{distinct:,} words change, {occurrences:,}×."),
+            *plural(
                 len(collapsed),
                 "Different words become one and the same in 1 case.",
                 "Different words become one and the same in {collapsed:,} cases.",
@@ -73,8 +73,8 @@ def lost_marks(evidence: Evidence) -> Finding | None:
 
 
 def jamo(evidence: Evidence) -> Finding | None:
-    """Return a finding if Hangul syllables fall apart, or are left apart, into the letters that they are made of."""
-    _, kept, changes = _mended(evidence, _falls_apart)
+    """Return a finding if Hangul syllables are decomposed, or left decomposed, into their letters."""
+    _, kept, changes = _spoiled_stretches(evidence, _falls_apart)
     whole = [change for change in changes if _SYLLABLES_ONLY.fullmatch(change[0])]
     severity = _severity(changes, evidence)
     if kept is None or severity is None or not whole:
@@ -84,10 +84,10 @@ def jamo(evidence: Evidence) -> Finding | None:
     return Finding(
         "jamo",
         severity,
-        "Hangul falls apart: {word} → {letters} letters",
+        "Hangul is decomposed: {word} → {letters} letters",
         (
             "{word} has {syllables} syllables and becomes {letters} letters (jamo), each a symbol of its own.",
-            *told(len(changes), "1 word changes, {occurrences:,}×.", "{distinct:,} words change, {occurrences:,}×."),
+            *plural(len(changes), "1 word changes, {occurrences:,}×.", "{distinct:,} words change, {occurrences:,}×."),
         ),
         {
             "word": word,
@@ -103,29 +103,29 @@ def jamo(evidence: Evidence) -> Finding | None:
     )
 
 
-def _mended(
-    evidence: Evidence, is_spoilt: Callable[[str, Pipeline], bool]
+def _spoiled_stretches(
+    evidence: Evidence, spoils: Callable[[str, Pipeline], bool]
 ) -> tuple[Counter[str], Pipeline | None, Counter[tuple[str, str]]]:
-    """Return the stretches that a pipeline spoils, the first pipeline that does not, and the words it would change."""
+    """Return the stretches that the pipeline spoils, the first one that does not, and the words it would change."""
     pipeline = evidence.pipeline
-    spoilt = Counter({stretch: count for stretch, count in evidence.foreign_stretches if is_spoilt(stretch, pipeline)})
-    tried = few(list(spoilt))
-    kept = evidence.first_that_mends(
-        keeping_marks(pipeline), lambda other: not any(is_spoilt(stretch, other) for stretch in tried)
+    spoiled = Counter({stretch: count for stretch, count in evidence.foreign_stretches if spoils(stretch, pipeline)})
+    tried = few(list(spoiled))
+    kept = evidence.first_that_fixes(
+        keeping_marks(pipeline), lambda other: not any(spoils(stretch, other) for stretch in tried)
     )
-    changes = Counter[tuple[str, str]]() if kept is None else _changes(spoilt, kept, pipeline)
-    return spoilt, kept, changes
+    changes = Counter[tuple[str, str]]() if kept is None else _changes(spoiled, kept, pipeline)
+    return spoiled, kept, changes
 
 
 def characters_alone(evidence: Evidence) -> Finding | None:
-    """Return a finding if each Chinese character, or kana, or syllable, is a word and can grow no longer token."""
+    """Return a finding if each Chinese character, kana or syllable is a word, so that no token can be longer."""
     alone = next(filter(None, (_alone(evidence, characters) for characters in _alone_patterns())), None)
     if alone is None:
         return None
     run = re.compile(f"[{re.escape(''.join(alone))}]{{2,}}")
     runs = [stretch for stretch, _ in evidence.foreign_stretches if run.search(stretch)]
     tried = few(runs)
-    kept = evidence.first_that_mends(keeping_together(evidence.pipeline), lambda other: _holds_runs(tried, other, run))
+    kept = evidence.first_that_fixes(keeping_together(evidence.pipeline), lambda other: _holds_runs(tried, other, run))
     if kept is None:
         return None
     together: Counter[str] = Counter()
@@ -139,8 +139,8 @@ def characters_alone(evidence: Evidence) -> Finding | None:
         "Every Chinese character is a word" if is_chinese else "Every East Asian character is a word",
         (
             "No token can have two of them, whatever the size of the vocabulary.",
-            "{distinct:,} characters are words of their own, {occurrences:,}×.",
-            "Kept together they are cut at punctuation only: sentences become words, of up to {longest:,} characters.",
+            "{distinct:,} characters are separate words, {occurrences:,}×.",
+            "Kept together they are split at punctuation only: sentences become words of up to {longest:,} characters.",
         ),
         {"distinct": len(alone), "occurrences": sum(alone.values()), "longest": max(map(len, together))},
         (_run_example(evidence, largest_first(together), runs, run),),
@@ -170,7 +170,7 @@ def _alone_patterns() -> tuple[re.Pattern[str], ...]:
 
 
 def _alone(evidence: Evidence, characters: re.Pattern[str]) -> dict[str, int] | None:
-    """Return the characters that are words, with their counts, if hardly one of their kind stands in a longer word."""
+    """Return the characters that are words, with their counts, if hardly any of their kind is part of a longer word."""
     alone = {word: count for word, count in evidence.foreign_words if len(word) == 1 and characters.match(word)}
     occurrences = sum(alone.values())
     if occurrences < max(2, _WORTH * evidence.counts.total):
@@ -186,7 +186,7 @@ def _falls_apart(stretch: str, pipeline: Pipeline) -> bool:
 
 
 def _changes(stretches: Counter[str], kept: Pipeline, present: Pipeline) -> Counter[tuple[str, str]]:
-    """Return the words that `kept` makes and what they are at present, where the two differ."""
+    """Return the words from `kept` with the corresponding words from `present`, where the two differ."""
     changes: Counter[tuple[str, str]] = Counter()
     for stretch, count in stretches.items():
         before, after = kept.words(stretch), present.words(stretch)
@@ -198,7 +198,7 @@ def _changes(stretches: Counter[str], kept: Pipeline, present: Pipeline) -> Coun
 
 
 def _plain_words(evidence: Evidence, lost: Counter[str]) -> frozenset[str]:
-    """Return the words of the stretches that lose nothing."""
+    """Return the words of the stretches that are not in `lost`."""
     separator = " " if evidence.pipeline.is_local else "\n"
     return frozenset(
         evidence.pipeline.words(separator.join(stretch for stretch in evidence.stretches if stretch not in lost))
@@ -211,7 +211,7 @@ def _mostly_accents(lost: Counter[str]) -> bool:
 
 
 def _collapsed(changes: Counter[tuple[str, str]], others: frozenset[str]) -> dict[str, list[str]]:
-    """Return the words that several different ones become, and those; itself too, if it is written in the text."""
+    """Return words that several words turn into, with these words; also with itself, if it occurs in the text."""
     origins: dict[str, list[str]] = {}
     for before, after in changes:
         origins.setdefault(after, []).append(before)
@@ -223,10 +223,10 @@ def _collapsed(changes: Counter[tuple[str, str]], others: frozenset[str]) -> dic
 def _examples_of_marks(
     collapsed: dict[str, list[str]], changes: Counter[tuple[str, str]], stretches: Counter[str]
 ) -> tuple[Example, ...]:
-    """Return the words that become one whose confusion matters most, or else the most frequent changes."""
+    """Return the merged words whose confusion matters most, or else the most frequent changes."""
 
     def weight(after: str) -> tuple[bool, int]:
-        # The second most frequent of them says how much is lost.
+        # The second most frequent of them shows how much is lost.
         known = [changes[before, after] if before != after else stretches[after] for before in collapsed[after]]
         return 1 < len(after) < 15, sorted(known)[-2]
 
@@ -246,7 +246,7 @@ def _severity(changes: Counter[tuple[str, str]], evidence: Evidence) -> Severity
 
 
 def _holds_runs(stretches: list[str], pipeline: Pipeline, run: re.Pattern[str]) -> bool:
-    """Return whether the pipeline leaves most of the stretches with words of several characters."""
+    """Return whether the pipeline leaves words of several characters in most of the stretches."""
     held = sum(any(run.search(word) for word in pipeline.words(stretch)) for stretch in stretches)
     return 2 * held > len(stretches)
 

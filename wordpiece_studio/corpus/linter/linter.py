@@ -1,6 +1,6 @@
-"""The linter: all that can be the matter with a corpus and a pipeline, found in one go; and mending a text.
+"""The linter: finds all known problems of a corpus and a pipeline in one run, and repairs texts.
 
-Each repair changes what is wrong and leaves every other character as it is.
+Each repair changes only what is wrong and leaves every other character unchanged.
 """
 
 from __future__ import annotations
@@ -45,16 +45,16 @@ _CHECKS: tuple[Callable[[Evidence], Finding | None], ...] = (
 
 
 def findings(sample: CorpusSample, counts: WordCounts | None, pipeline: Pipeline) -> list[Finding]:
-    """Return what is the matter, warnings first.
+    """Return all findings, warnings first.
 
     Parameters
     ----------
     sample
-        What is looked at of the raw text.
+        The part of the raw text that is examined.
     counts
-        The words of the whole corpus as `pipeline` makes them; None to count those of the sample.
+        The words of the whole corpus from `pipeline`; None to count those of the sample.
     pipeline
-        The normalizer and pre-tokenizer that are chosen.
+        The chosen normalizer and pre-tokenizer.
     """
     is_sample = counts.statistics.is_partial if counts is not None else not sample.is_whole
     if counts is None:
@@ -75,24 +75,24 @@ def lint(
     texts: Iterable[str] = (),
     counts: WordCounts | None = None,
 ) -> list[Finding]:
-    """Return what would spoil a vocabulary that is learned from files or texts, with what mends it.
+    """Return the problems that would spoil a vocabulary learned from files or texts, with their fixes.
 
     Parameters
     ----------
     paths
         Files, folders or globs; or none, and `texts` instead.
     normalizer, pre_tokenizer
-        What turns the text into words: names, or objects of one's own.
+        What turns the text into words: names, or custom objects.
     texts
         Texts; or none, and `paths` instead.
     counts
-        The words of all of it as normalizer and pre-tokenizer make them, if they are known. Else a sample of two
+        The words of the whole corpus from the same normalizer and pre-tokenizer, if known. Otherwise a sample of two
         million characters is counted.
 
     Returns
     -------
     list[Finding]
-        Warnings first; ``str(finding)`` says what is the matter, ``finding.fix`` is what mends it.
+        Warnings first; ``str(finding)`` describes the problem, ``finding.fix`` is the fix.
 
     Raises
     ------
@@ -116,7 +116,7 @@ def lint(
 
 
 def _decisions(listed: Listing) -> list[Finding]:
-    """Return what was decided about files that no one had said."""
+    """Return findings about files whose treatment was decided without being requested."""
     tables = listed.guessed_tables
     found = []
     if tables:
@@ -127,9 +127,9 @@ def _decisions(listed: Listing) -> list[Finding]:
                 "note",
                 one if len(tables) == 1 else many,
                 (
-                    *(("The first one is {name}.",) if len(tables) > 1 else ()),
+                    *(("The first is {name}.",) if len(tables) > 1 else ()),
                     "Two columns, the second with whole numbers in every row.",
-                    "What is no such table is given as a CorpusFile that says what it is.",
+                    "For a file that is not such a table, pass a CorpusFile that says what it is.",
                 ),
                 {"name": tables[0], "files": len(tables)},
             )
@@ -141,8 +141,8 @@ def _decisions(listed: Listing) -> list[Finding]:
                 "note",
                 "{name} is not read" if listed.left_out_files == 1 else "{files:,} files are not read, such as {name}",
                 (
-                    "Of a folder only files are read whose names end in {suffixes}.",
-                    "Others are named one by one, or by a pattern.",
+                    "From a folder, only files whose names end in {suffixes} are read.",
+                    "Name others one by one, or by a pattern.",
                 ),
                 {
                     "name": listed.left_out_example,
@@ -172,7 +172,7 @@ def repaired(text: str, fix: TextFix) -> str:
 
 
 def _wrapped(text: str) -> str:
-    """Begin a new line after each sentence of long lines; blanks there become the line break."""
+    """Start a new line after each sentence of long lines; blanks there become the line break."""
     line_end = "\r\n" if "\r\n" in text else "\n"
     lines = text.split("\n")
     return "\n".join(line_end.join(_sentences(line)) if len(line) > _WRAPPED_FROM else line for line in lines)
@@ -204,7 +204,7 @@ _REPAIRS: Mapping[Repair, Callable[[str], str]] = {
 
 
 def difference(before: str, after: str) -> tuple[int, int, str]:
-    """Return the one edit that makes `after` of `before`: its position, how many characters go, and what comes.
+    """Return the one edit that turns `before` into `after`: position, number of characters removed, text inserted.
 
     >>> difference("a cat sat", "a dog sat")
     (2, 3, 'dog')
@@ -216,7 +216,7 @@ def difference(before: str, after: str) -> tuple[int, int, str]:
 
 
 def _common(first: str, second: str) -> int:
-    """Return how many characters two texts have in common at their start."""
+    """Return the length of the common prefix of two texts."""
     low, high = 0, min(len(first), len(second))
     while low < high:
         middle = (low + high + 1) // 2

@@ -1,8 +1,8 @@
-"""What is wrong with a raw text before anything is made of it: read in a wrong encoding, or all in one line.
+"""Problems in a raw text before anything is done with it: read in a wrong encoding, or all in one line.
 
-Of text that was read in a wrong encoding: where it is, and what it should have been. Only stretches that go back to
-bytes and forward to text without a remainder are reported, and only those that no one writes on purpose: ``É»`` ends a
-French quotation in capitals, although its bytes are UTF-8.
+For text that was read in a wrong encoding: where it is, and what it should have been. Only stretches that convert back
+to bytes and forward to text without a remainder are reported, and only those that no one writes on purpose: ``É»`` ends
+a French quotation in capitals, although its bytes are UTF-8.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.corpus.linter.finding import Example, Finding, Fix, ReadingFix, TextFix, told
+from wordpiece_studio.corpus.linter.finding import Example, Finding, Fix, ReadingFix, TextFix, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DamagedStretch:
-    """A stretch from `start` to `end` (code points) that should have been `repaired`, and what it was taken for."""
+    """A stretch from `start` to `end` (code points), the correct text, and the wrong encoding it was read in."""
 
     start: int
     end: int
@@ -49,17 +49,17 @@ def damaged_stretches(text: str) -> list[DamagedStretch]:
 
 
 def lost_places(text: str) -> int:
-    """Return how many places of `text` are beyond repair: the replacement character, however it was written."""
+    """Return how many places of `text` are beyond repair: the replacement character, in whatever form."""
     return len(_LOST.findall(text))
 
 
 def decoded_again(text: str) -> str:
-    """Return the text with every damaged stretch repaired, again until there is none.
+    """Return the text with every damaged stretch repaired, repeatedly until none is left.
 
     >>> decoded_again("donâ€™t")
     'don’t'
     """
-    for _ in range(3):  # damage upon damage
+    for _ in range(3):  # text may be damaged more than once
         stretches = damaged_stretches(text)
         if not stretches:
             break
@@ -76,7 +76,7 @@ _LOST = re.compile("\ufffd|ï¿½|(?:锟斤拷)+|锟斤")
 
 
 def _characters_of(codec: str) -> dict[str, int]:
-    """Return each character that a byte from 0x80 on can have become, and the byte."""
+    """Return each character that a byte from 0x80 on can decode to, and the byte."""
     found = {chr(byte): byte for byte in range(0x80, 0x100)} if codec == "cp1252" else {}
     for byte in range(0x80, 0x100):
         try:
@@ -101,7 +101,7 @@ class _Patterns:
 
 @cache
 def _patterns_of(encoding: str, template: str) -> _Patterns:
-    """Return what matches characters that were read in an encoding: in the template, > is a byte after the first."""
+    """Return the patterns for characters read in an encoding: in the template, > is any byte after the first."""
     bytes_of = _characters_of(encoding)
     rest = f"[{re.escape(''.join(character for character, byte in bytes_of.items() if byte < 0xC0))}]"
     one = template.replace(">", rest)
@@ -126,7 +126,7 @@ def _western(text: str) -> Iterator[DamagedStretch]:
 
 
 def _with_neighbours(text: str, sure: list[DamagedStretch], doubtful: list[DamagedStretch]) -> Iterator[DamagedStretch]:
-    """Yield what is surely damaged, and beside it, in the same line, what might be."""
+    """Yield the stretches that are surely damaged, and the doubtful ones in the same lines."""
     yield from sure
     lines = {text.rfind("\n", 0, stretch.start) for stretch in sure}
     if lines:
@@ -163,7 +163,7 @@ def _is_sure_sequence(sequence: str, before: str, after: str) -> bool:
             return second in "º»" and (after.isalpha() or (before.isalpha() and sequence[2] not in _QUOTES))
         return (lead == "â" and second in _GLYPHS_OF_E2) or (lead == "ï" and second in "¼½»")
     if lead in "ÂÃ":
-        # A capital at the end of a word in capitals, or quoted by itself, may have a closing quotation mark after it.
+        # A capital at the end of a word in capitals, or quoted alone, may be followed by a closing quotation mark.
         stands_apart = second in _QUOTES and second != "\xa0" and not is_inside
         if lead == "Â" and second in "«»" and not before.isalpha() and before not in _QUOTES:
             return True
@@ -181,7 +181,7 @@ def _cyrillic(text: str) -> Iterator[DamagedStretch]:
         repaired = _as_utf8(match[0], patterns.bytes_of)
         if repaired is not None and repaired.isalpha():
             found.append(DamagedStretch(match.start(), match.end(), repaired, "cp1251"))
-    # Two letters, such as a Ukrainian Сі, may be meant.
+    # Two letters, such as a Ukrainian Сі, may be intended.
     yield from _with_neighbours(
         text, [each for each in found if len(each.repaired) >= 3], [each for each in found if len(each.repaired) < 3]
     )
@@ -189,7 +189,7 @@ def _cyrillic(text: str) -> Iterator[DamagedStretch]:
 
 # -- Windows-1252 read as Latin-1: the controls that stand for quotation marks
 
-_CONTROL = re.compile("[\x80\x82-\x8c\x8e\x91-\x9c\x9e\x9f]")  # those that are something there
+_CONTROL = re.compile("[\x80\x82-\x8c\x8e\x91-\x9c\x9e\x9f]")  # those that Windows-1252 defines
 
 
 def _controls(text: str) -> Iterator[DamagedStretch]:
@@ -197,17 +197,17 @@ def _controls(text: str) -> Iterator[DamagedStretch]:
         DamagedStretch(match.start(), match.end(), match[0].encode("latin-1").decode("cp1252"), "latin-1")
         for match in _CONTROL.finditer(text)
     ]
-    # U+0085 is a line end, too.
+    # U+0085 is also a line end.
     yield from _with_neighbours(
         text, [each for each in found if each.repaired != "…"], [each for each in found if each.repaired == "…"]
     )
 
 
-# -- Korean and Russian of the time before Unicode read as Latin-1: ¾È³çÇÏ¼¼¿ä, Ïðèâåò
+# -- Pre-Unicode Korean and Russian read as Latin-1: ¾È³çÇÏ¼¼¿ä, Ïðèâåò
 
 _KOREAN = re.compile("(?:[\xb0-\xc8][\xa1-\xfe]){2,}")
 _RUSSIAN = re.compile("(?<![^\\W\xc0-\xff])[\xc0-\xff]+(?![^\\W\xc0-\xff])")
-_FEWEST_WORDS = 3  # a single one may be a list of letters
+_FEWEST_WORDS = 3  # a single word may be a list of letters
 
 
 def _korean(text: str) -> Iterator[DamagedStretch]:
@@ -236,7 +236,7 @@ def _decoded(text: str, pattern: re.Pattern[str], codec: str) -> Iterator[Damage
 
 _LONG_LINE = 10_000
 _MOST = 0.5
-_CHARACTERS_A_FAULT = 100_000  # of which one is damaged: what is rarer is only a note
+_CHARACTERS_A_FAULT = 100_000  # with one fault; rarer faults are only a note
 
 
 def mojibake(evidence: Evidence) -> Finding | None:
@@ -266,8 +266,8 @@ def mojibake(evidence: Evidence) -> Finding | None:
         "warning" if (repairable + lost) * _CHARACTERS_A_FAULT >= evidence.sample.characters else "note",
         "Wrong encoding: {before} → {after}" if repairable else "Characters are lost",
         (
-            *told(repairable, "1 place was read in a wrong one.", "{places:,} places were read in a wrong one."),
-            *told(lost, "1 character is lost (U+FFFD).", "{lost:,} characters are lost (U+FFFD)."),
+            *plural(repairable, "1 place is affected.", "{places:,} places are affected."),
+            *plural(lost, "1 character is lost (U+FFFD).", "{lost:,} characters are lost (U+FFFD)."),
             *_remark(evidence, fix, lost),
         ),
         {"places": repairable, "lost": lost, "before": first.before, "after": first.after},
@@ -279,7 +279,7 @@ def mojibake(evidence: Evidence) -> Finding | None:
 
 
 def long_line(evidence: Evidence) -> Finding | None:
-    """Return a finding if one line holds most of the text."""
+    """Return a finding if most of the text is in one line."""
     sample, statistics = evidence.sample, evidence.counts.statistics
     length, whole, size = sample.longest_line, sample.characters, "It has {length:,} characters."
     if not sample.is_editable and statistics.most_line_bytes:
@@ -287,11 +287,11 @@ def long_line(evidence: Evidence) -> Finding | None:
     if length < max(_LONG_LINE, _MOST * whole):
         return None
     fix = TextFix("wrap-lines") if sample.is_editable else None
-    remark = () if fix else ("With a line for each sentence, messages could say where things are.",)
+    remark = () if fix else ("With one line per sentence, messages could say where things are.",)
     return Finding(
         "long-line",
         "note",
-        "One line holds {percent} % of the text",
+        "One line has {percent}% of the text",
         (size, *remark),
         {"length": length, "percent": 100 * length // max(1, whole)},
         fix=fix,
@@ -301,7 +301,7 @@ def long_line(evidence: Evidence) -> Finding | None:
 
 
 def _example(part: TextPart, stretch: DamagedStretch) -> Example:
-    """Return the word round a stretch as it is and as it should be."""
+    """Return the word around a stretch as it is and as it should be."""
     text = part.text
     start = max(text.rfind(blank, max(0, stretch.start - 20), stretch.start) + 1 for blank in " \n")
     start = start or max(0, stretch.start - 20)
@@ -318,7 +318,7 @@ def _fix(evidence: Evidence, encodings: dict[str, dict[str, int]]) -> Fix | None
         return TextFix("decode-again")
     for file in evidence.sample.files:
         found = encodings.get(file.path, {})
-        # Only a file that was read in that encoding can be read in another one; else its very bytes are damaged.
+        # Only a file that was read in that encoding can be read in another; otherwise its bytes themselves are damaged.
         if file.encoding is not None and found and _is_western(file.encoding):
             return ReadingFix(file.path, "utf-8")
     return None
@@ -330,7 +330,7 @@ def _is_western(encoding: str) -> bool:
 
 def _remark(evidence: Evidence, fix: Fix | None, lost: int) -> tuple[str, ...]:
     if lost:
-        return ("They cannot be brought back from here: open the file in its own encoding.",)
+        return ("They cannot be restored here: open the file in its own encoding.",)
     if fix is None and not evidence.sample.is_editable:
-        return ("The files themselves hold it: open them as text to repair them.",)
+        return ("The files themselves are damaged: open them as text to repair them.",)
     return ()

@@ -1,4 +1,4 @@
-"""What is wrong with the words of a corpus: two forms of one word, invisible characters, words that are none."""
+"""Problems in the words of a corpus: two forms of one word, invisible characters, things that are not words."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from wordpiece_studio.corpus.linter.finding import (
     composed,
     cut_shorter,
     fix_to,
-    told,
+    plural,
 )
 
 if TYPE_CHECKING:
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from wordpiece_studio.text.pipeline import Pipeline
 
 LONG_WORD = 50
-"""Characters; words of more are looked at with suspicion."""
+"""Characters; longer words are suspicious."""
 
-_FEW = 0.001  # a share of the words below which a finding is a note
+_FEW = 0.001  # the share of the words below which a finding is a note
 _MOST_TRIED = 3000
 
 
 def twins(evidence: Evidence) -> Finding | None:
-    """Return a finding if words that look the same are counted apart, as their normal forms differ."""
+    """Return a finding if words that look the same are counted separately because their normal forms differ."""
     forms: dict[str, list[str]] = {}
     for word, _ in evidence.foreign_words:
         if not is_normalized("NFC", word):
@@ -52,13 +52,13 @@ def twins(evidence: Evidence) -> Finding | None:
     if not pairs:
         return None
     tried = list(pairs.values())[:_MOST_TRIED]
-    kept = evidence.first_that_mends(
+    kept = evidence.first_that_fixes(
         composed(evidence.pipeline),
         lambda other: all(len({" ".join(other.words(word)) for word in both}) == 1 for both in tried),
     )
     if kept is None:
         return None
-    # Of the rarer form, which is what the other lacks.
+    # Occurrences of the rarer form, which the other form lacks.
     rare = {
         whole: sum(counts[word] for word in both) - max(counts[word] for word in both) for whole, both in pairs.items()
     }
@@ -70,21 +70,21 @@ def twins(evidence: Evidence) -> Finding | None:
         "One word, two spellings: {word}",
         (
             "They look the same and differ in their characters (Unicode normal forms).",
-            *told(
+            *plural(
                 len(pairs),
-                "1 word is counted apart, in the rarer spelling {occurrences:,}×.",
-                "{distinct:,} words are counted apart, in the rarer spelling {occurrences:,}×.",
+                "1 word is counted separately, in the rarer spelling {occurrences:,}×.",
+                "{distinct:,} words are counted separately, in the rarer spelling {occurrences:,}×.",
             ),
         ),
         {"distinct": len(pairs), "occurrences": occurrences, "word": best[0]},
         tuple(Example(whole, _spellings(pairs[whole], counts)) for whole in best),
         fix_to(kept),
-        "Make them one",
+        "Unify them",
     )
 
 
 def _spellings(both: list[str], counts: dict[str, int]) -> str:
-    """Return the code points in which the forms of a word differ, each with its count."""
+    """Return the code points in which the forms of a word differ, with the count of each form."""
     start = _in_common(both)
     end = _in_common([word[start:][::-1] for word in both])
     parts = [word[start : len(word) - end] for word in both]
@@ -95,7 +95,7 @@ def _spellings(both: list[str], counts: dict[str, int]) -> str:
 
 
 def _in_common(words: list[str]) -> int:
-    """Return how many characters all words begin with alike."""
+    """Return the length of the common prefix of all words."""
     places = zip(*words, strict=False)
     return sum(1 for _ in takewhile(lambda characters: len(set(characters)) == 1, places))
 
@@ -108,7 +108,7 @@ _INVISIBLE = (
 )
 _JOINED = r"\p{Arab}\p{Syrc}\p{Nkoo}\p{Mong}\p{Deva}\p{Beng}\p{Guru}\p{Gujr}\p{Orya}\p{Taml}\p{Telu}\p{Knda}\p{Mlym}" \
     r"\p{Sinh}\p{Mymr}\p{Khmr}\p{Tibt}"  # fmt: skip
-# Joiners where scripts need them; joiners and the choice of a glyph in emoji, symbols and Chinese; tags in flags.
+# Joiners where scripts need them; joiners and variation selectors in emoji, symbols and Chinese; tags in flags.
 _NEEDED = (
     rf"(?<=[{_JOINED}])[\u200c\u200d]|(?<=[\p{{So}}\p{{Sk}}\ufe0f])\u200d(?=[\p{{So}}\u2640\u2642])"
     r"|(?<=[\p{So}\p{Sm}\p{Po}\p{Pd}\p{Sc}\p{Han}\u00a9\u00ae\u2122\u2139\u24c2\u3030\u303d])[\ufe00-\ufe0f]"
@@ -119,7 +119,7 @@ _ANY_INVISIBLE = re.compile(f"[{_INVISIBLE}]")
 
 
 def invisible(evidence: Evidence) -> Finding | None:
-    """Return a finding if words hold characters that no one sees and no script needs there."""
+    """Return a finding if words contain invisible characters that no script needs there."""
     bad: dict[str, int] = {}
     characters: Counter[str] = Counter()
     needed = False
@@ -141,8 +141,8 @@ def invisible(evidence: Evidence) -> Finding | None:
         _severity(occurrences, evidence),
         "Invisible characters in words: {character}",
         (
-            *told(len(bad), "1 word holds them, {occurrences:,}×.", "{distinct:,} words hold them, {occurrences:,}×."),
-            *told(doubled, "1 is in the corpus without them, too.", "{doubled:,} are in the corpus without them, too."),
+            *plural(len(bad), "1 word has them, {occurrences:,}×.", "{distinct:,} words have them, {occurrences:,}×."),
+            *plural(doubled, "1 also occurs without them.", "{doubled:,} also occur without them."),
         ),
         {
             "distinct": len(bad),
@@ -157,24 +157,24 @@ def invisible(evidence: Evidence) -> Finding | None:
 
 
 def stray_characters(text: str) -> list[str]:
-    """Return the invisible characters of `text` that no script needs where they stand."""
+    """Return the invisible characters of `text` that no script needs where they are."""
     return [match[0] for match in _stray().finditer(text)]
 
 
 def without_stray_characters(text: str) -> str:
-    """Return `text` without them."""
+    """Return `text` without its stray characters."""
     return _stray().sub("", text)
 
 
 def _stray() -> regex.Pattern[str]:
-    return regex.compile(f"(?!{_NEEDED})[{_INVISIBLE}]")  # kept by the module
+    return regex.compile(f"(?!{_NEEDED})[{_INVISIBLE}]")  # cached by the module
 
 
 def _fix_of_invisible(evidence: Evidence, words: list[str], characters: str, needed: bool) -> Fix | None:
-    """Return what removes the characters; where some are needed elsewhere, the text itself is better mended."""
+    """Return what removes the characters; if some are needed elsewhere, the text itself is better repaired."""
     if needed and evidence.sample.is_editable:
         return TextFix("remove-invisible")
-    kept = evidence.first_that_mends(
+    kept = evidence.first_that_fixes(
         cleaned(evidence.pipeline, characters),
         lambda other: not any(stray_characters(part) for word in words for part in other.words(word)),
     )
@@ -184,12 +184,12 @@ def _fix_of_invisible(evidence: Evidence, words: list[str], characters: str, nee
 # -- long words
 
 LONG_RUN = regex.compile(rf"[\w\p{{M}}]{{{LONG_WORD + 1},}}")
-"""What no pre-tokenizer cuts."""
+"""What no pre-tokenizer splits."""
 _UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}ー\p{Thai}\p{Lao}\p{Khmr}\p{Mymr}]")
 
 
 def long_words(evidence: Evidence) -> Finding | None:
-    """Return a finding if there are words so long that they can be none."""
+    """Return a finding if there are words too long to be words."""
     counts = evidence.counts
     found = {word: count for word, count in evidence.words() if len(word) > LONG_WORD}
     left_out = counts.statistics.skipped_words
@@ -214,12 +214,12 @@ def long_words(evidence: Evidence) -> Finding | None:
         _severity(sum(found.values()) + left_out, evidence),
         "Very long words: up to {longest:,} characters",
         (
-            *told(
+            *plural(
                 len(found),
                 "1 word has more than {limit} characters, {occurrences:,}×.",
                 "{distinct:,} words have more than {limit} characters, {occurrences:,}×.",
             ),
-            *told(
+            *plural(
                 left_out,
                 "1 is far too long to be a word and was left out.",
                 "{left_out:,} are far too long to be words and were left out.",
@@ -236,9 +236,9 @@ def long_words(evidence: Evidence) -> Finding | None:
 
 def _fix_of_long_words(evidence: Evidence, found: dict[str, int], is_unspaced: bool) -> tuple[Fix | None, str]:
     tried = list(found)[:_MOST_TRIED]
-    kept = evidence.first_that_mends(cut_shorter(evidence.pipeline), lambda other: _most_are_cut(tried, other))
+    kept = evidence.first_that_fixes(cut_shorter(evidence.pipeline), lambda other: _most_are_cut(tried, other))
     if kept is not None and tried:
-        return fix_to(kept), "Cut at punctuation too"
+        return fix_to(kept), "Split at punctuation too"
     if is_unspaced or not tried:
         return None, ""
     if evidence.sample.is_editable and any(LONG_RUN.search(stretch) for stretch in evidence.stretches):
@@ -271,7 +271,7 @@ def _raw_stretch(evidence: Evidence, word: str) -> str:
 
 def _remark(fix: Fix | None, is_unspaced: bool) -> tuple[str, ...]:
     if is_unspaced and not isinstance(fix, PipelineFix):
-        return ("Their script is written without spaces: cut the text into words with a segmenter for it beforehand.",)
+        return ("Their script is written without spaces: split the text into words with a segmenter beforehand.",)
     return () if fix is not None else ("The longer the longest word, the slower the training.",)
 
 

@@ -1,6 +1,6 @@
 """The table of distinct byte strings, and the scan that puts a text's chunks into it.
 
-A chunk is a stretch between blanks and line ends (U+0020 and U+000A, no other white space) that is not empty.
+A chunk is a non-empty stretch between blanks and line ends (U+0020 and U+000A, no other white space).
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ from wordpiece_studio.text.kernels.lanes import (
 
 BLANK, LINE_END = 32, 10
 
-PENDING = 96  # chunks in hand; a span of bytes adds half as many as it has bytes
+PENDING = 96  # chunks being processed; a span of bytes adds at most half as many as it has bytes
 _ENOUGH = PENDING - SPAN // 2
 
 # Columns of `entries`. One row more than there are entries is in use: its SHAPE is where the next entry begins.
 SHAPE, COUNT, FIRST_LANE, SECOND_LANE, ENTRY_COLUMNS = range(5)
-# SHAPE: where the entry begins, and in the lowest bits its length, or that it is longer than they can tell.
+# SHAPE: where the entry begins, and in the lowest bits its length, all set if it is that long or longer.
 LENGTH_BITS = 20
 LENGTHS = (1 << LENGTH_BITS) - 1
 # Entries of `scalars`.
 (
     SIZE,  # entries in the table
-    NEEDED,  # bytes of the entry that there was no room for
-    POSITION,  # where in the block to go on
+    NEEDED,  # bytes of the entry for which there was no room
+    POSITION,  # where in the block to continue
     RECORDED,  # occurrences recorded
     TOUCHED,  # entries in `touched`
     LONG_BEGIN,  # where in the block the long chunk begins
     LONG_ROW,  # its entry
     SCALARS,
 ) = range(8)
-# What a scan answers.
+# What a scan returns.
 DONE, FULL, RECORD_FULL, LONG = range(4)
 
 _HALF, _LOWER_HALF = np.uint64(32), np.uint64(0xFFFFFFFF)
@@ -56,8 +56,8 @@ class Table(NamedTuple):
     store: Any  # uint8 (capacity in bytes + 2 * LANE,)
     slots: Any  # uint64 (power of two, at least twice the capacity,)
     touched: Any  # int32 (capacity + 1,): the rows whose count is not 0, in the order in which it became so
-    pending: Any  # int64 (PENDING, 3): begin, length and tag of the chunks in hand
-    key: Any  # uint64 (2,): what hashes begin with, and an odd factor
+    pending: Any  # int64 (PENDING, 3): begin, length and tag of the chunks being processed
+    key: Any  # uint64 (2,): what hashes start from, and an odd factor
     scalars: Any  # int64 (SCALARS,)
 
 
@@ -80,9 +80,9 @@ def tag_of(key: Any, source: Any, begin: int, length: int) -> Any:
 
 @kernel(INT(TABLE, BYTES, INT, INT, UNSIGNED), inline=True)
 def row_of(t: Table, source: Any, begin: int, length: int, tag: Any) -> Any:
-    """Return the row of the entry with the bytes ``source[begin:begin + length]``; if there is none it is made.
+    """Return the row of the entry with the bytes ``source[begin:begin + length]``, adding it if there is none.
 
-    -1 if there is no room for it; `scalars` then tells how long it is.
+    Returns -1 if there is no room for it; `scalars` then holds its length.
     """
     mask = np.uint64(t.slots.size - 1)
     short = min(length, LENGTHS)
@@ -125,7 +125,7 @@ def row_of(t: Table, source: Any, begin: int, length: int, tag: Any) -> Any:
 
 @kernel(NONE(U8, U8))
 def rehash(slots: Any, larger: Any) -> None:
-    """Put what stands in `slots` into `larger`, which is empty."""
+    """Copy the entries of `slots` into `larger`, which is empty."""
     mask = np.uint64(larger.size - 1)
     for entry in slots:
         if entry != _ZERO:
@@ -137,7 +137,7 @@ def rehash(slots: Any, larger: Any) -> None:
 
 @kernel(INT(TABLE, INT))
 def fetch(t: Table, found: int) -> int:
-    """Have the entries that `pending` may stand for, the first `found`, fetched into the processor's cache."""
+    """Prefetch the entries that the first `found` of `pending` may refer to into the processor's cache."""
     mask = np.uint64(t.slots.size - 1)
     for index in range(found):
         slot = t.slots[np.uint64(t.pending[index, 2]) & mask]
@@ -150,7 +150,7 @@ def fetch(t: Table, found: int) -> int:
 def add_all(t: Table, source: Any, ends: Any, first: int, rows: Any) -> int:
     """Enter the strings of `source` from the one numbered `first` on, and put the row of each into `rows`.
 
-    A string ends before one of `ends`, and the next begins there. Returns for which there was no room, or their number.
+    Each string ends before one of `ends`, where the next begins. Returns the one without room, or their number.
     """
     mask = np.uint64(t.slots.size - 1)
     while first < ends.size:
@@ -175,13 +175,13 @@ def add_all(t: Table, source: Any, ends: Any, first: int, rows: Any) -> int:
 def scan(t: Table, block: Any, size: int, count: int, longest: int, record: Any) -> int:
     """Add the chunks of the block's first `size` bytes from POSITION on, `count` each; their end ends a chunk.
 
-    The row of each is written into `record`, unless that has no length. Answers DONE; or FULL or RECORD_FULL if there
+    The row of each is written into `record`, unless that has no length. Returns DONE; or FULL or RECORD_FULL if there
     is no room for the next chunk; or LONG after a chunk of more than `longest` characters.
     """
     mask = np.uint64(t.slots.size - 1)
-    position, begin, before = t.scalars[POSITION], 0, _ONE  # before: whether no chunk goes on here
+    position, begin, before = t.scalars[POSITION], 0, _ONE  # before: whether no chunk continues here
     while True:
-        # Several chunks at once, and each look-up in steps: what is not in the processor's cache comes meanwhile.
+        # Several chunks at once, each looked up in steps, so that the processor's cache is filled in the meantime.
         found = 0
         while found < _ENOUGH and position <= size:
             blanks = separators(block, position)

@@ -1,4 +1,4 @@
-"""Eight bytes at once, as a number whose lowest byte is the first: loading, masking; and finding blanks, 64 at once."""
+"""Loading and masking eight bytes at once, as a number whose lowest byte is the first; finding blanks, 64 at once."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TOP_BYTE, _TOP_BIT = np.uint64(56), np.uint64(7)
 
 
 def _lane(context: Any, array: Any, index: Any) -> Any:
-    """Return the eight bytes of `array` from `index` on, which must be there; numba has no unaligned load."""
+    """Return the eight bytes of `array` from `index` on, which must exist; numba has no unaligned load."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         loaded = builder.load(_place(context, builder, signature, arguments), align=1)
@@ -41,7 +41,7 @@ def _put_lane(context: Any, array: Any, index: Any, bytes_: Any) -> Any:
 
 
 def _prefetch(context: Any, array: Any, index: Any) -> Any:
-    """Have the processor fetch what stands at a flat index of `array`, which will be needed soon."""
+    """Make the processor fetch the entry at a flat index of `array`, which will be needed soon."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         place, flag = _place(context, builder, signature, arguments), ir.IntType(32)
@@ -68,7 +68,7 @@ def _separators(context: Any, array: Any, index: Any) -> Any:
 
 
 def _lowest_bit(context: Any, bits: Any) -> Any:
-    """Return the place of the lowest bit that is set, from 0; one must be."""
+    """Return the place of the lowest set bit, from 0; at least one must be set."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
@@ -91,7 +91,7 @@ lowest_bit: Any = intrinsic(_lowest_bit)
 
 @kernel(UNSIGNED(INT), inline=True)
 def mask_of(length: int) -> Any:
-    """Return the bits of the first `length` bytes; of all, if there are more than eight; of none below one."""
+    """Return a mask of the first `length` bytes; of all eight if `length` is larger; of none if it is below one."""
     if length >= 8:
         return ~_ZERO
     if length <= 0:
@@ -101,9 +101,9 @@ def mask_of(length: int) -> Any:
 
 @kernel(INT(UNSIGNED), inline=True)
 def bytes_before_blank(bytes_: Any) -> Any:
-    """Return how many of eight bytes stand before the first blank or line end."""
+    """Return how many of eight bytes come before the first blank or line end."""
     blanks, line_ends = bytes_ ^ _BLANKS, bytes_ ^ _LINE_ENDS
-    # The lowest bit found marks the first zero byte of the two; only above it there may be wrong ones.
+    # The lowest bit found marks the first zero byte of the two; only above it may there be false ones.
     found = ((blanks - _ONES) & ~blanks | (line_ends - _ONES) & ~line_ends) & _HIGHS
     if found == _ZERO:
         return 8

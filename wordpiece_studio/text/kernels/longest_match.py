@@ -1,10 +1,10 @@
-"""Greedy longest match of words over a vocabulary, and the ids of a text put together from those of its chunks.
+"""Greedy longest match of words over a vocabulary, and the ids of a text assembled from those of its chunks.
 
-Words and tokens are UTF-8. `tokens` holds the tokens of a vocabulary one after the other, behind them the prefix of
-continuing tokens and a blank; `begins` tells where each begins, the prefix and the blank too. `slots` is a hash table
-as in `chunks`: a tag and a row, which here is an id. The hash of a text grows byte by byte, so the hashes of all
-beginnings of a word cost no more than that of the word; what is found is compared before it is believed. `beginnings`
-is a set of bits, one for the tag of everything that a token begins with: where none is set no longer token can follow.
+Words and tokens are UTF-8. `tokens` holds the tokens of a vocabulary one after the other, followed by the prefix of
+continuing tokens and a blank; `begins` says where each begins, the prefix and the blank too. `slots` is a hash table
+as in `chunks`: a tag and a row, which here is an id. The hash of a text grows byte by byte, so hashing all prefixes of
+a word costs no more than hashing the word; a match is compared before it is accepted. `beginnings` is a bit set with
+one bit for the tag of every prefix of a token: where it is not set, no longer token can follow.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _HALF, _LOWER_HALF = np.uint64(32), np.uint64(0xFFFFFFFF)
 
 @kernel(UNSIGNED(UNSIGNED))
 def tag_of(hashed: Any) -> Any:
-    """Return the 32 bits of a hash that the table keeps; the lowest ones decide where."""
+    """Return the 32 bits of a hash that the table keeps; the lowest ones select the slot."""
     hashed = (hashed ^ hashed >> _HALF) * _FACTOR
     return hashed >> _HALF
 
 
 @kernel(NONE(BYTES, I8, U8, U8))
 def index_tokens(tokens: Any, begins: Any, slots: Any, beginnings: Any) -> None:
-    """Enter the tokens, all different, into `slots` and all that they begin with into `beginnings`; both are empty."""
+    """Enter the tokens, all different, into `slots` and all their prefixes into `beginnings`; both start empty."""
     mask, bits = np.uint64(slots.size - 1), np.uint64(64 * beginnings.size - 1)
     for token in range(begins.size - 2):
         hashed = _SEED
@@ -69,7 +69,7 @@ def find_token(text: Any, begin: int, end: int, head: int, tag: int, tokens: Any
 
 
 @kernel(INT(BYTES, INT, BYTES, I8, U8, U8, INT, INT, I4, I8))
-def match_words(  # one function: a call a word with as many arrays would cost more than the match
+def match_words(  # one function: a call per word with so many arrays would cost more than the match
     text: Any,
     size: int,
     tokens: Any,
@@ -81,11 +81,11 @@ def match_words(  # one function: a call a word with as many arrays would cost m
     ids: Any,
     ends: Any,
 ) -> int:
-    """Cut the words of the first `size` bytes of `text` into tokens, and return how many there are.
+    """Split the words of the first `size` bytes of `text` into tokens, and return how many there are.
 
     A blank ends a word, a line end a chunk. `ids` receives the tokens and `ends`, for each chunk, their number up to
-    its end. A word that no tokens make up, or of more characters than `longest_word`, becomes `unknown`. There must be
-    room for an id a byte.
+    its end. A word that no tokens make up, or that has more than `longest_word` characters, becomes `unknown`. There
+    must be room for one id per byte.
     """
     count = chunk = position = 0
     bits, prefix_hash = np.uint64(64 * beginnings.size - 1), _SEED
@@ -130,9 +130,9 @@ def match_words(  # one function: a call a word with as many arrays would cost m
 
 @kernel(NONE(BYTES, I4, I8_2, I4, I4, I8))
 def gather(block: Any, record: Any, spans: Any, chunk_ids: Any, ids: Any, line_ends: Any) -> None:
-    """Put the ids of a block's chunks together in the order of the text.
+    """Assemble the ids of a block's chunks in the order of the text.
 
-    `record` names the chunk at each place of the block, behind which stand eight blanks. The ids of a chunk are
+    `record` names the chunk at each place of the block, which is followed by eight blanks. The ids of a chunk are
     ``chunk_ids[begin:end]`` with the two numbers in ``spans[chunk]``. `line_ends` receives, for each line end, the
     number of ids before it.
     """

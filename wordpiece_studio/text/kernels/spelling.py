@@ -1,4 +1,4 @@
-"""Normalizing distinct chunks and cutting them into words, as a text; `words` does the same to count the words."""
+"""Normalizing distinct chunks and splitting them into words, as text; `words` does the same to count the words."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from wordpiece_studio.text.kernels.words import (
 
 # Entries of `cursor`.
 (
-    POSITION,  # where in `source` to go on
+    POSITION,  # where in `source` to continue
     SPELLED,  # bytes of `words` that are done
-    CHUNK,  # the chunk in hand
+    CHUNK,  # the current chunk
     CODE_POINT,  # the one that is UNKNOWN
     CURSOR,
 ) = range(5)
@@ -36,11 +36,11 @@ from wordpiece_studio.text.kernels.words import (
 
 @kernel(INT(BYTES, INT, I8, BYTES, U1, U1, I8))
 def spell(source: Any, size: int, actions: Any, texts: Any, words: Any, is_hard: Any, cursor: Any) -> int:
-    """Write the words of the chunks in the first `size` bytes of `source`, each with a blank behind it.
+    """Write the words of the chunks in the first `size` bytes of `source`, each chunk followed by a blank.
 
-    In `words` blanks stand between words, and a line end behind each chunk. Answers DONE; FULL if `words` is; UNKNOWN
+    In `words`, blanks separate words and a line end follows each chunk. Returns DONE; FULL if `words` is full; UNKNOWN
     at a code point whose action must be found out. The words of a chunk that `is_hard` depend on more than single
-    characters, and what is written of them is wrong.
+    characters, and what is written for them is wrong.
     """
     position, place, chunk = cursor[POSITION], cursor[SPELLED], cursor[CHUNK]
     answer = DONE

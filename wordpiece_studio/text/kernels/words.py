@@ -1,4 +1,4 @@
-"""Normalizing distinct chunks and cutting them into words, with a table of what becomes of each code point."""
+"""Normalizing distinct chunks and splitting them into words, with a table of what happens to each code point."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from wordpiece_studio.text.kernels.lanes import LANE, lane, put_lane
 
 LONGEST_TEXT = 2 * LANE
 
-# What becomes of a code point; with UNKNOWN and HARD `cut` leaves the question to its driver.
+# What happens to a code point; UNKNOWN and HARD are left to the driver of `cut`.
 UNKNOWN, LETTERS, ALONE, BLANK, NOTHING, HARD = range(6)
-# An entry of `actions`: one of these, the length of the text in characters, in bytes, and where it stands in `texts`.
+# An entry of `actions`: one of these, the length of the text in characters, in bytes, and its place in `texts`.
 KIND_BITS, CHARACTERS_SHIFT, BYTES_SHIFT, TEXT_SHIFT = 7, 3, 8, 16
 _SHORT_BITS = 31
 
 # Entries of `cursor`.
 (
-    ROW,  # the chunk in hand
-    POSITION,  # where in the chunks' store its word in hand begins
+    ROW,  # the current chunk
+    POSITION,  # where in the chunks' store its current word begins
     WORDS,  # how many words of the chunk are done
-    SPELLED,  # how many words stand in `spelled`
+    SPELLED,  # how many words are in `spelled`
     BASE,  # how many words there were before these
     CODE_POINT,  # the one that is UNKNOWN
     LENGTH,  # of the word that is LONG, in characters
     CURSOR,
 ) = range(8)
-# What `cut` answers, besides UNKNOWN and HARD.
+# What `cut` returns, besides UNKNOWN and HARD.
 DONE, FULL, LONG = range(6, 9)
 
 
@@ -46,11 +46,11 @@ def cut(
 ) -> int:
     """Spell out the words of `chunks` from the row of `cursor` to before row `last`, one after the other.
 
-    `ends` receives where each ends in `spelled`, and ``chunk_ends[row + 1]`` how many words there are by the end of the
-    chunk, the BASE ones before these included. Answers DONE; FULL if there is no room for the next word; LONG after a
-    word of more than `longest` characters, which is left out; UNKNOWN at a code point whose action must be found out;
-    HARD at a chunk whose next words depend on more than single characters: they are the driver's affair. If
-    `is_dry` nothing is spelled out, only the answers count.
+    `ends` receives where each ends in `spelled`, and ``chunk_ends[row + 1]`` how many words there are up to the end of
+    the chunk, including the BASE ones before these. Returns DONE; FULL if there is no room for the next word; LONG
+    after a word of more than `longest` characters, which is left out; UNKNOWN at a code point whose action must be
+    found out; HARD at a chunk whose next words depend on more than single characters, which is left to the driver. If
+    `is_dry` nothing is spelled out, only the return values matter.
     """
     source = chunks.store
     row, begin, count = cursor[ROW], cursor[POSITION], cursor[SPELLED]
@@ -113,11 +113,11 @@ def cut(
 
 @kernel(INT(TABLE, I4, I8, I4, I4, I8, INT))
 def tally(chunks: Table, words: Any, chunk_ends: Any, places: Any, rows: Any, counts: Any, size: int) -> int:
-    """Add the counts of the chunks that were touched to those of their words, and make them 0.
+    """Add the counts of the touched chunks to those of their words, and reset the former to 0.
 
-    The words of chunk i are ``words[chunk_ends[i]:chunk_ends[i + 1]]``. Of the words that have a count, `rows` and
-    `counts` hold the first `size`, in order of first appearance, and ``places[word]`` where it stands among them, from
-    1. Returns how many there are now.
+    The words of chunk i are ``words[chunk_ends[i]:chunk_ends[i + 1]]``. `rows` and `counts` hold the first `size` words
+    that have a count, in order of first appearance, and ``places[word]`` the place of a word among them, from 1.
+    Returns how many there are now.
     """
     for index in range(chunks.scalars[TOUCHED]):
         row = chunks.touched[index]

@@ -238,7 +238,7 @@ def test_a_folder_of_other_things_gets_one_within(
         ("folder", "file", "is a file, not a folder"),
         ("vocabulary", "folder", "is a folder. Name a file in it."),
         ("word-counts", "folder", "is a folder. Name a file in it."),
-        ("vocabulary", "nowhere/vocab.txt", "is not there"),
+        ("vocabulary", "nowhere/vocab.txt", "does not exist"),
         ("word-counts", "x" * 300, "cannot be written"),
         ("vocabulary", "x" * 300, "cannot be written"),
     ],
