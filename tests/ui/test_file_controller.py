@@ -42,7 +42,7 @@ def test_a_text_file_is_opened_counted_and_remembered(studio: Studio, tmp_path: 
     studio.wait(lambda: studio.window.corpus_pane.figures.value_of("words") == "3")
     assert studio.window.corpus_pane.hint == path.name
     assert studio.window.settings.values.recent_files == ((str(path),),)
-    assert "proposed for this corpus" in studio.window.bar.progress_text
+    assert "suggested for this corpus" in studio.window.bar.progress_text
 
 
 def test_a_file_that_is_not_there_is_told_and_changes_nothing(studio: Studio, tmp_path: Path) -> None:
@@ -238,7 +238,7 @@ def test_leaving_while_training_asks(studio: Studio) -> None:
     with studio.qtbot.waitSignal(studio.window.model.merges_appended, timeout=20_000):
         studio.window.actions_.train.trigger()
     studio.window.close()
-    assert "training still runs" in studio.box().informativeText()
+    assert "training is running" in studio.box().informativeText()
     studio.answer(_DISCARD)
     assert not studio.window.isVisible()
 

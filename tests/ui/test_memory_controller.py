@@ -66,12 +66,13 @@ def test_a_large_text_says_what_it_needs_and_what_there_is(large: Studio, machin
     bar = large.window.bar
     megabytes = round(needed(large) / 1e6)
     figures = f"needs about {megabytes} MB, 18 GB free · under 1 s"
-    assert bar.progress_text == f"{figures} · size 8,000, min. pairs 2: proposed for this corpus"
-    assert bar._progress_label.text() in (f"{figures} · proposed", f"needs about {megabytes} MB · under 1 s · proposed")
+    assert bar.progress_text == f"{figures} · size 8,000, min. pairs 2: suggested for this corpus"
+    short = f"{figures} · suggested", f"needs about {megabytes} MB · under 1 s · suggested"
+    assert bar._progress_label.text() in short
     large.window.resize(large.window.minimumSize())
     assert str(megabytes) in bar._progress_label.text()
     assert "…" not in bar._progress_label.text()
-    bar.settings.set_target_size(0)  # no longer what was proposed
+    bar.settings.set_target_size(0)  # no longer what was suggested
     assert bar.progress_text.startswith("needs about")
     assert round(needed(large) / 1e6) > megabytes
     machine.free = None

@@ -22,16 +22,16 @@ def test_a_file_whose_alphabet_is_larger_than_the_size_gets_another_one(studio: 
     open_text(studio, tmp_path / "ko.txt", "".join(chr(0xAC00 + n % 900) + " " for n in range(4000)))
     settings = studio.window.bar.settings
     assert settings.target_size == 2000 or settings.target_size == 1000
-    assert "proposed for this corpus" in studio.window.bar.progress_text
+    assert "suggested for this corpus" in studio.window.bar.progress_text
     studio.window.actions_.train.trigger()
     studio.wait_finished()
-    assert "proposed" not in studio.window.bar.progress_text
+    assert "suggested" not in studio.window.bar.progress_text
 
 
 def test_a_size_that_the_user_changes_is_no_longer_called_proposed(studio: Studio, tmp_path: Path) -> None:
     open_text(studio, tmp_path / "a.txt", "hug hug pug")
     studio.window.bar.settings.set_target_size(123)
-    assert "proposed" not in studio.window.bar.progress_text
+    assert "suggested" not in studio.window.bar.progress_text
     studio.set_text("hug hug pug bun " * 1000)  # pasted, but the size was chosen for this corpus
     assert studio.window.bar.settings.target_size == 123
 

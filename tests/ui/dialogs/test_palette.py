@@ -79,7 +79,7 @@ def test_a_number_is_a_step(text: str, step: int | None) -> None:
 
 
 def test_a_step_that_is_not_learned_says_so() -> None:
-    assert step_entry("26", 25).reason == "25 merges are learned"
+    assert step_entry("26", 25).reason == "Only 25 merges exist"
     assert not step_entry("25", 25).reason
 
 
@@ -154,7 +154,7 @@ def test_a_number_goes_to_its_step(studio: Studio, palette: Palette) -> None:
 
 def test_a_token_is_looked_at(studio: Studio, palette: Palette) -> None:
     QTest.keyClicks(palette.field, "token ch")
-    assert shown(palette) == ["Look at the token ch", "Look at the token cha"]
+    assert shown(palette) == ["Select the token ch", "Select the token cha"]
     enter(studio, "a")
     assert studio.window.model.selection == Selection("token", text="cha")
     assert studio.window.docks.panel("token_details").is_in_front

@@ -125,7 +125,7 @@ def test_what_was_not_saved_is_restored_with_all_that_belongs_to_it(start: Calla
     assert window.document.is_modified
     assert window.model.step == 7
     assert window.tokenization_pane.text == "watched hugs"
-    assert "is restored" in window.banner.text
+    assert "was restored" in window.banner.text
     studio.wait(window.isWindowModified)
     kept(studio)
     crash(studio)
@@ -248,7 +248,7 @@ def test_a_project_saved_by_another_since_is_not_written_over(start: Callable[..
     again = start()
     press(again, "Restore")
     again.wait(lambda: again.window.document.text.startswith("Unsaved hugs. "))
-    again.wait(lambda: "was saved by another since" in again.window.banner.text)
+    again.wait(lambda: "has been changed since" in again.window.banner.text)
     assert "mine.wpstudio" in again.window.banner.text
     assert again.window.project_state.path is None
 

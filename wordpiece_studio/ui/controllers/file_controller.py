@@ -1,4 +1,4 @@
-"""Other texts or files as the corpus, and saving the text. The project is saved and opened by `project_controller`."""
+"""Opens texts and files as the corpus, and saves the text; `project_controller` opens and saves the project."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ if TYPE_CHECKING:
 
 
 class FileController(QObject):
-    """Opens and saves. What is in no file is never replaced without a question, see `set_guard`."""
+    """Opens and saves. What is in no file is never replaced without asking, see `set_guard`."""
 
     sample_loaded = Signal(object)
-    """A sample is the corpus now, a :class:`~wordpiece_studio.ui.panes.corpus.samples.SampleCorpus`."""
+    """The corpus is now a sample, a :class:`~wordpiece_studio.ui.panes.corpus.samples.SampleCorpus`."""
     text_taken = Signal(object)
-    """Another text, or a list of files, is the corpus now: its name where it has no file, a str."""
+    """The corpus is now another text, or a list of files: its name if it has no file, a str."""
     renamed = Signal()
-    """The corpus is called otherwise: the text has a file of its own, the list has other files."""
+    """The corpus has another name: the text was saved to a file, or the files in the list have changed."""
     text_saved = Signal(object)
     """The text was written to this file, a str."""
     replaced = Signal()
-    """Another corpus was opened, which is no part of the project there was; before `text_taken`."""
+    """A corpus was opened that is not part of the present project; emitted before `text_taken`."""
     new_begun = Signal()
-    """Everything is to begin anew, with an empty corpus; after `text_taken`."""
+    """Everything starts over with an empty corpus; emitted after `text_taken`."""
     project_wanted = Signal(object)
-    """The project in this file is to be opened, a Path; what is lost by it was asked."""
+    """The project in this file is to be opened, a Path; the user has agreed to what is lost by it."""
 
     def __init__(
         self, window: QWidget, document: Document, counting: CountingController, settings: SettingsStore, actions:
@@ -58,7 +58,7 @@ class FileController(QObject):
         self._settings = settings
         self._messages = messages
         self._when_safe: WhenSafe | None = None
-        self._adds = False  # what is being listed belongs to the corpus there is
+        self._adds = False  # what is being listed is added to the present corpus
         self._name = self.tr("new")
         self.is_sample = False
         self.opening = CorpusOpening(self)
@@ -67,7 +67,7 @@ class FileController(QObject):
 
     @property
     def corpus_name(self) -> str:
-        """What the corpus is called; where only its first part was counted, with a word about that."""
+        """The name of the corpus, with a note if only its first part was counted."""
         name = self._document.path.name if self._document.path is not None else self._name
         if self._document.is_files and self._document.files.rows:
             name = self._document.files.name
@@ -75,17 +75,17 @@ class FileController(QObject):
 
     @property
     def given_name(self) -> str:
-        """What the corpus is called where it has no file."""
+        """The name of the corpus if it has no file."""
         return self._name
 
     def set_guard(self, when_safe: WhenSafe) -> None:
-        """Have `when_safe` called with what is to be done and what that costs; it asks, and does it or not."""
+        """Set what is called with an action and the loss that it means; it asks, and performs the action or not."""
         self._when_safe = when_safe
 
     # -- other texts and files
 
     def open_paths(self, paths: Iterable[str | os.PathLike[str]]) -> None:
-        """Take files, folders and patterns as the corpus, when the present one is safe: a small text, or a list.
+        """Open files, folders and patterns as the corpus once the present one is safe: as a small text, or as a list.
 
         A project is opened instead.
         """
@@ -100,7 +100,7 @@ class FileController(QObject):
         self.when_safe(open_them, Loss.CORPUS)
 
     def add_paths(self, paths: Iterable[str | os.PathLike[str]]) -> None:
-        """Add files, folders and patterns to the list of files; a text that has a file begins the list."""
+        """Add files, folders and patterns to the list of files; a text that has a file becomes its first entry."""
         absolute = tuple(os.path.abspath(path) for path in paths)
         if self._has_project(absolute) or not absolute:
             return
@@ -116,7 +116,7 @@ class FileController(QObject):
             self.when_safe(begin_list, Loss.CORPUS)
 
     def _has_project(self, paths: tuple[str, ...]) -> bool:
-        """Return whether there is a project among the paths; it is opened then, if it is alone."""
+        """Return whether a project is among the paths; if it is the only path, open it."""
         if not any(map(names_project, paths)):
             return False
         if len(paths) > 1:
@@ -135,7 +135,7 @@ class FileController(QObject):
         self.when_safe(open_it, Loss.ALL)
 
     def load_sample(self, name: str) -> None:
-        """Take a sample as the corpus at once."""
+        """Make a sample the corpus at once."""
         self.opening.stop()
         try:
             self.replaced.emit()
@@ -144,17 +144,17 @@ class FileController(QObject):
         except StudioError as error:
             self._messages.show_error(error)
         else:
-            self._tell_text(sample(name).title)
+            self._announce_text(sample(name).title)
             self.sample_loaded.emit(sample(name))
 
     def take_restored(self, name: str) -> None:
-        """Say that the document holds the corpus of a project, which is called `name` where it has no file."""
+        """Note that the document holds the corpus of a project, called `name` if it has no file."""
         self.opening.stop()
         self.is_sample = False
-        self._tell_text(name)
+        self._announce_text(name)
 
     def when_safe(self, then: Callable[[], None], loss: Loss = Loss.ALL) -> None:
-        """Do `then` at once, or when the user has saved or given up what would be lost by it."""
+        """Call `then` at once, or when the user has saved or given up what would be lost by it."""
         if self._when_safe is None:
             then()
         else:
@@ -167,7 +167,7 @@ class FileController(QObject):
         self._document.take_text(opened.file, opened.path)
         self.is_sample = False
         self._remember(opened.path)
-        self._tell_text("")
+        self._announce_text("")
 
     def _on_opening_failed(self, order: OpeningOrder, error: StudioError) -> None:
         if is_about_decoding(error) and not order.as_list:
@@ -180,12 +180,12 @@ class FileController(QObject):
             self.replaced.emit()
         self.is_sample = False
         self._remember(*(Path(path) for path in paths))
-        self._tell_text(Path(paths[0]).name if len(paths) == 1 else self.tr("several files"))
+        self._announce_text(Path(paths[0]).name if len(paths) == 1 else self.tr("several files"))
 
     def _on_reading_chosen(self, path: str, reading: Reading) -> None:
         self.opening.open(OpeningOrder((path,), reading))
 
-    def _tell_text(self, name: str) -> None:
+    def _announce_text(self, name: str) -> None:
         self._name = name
         self.text_taken.emit(name)
 
@@ -206,7 +206,7 @@ class FileController(QObject):
         self.opening.stop()
         self._document.clear()
         self.is_sample = False
-        self._tell_text(self.tr("new"))
+        self._announce_text(self.tr("new"))
         self.new_begun.emit()
 
     # -- saving the text
@@ -262,5 +262,5 @@ class FileController(QObject):
 def _is_same(one: Path, other: Path) -> bool:
     try:
         return one.samefile(other)
-    except OSError:  # one of them is not there
+    except OSError:  # one of them does not exist
         return one == other

@@ -23,7 +23,7 @@ _Button = QMessageBox.StandardButton
 
 
 class LeaveController(QObject):
-    """Asks only for what the user made: a text, a training that was asked for, notes, the changes of a project."""
+    """Asks only about what the user made: a text, a training that was asked for, notes, changes to a project."""
 
     agreed = Signal()
     """The window may close now."""
@@ -41,7 +41,7 @@ class LeaveController(QObject):
         self._box: QMessageBox | None = None
 
     def must_ask(self) -> bool:
-        """Return whether the window may not close at once; `agreed` comes when it may."""
+        """Return whether the window must stay open for now; `agreed` is emitted when it may close."""
         if self._box is not None:
             self._box.raise_()
             return True
@@ -54,7 +54,7 @@ class LeaveController(QObject):
         return True
 
     def when_safe(self, then: Callable[[], None], loss: Loss = Loss.ALL) -> None:
-        """Do `then` at once if it costs nothing that is in no file, else when the user has saved it or given it up."""
+        """Call `then` at once if it loses no unsaved work, else when the user has saved that or given it up."""
         if self._box is not None:
             return
         unsaved_work = self._finder.unsaved_work(loss)
@@ -79,7 +79,7 @@ class LeaveController(QObject):
             self._project.save(partial(self._when_saved, then, self._loss))
 
     def _when_saved(self, then: Callable[[], None], loss: Loss) -> None:
-        """Do `then`, unless something was typed while the project was written; what a training learned is no reason."""
+        """Call `then`, unless something was typed while the project was written; newly learned merges do not count."""
         unsaved_work = self._finder.unsaved_work(loss)
         if unsaved_work.is_anything_made and self._box is None:
             self._ask(unsaved_work, then, loss)

@@ -1,4 +1,4 @@
-"""Opening a sample corpus: with its own settings, and trained at once, or not at all."""
+"""Opens a sample corpus with its own settings and trains it at once, or does not open it at all."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class SampleController(QObject):
         files.sample_loaded.connect(self._on_sample_loaded)
 
     def open_sample(self, name: str) -> None:
-        """Take a sample as the corpus and train it, when text and merges of the user's are safe."""
+        """Open a sample as the corpus and train it, once the user's text and merges are safe."""
         self._files.when_safe(partial(self._files.load_sample, name), Loss.RUN)
 
     def _on_sample_loaded(self, sample: SampleCorpus) -> None:

@@ -1,4 +1,4 @@
-"""Puts sensible limits into the fields when another corpus was opened, and says that it did."""
+"""Fills in suggested limits when another corpus is opened, and shows that they are suggestions."""
 
 from __future__ import annotations
 
@@ -14,50 +14,50 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.panes.training_bar.training_settings import TrainingSettings
 
 _LARGE_TEXT = 5000
-"""Characters; a text that has more and at least doubled was pasted or dropped, not typed."""
+"""Characters; a text that has more and has more than doubled was pasted or dropped, not typed."""
 
 
 class SuggestedSettingsController(QObject):
-    """Proposes once for each corpus that was opened, and never over a size that was chosen for it."""
+    """Suggests settings once for each corpus that is opened, and never overrides a size that was chosen for it."""
 
     def __init__(self, settings: TrainingSettings, parent: QObject) -> None:
         super().__init__(parent)
         self._settings = settings
         self._is_awaited = False
-        self._is_users = False  # the size was chosen since this corpus was opened
+        self._is_users = False  # the user has chosen the size since this corpus was opened
         self._characters = 0
         self._shown: SuggestedSettings | None = None
-        self._floor = 0  # the smallest count that was proposed, not chosen
+        self._floor = 0  # the minimum frequency that was suggested, not chosen
         settings.changed.connect(self._on_settings_changed)
 
     @property
     def words(self) -> str:
-        """What is proposed, as long as the fields say so and it was not trained; else empty."""
+        """The suggestion in words, while the fields still hold it and nothing was trained with it; else empty."""
         if self._shown is None:
             return ""
         size = f"{self._shown.vocab_size:,}"
         if not self._shown.vocab_size:
-            return self.tr("no limit of size: proposed for this corpus")
+            return self.tr("no size limit: suggested for this corpus")
         if self._shown.min_frequency:
-            text = self.tr("size {size}, min. pairs {count}: proposed for this corpus")
+            text = self.tr("size {size}, min. pairs {count}: suggested for this corpus")
             return text.format(size=size, count=self._shown.min_frequency)
-        return self.tr("size {size} proposed for this corpus").format(size=size)
+        return self.tr("size {size} suggested for this corpus").format(size=size)
 
     def expect_text(self) -> None:
-        """Another corpus was opened: propose when it is counted."""
+        """Another corpus was opened: suggest settings when it is counted."""
         self._is_awaited, self._is_users, self._shown = True, False, None
 
     def offer(self, vocab_size: int) -> None:
-        """Propose the size that is known to show a sample well; 0 is no limit."""
+        """Suggest the size that is known to show a sample well; 0 means no limit."""
         self._show(SuggestedSettings(vocab_size))
 
     def take_known(self) -> None:
-        """The limits of this corpus were set already."""
+        """The limits of this corpus are already set."""
         self._is_awaited, self._shown = False, None
         self._settings.set_hint("")
 
     def take_counts(self, counts: WordCounts) -> None:
-        """Propose for the corpus that was counted, if it is a new one."""
+        """Suggest settings for the corpus that was counted, if it is a new one."""
         characters, before = counts.statistics.characters, self._characters
         self._characters = characters
         is_pasted = characters > _LARGE_TEXT and characters > 2 * before and not self._is_users
@@ -71,7 +71,7 @@ class SuggestedSettingsController(QObject):
                 return  # training says what is wrong with the settings
 
     def take_refusal(self, counts: WordCounts) -> bool:
-        """Propose anew where the size turned out too small and is not the user's choice; return whether it is not."""
+        """Suggest again where the size turned out too small, unless the user chose it; return whether that was done."""
         if self._is_users:
             return False
         try:
@@ -81,7 +81,7 @@ class SuggestedSettingsController(QObject):
         return True
 
     def trained(self) -> None:
-        """The suggested settings were taken: there is nothing more to say about them."""
+        """The suggested settings were used: there is nothing more to say about them."""
         self._shown = None
         self._settings.set_hint("")
 

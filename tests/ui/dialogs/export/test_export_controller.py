@@ -114,12 +114,12 @@ def test_the_dialog_shows_all_files_and_the_manifest(exporting: Exporting) -> No
 @pytest.mark.parametrize(
     ("kind", "typed", "told"),
     [
-        ("folder", " ", "Say where to."),
-        ("folder", "a\x1b[2Jb", "A name cannot hold line breaks or other control characters."),
-        ("folder", "a\0b", "A name cannot hold line breaks or other control characters."),
-        ("vocabulary", "/", "Say what the file is called: this is a folder."),
-        ("word-counts", "..", "Say what the file is called: this is a folder."),
-        ("vocabulary", "texts/", "Say what the file is called: this is a folder."),
+        ("folder", " ", "Enter where to save."),
+        ("folder", "a\x1b[2Jb", "A name cannot contain line breaks or other control characters."),
+        ("folder", "a\0b", "A name cannot contain line breaks or other control characters."),
+        ("vocabulary", "/", "Enter a file name: this is a folder."),
+        ("word-counts", "..", "Enter a file name: this is a folder."),
+        ("vocabulary", "texts/", "Enter a file name: this is a folder."),
         ("folder", "~nobody-of-that-name/x", ""),
         ("folder", "/", ""),
     ],

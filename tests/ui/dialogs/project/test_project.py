@@ -217,7 +217,7 @@ def test_a_file_that_another_program_has_written_is_not_replaced_unasked(project
     path.write_bytes(b"someone else's")
     window.model.seek(3)
     window.actions_.save_project.trigger()
-    assert "was changed meanwhile" in projects.studio.box().text()
+    assert "has been changed since" in projects.studio.box().text()
     projects.studio.answer(_CANCEL)
     assert path.read_bytes() == b"someone else's"
     window.actions_.save_project.trigger()

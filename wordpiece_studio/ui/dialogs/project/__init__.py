@@ -1,1 +1,1 @@
-"""The project in the window: saving, opening, and what becomes of files that are not where they were."""
+"""The project in the window: saving, opening, and what happens to files that were moved."""

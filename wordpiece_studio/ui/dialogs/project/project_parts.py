@@ -1,4 +1,4 @@
-"""What the window has for the project: the parts, and how they hear of each other."""
+"""The parts of the window that handle the project, and how they are connected."""
 
 from __future__ import annotations
 
@@ -71,12 +71,12 @@ class ProjectParts(QObject):
         files.text_saved.connect(self.disk.note_written)
         application = QApplication.instance()
         if isinstance(application, QApplication):
-            application.applicationStateChanged.connect(self.watch.check)  # as when the window is come back to
+            application.applicationStateChanged.connect(self.watch.check)  # such as when the user returns to the window
         self.controller.saved.connect(self._on_controller_saved)
         self.controller.opened.connect(self._on_controller_saved)
 
     def close(self) -> None:
-        """Stop everything that runs and wait for it."""
+        """Stop everything that is running and wait for it to end."""
         self.controller.close()
         self.state.close()
         self.references.close()

@@ -1,4 +1,4 @@
-"""What would be lost if the window closed now, or showed something else; and the one question about it."""
+"""What would be lost if the window closed now, or showed something else; and the one question about that."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _Button = QMessageBox.StandardButton
 
 
 class Loss(Enum):
-    """What someone is about to do without: all, corpus and merges, or the corpus alone."""
+    """What is about to be given up: everything, the corpus and the merges, or the corpus alone."""
 
     ALL = "all"
     RUN = "run"
@@ -33,7 +33,7 @@ class Loss(Enum):
 
 @dataclass(frozen=True, slots=True)
 class UnsavedWork:
-    """What is in no file.
+    """Work that is in no file.
 
     Attributes
     ----------
@@ -42,11 +42,11 @@ class UnsavedWork:
     merges
         How many merges were learned that the user asked for.
     notes
-        How many notes are new in the bookmarks, or gone from it.
+        How many notes were added to the bookmarks or removed from them.
     others
-        Whether settings, markers, breakpoints or the live text of a project are others.
+        Whether settings, markers, breakpoints or the live text of a project have changed.
     trains
-        Whether a training runs that the user asked for.
+        Whether a training that the user asked for is running.
     """
 
     text: bool = False
@@ -57,7 +57,7 @@ class UnsavedWork:
 
     @property
     def is_anything_made(self) -> bool:
-        """Whether something would be lost that no one but the user can make again."""
+        """Whether something would be lost that only the user can make again."""
         return self.text or self.notes > 0 or self.others
 
     @property
@@ -93,7 +93,7 @@ class UnsavedWorkFinder:
         )
 
     def _new_notes(self) -> int:
-        """Return how many notes are in no file: those of a project that another corpus was opened over are in its."""
+        """Return how many notes are in no file; those of a project left for another corpus are in its file."""
         left = self._state.left_content
         notes = self._state.content().notes
         return len(notes) if left is None else len(set(notes) - set(left.notes))
@@ -111,11 +111,11 @@ class UnsavedWorkFinder:
 
 
 def unsaved_work_box(window: QWidget, unsaved_work: UnsavedWork, corpus_name: str, path: Path | None) -> QMessageBox:
-    """Return the question whether the project is saved first: ``Save``, ``Discard`` or ``Cancel``."""
+    """Return the question whether to save the project first: ``Save``, ``Discard`` or ``Cancel``."""
     if path is None:
         title = window.tr("Save your work as a project?")
     else:
-        title = window.tr("Save the changes of the project “{name}”?").format(name=path.stem)
+        title = window.tr("Save the changes to the project “{name}”?").format(name=path.stem)
     box = plain_box(window, QMessageBox.Icon.Question, title, "\n".join(_lines(window, unsaved_work, corpus_name)))
     add_button(box, _Button.Save, window.tr("&Save as…") if path is None else window.tr("&Save"))
     add_button(box, _Button.Discard, window.tr("&Don’t save"))
@@ -137,8 +137,8 @@ def _lines(window: QWidget, unsaved_work: UnsavedWork, corpus_name: str) -> list
     elif unsaved_work.notes:
         lines.append(window.tr("{notes:,} bookmarks are new.").format(notes=unsaved_work.notes))
     if unsaved_work.others:
-        lines.append(window.tr("Settings, marks or the text to tokenize were changed."))
+        lines.append(window.tr("Settings, marks or the live text were changed."))
     if unsaved_work.trains:
-        lines.append(window.tr("The training still runs and ends here; what it has learned so far can be saved."))
-    lines.append(window.tr("Without saving this is lost."))
+        lines.append(window.tr("The training is running and will end now; what it has learned so far can be saved."))
+    lines.append(window.tr("Unless you save, this will be lost."))
     return lines

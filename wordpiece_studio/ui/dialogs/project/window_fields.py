@@ -1,4 +1,4 @@
-"""What a project has to know of the fields of the window: bar, corpus pane and tokenization pane."""
+"""What a project needs from the fields of the window: bar, corpus pane and tokenization pane."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ class WindowFields(ProjectFields):
 
     @property
     def given_name(self) -> str:
-        """What the corpus is called where it has no file."""
+        """The name of the corpus if it has no file."""
         return self._files.given_name
 
     def settings(self) -> ProjectSettings:
-        """Return how the next training begins."""
+        """Return the settings of the next training."""
         pipeline = self._counting.pipeline
         return ProjectSettings(
             training=self._settings.shown_config().to_dict(),
@@ -76,7 +76,7 @@ class WindowFields(ProjectFields):
         Raises
         ------
         StudioError
-            If they describe what there is not.
+            If they describe something that does not exist.
         """
         config = TrainingConfig.from_dict(settings.training)
         normalizer = normalizers.from_spec(settings.normalizer)
@@ -88,7 +88,7 @@ class WindowFields(ProjectFields):
         self._figures.show_longest_word(settings.max_word_length)
 
     def take_corpus(self, name: str) -> None:
-        """Say that the document holds another corpus, which is called `name` where it has no file."""
+        """Note that the document holds another corpus, called `name` if it has no file."""
         config = self._settings.shown_config()
         self._files.take_restored(name)
         self._settings.set_config(config)
@@ -108,11 +108,11 @@ class WindowFields(ProjectFields):
         self._counting.expect_counts()
 
     def take_counts(self, counts: WordCounts | None) -> None:
-        """Take the counts that were expected; None: there are none, the corpus has to be counted."""
+        """Take the expected counts; None if there are none and the corpus has to be counted."""
         self._counting.take_counts(counts)
 
     def begin_run(self, origin: RunOrigin) -> None:
-        """Take down where the run comes from that the model is about to show."""
+        """Record where the run that the model is about to show comes from."""
         self._training.record.note_restored(
             origin.corpus_name, is_of_corpus=origin.is_of_corpus, is_wanted=origin.is_wanted
         )
