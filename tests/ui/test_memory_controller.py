@@ -1,4 +1,4 @@
-"""What the window says of memory: before a large training, and when it is too much."""
+"""What the window says about memory: before a large training, and when it is too much."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def needed(studio: Studio) -> int:
     return Forecaster(counts).memory(studio.window.bar.settings.config()).peak
 
 
-def test_a_small_text_needs_no_word(studio: Studio, machine: Machine) -> None:
+def test_nothing_is_said_about_a_small_text(studio: Studio, machine: Machine) -> None:
     machine.free = 1
     studio.set_text("hug pug " * 10_000)
     assert "needs" not in studio.window.bar.progress_text
@@ -84,7 +84,7 @@ def test_a_large_text_says_what_it_needs_and_what_there_is(large: Studio, machin
 
 
 @pytest.mark.slow
-def test_nothing_is_said_any_more_when_it_is_trained(large: Studio) -> None:
+def test_nothing_is_said_once_it_is_trained(large: Studio) -> None:
     large.window.bar.settings.set_target_size(100)
     large.window.actions_.train.trigger()
     large.wait_finished()
@@ -115,7 +115,7 @@ def test_it_is_said_beside_the_merges_of_another_corpus(studio: Studio, machine:
 
 
 @pytest.mark.slow
-def test_a_warning_stands_as_long_as_it_is_much(large: Studio, machine: Machine) -> None:
+def test_a_warning_stays_as_long_as_too_much_is_needed(large: Studio, machine: Machine) -> None:
     settings, banner = large.window.bar.settings, large.window.banner
     machine.free = needed(large) * 10 // 7
     settings.set_target_size(8001)

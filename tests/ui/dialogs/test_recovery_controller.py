@@ -1,4 +1,4 @@
-"""The whole window, with what another one has left."""
+"""The whole window, with the unsaved work that another window left."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def test_refused_it_is_deleted_and_the_sample_comes(start: Callable[..., Studio]
     assert list(recovery_folder().iterdir()) == []
 
 
-def test_nothing_is_done_to_work_that_is_not_seen_to_be_chosen(qtbot: QtBot) -> None:
+def test_nothing_is_done_to_work_that_is_not_visibly_selected(qtbot: QtBot) -> None:
     dialog = RecoveryDialog([About(name="a", edits=1), About(name="b", edits=2)])
     qtbot.addWidget(dialog)
     buttons = dialog._answers
@@ -216,7 +216,7 @@ def test_ended_by_a_signal_it_is_left_for_the_next_start(start: Callable[..., St
 
 
 @pytest.mark.slow
-def test_damaged_it_is_told_put_aside_and_the_start_goes_on(start: Callable[..., Studio]) -> None:
+def test_damaged_it_is_reported_set_aside_and_the_start_goes_on(start: Callable[..., Studio]) -> None:
     edited(start)
     (base,) = recovery_folder().glob("*/base-*")
     base.write_bytes(base.read_bytes()[:5000])
@@ -254,7 +254,7 @@ def test_a_project_saved_by_another_since_is_not_written_over(start: Callable[..
 
 
 @pytest.mark.slow
-def test_what_is_missing_of_what_is_restored_is_told(start: Callable[..., Studio]) -> None:
+def test_what_could_not_be_restored_is_reported(start: Callable[..., Studio]) -> None:
     edited(start)
     (journal,) = recovery_folder().glob("*/journal-*")
     journal.write_bytes(journal.read_bytes()[:-1])

@@ -95,7 +95,7 @@ def test_one_missing_file_can_be_chosen(projects: Projects) -> None:
 
 
 @pytest.mark.slow
-def test_what_is_not_in_the_folder_is_said(projects: Projects) -> None:
+def test_what_is_not_in_the_folder_is_reported(projects: Projects) -> None:
     paths = opened_files(projects, "a.txt", "b.txt")
     paths[0].unlink()
     reopened(projects)
@@ -132,7 +132,7 @@ def opened_text(projects: Projects) -> Path:
 
 
 @pytest.mark.slow
-def test_a_text_changed_on_the_disk_is_reloaded_when_wanted_and_the_edits_come_back(projects: Projects) -> None:
+def test_a_text_changed_on_disk_is_reloaded_on_request_and_edits_can_be_undone(projects: Projects) -> None:
     path, window = opened_text(projects), projects.window
     window.document.edit(0, 0, "my ")
     path.write_text("bun\n", encoding="utf-8")
@@ -147,7 +147,7 @@ def test_a_text_changed_on_the_disk_is_reloaded_when_wanted_and_the_edits_come_b
     assert window.document.is_modified
 
 
-def test_saving_the_text_oneself_is_no_change_on_the_disk(projects: Projects) -> None:
+def test_saving_the_text_here_is_no_change_on_disk(projects: Projects) -> None:
     path, window = opened_text(projects), projects.window
     window.document.edit(0, 0, "my ")
     window.actions_.save_corpus.trigger()

@@ -108,7 +108,7 @@ def test_an_opened_run_goes_on(projects: Projects) -> None:
     projects.studio.answer(_CANCEL)
 
 
-def test_a_training_that_runs_is_saved_up_to_its_present_merge(projects: Projects) -> None:
+def test_a_running_training_is_saved_up_to_its_present_merge(projects: Projects) -> None:
     window = projects.window
     projects.studio.set_text(" ".join(f"{number:x}{number:o}" for number in range(3000)))
     window.bar.settings.set_target_size(0)
@@ -271,7 +271,7 @@ def test_a_project_is_opened_alone(projects: Projects) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"no project", b"PK\x03\x04" + b"\0" * 100])
-def test_what_is_no_project_is_told_and_changes_nothing(projects: Projects, content: bytes) -> None:
+def test_what_is_no_project_is_reported_and_changes_nothing(projects: Projects, content: bytes) -> None:
     projects.path("bad").write_bytes(content)
     text = projects.window.document.text
     projects.open(projects.path("bad"))
