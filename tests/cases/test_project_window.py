@@ -59,7 +59,7 @@ def test_a_file_gone_before_the_project_is_opened_is_kept_as_a_reference(project
     gone.unlink()
     projects.open(path)
     assert told(projects.window.disk_banner.text) == (
-        f"A file of the corpus is not there any more: {gone}. What was counted and learned is kept."
+        f"A file of the corpus is missing: {gone}. What was counted and learned is kept."
     )
     assert projects.window.disk_banner._button.text() == "Locate missing files…"
     assert [row.state for row in projects.window.session.document.files.rows] == [FileState.FAULT, FileState.DONE]
@@ -76,7 +76,7 @@ def test_a_project_opened_twice_names_who_has_it(projects: Projects, told: Told)
     projects.open(path)
     words = told(projects.window.project_banner.text)
     assert words.startswith(f"The project {path} is open in another window: process {os.getpid()} on ")
-    assert words.endswith(". This is a copy for reading; save it under another name to keep your changes.")
+    assert words.endswith(". It is read-only here; save it under another name to keep your changes.")
     assert projects.window.project_controller.is_read_only
     first.release()
 
@@ -94,7 +94,7 @@ def test_a_project_in_a_read_only_place_is_saved_elsewhere(
     projects.window.actions_.save_project.trigger()
     words = told(words_of(projects.studio.box()))
     assert "hugs.wpstudio" in words
-    assert "Nothing of your work is lost: it is still here." in words
+    assert "None of your work is lost: it is still here." in words
     projects.studio.answer(_SAVE)
     assert projects.has_dialog()
     monkeypatch.undo()
@@ -179,7 +179,7 @@ def test_closing_in_training_asks_once_and_saves_what_was_learned(projects: Proj
     boxes = [box for box in window.findChildren(QMessageBox) if box.isVisible()]
     assert len(boxes) == 1
     words = told(words_of(boxes[0]))
-    assert "The training still runs and ends here; what it has learned so far can be saved." in words
+    assert "The training is running and will end now; what it has learned so far can be saved." in words
     assert window.model.state is TrainerState.TRAINING
     projects.studio.answer(_SAVE)
     projects.choose(projects.path())

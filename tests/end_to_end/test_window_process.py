@@ -79,7 +79,7 @@ def test_a_file_that_is_none_opens_the_window_with_a_message(tmp_path: Path) -> 
     path = tmp_path / "binary.txt"
     path.write_bytes(b"\x00\x01\x02" * 100)
     process = Process(tmp_path, str(path))
-    log = process.wait_for_log("told the user")
+    log = process.wait_for_log("shown to the user")
     assert "binary.txt" in log
     process.end(signal.SIGTERM)
 

@@ -1,4 +1,4 @@
-"""The colours: readable in every look, told apart by the colour-blind, and a token's the same in every run."""
+"""The colours: readable in every look, distinguishable for the colour-blind, and a token's the same in every run."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_text_on_every_token_colour_is_readable(look: Look) -> None:
 
 @looks
 @pytest.mark.parametrize("vision", VISIONS)
-def test_any_two_token_colours_are_told_apart(look: Look, vision: str) -> None:
+def test_any_two_token_colours_can_be_distinguished(look: Look, vision: str) -> None:
     colors = [seen(color, vision) for color in token_colors(look)]
     assert min(difference(*pair) for pair in itertools.combinations(colors, 2)) >= _LEAST_DIFFERENCE
 
@@ -45,7 +45,7 @@ def test_text_is_readable(look: Look, ink_and_ground: tuple[str, str]) -> None:
 
 
 @looks
-def test_in_every_look_edges_are_seen_that_carry_a_meaning(look: Look) -> None:
+def test_edges_that_carry_meaning_are_visible_in_every_look(look: Look) -> None:
     colors = LOOKS[look]
     assert contrast(colors.accent, colors.surface) >= 3
     if look == "contrast":

@@ -165,7 +165,7 @@ def test_another_normalizer_counts_anew(studio: Studio) -> None:
     assert "settings changed" in studio.window.bar.progress_text
 
 
-def test_a_normalizer_that_is_none_is_refused_in_words(studio: Studio) -> None:
+def test_a_normalizer_that_is_invalid_is_refused_in_words(studio: Studio) -> None:
     studio.window.corpus_pane.figures._on_name_selected("bert-upside-down")
     assert "bert-upside-down" in studio.box().text()
     studio.answer(QMessageBox.StandardButton.Ok)

@@ -59,7 +59,7 @@ def test_another_pre_tokenizer_is_typed(studio: Studio) -> None:
     assert all(len(word) == 1 for word in studio.window.session.counting.counts.words)
 
 
-def test_a_pattern_that_is_none_is_told_and_changes_nothing(studio: Studio) -> None:
+def test_a_pattern_that_is_invalid_is_reported_and_changes_nothing(studio: Studio) -> None:
     figures = studio.window.corpus_pane.figures
     before = studio.window.session.counting.pipeline
     type_name(figures, "pattern:[a-z")
@@ -103,7 +103,7 @@ def test_the_longest_word_holds_for_files_too(studio: Studio, tmp_path: Path) ->
     assert "line 1 of 1.txt" in studio.window.corpus_pane._note_label.text()
 
 
-def test_what_was_left_out_is_not_told_of_another_corpus(studio: Studio) -> None:
+def test_what_was_left_out_is_not_reported_for_another_corpus(studio: Studio) -> None:
     studio.set_text("a" * 2000 + " hug\n")
     studio.wait(lambda: "too long" in studio.window.corpus_pane._note_label.text())
     studio.window.actions_.new_corpus.trigger()

@@ -1,4 +1,4 @@
-"""What stands in panes that have nothing to show: a sentence and the command that fills them."""
+"""What empty panes show: a sentence and the command that fills them."""
 
 from __future__ import annotations
 

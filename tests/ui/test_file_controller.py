@@ -42,10 +42,10 @@ def test_a_text_file_is_opened_counted_and_remembered(studio: Studio, tmp_path: 
     studio.wait(lambda: studio.window.corpus_pane.figures.value_of("words") == "3")
     assert studio.window.corpus_pane.hint == path.name
     assert studio.window.settings.values.recent_files == ((str(path),),)
-    assert "proposed for this corpus" in studio.window.bar.progress_text
+    assert "suggested for this corpus" in studio.window.bar.progress_text
 
 
-def test_a_file_that_is_not_there_is_told_and_changes_nothing(studio: Studio, tmp_path: Path) -> None:
+def test_a_file_that_is_not_there_is_reported_and_changes_nothing(studio: Studio, tmp_path: Path) -> None:
     before = studio.window.session.document.text
     studio.open(tmp_path / "thing.txt")
     assert "thing.txt does not exist" in studio.box().text()
@@ -59,7 +59,7 @@ def open_undecodable(studio: Studio, path: Path) -> EncodingDialog:
 
 
 @pytest.mark.parametrize(("content", "words"), [(b"a\x00b" * 100, "binary"), (b"caf\xe9 noir\n", "UTF-8")])
-def test_what_cannot_be_decoded_is_told_and_changes_nothing(
+def test_what_cannot_be_decoded_is_reported_and_changes_nothing(
     studio: Studio, tmp_path: Path, content: bytes, words: str
 ) -> None:
     path = tmp_path / "thing.txt"
@@ -125,7 +125,7 @@ def test_a_file_read_with_losses_is_not_overwritten_unasked(studio: Studio, tmp_
     assert studio.window.corpus_pane.hint == "thing.utf-8.txt"
 
 
-def test_a_folder_without_texts_is_told_and_changes_nothing(studio: Studio, tmp_path: Path) -> None:
+def test_a_folder_without_texts_is_reported_and_changes_nothing(studio: Studio, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     studio.open(tmp_path / "empty")
     assert "empty" in studio.box().text()
@@ -133,7 +133,7 @@ def test_a_folder_without_texts_is_told_and_changes_nothing(studio: Studio, tmp_
     assert not studio.window.session.document.is_files
 
 
-def test_a_recent_file_that_vanished_is_told(studio: Studio, tmp_path: Path) -> None:
+def test_a_recent_file_that_vanished_is_reported(studio: Studio, tmp_path: Path) -> None:
     path = tmp_path / "gone.txt"
     path.write_text("hug", encoding="utf-8")
     studio.open(path)
@@ -146,7 +146,7 @@ def test_a_recent_file_that_vanished_is_told(studio: Studio, tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-def test_a_line_of_5_mb_opens_at_once_and_is_told(studio: Studio, tmp_path: Path) -> None:
+def test_a_line_of_5_mb_opens_at_once_and_is_reported(studio: Studio, tmp_path: Path) -> None:
     path = tmp_path / "long.txt"
     path.write_text("x" * 5_000_000 + "\nhug\n", encoding="utf-8")
     began = time.process_time()
@@ -238,7 +238,7 @@ def test_leaving_while_training_asks(studio: Studio) -> None:
     with studio.qtbot.waitSignal(studio.window.model.merges_appended, timeout=20_000):
         studio.window.actions_.train.trigger()
     studio.window.close()
-    assert "training still runs" in studio.box().informativeText()
+    assert "training is running" in studio.box().informativeText()
     studio.answer(_DISCARD)
     assert not studio.window.isVisible()
 

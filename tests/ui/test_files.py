@@ -305,7 +305,7 @@ def test_stop_and_keep_trains_on_the_first_part_and_says_so(studio: Studio, larg
 @pytest.mark.slow
 @pytest.mark.expects_log
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks for processes in /proc")
-def test_a_killed_counting_is_told_and_offered_again(studio: Studio, large: Path) -> None:
+def test_a_killed_counting_is_reported_and_offered_again(studio: Studio, large: Path) -> None:
     from tests.session.test_counting_job import children
 
     before = set(children())
@@ -319,7 +319,7 @@ def test_a_killed_counting_is_told_and_offered_again(studio: Studio, large: Path
     assert studio.window.session.counting.is_running
 
 
-def test_progress_is_said_in_true_numbers() -> None:
+def test_progress_is_reported_in_true_numbers() -> None:
     progress = CountingProgress(312_000_000, 1_000_000_000, 0, 1, 4_100_000, 31.0, 260_000_000)
     words = progress_words(progress).replace("\u00a0", " ")
     assert words == "312 MB of 1.0 GB · 4.1 million words · 31 s left · 260 MB memory"

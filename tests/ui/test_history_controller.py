@@ -79,7 +79,7 @@ def test_an_export_is_given_up_and_leaves_nothing(
     assert not list(tmp_path.glob("*merges*"))
 
 
-def test_a_full_disk_is_told(studio: Studio, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_reported(studio: Studio, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -91,7 +91,7 @@ def test_a_full_disk_is_told(studio: Studio, tmp_path: Path, monkeypatch: pytest
     assert not studio.window.history_pane.export_bar.text
 
 
-def test_a_missing_folder_is_told_at_once(studio: Studio, tmp_path: Path) -> None:
+def test_a_missing_folder_is_reported_at_once(studio: Studio, tmp_path: Path) -> None:
     export(studio, tmp_path / "none" / "merges.csv")
     assert "does not exist" in studio.box().text()
     studio.answer(QMessageBox.StandardButton.Ok)

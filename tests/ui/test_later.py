@@ -1,4 +1,4 @@
-"""What was asked for later is not done for one that is gone."""
+"""What was scheduled for later is not done once its owner is gone."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def test_all_four_stages(view: LineView, line: str, words: str, symbols: str) ->
     assert view.text_of("symbols") == symbols
 
 
-def test_what_cannot_be_seen_is_spelled_out(view: LineView) -> None:
+def test_invisible_characters_are_spelled_out(view: LineView) -> None:
     view.show_line(1, "a\tb\xa0c\u200bd\u202ee\u0301", 0, CASED)
     raw, normalized, words, symbols = shown(view)
     assert raw == "a⟨tab⟩b⟨nbsp⟩c⟨U+200B⟩d⟨U+202E⟩e\u0301"
@@ -93,7 +93,7 @@ def test_a_very_long_line_is_shown_round_the_cursor_and_soon(view: LineView, col
         assert word[:4] in shown(view)[0]
 
 
-def test_one_endless_word_is_bounded(view: LineView) -> None:
+def test_one_endless_word_is_cut(view: LineView) -> None:
     view.show_line(1, "x" * 100_000, 50_000, CASED)
     assert len(view.text_of("symbols").split()) <= 300
 

@@ -1,4 +1,4 @@
-"""Training as one types: what follows the text and how, and what stays."""
+"""Training as you type: what follows the text and how, and what stays."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FINISHED = TrainerState.FINISHED
 
 
 def is_current(studio: Studio) -> bool:
-    """Tell whether the run shown is that of the text as it is."""
+    """Return whether the run shown is that of the present text."""
     window = studio.window
     counts = window.session.counting.counts
     return counts is not None and not window.model.is_replacing and window.model.counts == counts
@@ -96,7 +96,7 @@ def test_panes_change_once_and_the_bar_does_not_blink(studio: Studio) -> None:
     assert window.actions_.train.isEnabled()
 
 
-def test_what_the_user_trained_goes_on_and_he_is_told_once(studio: Studio) -> None:
+def test_what_the_user_trained_goes_on_and_that_is_reported_once(studio: Studio) -> None:
     window = studio.window
     train(studio)
     assert window.model.is_unsaved
@@ -175,7 +175,7 @@ def test_merges_of_another_corpus_that_were_asked_for_stay(studio: Studio, tmp_p
     assert studio.window.model.history is before
 
 
-def test_a_size_that_becomes_too_small_is_proposed_anew_unless_it_was_chosen(studio: Studio) -> None:
+def test_a_size_that_becomes_too_small_is_suggested_again_unless_it_was_chosen(studio: Studio) -> None:
     window = studio.window
     size = window.session.settings.target_size
     window.session.document.edit(0, 0, "".join(map(chr, range(0x410, 0x450))) + " ")
@@ -237,7 +237,7 @@ def test_the_choice_is_kept_for_the_next_start(studio: Studio) -> None:
     take_down(again)
 
 
-def test_a_choice_that_cannot_be_kept_is_told_and_holds_until_the_end(
+def test_a_choice_that_cannot_be_kept_is_reported_and_holds_until_the_end(
     studio: Studio, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(**_changes: object) -> None:

@@ -61,7 +61,7 @@ def test_one_button_is_the_primary_one(studio: Studio) -> None:
 # -- moving in time
 
 
-def test_keys_move_in_time(studio: Studio) -> None:
+def test_keys_move_between_steps(studio: Studio) -> None:
     for key, modifier, step in (
         (Qt.Key.Key_Right, Qt.KeyboardModifier.NoModifier, 13),
         (Qt.Key.Key_Left, Qt.KeyboardModifier.NoModifier, 11),
@@ -195,7 +195,7 @@ def test_words_that_are_too_long_are_the_reason_for_no_words(studio: Studio) -> 
     assert "line 1, 5,000 characters" in studio.window.banner.text
 
 
-def test_what_is_odd_about_a_corpus_is_told_when_the_user_trains(studio: Studio) -> None:
+def test_what_is_odd_about_a_corpus_is_reported_when_the_user_trains(studio: Studio) -> None:
     studio.set_text("[UNK] hug hug ##gs ##gs")
     studio.window.session.settings.set_config(TrainingConfig())
     assert not studio.window.banner.text
@@ -255,7 +255,7 @@ def test_pause_and_resume(studio: Studio) -> None:
     studio.wait_finished()
 
 
-def test_training_as_one_types_follows_the_text_without_asking(studio: Studio) -> None:
+def test_training_as_you_type_follows_the_text_without_asking(studio: Studio) -> None:
     train_anew(studio)
     studio.window.actions_.train_as_you_type.setChecked(True)
     with studio.qtbot.waitSignal(studio.window.model.run_reset):
@@ -347,7 +347,7 @@ def test_the_chinese_sample_learns_merges_and_leaves_no_trace_in_the_next(studio
 # -- another corpus
 
 
-def test_a_run_that_nobody_asked_for_goes_with_its_corpus(studio: Studio) -> None:
+def test_a_run_that_no_one_asked_for_goes_with_its_corpus(studio: Studio) -> None:
     studio.window.actions_.new_corpus.trigger()
     assert studio.window.model.history is None
     assert studio.window.model.state is TrainerState.IDLE
@@ -425,7 +425,7 @@ def test_with_no_pair_left_there_is_no_further(studio: Studio) -> None:
 # -- the Edit menu
 
 
-def test_the_edit_menu_acts_on_the_text_with_the_keyboard(studio: Studio) -> None:
+def test_the_edit_menu_acts_on_the_text_with_the_focus(studio: Studio) -> None:
     actions, controller, editor = (
         studio.window.actions_,
         studio.window.edit_controller,

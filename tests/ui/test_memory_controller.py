@@ -1,4 +1,4 @@
-"""What the window says of memory: before a large training, and when it is too much."""
+"""What the window says about memory: before a large training, and when it is too much."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def needed(studio: Studio) -> int:
     return Forecaster(counts).memory(studio.window.session.settings.config()).peak
 
 
-def test_a_small_text_needs_no_word(studio: Studio, machine: Machine) -> None:
+def test_nothing_is_said_about_a_small_text(studio: Studio, machine: Machine) -> None:
     machine.free = 1
     studio.set_text("hug pug " * 10_000)
     assert "needs" not in studio.window.bar.progress_text
@@ -66,12 +66,13 @@ def test_a_large_text_says_what_it_needs_and_what_there_is(large: Studio, machin
     bar = large.window.bar
     megabytes = round(needed(large) / 1e6)
     figures = f"needs about {megabytes} MB, 18 GB free · under 1 s"
-    assert bar.progress_text == f"{figures} · size 8,000, min. pairs 2: proposed for this corpus"
-    assert bar._progress_label.text() in (f"{figures} · proposed", f"needs about {megabytes} MB · under 1 s · proposed")
+    assert bar.progress_text == f"{figures} · size 8,000, min. pairs 2: suggested for this corpus"
+    short = f"{figures} · suggested", f"needs about {megabytes} MB · under 1 s · suggested"
+    assert bar._progress_label.text() in short
     large.window.resize(large.window.minimumSize())
     assert str(megabytes) in bar._progress_label.text()
     assert "…" not in bar._progress_label.text()
-    large.window.session.settings.set_target_size(0)  # no longer what was proposed
+    large.window.session.settings.set_target_size(0)  # no longer what was suggested
     assert bar.progress_text.startswith("needs about")
     assert round(needed(large) / 1e6) > megabytes
     machine.free = None
@@ -83,7 +84,7 @@ def test_a_large_text_says_what_it_needs_and_what_there_is(large: Studio, machin
 
 
 @pytest.mark.slow
-def test_nothing_is_said_any_more_when_it_is_trained(large: Studio) -> None:
+def test_nothing_is_said_once_it_is_trained(large: Studio) -> None:
     large.window.session.settings.set_target_size(100)
     large.window.actions_.train.trigger()
     large.wait_finished()
@@ -114,7 +115,7 @@ def test_it_is_said_beside_the_merges_of_another_corpus(studio: Studio, machine:
 
 
 @pytest.mark.slow
-def test_a_warning_stands_as_long_as_it_is_much(large: Studio, machine: Machine) -> None:
+def test_a_warning_stays_as_long_as_too_much_is_needed(large: Studio, machine: Machine) -> None:
     settings, banner = large.window.session.settings, large.window.banner
     machine.free = needed(large) * 10 // 7
     settings.set_target_size(8001)

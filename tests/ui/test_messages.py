@@ -63,7 +63,7 @@ def test_a_flood_of_faults_opens_one_box_and_the_work_goes_on(studio: Studio) ->
 
 
 @pytest.mark.expects_log
-def test_a_fault_in_another_thread_is_told_by_the_window(studio: Studio) -> None:
+def test_a_fault_in_another_thread_is_reported_by_the_window(studio: Studio) -> None:
     messages = studio.window.messages
     old = sys.excepthook, threading.excepthook
     try:

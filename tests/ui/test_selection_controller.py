@@ -1,4 +1,4 @@
-"""The commands about the selection in the whole window: find a token, go to its birth, look at nothing."""
+"""The selection commands in the whole window: find a token, go to its birth, clear the selection."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def activate(studio: Studio, widget: QWidget | None = None) -> None:
     (widget or window).setFocus()
 
 
-def test_escape_looks_at_nothing(studio: Studio) -> None:
+def test_escape_clears_the_selection(studio: Studio) -> None:
     window = studio.window
     activate(studio, window.history_pane.view)
     assert not window.actions_.clear_selection.isEnabled()

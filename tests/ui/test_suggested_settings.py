@@ -1,4 +1,4 @@
-"""What the fields propose when another corpus is opened."""
+"""What the fields suggest when another corpus is opened."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ def open_text(studio: Studio, path: Path, text: str) -> None:
     studio.wait(lambda: studio.window.session.counting.counts is not None)
 
 
-def test_a_file_whose_alphabet_is_larger_than_the_size_gets_another_one(studio: Studio, tmp_path: Path) -> None:
+def test_a_file_whose_alphabet_is_larger_than_the_size_gets_a_larger_size(studio: Studio, tmp_path: Path) -> None:
     open_text(studio, tmp_path / "ko.txt", "".join(chr(0xAC00 + n % 900) + " " for n in range(4000)))
     settings = studio.window.session.settings
     assert settings.target_size == 2000 or settings.target_size == 1000
-    assert "proposed for this corpus" in studio.window.bar.progress_text
+    assert "suggested for this corpus" in studio.window.bar.progress_text
     studio.window.actions_.train.trigger()
     studio.wait_finished()
-    assert "proposed" not in studio.window.bar.progress_text
+    assert "suggested" not in studio.window.bar.progress_text
 
 
-def test_a_size_that_the_user_changes_is_no_longer_called_proposed(studio: Studio, tmp_path: Path) -> None:
+def test_a_size_that_the_user_changes_is_no_longer_called_suggested(studio: Studio, tmp_path: Path) -> None:
     open_text(studio, tmp_path / "a.txt", "hug hug pug")
     studio.window.session.settings.set_target_size(123)
-    assert "proposed" not in studio.window.bar.progress_text
+    assert "suggested" not in studio.window.bar.progress_text
     studio.set_text("hug hug pug bun " * 1000)  # pasted, but the size was chosen for this corpus
     assert studio.window.session.settings.target_size == 123
 
@@ -46,7 +46,7 @@ def test_typing_leaves_the_size_alone_and_a_large_paste_does_not(studio: Studio)
 
 
 @pytest.mark.slow
-def test_above_a_megabyte_a_smallest_count_is_proposed(studio: Studio, tmp_path: Path) -> None:
+def test_above_a_megabyte_a_minimum_frequency_is_suggested(studio: Studio, tmp_path: Path) -> None:
     open_text(studio, tmp_path / "big.txt", "hug hug pug bun\n" * 70_000)
     assert studio.window.session.settings.limits == (8000, 2)
     assert "min. pairs 2" in studio.window.bar.progress_text

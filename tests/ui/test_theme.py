@@ -1,4 +1,4 @@
-"""The theme: chosen or the system's, and it says when it changed."""
+"""The theme: chosen or the system's; it reports when it changes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_the_same_look_is_not_announced_again(qtbot: QtBot) -> None:
         theme.set_choice("light")
 
 
-def test_the_application_is_dressed(qapp: QApplication) -> None:
+def test_the_application_is_styled(qapp: QApplication) -> None:
     theme = Theme("light")
     old_palette, old_sheet, old_font = qapp.palette(), qapp.styleSheet(), qapp.font()
     try:

@@ -1,4 +1,4 @@
-"""The fields of the training bar say what the next training is told, and nothing else."""
+"""The fields of the training bar show what the next training uses, and nothing else."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_going_further_means_more(qtbot: QtBot) -> None:
     assert next_size(70) == 100
 
 
-def test_progress_is_told_in_true_counts(studio: Studio) -> None:
+def test_progress_is_reported_in_true_counts(studio: Studio) -> None:
     bar = studio.window.bar
     bar.show_progress(Progress(12_000, 12_345, 30_000, 5, 2.0, 75.0), paused=False)
     assert bar.progress_text == "12,345 of 30,000 tokens · 1 min 15 s left"

@@ -1,4 +1,4 @@
-"""What the window says of the fast engine while it is compiled, and after."""
+"""What the window says about the fast engine while it is compiled, and after."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def test_it_is_said_in_a_small_window_too(studio: Studio) -> None:
     assert "reparing the fast" in studio.window.bar._progress_label.text()
 
 
-def test_nothing_is_said_where_the_engine_was_there_already(studio: Studio) -> None:
+def test_nothing_is_said_if_the_engine_was_already_there(studio: Studio) -> None:
     usual = studio.window.bar.progress_text
     for status in ("loading", "ready"):
         studio.window.session.warm_up.status_changed.emit(status)
         assert studio.window.bar.progress_text == usual
 
 
-def test_an_engine_that_cannot_be_had_is_not_prepared_any_more(studio: Studio) -> None:
+def test_an_unavailable_engine_is_no_longer_prepared(studio: Studio) -> None:
     usual = studio.window.bar.progress_text
     studio.window.session.warm_up.status_changed.emit("compiling")
     studio.window.session.warm_up.status_changed.emit("failed")
@@ -61,7 +61,7 @@ def test_a_training_that_waits_for_it_says_so(studio: Studio) -> None:
     assert window.bar.progress_text.startswith("The fast engine is ready · ")
 
 
-def test_a_training_that_does_not_wait_for_it_is_just_getting_ready(studio: Studio) -> None:
+def test_a_training_that_does_not_wait_for_it_just_gets_ready(studio: Studio) -> None:
     studio.window.session.take_corpus("another one")
     studio.window.actions_.train.trigger()
     assert studio.window.bar.progress_text == "Getting ready…"

@@ -1,4 +1,4 @@
-"""The window and its panels keep to the room that there is."""
+"""The window and its panels keep to the space that there is."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ class Suggestion(QObject):
         super().__init__(settings)
         self._settings = settings
         self._is_awaited = False
-        self._is_users = False  # the size was chosen since this corpus was opened
+        self._is_users = False  # the user has chosen the size since this corpus was opened
         self._characters = 0
         self._shown: SuggestedSettings | None = None
         self._floor = 0  # the smallest count that was suggested, not chosen
@@ -139,11 +139,11 @@ class Suggestion(QObject):
             return ""
         size = f"{self._shown.vocab_size:,}"
         if not self._shown.vocab_size:
-            return self.tr("no limit of size: proposed for this corpus")
+            return self.tr("no size limit: suggested for this corpus")
         if self._shown.min_frequency:
-            text = self.tr("size {size}, min. pairs {count}: proposed for this corpus")
+            text = self.tr("size {size}, min. pairs {count}: suggested for this corpus")
             return text.format(size=size, count=self._shown.min_frequency)
-        return self.tr("size {size} proposed for this corpus").format(size=size)
+        return self.tr("size {size} suggested for this corpus").format(size=size)
 
     def expect_text(self) -> None:
         """Another corpus was opened: make a suggestion when it is counted."""

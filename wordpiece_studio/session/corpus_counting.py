@@ -24,9 +24,9 @@ _DELAY_MS = 120
 _LONG_DELAY_MS = 800
 _LONG_TEXT = 1_000_000
 _LIVE_TEXT = 150_000
-"""Characters; a text up to this is counted at every key, in a hundredth of a second."""
+"""Characters; a text up to this length is counted after every key press, in a hundredth of a second."""
 _PATIENCE_MS = 250
-"""So long the counts before the last key may stay to be seen: shorter than this no one sees that they are gone."""
+"""How long outdated counts may stay visible after a key press: no one notices so short a time."""
 
 
 class CorpusCounting(QObject):
@@ -66,12 +66,12 @@ class CorpusCounting(QObject):
         self.max_word_length = LONGEST_WORD
         self._pipeline = Pipeline(resolve_normalizer("bert-cased"), resolve_pre_tokenizer("bert"))
         self._counts: WordCounts | None = None
-        self._is_to_say = False  # that there are no counts any more
+        self._must_report_unknown = False  # whether the loss of the counts still has to be reported
         self._text_serial = 0
         self._expected_for = -1  # the text serial for which counts are on their way
         self._is_partial = False
         self._is_ending = False
-        self._was_stopped = False  # by the user, so that nothing comes without being asked for
+        self._was_stopped = False  # by the user: no counts arrive unless asked for
         self._error: StudioError | None = None
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -79,7 +79,7 @@ class CorpusCounting(QObject):
         self._patience = QTimer(self)
         self._patience.setSingleShot(True)
         self._patience.setInterval(_PATIENCE_MS)
-        self._patience.timeout.connect(self._say_unknown)
+        self._patience.timeout.connect(self._report_unknown)
         document.text_changed.connect(self._on_document_text_changed)
         self._job = CountingJob(self)
         self._job.finished.connect(self._on_job_finished)
@@ -105,17 +105,17 @@ class CorpusCounting(QObject):
 
     @property
     def is_under_way(self) -> bool:
-        """Whether counts will come without anybody asking."""
+        """Whether counts will arrive without being asked for."""
         return self.is_expecting or self._timer.isActive() or self._job.is_running or self._document.files.is_listing
 
     @property
     def is_expecting(self) -> bool:
-        """Whether the counts of the present corpus are known, and come with `take_counts`."""
+        """Whether the counts of the present corpus are known, and will arrive through `take_counts`."""
         return self._expected_for == self._text_serial
 
     @property
     def is_running(self) -> bool:
-        """Whether a counting runs, or is held."""
+        """Whether counting is running or paused."""
         return self._job.is_running
 
     @property
@@ -125,22 +125,22 @@ class CorpusCounting(QObject):
 
     @property
     def is_ending(self) -> bool:
-        """Whether a counting was ended early, and its counts are on their way."""
+        """Whether counting was ended early and its counts are on their way."""
         return self._is_ending and self.is_running
 
     @property
     def is_partial(self) -> bool:
-        """Whether the counts are those of a first part of the corpus."""
+        """Whether the counts cover only a first part of the corpus."""
         return self._is_partial
 
     @property
     def was_stopped(self) -> bool:
-        """Whether the user gave the counting up, and there are no counts."""
+        """Whether the user cancelled the counting and there are no counts."""
         return self._was_stopped
 
     @property
     def error(self) -> StudioError | None:
-        """Why the corpus could not be counted, as it is now; None if it was, or was not tried."""
+        """Why the present corpus could not be counted; None if it was, or was not tried."""
         return self._error
 
     def set_pipeline(self, normalizer: Normalizer, pre_tokenizer: PreTokenizer) -> None:
@@ -151,27 +151,27 @@ class CorpusCounting(QObject):
             self._forget()
             self.pipeline_changed.emit()
             if self._is_live:
-                self._say_unknown_soon()
+                self._report_unknown_soon()
             else:
-                self._say_unknown()
+                self._report_unknown()
             self.count_now()
 
     def take_pipeline(self, normalizer: Normalizer, pre_tokenizer: PreTokenizer, max_word_length: int) -> None:
-        """Count with these from the next counting on; the corpus is about to be another one."""
+        """Use these from the next count on; the corpus is about to be replaced."""
         self._pipeline = Pipeline(normalizer, pre_tokenizer)
         self.max_word_length = max_word_length
         self._forget()
         self.pipeline_changed.emit()
 
     def expect_counts(self) -> None:
-        """Do not count: the counts of the present corpus are known, and come with `take_counts`."""
+        """Do not count: the counts of the present corpus are known, and will arrive through `take_counts`."""
         self._timer.stop()
         self._patience.stop()
         self._stop_job()
         self._expected_for = self._text_serial
 
     def take_counts(self, counts: WordCounts | None) -> None:
-        """Take the counts that were expected, unless the corpus has changed since or is being counted; None: count."""
+        """Take the expected counts, unless the corpus has changed since or is being counted; with None, count it."""
         is_expected, self._expected_for = self.is_expecting, -1
         if not is_expected or self.is_under_way or self._counts is not None:
             return
@@ -182,7 +182,7 @@ class CorpusCounting(QObject):
         self.state_changed.emit()
 
     def count_now(self) -> None:
-        """Count without further delay; while files are still being looked for, when all are there."""
+        """Count without further delay; while files are still being listed, wait until all are."""
         self._timer.stop()
         self._is_ending = False
         self._expected_for = -1
@@ -197,13 +197,13 @@ class CorpusCounting(QObject):
             self._job.count_text(document.text, *pipeline, self.max_word_length)
 
     def count_again(self) -> None:
-        """Count anew and to the end, whatever is known."""
+        """Count anew and completely, whatever is known."""
         self._forget()
-        self._say_unknown()
+        self._report_unknown()
         self.count_now()
 
     def stop(self) -> None:
-        """Give up counting until the next edit."""
+        """Stop counting until the next edit."""
         self._timer.stop()
         self._was_stopped = self._counts is None and not self.is_expecting
         self._stop_job()
@@ -219,7 +219,7 @@ class CorpusCounting(QObject):
         self._job.resume()
 
     def keep(self) -> None:
-        """End a counting of files; the counts of what was read so far come as if that were all."""
+        """Stop counting files early; the counts of what was read so far arrive as if that were all."""
         self._is_ending = True
         self._job.stop_and_keep()
         self.state_changed.emit()
@@ -238,22 +238,22 @@ class CorpusCounting(QObject):
     def _forget(self) -> None:
         if self._counts is not None:
             self._counts = None
-            self._is_to_say = True
+            self._must_report_unknown = True
         self._set_partial(False)
 
-    def _say_unknown(self) -> None:
+    def _report_unknown(self) -> None:
         self._patience.stop()
-        if self._is_to_say:
-            self._is_to_say = False
+        if self._must_report_unknown:
+            self._must_report_unknown = False
             self.counts_changed.emit(None)
 
-    def _say_unknown_soon(self) -> None:
-        if self._is_to_say and not self._patience.isActive():
+    def _report_unknown_soon(self) -> None:
+        if self._must_report_unknown and not self._patience.isActive():
             self._patience.start()
 
     @property
     def _is_live(self) -> bool:
-        """Whether the text is counted before anybody sees that the counts are gone."""
+        """Whether the text is counted before anyone can notice that the counts are gone."""
         return not self._document.is_files and len(self._document.text) <= _LIVE_TEXT
 
     def _set_partial(self, is_partial: bool) -> None:
@@ -268,22 +268,22 @@ class CorpusCounting(QObject):
         self._forget()
         if self._document.files.is_listing:
             self._timer.stop()
-            self._say_unknown()
+            self._report_unknown()
             return
         if self._is_live:
-            self._timer.start(0)  # after all that the key does else
-            self._say_unknown_soon()
+            self._timer.start(0)  # after everything else that the key press does
+            self._report_unknown_soon()
             return
         is_long = not self._document.is_files and len(self._document.text) > _LONG_TEXT
         self._timer.start(_LONG_DELAY_MS if is_long else _DELAY_MS)
-        self._say_unknown()
+        self._report_unknown()
 
     def _on_job_finished(self, counts: WordCounts) -> None:
         if self._document.is_files:
             self._document.files.table.take_statistics(counts.statistics)
-        if not self._timer.isActive():  # else the text is a newer one already
+        if not self._timer.isActive():  # else the text has already changed again
             self._patience.stop()
-            self._is_to_say = False
+            self._must_report_unknown = False
             self._counts = counts
             self._set_partial(counts.statistics.is_partial)
             self.counts_changed.emit(counts)
@@ -291,7 +291,7 @@ class CorpusCounting(QObject):
     def _on_job_failed(self, error: StudioError) -> None:
         self._document.files.table.take_error(error)
         if not self._timer.isActive():
-            self._say_unknown()
+            self._report_unknown()
             self._error = error
             self.failed.emit(error)
             self.state_changed.emit()

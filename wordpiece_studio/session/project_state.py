@@ -366,7 +366,7 @@ class ProjectState(QObject):
         Raises
         ------
         StudioError
-            If they describe what there is not.
+            If they describe something that does not exist.
         """
         config = TrainingConfig.from_dict(settings.training)
         normalizer = normalizers.from_spec(settings.normalizer)

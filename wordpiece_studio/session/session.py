@@ -100,7 +100,7 @@ class Session(QObject):
         self.counting.partial_changed.connect(self._on_counting_partial_changed)
 
     def close(self) -> None:
-        """Stop everything that runs and wait for it."""
+        """Stop everything that is running and wait for it to end."""
         self.player.stop()
         self.warm_up.close()
         self.counting.close()
@@ -115,7 +115,7 @@ class Session(QObject):
 
     @property
     def corpus_name(self) -> str:
-        """What the corpus is called; where only its first part was counted, with a word about that."""
+        """The name of the corpus, with a note if only its first part was counted."""
         document = self.document
         name = document.path.name if document.path is not None else self.given_name
         if document.is_files and document.files.rows:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Loss(Enum):
-    """What someone is about to do without: all, corpus and merges, or the corpus alone."""
+    """What is about to be given up: everything, the corpus and the merges, or the corpus alone."""
 
     ALL = "all"
     RUN = "run"
@@ -23,7 +23,7 @@ class Loss(Enum):
 
 @dataclass(frozen=True, slots=True)
 class UnsavedWork:
-    """What is in no file.
+    """Work that is in no file.
 
     Attributes
     ----------
@@ -32,11 +32,11 @@ class UnsavedWork:
     merges
         How many merges were learned that the user asked for.
     notes
-        How many notes are new in the bookmarks, or gone from it.
+        How many notes were added to the bookmarks or removed from them.
     others
-        Whether settings, markers, breakpoints or the live text of a project are others.
+        Whether settings, markers, breakpoints or the live text of a project have changed.
     trains
-        Whether a training runs that the user asked for.
+        Whether a training that the user asked for is running.
     """
 
     text: bool = False
@@ -47,7 +47,7 @@ class UnsavedWork:
 
     @property
     def is_anything_made(self) -> bool:
-        """Whether something would be lost that no one but the user can make again."""
+        """Whether something would be lost that only the user can make again."""
         return self.text or self.notes > 0 or self.others
 
     @property
@@ -73,7 +73,7 @@ def unsaved_work(session: Session, project: ProjectState, loss: Loss) -> Unsaved
 
 
 def _new_notes(project: ProjectState) -> int:
-    """Return how many notes are in no file: those of a project that another corpus was opened over are in its."""
+    """Return how many notes are in no file; those of a project left for another corpus are in its file."""
     left = project.left_content
     notes = project.content().notes
     return len(notes) if left is None else len(set(notes) - set(left.notes))

@@ -1,1 +1,1 @@
-"""The window: shows the model, asks the model, holds no algorithm."""
+"""The window: shows the model and gives it commands; holds no algorithm."""

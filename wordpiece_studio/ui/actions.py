@@ -1,6 +1,6 @@
 """Every command of the window: its text, shortcuts, tooltip and icon, each made once and shared by menus and buttons.
 
-What a command does is connected elsewhere; nothing here knows the model.
+What the commands do is connected elsewhere; nothing here depends on the model.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Actions(QObject):
         self._make_view_actions()
         self._make_layout_actions()
         self._make_help_actions()
-        self.train.setIconVisibleInMenu(False)  # it is drawn for the button's ground
+        self.train.setIconVisibleInMenu(False)  # it is drawn for the button's background
         self._draw_icons()
         theme.changed.connect(self._draw_icons)
 
@@ -43,7 +43,7 @@ class Actions(QObject):
         return list(dict.fromkeys(each for each in vars(self).values() if isinstance(each, QAction)))
 
     def usual_tip(self, action: QAction) -> str:
-        """Return what the tooltip of a command says as long as there is no reason that it cannot be used."""
+        """Return the tooltip that a command has while it is available."""
         return self._tips[action]
 
     # -- files, edits, training
@@ -51,7 +51,7 @@ class Actions(QObject):
     def _make_file_actions(self) -> None:
         standard = QKeySequence.StandardKey
         self.new_corpus = self._action(
-            self.tr("&New"), (standard.New,), self.tr("Start anew, with an empty corpus"), "new"
+            self.tr("&New"), (standard.New,), self.tr("Start over with an empty corpus"), "new"
         )
         self.open_file = self._action(
             self.tr("&Open…"),
@@ -77,45 +77,43 @@ class Actions(QObject):
         )
         self.save_vocabulary = self._action(
             self.tr("Export &vocabulary…"), ("Ctrl+Shift+E",),
-            self.tr("Write the vocabulary at the step shown for other programs"),
+            self.tr("Write the vocabulary at the current step for use in other programs"),
         )  # fmt: skip
         self.save_corpus = self._action(
-            self.tr("Save &corpus text as…"), (), self.tr("Save the text of the corpus as it is, in a text file")
+            self.tr("Save &corpus text as…"), (), self.tr("Save the text of the corpus to a text file")
         )
         self.locate_files = self._action(
-            self.tr("Locate &missing files…"), (), self.tr("Say where files of the corpus are that are not found")
+            self.tr("Locate &missing files…"), (), self.tr("Choose where the missing files of the corpus are now")
         )
         self.quit = self._action(self.tr("&Quit"), ("Ctrl+Q",), self.tr("Exit WordPiece Studio"))
         self.quit.setMenuRole(QAction.MenuRole.QuitRole)
 
     def _make_edit_actions(self) -> None:
         standard = QKeySequence.StandardKey
-        self.undo = self._action(self.tr("&Undo"), (standard.Undo,), self.tr("Take back the last edit of the corpus"))
-        self.redo = self._action(self.tr("&Redo"), (standard.Redo,), self.tr("Do the edit again that was taken back"))
-        # Without keys: those belong to the text fields, and another owner would take them away.
-        self.cut = self._text_action(self.tr("Cu&t"), standard.Cut, self.tr("Cut what is selected in the text"))
-        self.copy = self._text_action(self.tr("&Copy"), standard.Copy, self.tr("Copy what is selected in the text"))
-        self.paste = self._text_action(self.tr("&Paste"), standard.Paste, self.tr("Insert what was copied"))
+        self.undo = self._action(self.tr("&Undo"), (standard.Undo,), self.tr("Undo the last edit of the corpus"))
+        self.redo = self._action(self.tr("&Redo"), (standard.Redo,), self.tr("Redo the edit that was undone"))
+        # Without shortcuts: those belong to the text fields, and a second owner would take them away.
+        self.cut = self._text_action(self.tr("Cu&t"), standard.Cut, self.tr("Cut the selected text"))
+        self.copy = self._text_action(self.tr("&Copy"), standard.Copy, self.tr("Copy the selected text"))
+        self.paste = self._text_action(self.tr("&Paste"), standard.Paste, self.tr("Insert the text on the clipboard"))
         self.select_all = self._text_action(
             self.tr("Select &all"), standard.SelectAll, self.tr("Select the whole text")
         )
         self.find = self._action(self.tr("&Find in corpus…"), (standard.Find,), self.tr("Find text in the corpus"))
-        self.find_next = self._action(self.tr("Find &next"), ("F3",), self.tr("Go to the next place found"))
-        self.find_previous = self._action(
-            self.tr("Find pre&vious"), ("Shift+F3",), self.tr("Go to the previous place found")
-        )
+        self.find_next = self._action(self.tr("Find &next"), ("F3",), self.tr("Go to the next match"))
+        self.find_previous = self._action(self.tr("Find pre&vious"), ("Shift+F3",), self.tr("Go to the previous match"))
 
     def _make_training_actions(self) -> None:
         self.train = self._action(
             self.tr("&Train"), ("F5", "Ctrl+Return", "Ctrl+Enter"),
-            self.tr("Learn a vocabulary from the corpus, from the first merge on"), "play",
+            self.tr("Learn a vocabulary from the corpus, starting at the first merge"), "play",
         )  # fmt: skip
         self.train_further = self._action(
             self.tr("Train &further…"), ("Shift+F5", "Ctrl+Shift+Return"),
-            self.tr("Raise the size and go on; everything learned is kept"), "further",
+            self.tr("Raise the vocabulary size and continue; everything learned is kept"), "further",
         )  # fmt: skip
         self.pause = self._action(
-            self.tr("&Pause"), ("F6",), self.tr("Hold the training, and go on with it later"), "pause"
+            self.tr("&Pause"), ("F6",), self.tr("Pause the training; it can be resumed later"), "pause"
         )
         self.stop = self._action(
             self.tr("St&op and keep"), ("F7",), self.tr("End the training and keep what it learned"), "stop"
@@ -135,34 +133,34 @@ class Actions(QObject):
         # Left and Right belong to the text in a text field; the others work everywhere.
         self.next_merge = self._action(
             self.tr("&Next merge"), ("Alt+Right", "Right", "F10"),
-            self.tr("One merge on; at the last one, learn one more"), "next",
+            self.tr("Go one merge forward; at the last one, learn one more"), "next",
         )  # fmt: skip
         self.previous_merge = self._action(
-            self.tr("Pre&vious merge"), ("Alt+Left", "Left", "Shift+F10"), self.tr("One merge back"), "previous"
+            self.tr("Pre&vious merge"), ("Alt+Left", "Left", "Shift+F10"), self.tr("Go one merge back"), "previous"
         )
         self.first_merge = self._action(
-            self.tr("To the b&eginning"), ("Alt+Home", "Home"), self.tr("Before the first merge"), "first"
+            self.tr("Go to the b&eginning"), ("Alt+Home", "Home"), self.tr("Step 0, before the first merge"), "first"
         )
         self.last_merge = self._action(
-            self.tr("To the &last merge"), ("Alt+End", "End"), self.tr("After the last merge learned"), "last"
+            self.tr("Go to the &last merge"), ("Alt+End", "End"), self.tr("The step after the last merge"), "last"
         )
         self.play = self._action(
-            self.tr("Pl&ay the merges"), ("F8",), self.tr("Show the merges one after the other"), "play"
+            self.tr("Pl&ay the merges"), ("F8",), self.tr("Show the merges one after another"), "play"
         )
         self.play.setCheckable(True)
         self.ten_on = self._action(
-            self.tr("Ten merges &on"), ("Alt+PgDown", "Shift+Right"), self.tr("Ten merges on"), "ten_on"
+            self.tr("Ten merges &forward"), ("Alt+PgDown", "Shift+Right"), self.tr("Go ten merges forward"), "ten_on"
         )
         self.ten_back = self._action(
-            self.tr("&Ten merges back"), ("Alt+PgUp", "Shift+Left"), self.tr("Ten merges back"), "ten_back"
+            self.tr("&Ten merges back"), ("Alt+PgUp", "Shift+Left"), self.tr("Go ten merges back"), "ten_back"
         )
         self.next_change = self._action(
-            self.tr("Next &change of the text"), ("F9", "Ctrl+Right"),
-            self.tr("To the next step that changes how the live text is tokenized"), "next_change",
+            self.tr("Next &change to the text"), ("F9", "Ctrl+Right"),
+            self.tr("Go to the next step that changes how the live text is tokenized"), "next_change",
         )  # fmt: skip
         self.previous_change = self._action(
-            self.tr("Previous change of the te&xt"), ("Shift+F9", "Ctrl+Left"),
-            self.tr("To the step before that changed how the live text is tokenized"), "previous_change",
+            self.tr("Previous change to the te&xt"), ("Shift+F9", "Ctrl+Left"),
+            self.tr("Go to the previous step that changed how the live text is tokenized"), "previous_change",
         )  # fmt: skip
         self.go_to_step = self._action(self.tr("&Go to step…"), ("Ctrl+G",), self.tr("Type the number of a step"))
 
@@ -172,28 +170,28 @@ class Actions(QObject):
         )
         self.run_to_breakpoint = self._action(
             self.tr("&Run to the next breakpoint"), ("Ctrl+F8",),
-            self.tr("On to the next step that a breakpoint is at; trains if it must"), "run",
+            self.tr("Go to the next step that hits a breakpoint; trains on if necessary"), "run",
         )  # fmt: skip
         self.run_back = self._action(
-            self.tr("Run bac&k to a breakpoint"), ("Ctrl+Shift+F8",),
-            self.tr("Back to the step before that a breakpoint is at"), "run_back",
+            self.tr("Run bac&k to the previous breakpoint"), ("Ctrl+Shift+F8",),
+            self.tr("Go back to the previous step that hits a breakpoint"), "run_back",
         )  # fmt: skip
         self.set_marker_a = self._action(
-            self.tr("Set marker &A"), ("Alt+A", "["), self.tr("Mark this step as A; again takes it away"), "marker_a"
+            self.tr("Set marker &A"), ("Alt+A", "["), self.tr("Mark this step as A; repeat to unmark it"), "marker_a"
         )
         self.set_marker_b = self._action(
-            self.tr("Set marker &B"), ("Alt+B", "]"), self.tr("Mark this step as B; again takes it away"), "marker_b"
+            self.tr("Set marker &B"), ("Alt+B", "]"), self.tr("Mark this step as B; repeat to unmark it"), "marker_b"
         )
         self.go_to_marker_a = self._action(
-            self.tr("Go to marker A"), ("Alt+Shift+A",), self.tr("Back to the step marked A")
+            self.tr("Go to marker A"), ("Alt+Shift+A",), self.tr("Go to the step marked A")
         )
         self.go_to_marker_b = self._action(
-            self.tr("Go to marker B"), ("Alt+Shift+B",), self.tr("Back to the step marked B")
+            self.tr("Go to marker B"), ("Alt+Shift+B",), self.tr("Go to the step marked B")
         )
         self.keep_step = self._action(
             self.tr("Boo&kmark this step…"),
             ("Ctrl+D",),
-            self.tr("Bookmark this step, with a line of text"),
+            self.tr("Bookmark this step, with a note"),
             "keep",
         )
         self.bookmarks = self._action(
@@ -202,28 +200,28 @@ class Actions(QObject):
 
     def _make_selection_actions(self) -> None:
         self.go_to_birth = self._action(
-            self.tr("To the birt&h of the token"), ("Ctrl+Shift+B",),
-            self.tr("To the step that made the token that is looked at"),
+            self.tr("Go to the birt&h of the token"), ("Ctrl+Shift+B",),
+            self.tr("Go to the step that made the selected token"),
         )  # fmt: skip
         self.clear_selection = self._action(
-            self.tr("Look at noth&ing"), ("Esc",), self.tr("Take away the mark of what is looked at, in all panes")
+            self.tr("Clear the select&ion"), ("Esc",), self.tr("Clear the selection in all panes")
         )
         self.find_token = self._action(self.tr("Find a to&ken…"), ("Ctrl+Shift+F",), self.tr("Search the vocabulary"))
         self.show_step_row = self._action(
-            self.tr("Sho&w this step in the history"), ("Ctrl+J",), self.tr("Bring the row of this step into view")
+            self.tr("Sho&w this step in the history"), ("Ctrl+J",), self.tr("Scroll to the row of this step")
         )
         self.export_history = self._action(
-            self.tr("&Export merge history…"), ("Ctrl+E",), self.tr("Save the merges as csv, jsonl or parquet")
+            self.tr("&Export merge history…"), ("Ctrl+E",), self.tr("Save the merges as CSV, JSONL or Parquet")
         )
         self.save_chart = self._action(
-            self.tr("Save c&hart…"), (), self.tr("Save the chart that is shown as a picture, PNG or SVG")
+            self.tr("Save c&hart…"), (), self.tr("Save the chart shown as a PNG or SVG picture")
         )
 
     # -- the window
 
     def _make_view_actions(self) -> None:
         self.themes = QActionGroup(self)
-        self.theme_system = self._theme_action(self.tr("Like the &system"), "system")
+        self.theme_system = self._theme_action(self.tr("Same as the &system"), "system")
         self.theme_light = self._theme_action(self.tr("&Light"), "light")
         self.theme_dark = self._theme_action(self.tr("&Dark"), "dark")
         self.theme_contrast = self._theme_action(self.tr("&High contrast"), "contrast")
@@ -231,56 +229,56 @@ class Actions(QObject):
         self.larger_text = self._action(
             self.tr("La&rger text"),
             (standard.ZoomIn, "Ctrl+="),
-            self.tr("Zoom in: a larger font, for the last row of the room"),
+            self.tr("Zoom in: a larger font, readable from the back of the room"),
         )
         self.smaller_text = self._action(
             self.tr("S&maller text"), (standard.ZoomOut,), self.tr("Zoom out: a smaller font")
         )
-        self.normal_text = self._action(self.tr("&Normal text"), ("Ctrl+0",), self.tr("The system's size of text"))
+        self.normal_text = self._action(self.tr("&Normal text"), ("Ctrl+0",), self.tr("Back to the system's text size"))
         self.larger_pane = self._action(
             self.tr("Larger text in this &pane"),
             ("Ctrl+Alt+=", "Ctrl+Alt++"),
-            self.tr("Zoom in only the pane that has the keyboard"),
+            self.tr("Zoom in only the pane that has the focus"),
         )
         self.smaller_pane = self._action(
             self.tr("Smaller te&xt in this pane"),
             ("Ctrl+Alt+-",),
-            self.tr("Zoom out only the pane that has the keyboard"),
+            self.tr("Zoom out only the pane that has the focus"),
         )
         self.normal_pane = self._action(
-            self.tr("Normal text in &all panes"), ("Ctrl+Alt+0",), self.tr("All panes with the window's size of text")
+            self.tr("Normal text in &all panes"), ("Ctrl+Alt+0",), self.tr("Show all panes in the window's text size")
         )
 
     def _make_layout_actions(self) -> None:
         self.layouts = QActionGroup(self)
         self.layout_teach = self._layout_action(
-            self.tr("&Teach"), "teach", "Ctrl+1", self.tr("Layout to teach: corpus, scoreboard, history and tokens")
+            self.tr("&Teach"), "teach", "Ctrl+1", self.tr("Layout for teaching: corpus, scoreboard, history and tokens")
         )
         self.layout_engineer = self._layout_action(
-            self.tr("&Engineer"), "engineer", "Ctrl+2", self.tr("Layout to work: history, vocabulary and charts")
+            self.tr("&Engineer"), "engineer", "Ctrl+2", self.tr("Layout for working: history, vocabulary and charts")
         )
         self.layout_demo = self._layout_action(
             self.tr("De&mo"),
             "demo",
             "Ctrl+3",
-            self.tr("Layout to show: full screen, large type; formula, tokens, timeline"),
+            self.tr("Layout for presenting: full screen, large type; formula, tokens, timeline"),
         )
         self.reset_layout = self._action(
-            self.tr("&Reset layout"), (), self.tr("All panes of this layout where they were at first")
+            self.tr("&Reset layout"), (), self.tr("Put all panes of this layout back where they were at first")
         )
-        self.full_screen = self._action(self.tr("F&ull screen"), ("F11",), self.tr("The whole screen, and back"))
+        self.full_screen = self._action(self.tr("F&ull screen"), ("F11",), self.tr("Switch full screen on or off"))
         self.full_screen.setCheckable(True)
         self.command_palette = self._action(
             self.tr("Find or &do anything…"), ("Ctrl+K", "Ctrl+Shift+P"), self.tr("Type the name of any command")
         )
 
     def _make_help_actions(self) -> None:
-        self.shortcuts = self._action(self.tr("&Keys"), ("F1",), self.tr("All keyboard shortcuts"))
+        self.shortcuts = self._action(self.tr("&Keyboard shortcuts"), ("F1",), self.tr("Show all keyboard shortcuts"))
         self.copy_diagnostics = self._action(
-            self.tr("&Copy diagnostics"), (), self.tr("Put versions, settings and the log's end on the clipboard")
+            self.tr("&Copy diagnostics"), (), self.tr("Copy versions, settings and the end of the log to the clipboard")
         )
         self.open_log_folder = self._action(self.tr("Open &log folder"), (), self.tr("Show the folder of the log file"))
-        self.about = self._action(self.tr("&About WordPiece Studio"), (), self.tr("Version and licence"))
+        self.about = self._action(self.tr("&About WordPiece Studio"), (), self.tr("Show the version and the licence"))
         self.about.setMenuRole(QAction.MenuRole.AboutRole)
 
     # -- making them
@@ -326,16 +324,16 @@ class Actions(QObject):
 
 
 class ActionReasons:
-    """Remembers what was said of each command: they are asked whenever a training goes on."""
+    """Remembers each command's reason: reasons are set again whenever a training makes progress."""
 
     def __init__(self, actions: Actions) -> None:
         self._actions = actions
-        self._said: dict[QAction, str] = {}
+        self._reasons: dict[QAction, str] = {}
 
     def set_reason(self, action: QAction, reason: str) -> None:
         """Disable `action` and say why; with an empty reason enable it."""
-        if self._said.get(action) != reason:
-            self._said[action] = reason
+        if self._reasons.get(action) != reason:
+            self._reasons[action] = reason
             action.setEnabled(not reason)
             usual = self._actions.usual_tip(action)
             set_plain_tooltip(action, f"{usual}\n{reason}" if reason else usual)

@@ -1,8 +1,8 @@
-"""The start of the window: first whether there can be one, and only then Qt.
+"""The start of the window: checks whether one can open, and only then imports Qt.
 
-A Qt that crashes this Python is refused: it is a fault of the installation, and the window would take the work with
-it. Where no window can open else (no display, missing libraries), it says why in one line and trains the sample in the
-terminal. Nothing of Qt is imported before that is known: Qt itself would end the process with a core dump.
+A Qt that crashes this Python is refused: the installation is at fault, and a crash would take the user's work with it.
+Where no window can open for another reason (no display, missing libraries), one line says why and the sample is trained
+in the terminal. Nothing of Qt is imported before this is known: Qt itself would end the process with a core dump.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def run_studio(argv: Sequence[str] = ()) -> int:
-    """Open the window, or run the sample in the terminal where there can be none; return the exit code.
+    """Open the window, or run the sample in the terminal where no window can open; return the exit code.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""The window: makes the panes, puts them in their places and connects them with the commands. It decides nothing.
+"""The window: creates the panes, puts them in their places and connects them to the commands. It decides nothing.
 
-What the commands do is in the controllers: `training_controller`, `file_controller`, `step_controller`,
-`view_controller`, `help_controller`.
+The controllers carry out the commands: `training_controller`, `file_controller`, `step_controller`, `view_controller`,
+`help_controller`.
 """
 
 from __future__ import annotations
@@ -67,19 +67,19 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 _MARGIN = 10
 _PATIENCE_MS = 500
-_WARM_UP_DELAY_MS = 300  # after the first painting
+_WARM_UP_DELAY_MS = 300  # after the first paint
 PANES = ("corpus", "token_details", "scoreboard", "history", "vocabulary", "charts", "tokenization", "timeline")
 _SAME_LINE = 12
-"""Pixels: what begins so little lower than its neighbour stands on the same line."""
+"""Pixels: the height of a line, for the order in which Tab visits the controls."""
 _START_STEP = 12
-"""What the first window shows: a merge with a tie, something learned already, and something still to come."""
+"""The step shown at first: a merge with a tie, with some merges before it and some still to come."""
 
 
 class MainWindow(QMainWindow):
     """Everything that the user sees; see the module's docstring."""
 
     closed = Signal()
-    """It is closed for good, and nothing of it runs any more; it may never have been shown."""
+    """The window is closed for good, and nothing in it is running; it may never have been shown."""
 
     def __init__(self, settings: SettingsStore, theme: Theme) -> None:
         super().__init__()
@@ -120,7 +120,7 @@ class MainWindow(QMainWindow):
     # -- start and end
 
     def open_first(self, paths: Sequence[str | Path] = ()) -> None:
-        """Offer what was not saved; without any, open these files and folders, or show the sample and train it."""
+        """Offer recovered work; if there is none, open these files and folders, or show the sample and train it."""
         self._first_paths = paths
         self.recovery.offer(self._open_first_paths)
         if self.settings.damage is not None:
@@ -134,7 +134,7 @@ class MainWindow(QMainWindow):
             self.training_controller.train_unasked(_START_STEP)
 
     def show_soon(self) -> None:
-        """Show the window when the sample is trained, so that the first picture has something in it; or soon anyhow."""
+        """Show the window once the sample is trained, so that it does not open empty, or else after a short wait."""
         self.model.state_changed.connect(self._on_model_first_state)
         later(self, _PATIENCE_MS, self._show_once)
 
@@ -153,13 +153,13 @@ class MainWindow(QMainWindow):
             later(self, _WARM_UP_DELAY_MS, self.session.warm_up.start)
 
     def leave_at_once(self) -> None:
-        """Close without a question."""
+        """Close without asking."""
         self._is_leaving = True
         self.close()
 
     def shut_down(self) -> None:
-        """Stop everything that runs and wait for it."""
-        self.recovery.close()  # first: it takes down what is unsaved, should no one have been asked
+        """Stop everything that is running and wait for it to end."""
+        self.recovery.close()  # first: it records unsaved work, in case the user was not asked
         self.vocabulary_pane.close_jobs()
         self.history_controller.close()
         self.export_controller.close()
@@ -178,7 +178,7 @@ class MainWindow(QMainWindow):
             self.recovery.keeper.forget()
         self._is_leaving = True
         self.view_controller.remember(self.player.speed)
-        self.hide()  # what runs may take a moment to end, and no one should have to look at a window that is stuck
+        self.hide()  # jobs may take a moment to end, and no one should have to look at a frozen window
         self.shut_down()
         event.accept()
         self.closed.emit()
@@ -186,7 +186,7 @@ class MainWindow(QMainWindow):
     # -- keys
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Let the space bar hold and go on, where no button and no field takes it."""
+        """Let the space bar pause and resume, or play and stop, unless a button or field takes it."""
         if event.key() == Qt.Key.Key_Space and not event.modifiers():
             state = self.model.state
             trains = state is TrainerState.TRAINING or (state is TrainerState.PAUSED and self.model.is_at_head)
@@ -195,11 +195,11 @@ class MainWindow(QMainWindow):
             super().keyPressEvent(event)
 
     def focusNextPrevChild(self, is_next: bool) -> bool:
-        """Let Tab go as one reads what is shown now: panes make some of their controls when they are first seen."""
+        """Let Tab follow the reading order of what is shown now: panes create some controls when first shown."""
         _set_tab_order([self.bar, *self.docks.parts(), *self._banners()])
         return super().focusNextPrevChild(is_next)
 
-    # -- making it
+    # -- construction
 
     def _put_together(self) -> None:
         docks = self.docks
@@ -224,7 +224,7 @@ class MainWindow(QMainWindow):
         room.setSpacing(_MARGIN - 2)
         room.addWidget(docks, 1)
         for banner in self._banners():
-            room.addWidget(banner)  # at the bottom: a message moves nothing that one reads or types in
+            room.addWidget(banner)  # at the bottom: a message must not move what the user reads or types in
         layout.addLayout(room, 1)
         self.setCentralWidget(content)
 
@@ -320,8 +320,8 @@ class MainWindow(QMainWindow):
         session.warm_up.failed.connect(self._on_warm_up_failed)
         self.step_controller.first_run_needed.connect(self.training_controller.learn_first_merge)
         self.step_controller.end_reached.connect(self.training_controller.say_end_reached)
-        self.history_controller.told.connect(self.banner.show_message)
-        self.marks_controller.told.connect(self.banner.show_message)
+        self.history_controller.exported.connect(self.banner.show_message)
+        self.marks_controller.breakpoint_disabled.connect(self.banner.show_message)
         self.chart_controller.saved.connect(self.banner.show_message)
 
     def _restore(self) -> None:
@@ -343,7 +343,7 @@ class MainWindow(QMainWindow):
         self.docks.set_wide_left(not is_text)
 
     def _on_preview_text_shown(self, text: str) -> None:
-        if self._awaits_preview:  # of the first file of another corpus
+        if self._awaits_preview:  # of the first file of a newly opened corpus
             self._awaits_preview = False
             self._suggest_text(first_sentence(text))
 
@@ -352,7 +352,7 @@ class MainWindow(QMainWindow):
         self.training_controller.train_unasked()
 
     def _suggest_text(self, text: str) -> None:
-        """Offer a text to tokenize, unless the user has typed one."""
+        """Suggest a text to tokenize, unless the user has typed one."""
         if text and self.tokenization_pane.text in (self._suggested_text, ""):
             self.tokenization_pane.set_text(text)
             self._suggested_text = text
@@ -370,7 +370,7 @@ class MainWindow(QMainWindow):
         self.banner.show_message(str(error), "warning")
 
     def _described(self) -> object:
-        """Return what a report says about settings and training; nothing of the corpus."""
+        """Return what the diagnostics say about settings and training; nothing from the corpus."""
         config = self.model.config
         return {
             "theme": self.settings.values.theme,
@@ -384,10 +384,10 @@ class MainWindow(QMainWindow):
 
 
 def _set_tab_order(parts: Sequence[QWidget]) -> None:
-    """Let Tab go through the controls of the first part, then of the second, and so on.
+    """Let Tab visit the controls of the first part, then those of the second, and so on.
 
-    In a part it goes from line to line and from left to right, and through all of one group before the next. A part
-    inside a later part comes where it is named first.
+    Within a part it goes line by line, from left to right, and finishes one group before the next. A part that is also
+    inside a later part is visited where it is listed first.
     """
     order: list[QWidget] = []
     for part in parts:
@@ -397,7 +397,7 @@ def _set_tab_order(parts: Sequence[QWidget]) -> None:
 
 
 def _controls(part: QWidget) -> Iterator[QWidget]:
-    """Yield what can have the keyboard inside a part; pop-up windows and the insides of controls are left out."""
+    """Yield what can have the focus inside a part; pop-up windows and the insides of controls are left out."""
     if _stops_at(part):
         yield part
     children = part.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly)

@@ -1,4 +1,4 @@
-"""The menu bar, put together from the window's commands."""
+"""The menu bar, built from the window's commands."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 class Menus(QObject):
-    """Fills `bar` and says which sample or recent file was chosen."""
+    """Fills `bar` and reports which sample or recent file was chosen."""
 
     sample_chosen = Signal(object)
     """The file name of a sample corpus, a str."""
     recent_file_chosen = Signal(object)
-    """The paths of what was opened together before, a tuple of str."""
+    """The paths that were opened together before, a tuple of str."""
 
     def __init__(self, bar: QMenuBar, actions: Actions, pane_toggles: Sequence[QAction]) -> None:
         super().__init__(bar)
@@ -50,7 +50,7 @@ class Menus(QObject):
             action.triggered.connect(self._on_sample_triggered)
 
     def set_recent_files(self, opened: Sequence[Sequence[str]]) -> None:
-        """Offer what was opened before, each with the paths that were opened together, the latest first."""
+        """Offer what was opened before, the latest first; each entry is the paths that were opened together."""
         self.recent.clear()
         for paths in opened:
             action = self.recent.addAction(menu_text(self._name_of(paths)))
@@ -67,12 +67,12 @@ class Menus(QObject):
         return self.tr("{name} and {count} more").format(name=name, count=number_text(len(paths) - 1))
 
     def refresh(self) -> None:
-        """Bring up to date what is otherwise looked at when its menu is opened."""
+        """Update what is otherwise updated only when its menu is opened."""
         for menu in (self.edit, self.recent):
             menu.aboutToShow.emit()
 
     def placed(self) -> list[tuple[str, QAction]]:
-        """Return every command in the order of the menus, with the names of the menus that it is in."""
+        """Return every command in menu order, with the names of the menus that it is in."""
         return [each for action in self._bar.actions() for each in _placed(action, "")]
 
     def _on_sample_triggered(self) -> None:
@@ -155,7 +155,7 @@ class Menus(QObject):
 
 
 def plain_title(text: str) -> str:
-    r"""Return the text of a command or menu without its mark for the keyboard, and without the key after it.
+    r"""Return the text of a command or menu without the mark of its mnemonic and without the key after it.
 
     >>> plain_title("Save &vocabulary…"), plain_title("R&&D"), plain_title("Cu&t\tCtrl+X")
     ('Save vocabulary…', 'R&D', 'Cut')

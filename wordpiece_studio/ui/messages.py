@@ -1,8 +1,8 @@
-"""The one road on which errors reach the user: a sentence about what happened, a sentence about what to do.
+"""The only way errors reach the user: a sentence about what happened, and a sentence about what to do.
 
-A :class:`~wordpiece_studio.errors.StudioError` is shown as it is. Anything else is a fault of the program: it goes to
-the log with its traceback, one dialog says so (and not a second one while the first is open, or within some seconds),
-and the work goes on.
+A :class:`~wordpiece_studio.errors.StudioError` is shown as it is. Anything else is a fault in the program: it is logged
+with its traceback, one dialog reports it (no second one while the first is open, or within a few seconds), and the
+program carries on.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ _log = logging.getLogger(__name__)
 _QUIET_SECONDS = 10.0
 _LONGEST_TRACEBACK = 20_000
 _LONGEST_TEXT = 2_000
-"""Of a message: what a file holds may stand in it, and to lay out a hundred thousand characters takes seconds."""
+"""Characters of a message: it may quote a file, and laying out a hundred thousand characters takes seconds."""
 
 
 class Messages(QObject):
     """Shows errors and questions over `window`."""
 
     fault_happened = Signal(object)
-    """An exception that no one expected, as the text of its traceback; may be emitted in any thread."""
+    """An unexpected exception, as the text of its traceback; may be emitted from any thread."""
     diagnostics_requested = Signal()
-    """The user wants the report of a fault on the clipboard."""
+    """The user wants a report of the fault on the clipboard."""
 
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
@@ -51,23 +51,23 @@ class Messages(QObject):
         return self._open_box
 
     def show_error(self, error: StudioError) -> None:
-        """Show what happened and what to do; the window stays alive behind it."""
-        _log.info("told the user: %s", error)
+        """Show what happened and what to do; the window keeps working behind the message."""
+        _log.info("shown to the user: %s", error)
         self._show(QMessageBox.Icon.Warning, sentence(error.what), error.advice)
 
     def show_information(self, text: str, details: str = "") -> None:
-        """Show a piece of information that asks for nothing."""
+        """Show information that asks for no decision."""
         self._show(QMessageBox.Icon.Information, text, details)
 
-    # -- faults of the program
+    # -- faults in the program
 
     def catch_faults(self) -> None:
-        """Bring every exception that no one caught here, from this and from all other threads."""
+        """Route every uncaught exception here, from this thread and all others."""
         sys.excepthook = self._on_exception
         threading.excepthook = self._on_thread_exception
 
     def release_faults(self) -> None:
-        """Give the exceptions back to Python."""
+        """Leave uncaught exceptions to Python again."""
         sys.excepthook = sys.__excepthook__
         threading.excepthook = threading.__excepthook__
 
@@ -92,8 +92,8 @@ class Messages(QObject):
         box = self._show(
             QMessageBox.Icon.Critical,
             self.tr("Something went wrong inside WordPiece Studio."),
-            self.tr("Your corpus and your merges are still here. The log file says more; "
-                    "“Copy diagnostics” puts it all on the clipboard for a report."),
+            self.tr("Your corpus and your merges are still here. The log file has the details; "
+                    "“Copy diagnostics” puts everything on the clipboard for a report."),
         )  # fmt: skip
         box.setDetailedText(report[-_LONGEST_TRACEBACK:])
         button = QPushButton(self.tr("Copy diagnostics"), box)
@@ -133,7 +133,7 @@ def _shortened(text: str) -> str:
 
 
 def add_button(box: QMessageBox, which: QMessageBox.StandardButton, text: str = "") -> QPushButton:
-    """Add the button `which` with `text`, in which & marks its letter. Cancel has a text and the Escape key."""
+    """Add the button `which` with `text`, where & marks the mnemonic. Cancel has a default text and the Escape key."""
     button = box.addButton(which)
     if which is QMessageBox.StandardButton.Cancel:
         box.setEscapeButton(which)
@@ -142,5 +142,5 @@ def add_button(box: QMessageBox, which: QMessageBox.StandardButton, text: str = 
 
 
 def sentence(what: str) -> str:
-    """Return what happened with a full stop, unless it has an end already."""
+    """Return `what` with a full stop, unless it already ends as a sentence does."""
     return what if what.endswith((".", "!", "?")) else f"{what}."

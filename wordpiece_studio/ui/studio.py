@@ -1,4 +1,4 @@
-"""Makes the application and its parts, hands each what it needs, runs the window and takes it all down again."""
+"""Creates the application and its parts, hands each what it needs, runs the window and takes it all down again."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _log = logging.getLogger(__name__)
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")  # no system has them all
 
 _TURN_SECONDS = 0.001
-"""How long a thread that computes in Python may keep the window waiting each time it wants to go on; Python's own 5 ms
-come several times in one key press, and one painting."""
+"""How long a thread that computes in Python may keep the window waiting each time it wants to run; Python's own 5 ms
+would be spent several times in one key press and one repaint."""
 
 
 def open_studio(argv: Sequence[str]) -> int:
@@ -54,7 +54,7 @@ def open_studio(argv: Sequence[str]) -> int:
     window = MainWindow(settings, theme)
     window.messages.catch_faults()
     interrupts.watch(window)
-    window.closed.connect(application.quit, Qt.ConnectionType.QueuedConnection)  # not shown yet, it is not Qt's last
+    window.closed.connect(application.quit, Qt.ConnectionType.QueuedConnection)  # never shown, it is not Qt's last
     window.open_first(argv)
     window.show_soon()
     code = application.exec()
@@ -62,7 +62,7 @@ def open_studio(argv: Sequence[str]) -> int:
     window.messages.release_faults()
     take_down(window)
     garbage.stop()
-    interrupts.stop()  # after what ends the threads, which an impatient second Ctrl+C is not to break off
+    interrupts.stop()  # after the threads have ended: an impatient second Ctrl+C must not interrupt that
     code = interrupts.exit_code or code
     _log.info("WordPiece Studio ends, exit code %s", code)
     stop_log()
@@ -70,7 +70,7 @@ def open_studio(argv: Sequence[str]) -> int:
 
 
 def give_turns() -> None:
-    """Let the window go on sooner while a worker thread computes in Python."""
+    """Let the window run sooner while a worker thread computes in Python."""
     sys.setswitchinterval(_TURN_SECONDS)
 
 
@@ -84,12 +84,12 @@ def take_down(window: MainWindow) -> None:
 
 
 class InterruptWatch(QObject):
-    """Lets Ctrl+C, a terminate signal and the end of the terminal close the window.
+    """Closes the window on Ctrl+C, a terminate signal or the end of the terminal.
 
-    Qt's own loop would not let Python see them.
-    One that comes before there is a window closes it as soon as there is. The first one decides the exit code; those
-    that follow change nothing, as the window is on its way out. One that was ignored from the start, as with nohup, is
-    still ignored.
+    Qt's own loop would not let Python see these signals.
+    One that arrives before there is a window closes it as soon as there is. The first one decides the exit code; later
+    ones change nothing, as the window is already closing. One that was ignored from the start, as with nohup, stays
+    ignored.
     """
 
     def __init__(self, parent: QObject) -> None:
@@ -108,16 +108,16 @@ class InterruptWatch(QObject):
         self._notifier.activated.connect(self._on_notifier_activated)
 
     def watch(self, window: MainWindow) -> None:
-        """Close this window."""
+        """Close this window on a signal, also on one that has already arrived."""
         self._window = window
         later(self, 0, self._leave)
 
     def let_go(self) -> None:
-        """Close it no more: it is being taken down."""
+        """Stop closing the window: it is being taken down."""
         self._window = None
 
     def stop(self) -> None:
-        """Ignore them: all is kept, and an exception would only disturb the end of the interpreter."""
+        """Ignore the signals: everything is kept by now, and an exception would only disturb the interpreter's exit."""
         self._notifier.setEnabled(False)
         for number in self._numbers:
             signal.signal(number, signal.SIG_IGN)

@@ -41,8 +41,9 @@ def test_every_pane_follows_the_keys(driver: Driver) -> None:
 
 def test_every_pane_follows_the_menu(driver: Driver) -> None:
     moves = {
-        "Next merge": 13, "Ten merges on": 23, "Ten merges back": 13, "Previous merge": 12, "To the beginning": 0,
-        "Next change of the text": 3, "To the last merge": 25, "Previous change of the text": 21,
+        "Next merge": 13, "Ten merges forward": 23, "Ten merges back": 13, "Previous merge": 12,
+        "Go to the beginning": 0, "Next change to the text": 3, "Go to the last merge": 25,
+        "Previous change to the text": 21,
     }  # fmt: skip
     for command, step in moves.items():
         driver.click_menu("Step", command)

@@ -1,4 +1,4 @@
-"""The list of all keys."""
+"""The list of all keyboard shortcuts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The palette: what is typed and what it fits, and the palette in the window, by key and by mouse."""
+"""The palette: what is typed and what matches it, and the palette in the window, by key and by mouse."""
 
 from __future__ import annotations
 
@@ -56,16 +56,16 @@ def test_the_examples_hold() -> None:
         ("한구", "한국어 예문"),
     ],
 )
-def test_the_best_fit_comes_first(text: str, first: str) -> None:
+def test_the_best_match_comes_first(text: str, first: str) -> None:
     assert titles(text)[:1] == [first]
 
 
-def test_every_word_must_fit_and_nothing_typed_is_everything() -> None:
+def test_every_word_must_match_and_nothing_typed_shows_everything() -> None:
     assert titles("save xyz") == []
     assert titles("  ") == [entry.title for entry in ENTRIES]
 
 
-def test_letters_count_only_from_the_beginning_of_a_word() -> None:
+def test_letters_match_only_from_the_beginning_of_a_word() -> None:
     assert fit("rkp", folded("Breakpoints")) == 0
     assert fit("bp", folded("Breakpoints")) > 0
 
@@ -79,7 +79,7 @@ def test_a_number_is_a_step(text: str, step: int | None) -> None:
 
 
 def test_a_step_that_is_not_learned_says_so() -> None:
-    assert step_entry("26", 25).reason == "25 merges are learned"
+    assert step_entry("26", 25).reason == "Only 25 merges exist"
     assert not step_entry("25", 25).reason
 
 
@@ -119,7 +119,7 @@ def test_it_finds_every_command_of_the_menus_and_opens_with_its_button(studio: S
     assert palette.isVisible()
 
 
-def test_enter_does_the_command_and_gives_the_keyboard_back(studio: Studio, palette: Palette) -> None:
+def test_enter_does_the_command_and_gives_the_focus_back(studio: Studio, palette: Palette) -> None:
     assert palette.field.hasFocus()
     enter(studio, "to the last")
     assert studio.window.model.step == 25
@@ -152,9 +152,9 @@ def test_a_number_goes_to_its_step(studio: Studio, palette: Palette) -> None:
     assert studio.window.model.step == 7
 
 
-def test_a_token_is_looked_at(studio: Studio, palette: Palette) -> None:
+def test_a_token_is_selected(studio: Studio, palette: Palette) -> None:
     QTest.keyClicks(palette.field, "token ch")
-    assert shown(palette) == ["Look at the token ch", "Look at the token cha"]
+    assert shown(palette) == ["Select the token ch", "Select the token cha"]
     enter(studio, "a")
     assert studio.window.model.selection == Selection("token", text="cha")
     assert studio.window.docks.panel("token_details").is_in_front
@@ -190,7 +190,7 @@ def test_what_can_be_done_is_asked_when_it_is_chosen(studio: Studio, palette: Pa
     assert palette.isVisible()
 
 
-def test_what_had_the_keyboard_may_be_gone_when_it_closes(studio: Studio, palette: Palette) -> None:
+def test_what_had_the_focus_may_be_gone_when_it_closes(studio: Studio, palette: Palette) -> None:
     palette.leave()
     button = QToolButton(studio.window.centralWidget())
     button.show()
@@ -201,7 +201,7 @@ def test_what_had_the_keyboard_may_be_gone_when_it_closes(studio: Studio, palett
     assert not palette.isVisible()
 
 
-def test_it_goes_when_another_control_gets_the_keyboard(studio: Studio, palette: Palette) -> None:
+def test_it_closes_when_another_control_gets_the_focus(studio: Studio, palette: Palette) -> None:
     studio.window.tokenization_pane.setFocus()
     studio.window.timeline_pane.plot.setFocus()
     assert not palette.isVisible()

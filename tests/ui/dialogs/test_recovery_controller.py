@@ -1,4 +1,4 @@
-"""The whole window, with what another one has left."""
+"""The whole window, with the unsaved work that another window left."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_what_was_not_saved_is_restored_with_all_that_belongs_to_it(start: Calla
     assert window.session.document.is_modified
     assert window.model.step == 7
     assert window.tokenization_pane.text == "watched hugs"
-    assert "is restored" in window.banner.text
+    assert "was restored" in window.banner.text
     studio.wait(window.isWindowModified)
     kept(studio)
     crash(studio)
@@ -142,7 +142,7 @@ def test_refused_it_is_deleted_and_the_sample_comes(start: Callable[..., Studio]
     assert list(recovery_folder().iterdir()) == []
 
 
-def test_nothing_is_done_to_work_that_is_not_seen_to_be_chosen(qtbot: QtBot) -> None:
+def test_nothing_is_done_to_work_that_is_not_visibly_selected(qtbot: QtBot) -> None:
     dialog = RecoveryDialog([About(name="a", edits=1), About(name="b", edits=2)])
     qtbot.addWidget(dialog)
     buttons = dialog._answers
@@ -216,7 +216,7 @@ def test_ended_by_a_signal_it_is_left_for_the_next_start(start: Callable[..., St
 
 
 @pytest.mark.slow
-def test_damaged_it_is_told_put_aside_and_the_start_goes_on(start: Callable[..., Studio]) -> None:
+def test_damaged_it_is_reported_set_aside_and_the_start_goes_on(start: Callable[..., Studio]) -> None:
     edited(start)
     (base,) = recovery_folder().glob("*/base-*")
     base.write_bytes(base.read_bytes()[:5000])
@@ -248,13 +248,13 @@ def test_a_project_saved_by_another_since_is_not_written_over(start: Callable[..
     again = start()
     press(again, "Restore")
     again.wait(lambda: again.window.session.document.text.startswith("Unsaved hugs. "))
-    again.wait(lambda: "was saved by another since" in again.window.banner.text)
+    again.wait(lambda: "has been changed since" in again.window.banner.text)
     assert "mine.wpstudio" in again.window.banner.text
     assert again.window.project.path is None
 
 
 @pytest.mark.slow
-def test_what_is_missing_of_what_is_restored_is_told(start: Callable[..., Studio]) -> None:
+def test_what_could_not_be_restored_is_reported(start: Callable[..., Studio]) -> None:
     edited(start)
     (journal,) = recovery_folder().glob("*/journal-*")
     journal.write_bytes(journal.read_bytes()[:-1])

@@ -1,4 +1,4 @@
-"""The layouts: what each shows, what the hand changes of it, and what is left of that after a restart."""
+"""The layouts: what each shows, what the user changes by hand, and what is left of that after a restart."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_the_layouts_show_what_they_are_for(window: MainWindow) -> None:
     assert not window.isFullScreen()
 
 
-def test_the_layout_for_showing_takes_the_screen_and_large_type(window: MainWindow, theme: Theme) -> None:
+def test_the_layout_for_presenting_takes_the_screen_and_large_type(window: MainWindow, theme: Theme) -> None:
     choose(window, "demo")
     assert window.isFullScreen()
     assert window.actions_.full_screen.isChecked()
@@ -126,7 +126,7 @@ def test_the_bars_of_the_candidates_leave_room_for_the_tie_in_larger_text(studio
     assert view._delegate._tie_width == view._tie_width() > 1.3 * before
 
 
-def test_arrow_keys_go_from_tab_to_tab_and_not_through_time(studio: Studio) -> None:
+def test_arrow_keys_go_from_tab_to_tab_and_leave_the_step(studio: Studio) -> None:
     studio.window.activateWindow()
     bar = next(bar for bar in studio.window.docks.findChildren(QTabBar) if bar.count() > 1)
     bar.setFocus()
@@ -145,7 +145,7 @@ def test_the_usual_sizes_are_those_of_the_sketch(window: MainWindow) -> None:
     assert panel("timeline").width() == room
 
 
-def test_a_pane_behind_another_one_does_no_work_until_it_is_brought(studio: Studio) -> None:
+def test_a_pane_behind_another_does_no_work_until_it_is_shown(studio: Studio) -> None:
     window, refreshed = studio.window, []
     for pane in (window.vocabulary_pane, window.history_pane):
         assert pane.isVisible() == (pane is window.history_pane)
@@ -159,9 +159,7 @@ def test_a_pane_behind_another_one_does_no_work_until_it_is_brought(studio: Stud
     assert not window.history_pane.isVisible()
 
 
-def test_what_is_changed_by_hand_is_kept_by_each_layout_from_start_to_start(
-    window: MainWindow, restarted: object
-) -> None:
+def test_what_is_changed_by_hand_is_kept_by_each_layout_across_restarts(window: MainWindow, restarted: object) -> None:
     window.docks.bring("vocabulary")
     window.docks.panel("corpus").toggleViewAction().trigger()
     window.zoom.set_zoom("scoreboard", 130)
@@ -181,7 +179,7 @@ def test_what_is_changed_by_hand_is_kept_by_each_layout_from_start_to_start(
     assert "teach" not in again.settings.values.layouts
 
 
-def test_edges_that_were_drawn_keep_their_proportions(window: MainWindow) -> None:
+def test_edges_that_were_dragged_keep_their_proportions(window: MainWindow) -> None:
     docks = window.docks
     docks.take(TEACH, SavedLayout(version=TEACH.version, widths={"corpus": 0.35, "tokenization": 0.25},
                                   heights={"timeline": 0.3, "corpus": 0.3}))  # fmt: skip
@@ -193,7 +191,7 @@ def test_edges_that_were_drawn_keep_their_proportions(window: MainWindow) -> Non
     assert docks.changed_by_hand().widths["corpus"] == 0.35
 
 
-def test_an_edge_drawn_with_the_mouse_is_kept(window: MainWindow) -> None:
+def test_an_edge_dragged_with_the_mouse_is_kept(window: MainWindow) -> None:
     docks = window.docks
     corpus = docks.panel("corpus")
     room, edge = corpus.parentWidget(), QPoint(corpus.geometry().right() + 5, 100)
@@ -211,7 +209,7 @@ def test_an_edge_drawn_with_the_mouse_is_kept(window: MainWindow) -> None:
     assert corpus.width() == pytest.approx(before + 100, abs=6)
 
 
-def test_what_was_saved_of_another_version_or_of_no_pane_is_passed_over(window: MainWindow) -> None:
+def test_what_was_saved_for_another_version_or_no_pane_is_ignored(window: MainWindow) -> None:
     docks = window.docks
     docks.take(TEACH, SavedLayout(version=TEACH.version + 1, closed=("timeline",), widths={"corpus": 0.9}))
     assert docks.changed_by_hand() is None
@@ -263,7 +261,7 @@ def test_the_wheel_with_ctrl_makes_the_text_of_one_pane_larger(window: MainWindo
     assert chips.fontMetrics().height() == before
 
 
-def test_the_commands_make_the_text_of_the_pane_with_the_keyboard_larger(window: MainWindow) -> None:
+def test_the_commands_make_the_text_of_the_focused_pane_larger(window: MainWindow) -> None:
     window.activateWindow()
     window.corpus_pane.editor.setFocus()
     window.actions_.larger_pane.trigger()

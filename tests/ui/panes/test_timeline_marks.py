@@ -37,7 +37,7 @@ def test_from_change_to_change(bench: Bench, timeline: Timeline) -> None:
         click(bench, timeline.pane, f"{name}_change")
         assert bench.model.step == wanted
     assert not timeline.actions.previous_change.isEnabled()
-    assert "No step on this side" in timeline.actions.previous_change.toolTip()
+    assert "No step in this direction" in timeline.actions.previous_change.toolTip()
     assert "changes the live text" in timeline.pane._describe_step(9)
 
 

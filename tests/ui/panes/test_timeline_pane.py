@@ -150,7 +150,7 @@ def test_play_is_disabled_where_there_is_no_step(empty_bench: Bench) -> None:
     empty_bench.train(["a b c"])
     empty_bench.settle()
     assert not timeline.actions.play.isEnabled()
-    assert "Nothing is trained yet" in timeline.actions.play.toolTip()
+    assert "Nothing has been trained yet" in timeline.actions.play.toolTip()
 
 
 @pytest.mark.parametrize("merges", [25, 600, 5000])

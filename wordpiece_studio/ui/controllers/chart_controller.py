@@ -1,4 +1,4 @@
-"""Saving what the charts show as a picture: where, and as PNG or SVG."""
+"""Saves the chart shown as a PNG or SVG picture."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ KINDS = ("png", "svg")
 
 
 class ChartController(QObject):
-    """Asks for the place and writes the picture there, whole or not at all."""
+    """Asks where to save the picture and writes it there, completely or not at all."""
 
     saved = Signal(object)
     """A sentence that says what was saved and where, a str."""
@@ -42,7 +42,7 @@ class ChartController(QObject):
         self._enable()
 
     def ask(self) -> None:
-        """Open the dialog for the place."""
+        """Open the dialog that asks where to save."""
         if not self._model.merge_count:
             return
         dialog = QFileDialog(self._window, self.tr("Save chart"))
@@ -56,7 +56,7 @@ class ChartController(QObject):
         dialog.open()
 
     def save_to(self, place: str) -> None:
-        """Write what is shown to a file: SVG if its name says so, else PNG."""
+        """Write the chart shown to a file: as SVG if the name ends in .svg, else as PNG."""
         path = Path(place)
         kind = "svg" if path.suffix.lower() == ".svg" else "png"
         try:

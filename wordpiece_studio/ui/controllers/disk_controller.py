@@ -1,4 +1,4 @@
-"""Files of the corpus that are gone, moved or changed on the disk: what is said about them, and what can be done."""
+"""Files of the corpus that are missing, moved or changed on disk: reports them and offers what can be done."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MOST_NAMED = 3
 
 
 class DiskController(QObject):
-    """Says it in a banner of its own; nothing is read anew and nothing is counted again before the user wants it."""
+    """Reports in a banner of its own; nothing is reread or recounted until the user asks for it."""
 
     def __init__(self, window: QWidget, session: Session, actions: Actions, banner: Banner, messages: Messages) -> None:
         super().__init__(window)
@@ -62,13 +62,13 @@ class DiskController(QObject):
 
     @property
     def gone(self) -> tuple[str, ...]:
-        """The paths of the files that are not found."""
+        """The paths of the missing files."""
         return self._gone
 
-    # -- what files are like now
+    # -- the state of the files
 
     def note_written(self, path: str) -> None:
-        """Say that the Studio itself has written a file."""
+        """Note that the Studio itself has written a file."""
         self._watch.take(Path(path))
         self._note_read()
         self._take_state(tuple(one for one in self._gone if one != path), ())
@@ -123,7 +123,7 @@ class DiskController(QObject):
         self._changed = changed = tuple(path for path in changed if path in present)
         self._action.setEnabled(bool(gone))
         if before == (gone, changed):
-            return  # what was put away stays away
+            return  # a dismissed message stays dismissed
         if self._document.is_files:
             self._document.files.table.mark(set(before[0]) - set(gone), FileState.WAITING)
             self._mark()
@@ -136,7 +136,7 @@ class DiskController(QObject):
 
     def _on_counting_counts_changed(self, counts: object) -> None:
         if counts is not None and self._document.is_files:
-            self._mark()  # counts that were taken over say of all files that they are counted
+            self._mark()  # counts that were taken over mark all files as counted
 
     def _show(self, gone: Sequence[str], changed: Sequence[str]) -> None:
         self._offer = ""
@@ -145,28 +145,26 @@ class DiskController(QObject):
             self._banner.show_message(self._gone_words(gone), "warning", self._action.text().replace("&", ""))
         elif changed and self._document.is_files:
             self._offer = "count"
-            words = self.tr("Changed on the disk since they were counted: {names}. The word counts and merges shown "
-                            "are those of the files as they were.")  # fmt: skip
+            words = self.tr("Changed on disk since they were counted: {names}. The word counts and merges shown are "
+                            "from the files as they were.")  # fmt: skip
             self._banner.show_message(words.format(names=_names(changed)), "warning", self.tr("Count again"))
         elif changed:
             self._offer = "reload"
-            words = self.tr("“{name}” was changed on the disk by another program. What is shown is yours; put this "
-                            "message away to keep it.")  # fmt: skip
+            words = self.tr("Another program changed “{name}” on disk. Your own text is shown; dismiss this message to "
+                            "keep it.")  # fmt: skip
             if self._document.is_modified:
-                words += " " + self.tr("Reloading takes the place of your edits; undo brings them back.")
+                words += " " + self.tr("Reloading replaces your edits; Undo brings them back.")
             self._banner.show_message(words.format(name=_names(changed)), "warning", self.tr("Reload"))
         else:
             self._banner.clear()
 
     def _gone_words(self, gone: Sequence[str]) -> str:
         if not self._document.is_files:
-            words = self.tr("The file {path} of this text is not there any more. The text is still here; save it to "
-                            "keep it.")  # fmt: skip
+            words = self.tr("The file {path} of this text is missing. The text is still here; save it to keep it.")
         elif len(gone) == 1:
-            words = self.tr("A file of the corpus is not there any more: {path}. What was counted and learned is kept.")
+            words = self.tr("A file of the corpus is missing: {path}. What was counted and learned is kept.")
         else:
-            words = self.tr("{number:,} files of the corpus are not there any more: {path}. What was counted and "
-                            "learned is kept.")  # fmt: skip
+            words = self.tr("{number:,} files of the corpus are missing: {path}. What was counted and learned is kept.")
         path = display_name(gone[0]) if len(gone) == 1 else _names(gone)
         return words.format(number=len(gone), path=path)
 
@@ -192,7 +190,7 @@ class DiskController(QObject):
             return
         self._banner.clear()
         if (file.encoding, file.mark) == (document.encoding, document.file.mark) and not document.is_folded:
-            document.set_text(file.text)  # as an edit, so that what was there can be had back
+            document.set_text(file.text)  # as an edit, so that it can be undone
             document.undo_stack.setClean()
         else:
             document.take_text(file, path)
@@ -221,7 +219,7 @@ class DiskController(QObject):
         if answer not in (QMessageBox.StandardButton.Open.value, QMessageBox.StandardButton.Yes.value):
             return
         is_file = answer == QMessageBox.StandardButton.Yes.value
-        title = self.tr("Choose the file") if is_file else self.tr("Look in this folder and those below it")
+        title = self.tr("Choose the file") if is_file else self.tr("Look in this folder and its subfolders")
         dialog = place_dialog(self._window, title, QFileDialog.AcceptMode.AcceptOpen, self._nearest_folder())
         modes = QFileDialog.FileMode
         dialog.setFileMode(modes.ExistingFile if is_file else modes.Directory)
@@ -229,7 +227,7 @@ class DiskController(QObject):
         dialog.open()
 
     def _nearest_folder(self) -> Path | None:
-        """Return the nearest folder above the first file that is still there."""
+        """Return the nearest folder above the first missing file that still exists."""
         return next((folder for folder in Path(self._gone[0]).parents if folder.is_dir()), None)
 
     def _on_file_selected(self, path: str) -> None:
@@ -250,7 +248,7 @@ class DiskController(QObject):
             self._banner.show_message(words.format(names=_names(moved.missing)), "warning", action)
 
     def _take_places(self, places: dict[str, str]) -> None:
-        """Read files from their new places; what was counted of them holds as long as they are not others."""
+        """Read files from their new places; their counts stay valid as long as they are the same files."""
         document, counts = self._document, self._counting.counts
         self._references.move(places)
         if document.is_files:
@@ -277,7 +275,7 @@ def _with(paths: tuple[str, ...], path: str) -> tuple[str, ...]:
 
 def _is_gone(path: str) -> StudioError:
     return StudioError(
-        "{path} is not there any more",
+        "{path} is missing",
         "If it was moved, use “Locate missing files…” in the File menu.",
         path=display_name(path),
     )

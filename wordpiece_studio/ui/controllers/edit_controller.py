@@ -1,6 +1,6 @@
-"""Cut, copy, paste and select all of the Edit menu: they act on the text that has the keyboard.
+"""Cut, Copy, Paste and Select all in the Edit menu: they act on the text field that has the focus.
 
-The keys themselves are the text fields' own affair; the menu only names them.
+The text fields handle the keys themselves; the menu only shows them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _TEXTS = (QLineEdit, QPlainTextEdit, QTextEdit)
 
 
 class EditController(QObject):
-    """Remembers which text had the keyboard before the menu took it."""
+    """Remembers which text field had the focus before the menu took it."""
 
     def __init__(self, window: QWidget, actions: Actions, menu: QMenu) -> None:
         super().__init__(window)
@@ -43,7 +43,7 @@ class EditController(QObject):
 
     @property
     def target(self) -> QLineEdit | QPlainTextEdit | QTextEdit | None:
-        """The text that the commands act on."""
+        """The text field that the commands act on."""
         return self._target if isinstance(self._target, _TEXTS) else None
 
     def _on_application_focus_changed(self, _old: QWidget | None, new: QWidget | None) -> None:

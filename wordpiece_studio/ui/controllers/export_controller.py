@@ -1,4 +1,4 @@
-"""Exporting a vocabulary: the dialog, the question before anything is replaced, and the work beside the window."""
+"""Exporting a vocabulary: the dialog, the question before anything is replaced, and the background work."""
 
 from __future__ import annotations
 
@@ -38,30 +38,30 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _MOST_NAMES = 6
-_PATIENCE_MS = 500  # before it is said that something is being written
+_PATIENCE_MS = 500  # before the banner says that something is being written
 
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """Of which training it is asked what is exported, and which steps there are: see `ExportDialog`."""
+    """The training that the dialog is about, and the steps that it offers: see `ExportDialog`."""
 
     project: Project
     steps: tuple[tuple[int, int], ...]
 
 
 class ExportController(QObject):
-    """Asks, and writes; nothing is replaced without a question, and what went wrong leads back to the question.
+    """Asks and writes; nothing is replaced without asking, and a failure leads back to the dialog.
 
     Parameters
     ----------
     banner
-        Where it is said what is being written, and what was.
+        Shows what is being written, and what was.
     capture
         Returns the project as it is now, without copying anything large.
     """
 
     saved = Signal(object)
-    """All that was learned up to now is in a file; a sentence that says in which, a str."""
+    """Everything learned so far is in a file; a sentence that says which, a str."""
 
     def __init__(
         self, window: QWidget, document: Document, model: TrainerModel, capture: Callable[[], Project],
@@ -79,7 +79,7 @@ class ExportController(QObject):
         self._asked: _Question | None = None
         self._order: ExportOrder | None = None
         self._in_the_way: InTheWay | None = None
-        self._lines = ""  # what the button of the banner copies; none while it gives up
+        self._lines = ""  # what the banner's button copies; empty while the button cancels
         self._dialog: ExportDialog | None = None
         self._inspecting = BackgroundJob(inspect, self.tr("The preview of the export"), self)
         self._inspecting.finished.connect(self._on_inspecting_finished)
@@ -100,7 +100,7 @@ class ExportController(QObject):
         return self._exporting.is_running
 
     def ask(self) -> None:
-        """Ask what is exported and where to; the project is taken as it is now."""
+        """Ask what to export and where; the project is taken as it is now."""
         project = self._capture()
         if project.run is None:
             return
@@ -122,12 +122,12 @@ class ExportController(QObject):
         self._inspecting.begin(InspectionOrder(question.project, dialog.step))
 
     def _ask_again(self, order: ExportOrder, trouble: str = "") -> None:
-        """Go back to the question with the same answers: it came to nothing."""
+        """Reopen the dialog with the same answers: the export did not happen."""
         if self._dialog is None and self._asked is not None:
             self._open(self._asked, ExportChoice(order.kind, order.step, order.place, order.with_counts), trouble)
 
     def close(self) -> None:
-        """Give up what is under way and wait for the threads to end; files are written whole or not at all."""
+        """Cancel what is running and wait for the threads to end; files are written completely or not at all."""
         self._inspecting.close()
         self._exporting.close()
 
@@ -147,7 +147,7 @@ class ExportController(QObject):
     def _on_dialog_finished(self, result: int) -> None:
         self._dialog = None
         if result != ExportDialog.DialogCode.Accepted.value:
-            self._asked = None  # no one holds on to a training for nothing
+            self._asked = None  # do not keep a training in memory for nothing
         self._inspecting.stop()
 
     def _on_dialog_chosen(self, choice: ExportChoice) -> None:
@@ -185,8 +185,8 @@ class ExportController(QObject):
                 size=run.history.vocabulary_size(result.step), step=result.step, path=place
             )
         self._lines = usage_lines(result.kind, result.place)
-        self._banner.show_message(text, action=self.tr("Copy the lines that load it"))
-        # An earlier step, the words alone, or what was learned before the export began do not hold what is there now.
+        self._banner.show_message(text, action=self.tr("Copy the code that loads it"))
+        # An earlier step, the words alone, or merges from before the export began are not everything learned so far.
         if not is_counts and run.history is self._model.history and result.step == self._model.merge_count:
             self.saved.emit(text)
 
@@ -212,7 +212,7 @@ class ExportController(QObject):
             self._window,
             QMessageBox.Icon.Question,
             self.tr("Replace what is in “{name}”?").format(name=display_name(place.name)),
-            self.tr("These files are there already: {names}\n{path}").format(names=names, path=display_name(place)),
+            self.tr("These files already exist: {names}\n{path}").format(names=names, path=display_name(place)),
         )
         add_button(box, QMessageBox.StandardButton.Yes, self.tr("&Replace"))
         box.setDefaultButton(add_button(box, QMessageBox.StandardButton.Cancel))  # Enter twice replaces nothing

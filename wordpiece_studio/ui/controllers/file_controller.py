@@ -1,4 +1,4 @@
-"""Other texts or files as the corpus, and saving the text. The project is saved and opened by `project_controller`."""
+"""Opens texts and files as the corpus, and saves the text; `project_controller` opens and saves the project."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 
 class FileController(QObject):
-    """Opens and saves. What is in no file is never replaced without a question, see `set_guard`."""
+    """Opens and saves. What is in no file is never replaced without asking, see `set_guard`."""
 
     sample_loaded = Signal(object)
-    """A sample is the corpus now, a :class:`~wordpiece_studio.ui.panes.corpus.samples.SampleCorpus`."""
+    """The corpus is now a sample, a :class:`~wordpiece_studio.ui.panes.corpus.samples.SampleCorpus`."""
     text_saved = Signal(object)
     """The text was written to this file, a str."""
     replaced = Signal()
@@ -43,7 +43,7 @@ class FileController(QObject):
     new_begun = Signal()
     """Everything is to begin anew, with an empty corpus, which the session has taken."""
     project_wanted = Signal(object)
-    """The project in this file is to be opened, a Path; what is lost by it was asked."""
+    """The project in this file is to be opened, a Path; the user has agreed to what is lost by it."""
 
     def __init__(self, window: QWidget, session: Session, actions: Actions, messages: Messages) -> None:
         super().__init__(window)
@@ -52,19 +52,19 @@ class FileController(QObject):
         self._document = session.document
         self._messages = messages
         self._when_safe: WhenSafe | None = None
-        self._adds = False  # what is being listed belongs to the corpus there is
+        self._adds = False  # what is being listed is added to the present corpus
         self.opening = session.opening
         self.listing = ListingController(window, session.document, session.counting, self.opening, actions)
         self._connect(actions)
 
     def set_guard(self, when_safe: WhenSafe) -> None:
-        """Have `when_safe` called with what is to be done and what that costs; it asks, and does it or not."""
+        """Set what is called with an action and the loss that it means; it asks, and performs the action or not."""
         self._when_safe = when_safe
 
     # -- other texts and files
 
     def open_paths(self, paths: Iterable[str | os.PathLike[str]]) -> None:
-        """Take files, folders and patterns as the corpus, when the present one is safe: a small text, or a list.
+        """Open files, folders and patterns as the corpus once the present one is safe: as a small text, or as a list.
 
         A project is opened instead.
         """
@@ -79,7 +79,7 @@ class FileController(QObject):
         self.when_safe(open_them, Loss.CORPUS)
 
     def add_paths(self, paths: Iterable[str | os.PathLike[str]]) -> None:
-        """Add files, folders and patterns to the list of files; a text that has a file begins the list."""
+        """Add files, folders and patterns to the list of files; a text that has a file becomes its first entry."""
         absolute = tuple(os.path.abspath(path) for path in paths)
         if self._has_project(absolute) or not absolute:
             return
@@ -95,7 +95,7 @@ class FileController(QObject):
             self.when_safe(begin_list, Loss.CORPUS)
 
     def _has_project(self, paths: tuple[str, ...]) -> bool:
-        """Return whether there is a project among the paths; it is opened then, if it is alone."""
+        """Return whether a project is among the paths; if it is the only path, open it."""
         if not any(map(names_project, paths)):
             return False
         if len(paths) > 1:
@@ -114,7 +114,7 @@ class FileController(QObject):
         self.when_safe(open_it, Loss.ALL)
 
     def load_sample(self, name: str) -> None:
-        """Take a sample as the corpus at once."""
+        """Make a sample the corpus at once."""
         self.opening.stop()
         try:
             self.replaced.emit()
@@ -136,7 +136,7 @@ class FileController(QObject):
         self.when_safe(partial(self.load_sample, name), Loss.RUN)
 
     def when_safe(self, then: Callable[[], None], loss: Loss = Loss.ALL) -> None:
-        """Do `then` at once, or when the user has saved or given up what would be lost by it."""
+        """Call `then` at once, or when the user has saved or given up what would be lost by it."""
         if self._when_safe is None:
             then()
         else:
@@ -237,5 +237,5 @@ class FileController(QObject):
 def _is_same(one: Path, other: Path) -> bool:
     try:
         return one.samefile(other)
-    except OSError:  # one of them is not there
+    except OSError:  # one of them does not exist
         return one == other

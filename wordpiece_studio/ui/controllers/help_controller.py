@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class HelpController(QObject):
-    """Shows the keys, the version and the log, and copies diagnostics.
+    """Shows the keyboard shortcuts, the version and the log, and copies diagnostics.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class HelpController(QObject):
 
     @property
     def keys(self) -> KeysWindow | None:
-        """The window of the keys, if it was ever opened."""
+        """The window of keyboard shortcuts, if it was ever opened."""
         return self._keys
 
     def _on_shortcuts_triggered(self) -> None:
@@ -65,7 +65,7 @@ class HelpController(QObject):
         self._copy()
         self._messages.show_information(
             self.tr("The diagnostics are on the clipboard."),
-            self.tr("They hold versions, settings and the end of the log, and nothing of your corpus."),
+            self.tr("They contain versions, settings and the end of the log, and nothing from your corpus."),
         )
 
     def _copy(self) -> None:
@@ -74,6 +74,4 @@ class HelpController(QObject):
     def _on_open_log_folder_triggered(self) -> None:
         folder = log_path().parent
         if not folder.is_dir() or not QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder))):
-            self._messages.show_error(
-                StudioError("The folder of the log cannot be shown", "It is {path}.", path=folder)
-            )
+            self._messages.show_error(StudioError("The log folder cannot be shown", "It is {path}.", path=folder))

@@ -1,4 +1,4 @@
-"""What the commands of the merge history do: go to a step, show the step's row, export; and what is remembered."""
+"""Commands of the merge history: go to a step, show the step's row, export; and the columns that are remembered."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _REPORT_SECONDS = 0.1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Export:
-    """Steps of a history, from 1, and the file that they go to; `is_whole` if these are all of them in their order."""
+    """Steps of a history, counted from 1, and the file they go to; `is_whole` if these are all steps in order."""
 
     path: Path
     history: MergeHistory
@@ -53,9 +53,9 @@ class _Export:
 
 
 class HistoryController(QObject):
-    """Connects the pane with the commands and the settings, and writes tables beside the window."""
+    """Connects the pane to the commands and the settings, and writes tables in the background."""
 
-    told = Signal(object)
+    exported = Signal(object)
     """A sentence that says what was exported and where, a str."""
 
     def __init__(
@@ -89,7 +89,7 @@ class HistoryController(QObject):
         self._enable()
 
     def export(self) -> None:
-        """Ask which merges are exported and where to, and write them."""
+        """Ask which merges to export and where, and write them."""
         if not self._action.isEnabled():
             return
         rows = self._pane.rows
@@ -99,12 +99,12 @@ class HistoryController(QObject):
         dialog.open()
 
     def stop(self) -> None:
-        """Give up what is being written."""
+        """Cancel the export."""
         self._job.stop()
         self._pane.export_bar.hide()
 
     def close(self) -> None:
-        """Give up what is being written and wait for all threads to end."""
+        """Cancel the export and wait for all threads to end."""
         self._job.close()
         self._pane.close_jobs()
 
@@ -128,7 +128,7 @@ class HistoryController(QObject):
         dialog.open()
 
     def export_to(self, place: str) -> None:
-        """Write the merges that were chosen to the file at `place`."""
+        """Write the chosen merges to the file at `place`."""
         history, path = self._model.history, Path(place)
         if history is None:
             return
@@ -148,7 +148,7 @@ class HistoryController(QObject):
     def _on_job_finished(self, export: _Export) -> None:
         self._pane.export_bar.hide()
         sentence = self.tr("Exported {rows} merges to {path}")
-        self.told.emit(sentence.format(rows=number_text(len(export.steps)), path=export.path))
+        self.exported.emit(sentence.format(rows=number_text(len(export.steps)), path=export.path))
 
     def _on_job_failed(self, error: StudioError) -> None:
         self._pane.export_bar.hide()
@@ -174,23 +174,23 @@ class HistoryController(QObject):
 
 
 def _work(order: Any, stop: threading.Event, report: Report) -> _Export | None:
-    turn, told = Turn(), time.monotonic()
+    turn, reported = Turn(), time.monotonic()
 
-    def tell(written: int, rows: int) -> None:
-        nonlocal told
+    def relay(written: int, rows: int) -> None:
+        nonlocal reported
         turn.give()
-        if time.monotonic() - told > _REPORT_SECONDS:
-            told = time.monotonic()
+        if time.monotonic() - reported > _REPORT_SECONDS:
+            reported = time.monotonic()
             report((written, rows))
 
     is_written = write_merge_table(
-        order.path, order.history, order.steps, manifest=_manifest(order, stop), report=tell, should_stop=stop.is_set
+        order.path, order.history, order.steps, manifest=_manifest(order, stop), report=relay, should_stop=stop.is_set
     )
     return order if is_written else None
 
 
 def _manifest(order: _Export, stop: threading.Event) -> Manifest | None:
-    """Return how the merges came about; a run that has been replaced since says nothing of them."""
+    """Return how the merges came about; None if their run has been replaced since."""
     run = order.project.run
     if run is None or run.history is not order.history:
         return None

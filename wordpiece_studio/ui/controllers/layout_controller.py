@@ -1,4 +1,4 @@
-"""What the commands about layouts do: another layout, this one as it was at first, the whole screen."""
+"""Layout commands: switch to another layout, reset this one, full screen."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FULL = Qt.WindowState.WindowFullScreen
 
 
 class LayoutController(QObject):
-    """Changes between the layouts; each keeps what the user's hand has changed of it, from start to start."""
+    """Switches between the layouts; each keeps the user's changes to it across restarts."""
 
     def __init__(
         self, window: QMainWindow, docks: DockArea, zoom: PaneZoom, bar: QWidget, theme: Theme, actions: Actions,
@@ -49,18 +49,18 @@ class LayoutController(QObject):
 
     @property
     def text_size(self) -> int:
-        """The size of text in this layout, in percent of the system's."""
+        """The text size of this layout, in percent of the system's."""
         values = self._settings.values
         if values.layout != "demo":
             return values.font_scale
         return values.demo_scale or demo_text_size(self._window.screen().size().height())
 
     def restore(self) -> None:
-        """Take the layout that was shown last."""
+        """Show the layout that was used last."""
         self._take()
 
     def remember(self) -> None:
-        """Keep what the user has changed of this layout."""
+        """Save the user's changes to this layout."""
         layout, saved, zooms = self._docks.layout_taken, self._docks.changed_by_hand(), self._zoom.zooms
         name = layout.name
         if zooms:
@@ -73,7 +73,7 @@ class LayoutController(QObject):
             self._change(layouts=layouts)
 
     def choose(self, name: LayoutName) -> None:
-        """Show another layout; the one for showing takes the whole screen, and gives it back."""
+        """Show another layout; the demo layout switches to full screen, and leaving it switches back."""
         was_demo = self._settings.values.layout == "demo"
         self.remember()
         self._change(layout=name)
@@ -82,7 +82,7 @@ class LayoutController(QObject):
             self._set_full_screen(name == "demo")
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Let the mark in the menu say whether the window has the whole screen, whoever gave it that."""
+        """Keep the check mark in the menu in step with full screen, however that was switched."""
         if event.type() == QEvent.Type.WindowStateChange:
             self._actions.full_screen.setChecked(self._window.isFullScreen())
         return super().eventFilter(watched, event)

@@ -1,4 +1,4 @@
-"""The corpus as a list of files: asking for files and folders, taking in what is found, and what cannot be decoded."""
+"""The corpus as a list of files: asks for files and folders, lists them, and asks how to read undecodable ones."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _log = logging.getLogger(__name__)
 
 
 class ListingController(QObject):
-    """Fills the list as files are found, and asks about a file that the counting could not decode."""
+    """Fills the list as files are found, and asks about a file that could not be decoded during counting."""
 
     begun = Signal(object)
-    """The corpus is a list now that was made for these paths, a tuple of str."""
+    """The corpus is now a list of files, made for these paths, a tuple of str."""
     progress_changed = Signal(object)
-    """How many files were found and how many there are, a pair of int; None: no more are looked for."""
+    """How many files are listed and how many there are, a pair of int; None when the search is over."""
     reading_chosen = Signal(object, object)
     """A small text is to be read this way: its path, a str, and a :class:`Reading`."""
     open_wanted = Signal(object)
@@ -50,7 +50,7 @@ class ListingController(QObject):
         self._window = window
         self._document = document
         self._opening = opening
-        self._added: list[FileRow] | None = None  # what an addition has found; None: it is no addition
+        self._added: list[FileRow] | None = None  # the files found to be added; None if none are being added
         self._is_taking = False
         self._sought: OpeningOrder | None = None  # the small text whose encoding is being guessed
         self._error: StudioError | None = None
@@ -74,8 +74,8 @@ class ListingController(QObject):
         self._added = []
 
     def ask_how_to_read(self, order: OpeningOrder, error: StudioError) -> None:
-        """Ask how a small text is to be read that cannot be decoded; what it looks like is found out first."""
-        _log.info("told the user: %s", error)
+        """Ask how to read a small text that cannot be decoded, after guessing its encoding."""
+        _log.info("shown to the user: %s", error)
         self._sought, self._error, self._guess = order, error, None
         self._opening.open(OpeningOrder(order.paths, as_list=True))
 
@@ -133,7 +133,7 @@ class ListingController(QObject):
             return
         row = files.table.row(faulty[0])
         guess = row.encoding if row.known == "guess" else None
-        _log.info("told the user: %s", error)
+        _log.info("shown to the user: %s", error)
         dialog = EncodingDialog(
             error, Reading(row.file.encoding, row.file.errors), self._window, guess=guess, files=len(files.rows)
         )
@@ -174,10 +174,10 @@ class ListingController(QObject):
         dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
         projects = f"*{SUFFIX}"
         texts = "*.txt *.text *.md *.rst *.jsonl *.ndjson *.json *.csv *.tsv *.parquet *.gz *.xz *.bz2 *.zst"
-        filters = [self.tr("Text in files of any kind ({suffixes})").format(suffixes=texts)]
+        filters = [self.tr("Text files of any kind ({suffixes})").format(suffixes=texts)]
         if not self._adds:
             both = f"{projects} {texts}"
-            filters.insert(0, self.tr("Projects, and text in files of any kind ({suffixes})").format(suffixes=both))
+            filters.insert(0, self.tr("Projects and text files of any kind ({suffixes})").format(suffixes=both))
             filters.append(self.tr("WordPiece Studio projects ({suffixes})").format(suffixes=projects))
         dialog.setNameFilters([*filters, self.tr("All files (*)")])
         dialog.filesSelected.connect(self._on_places_selected)

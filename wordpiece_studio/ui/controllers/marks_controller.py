@@ -1,4 +1,4 @@
-"""What the commands do that mark steps and go to marks: breakpoints, markers and bookmarks."""
+"""Commands that mark steps and go to marks: breakpoints, markers and bookmarks."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ if TYPE_CHECKING:
 
 
 class MarksController(QObject):
-    """Connects the commands with the marks.
+    """Connects the commands to the marks.
 
     Signals
     -------
     breakpoint_hit(str)
-        The step has halted; a sentence says where and why.
-    told(str)
-        A sentence for the user: a breakpoint was switched off, and why.
+        Playing or running has halted; a sentence says where and why.
+    breakpoint_disabled(str)
+        A breakpoint was switched off; a sentence says why.
     """
 
     breakpoint_hit = Signal(object)
-    told = Signal(object)
+    breakpoint_disabled = Signal(object)
 
     def __init__(
         self, window: QWidget, model: TrainerModel, player: Player, marks: StepMarks, pane: TimelinePane,
@@ -62,12 +62,12 @@ class MarksController(QObject):
 
     @property
     def editor(self) -> BreakpointEditor | None:
-        """The editor of the breakpoints, if it was ever opened."""
+        """The breakpoint editor, if it was ever opened."""
         return self._editor
 
     @property
     def bookmarks(self) -> BookmarksDialog | None:
-        """The window of the bookmarks, if it was ever opened."""
+        """The bookmarks window, if it was ever opened."""
         return self._bookmarks
 
     def _connect(self) -> None:
@@ -117,7 +117,7 @@ class MarksController(QObject):
         self._pane.say_here(self.tr("no further breakpoint is hit"))
 
     def _on_watch_faulted(self, _breakpoint: object, error: StudioError) -> None:
-        self.told.emit(self.tr("A breakpoint was switched off. {why}").format(why=error))
+        self.breakpoint_disabled.emit(self.tr("A breakpoint was switched off. {why}").format(why=error))
 
     # -- markers
 
@@ -145,7 +145,7 @@ class MarksController(QObject):
         self._player.stop()
         model = self._model
         where = self.tr("Step {step}").format(step=number_text(model.step))
-        self._kept_step = model.step  # a training that runs may go on meanwhile
+        self._kept_step = model.step  # a running training may go on meanwhile
         dialog = KeepDialog(where, merge_words(model.step, model.history), self._window)
         dialog.text_chosen.connect(self._on_keep_text_chosen)
         dialog.open()
@@ -173,9 +173,9 @@ class MarksController(QObject):
 
     def _enable(self) -> None:
         model, marks, actions, set_reason = self._model, self._marks, self._actions, self._reasons.set_reason
-        no_run = "" if model.history is not None else self.tr("Nothing is trained yet")
+        no_run = "" if model.history is not None else self.tr("Nothing has been trained yet")
         no_breakpoint = "" if marks.watch.is_set else self.tr("No breakpoint is set")
-        runs = self.tr("It runs already: pause the training to leave off") if marks.run.is_waiting else ""
+        runs = self.tr("Already running: pause the training to stop") if marks.run.is_waiting else ""
         set_reason(actions.run_to_breakpoint, no_run or no_breakpoint or runs)
         has_before = marks.watch.is_set and marks.watch.previous_hit(model.step) is not None
         none_before = "" if has_before else self.tr("No breakpoint is hit before this step")

@@ -1,6 +1,6 @@
-"""What the next training will take of memory and time: said where its limits are chosen, and asked about if too much.
+"""Memory and time that the next training needs: shown beside its limits, and a question if it is too much.
 
-Plain figures, in a millisecond; the forecast itself is the core's affair.
+The figures take a millisecond; the forecast itself is in `training.forecast`.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.ui.widgets.banner import Banner
 
-_LEAST_BYTES = 1_000_000  # of a corpus that is worth a word
-_MUCH = 0.8  # of what is free
+_LEAST_BYTES = 1_000_000  # of a corpus for which the need is shown
+_MUCH = 0.8  # of the free memory
 
 
 class MemoryController(QObject):
-    """Knows what the corpus that is open would take with the settings as they stand, and warns if that is much."""
+    """Forecasts what training the open corpus with the present settings needs, and warns if that is much."""
 
     def __init__(self, window: QWidget, settings: ChosenSettings, banner: Banner) -> None:
         super().__init__(window)
@@ -38,30 +38,30 @@ class MemoryController(QObject):
         self._settings = settings
         self._banner = banner
         self._forecaster: Forecaster | None = None
-        self._counts: WordCounts | None = None  # those that it forecasts for
-        self._needed = 0  # nothing to speak of
+        self._counts: WordCounts | None = None  # those that the forecast is for
+        self._needed = 0  # 0: not worth mentioning
         self._seconds = 0.0
         self._pace = 1.0
         self._available: int | None = None
         self._is_much = False
         self._warning = ""  # the last one that was shown
         self._question: QMessageBox | None = None
-        self._go: Callable[[], None] | None = None  # what to do if the user wants it all the same
+        self._go: Callable[[], None] | None = None  # what to do if the user goes ahead
 
     def take_counts(self, counts: WordCounts | None) -> None:
-        """Look at another corpus; None for one that is not counted yet."""
+        """Forecast for another corpus; None for one that is not counted yet."""
         self._forecaster, self._counts = None, counts
         if counts is not None and max(counts.statistics.bytes, counts.statistics.characters) > _LEAST_BYTES:
             self._forecaster = Forecaster(counts)
         self.look()
 
     def set_pace(self, pace: float) -> None:
-        """Reckon with the pace of this machine, see `kernel_warmup`."""
+        """Take the pace of this machine into account, see `kernel_warmup`."""
         self._pace = pace
         self.look()
 
     def look(self) -> None:
-        """Look at the settings, and at what is free."""
+        """Update the forecast from the settings and the free memory."""
         self._needed = 0
         if self._forecaster is not None:
             try:
@@ -81,7 +81,7 @@ class MemoryController(QObject):
 
     @property
     def words(self) -> tuple[str, ...]:
-        """What the next training needs, and the same shorter; nothing for a small corpus."""
+        """What the next training needs, from the longest wording to the shortest; empty for a small corpus."""
         if not self._needed:
             return ()
         needed, time = memory_text(self._needed), self._time_text()
@@ -100,7 +100,7 @@ class MemoryController(QObject):
         return self.tr("about {time}").format(time=rough_duration(self._seconds))
 
     def confirm(self, counts: WordCounts, config: TrainingConfig, go: Callable[[], None], *, merges: int = 0) -> None:
-        """Call `go`; if the training does not fit, ask the user first. `merges` of it are there already."""
+        """Call `go`; if the training does not fit, ask the user first. `merges` of its merges are already learned."""
         known = self._forecaster if counts is self._counts else None
         available, forecaster = available_memory(), known or Forecaster(counts)
         forecast = forecaster.memory(config)
@@ -109,14 +109,14 @@ class MemoryController(QObject):
         if available is None or needed <= available:
             go()
             return
-        risk = self.tr("If it is started all the same, other programs may become slow, or the system may end this one.")
+        risk = self.tr("If you start it anyway, other programs may become slow, or the system may end this one.")
         figures = self._figures(needed, available)
         box = plain_box(self._window, QMessageBox.Icon.Warning, figures, f"{risk} {_advice()}")
-        add_button(box, QMessageBox.StandardButton.Yes, self.tr("&Train all the same"))
+        add_button(box, QMessageBox.StandardButton.Yes, self.tr("&Train anyway"))
         box.setDefaultButton(add_button(box, QMessageBox.StandardButton.Cancel))
         box.finished.connect(self._on_question_finished)
         if self._question is not None:
-            self._question.reject()  # about what is no longer asked for
+            self._question.reject()  # it is about a training no longer wanted
         self._question, self._go = box, go
         box.open()
 
@@ -126,12 +126,12 @@ class MemoryController(QObject):
             go()
 
     def _figures(self, needed: int, available: int) -> str:
-        words = self.tr("This training needs about {needed} of memory, and {free} are free.")
+        words = self.tr("This training needs about {needed} of memory, and {free} is free.")
         return words.format(needed=memory_text(needed), free=memory_text(available))
 
 
 def rough_duration(seconds: float) -> str:
-    """Return a time span of which more than its size is not known.
+    """Return a time span of which only the magnitude is known.
 
     >>> rough_duration(3.4), rough_duration(38), rough_duration(200), rough_duration(9000)
     ('3 s', '40 s', '3 min', '2.5 h')

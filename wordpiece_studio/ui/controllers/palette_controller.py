@@ -1,4 +1,4 @@
-"""What the palette finds and does: it asks the menus for the commands and the model for steps and tokens."""
+"""What the palette finds and does: commands from the menus, steps and tokens from the model."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class PaletteController(QObject):
-    """Opens the palette, fills it as one types, and does what was chosen in it."""
+    """Opens the palette, fills it as the user types, and carries out what is chosen in it."""
 
     def __init__(
         self, window: QWidget, model: TrainerModel, docks: DockArea, menus: Menus, actions: Actions, theme: Theme
@@ -55,7 +55,7 @@ class PaletteController(QObject):
         return self._palette
 
     def found(self, text: str) -> list[Entry]:
-        """Return what fits `text`, the best first."""
+        """Return the entries that match `text`, the best first."""
         tokens = token_entries(text, self._vocabulary, self._tokens)
         if tokens and asks_for_token(text):
             return tokens
@@ -85,7 +85,7 @@ class PaletteController(QObject):
 
     def _on_palette_chosen(self, entry: Entry) -> None:
         self._chosen = entry
-        later(self, 0, self._do_chosen)  # when the keyboard is back where it was
+        later(self, 0, self._do_chosen)  # when the focus is back where it was
 
     def _do_chosen(self) -> None:
         entry, self._chosen = self._chosen, None
@@ -93,7 +93,7 @@ class PaletteController(QObject):
             return
         panes = {panel.toggleViewAction(): panel for panel in self._docks.panels}
         if entry.action in panes:
-            panes[entry.action].come_to_front(True)  # one that is named is wanted, though it may be shown already
+            panes[entry.action].come_to_front(True)  # the command would hide one that is already shown
         elif entry.action is not None:
             entry.action.trigger()
         elif entry.step is not None:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 _TITLE_DELAY_MS = 200
 _PATIENCE_SECONDS = 0.5
-"""A saving that takes longer says how far it is."""
+"""Saving that takes longer shows its progress."""
 
 
 class ProjectController(QObject):
@@ -49,7 +49,7 @@ class ProjectController(QObject):
     Signals
     -------
     saved(Path)
-        The project is in this file now.
+        The project was saved to this file.
     opened(Path)
         The project of this file is shown.
     agreed()
@@ -78,18 +78,18 @@ class ProjectController(QObject):
         self._banner = banner
         self._lock = ProjectLock()
         self._is_read_only = False
-        self._then: Callable[[], None] | None = None  # to be done when what is being written is
-        self._then_asked: Callable[[], None] | None = None  # and of what a place is asked for
+        self._then: Callable[[], None] | None = None  # called when the current save has finished
+        self._then_asked: Callable[[], None] | None = None  # and when the one has whose place is being asked for
         self._serial = -1  # of the project that is being written
         self._then_safe: Callable[[], None] | None = None  # what the user was asked about
         self._loss = Loss.ALL
         self._box: QMessageBox | None = None
-        self._waiting: list[Callable[[], None]] = []  # what is to be done when the saving that runs has ended
+        self._waiting: list[Callable[[], None]] = []  # called when the current save has ended
         self._to_replace: Path | None = None
         self._signature: Signature | None = None  # of the project's file as it was read or written
         self._began = 0.0
-        self._saving = BackgroundJob(save_work, self.tr("The saving"), self)
-        self._opening = BackgroundJob(open_work, self.tr("The opening"), self)
+        self._saving = BackgroundJob(save_work, self.tr("Saving"), self)
+        self._opening = BackgroundJob(open_work, self.tr("Opening"), self)
         self._title_timer = QTimer(self)
         self._title_timer.setSingleShot(True)
         self._title_timer.setInterval(_TITLE_DELAY_MS)
@@ -97,7 +97,7 @@ class ProjectController(QObject):
         self._connect(actions)
         self._show_title()
 
-    # -- what is so
+    # -- state
 
     @property
     def path(self) -> Path | None:
@@ -111,7 +111,7 @@ class ProjectController(QObject):
 
     @property
     def is_saving(self) -> bool:
-        """Whether it is being written."""
+        """Whether the project is being written."""
         return self._saving.is_running
 
     @property
@@ -120,7 +120,7 @@ class ProjectController(QObject):
         return self._opening.is_running
 
     def close(self) -> None:
-        """Give up what runs, wait for it to end, and let others have the project."""
+        """Cancel what is running, wait for it to end, and release the lock on the project."""
         self._title_timer.stop()
         self._saving.close()
         self._opening.close()
@@ -129,7 +129,7 @@ class ProjectController(QObject):
     # -- the question before something is lost
 
     def must_ask(self) -> bool:
-        """Return whether the window may not close at once; `agreed` comes when it may."""
+        """Return whether the window must stay open for now; `agreed` is emitted when it may close."""
         if self._box is not None:
             self._box.raise_()
             return True
@@ -142,7 +142,7 @@ class ProjectController(QObject):
         return True
 
     def when_safe(self, then: Callable[[], None], loss: Loss = Loss.ALL) -> None:
-        """Do `then` at once if it costs nothing that is in no file, else when the user has saved it or given it up."""
+        """Call `then` at once if it loses no unsaved work, else when the user has saved that or given it up."""
         if self._box is not None:
             return
         unsaved = unsaved_work(self._session, self._state, loss)
@@ -167,7 +167,7 @@ class ProjectController(QObject):
             self.save(partial(self._check_again, then, self._loss))
 
     def _check_again(self, then: Callable[[], None], loss: Loss) -> None:
-        """Do `then`, unless something was typed while the project was written; what a training learned is no reason."""
+        """Call `then`, unless something was typed while the project was written; newly learned merges do not count."""
         unsaved = unsaved_work(self._session, self._state, loss)
         if unsaved.is_anything_made and self._box is None:
             self._ask(unsaved, then, loss)
@@ -180,7 +180,7 @@ class ProjectController(QObject):
     # -- saving
 
     def save(self, then: Callable[[], None] | None = None) -> None:
-        """Save the project, under a name that is asked for where it has none; do `then` when it is saved."""
+        """Save the project, asking for a name if it has none; call `then` when it is saved."""
         path = self._state.path
         if path is None or self._is_read_only:
             self.save_as(then)
@@ -203,7 +203,7 @@ class ProjectController(QObject):
             self.save_as(self._then_asked)
 
     def save_as(self, then: Callable[[], None] | None = None) -> None:
-        """Ask for a name, save the project under it, and do `then` when it is saved."""
+        """Ask for a name, save the project under it, and call `then` when it is saved."""
         self._then_asked = then
         path = self._state.path
         folder = path.parent if path is not None else self._document.path.parent if self._document.path else None
@@ -217,7 +217,7 @@ class ProjectController(QObject):
         dialog.open()
 
     def when_saved(self, then: Callable[[], None]) -> None:
-        """Do `then` when the saving that runs has ended well; at once if none runs."""
+        """Call `then` when the current save has succeeded; at once if none is running."""
         if self.is_saving:
             if then not in self._waiting:
                 self._waiting.append(then)
@@ -231,7 +231,7 @@ class ProjectController(QObject):
 
     def _on_place_selected(self, place: str) -> None:
         path = with_suffix(Path(place))
-        if path != Path(place) and path.exists():  # the dialog has asked about another file, or none
+        if path != Path(place) and path.exists():  # the dialog asked about another file, or none
             self._ask_to_replace(path)
         else:
             self._save_to(path, self._then_asked)
@@ -288,15 +288,15 @@ class ProjectController(QObject):
         self._do_waiting()
 
     def _note_left(self, path: Path) -> None:
-        """Say that a project was saved in the place of which another one is shown by now."""
-        self._then = None  # was to be done with the one that was saved
+        """Report that a project was saved which is no longer the one shown."""
+        self._then = None  # was meant for the project that was saved
         self._lock_again()
         self._banner.show_message(self.tr("Saved the project as {path}").format(path=display_name(path)))
         self._remember(path)
         self._do_waiting()
 
     def _lock_again(self) -> None:
-        """Lock the project that is shown, and no other: that which was written, or was to be, may be another."""
+        """Lock the project that is shown, and no other: what was written, or was to be, may be a different one."""
         if self._state.path is not None and not self._is_read_only:
             self._lock.take(self._state.path)
         else:
@@ -310,12 +310,12 @@ class ProjectController(QObject):
         if self._serial == self._state.serial:
             self._refuse(error, then)
         else:
-            self._messages.show_error(error)  # of a project that was given up meanwhile
+            self._messages.show_error(error)  # about a project that has been given up meanwhile
 
     def _refuse(self, error: StudioError, then: Callable[[], None] | None) -> None:
-        """Say why the project is not saved there, and offer another place; everything stays as it is meanwhile."""
+        """Say why the project is not saved there, and offer another place; everything else stays as it is."""
         self._then_asked = then
-        advice = " ".join(filter(None, (error.advice, self.tr("Nothing of your work is lost: it is still here."))))
+        advice = " ".join(filter(None, (error.advice, self.tr("None of your work is lost: it is still here."))))
         box = plain_box(self._window, QMessageBox.Icon.Warning, sentence(error.what), advice)
         add_button(box, QMessageBox.StandardButton.Save, self.tr("&Save as…"))
         add_button(box, QMessageBox.StandardButton.Cancel)
@@ -335,7 +335,7 @@ class ProjectController(QObject):
     # -- opening
 
     def open(self, path: Path) -> None:
-        """Show the project at `path` when it is read; what is shown now is given up then."""
+        """Read the project at `path`, then show it in place of what is shown now."""
         self._opening.begin(path)
 
     def _on_opening_finished(self, file: ProjectFile) -> None:
@@ -348,7 +348,7 @@ class ProjectController(QObject):
         self._banner.clear()
         if holder is not None:
             words = is_open_elsewhere(
-                file.path, holder, "This is a copy for reading; save it under another name to keep your changes."
+                file.path, holder, "It is read-only here; save it under another name to keep your changes."
             )
             self._banner.show_message(str(words), "warning", self.tr("Save as…"))
         self._remember(file.path)

@@ -32,12 +32,12 @@ _PATIENCE_MS = 50
 
 
 def recovery_folder() -> Path:
-    """Return the folder in which the unsaved work of this user is kept; never beside a file of the user's."""
+    """Return the folder in which this user's unsaved work is kept; never beside a file of the user's."""
     return platformdirs.user_state_path("wordpiece-studio", appauthor=False) / "recovery"
 
 
 class RecoveryController(QObject):
-    """Asks what becomes of what was left, puts it back, and has what is made from then on kept.
+    """Asks what to do with unsaved work that was found, restores it, and has new unsaved work kept from then on.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class RecoveryController(QObject):
     """
 
     restored = Signal()
-    """What was left is in the window now, and still not saved."""
+    """The recovered work is in the window now, still unsaved."""
 
     def __init__(
         self, window: QWidget, document: Document, state: ProjectState, messages: Messages, banner: Banner, folder: Path
@@ -63,19 +63,19 @@ class RecoveryController(QObject):
         self._wanted: recoverable_work.Recoverable | None = None
         self._then: Callable[[], None] | None = None
         self._dialog: RecoveryDialog | None = None
-        self._job = BackgroundJob(_recover, self.tr("The restoring of unsaved work"), self)
+        self._job = BackgroundJob(_recover, self.tr("Restoring unsaved work"), self)
         self._job.finished.connect(self._on_job_finished)
         self._job.failed.connect(self._on_job_failed)
         self._is_closed = False
 
     def offer(self, then: Callable[[], None]) -> None:
-        """Ask what becomes of what was left, if anything was; call `then` unless something was restored."""
+        """Ask what to do with unsaved work, if any was found; call `then` unless some was restored."""
         self._then = then
         self._found = recoverable_work.find_recoverable(self._folder)
         self._ask_or_go_on()
 
     def close(self) -> None:
-        """End. What is not forgotten by then is offered at the next start."""
+        """Stop. Whatever is still kept by then is offered at the next start."""
         if self._is_closed:
             return
         self._is_closed = True
@@ -135,11 +135,11 @@ class RecoveryController(QObject):
         self.keeper.adopt(wanted, recovered)
         self._then = None
         self._put_off()
-        name = about.name or self.tr("Text without a name")
-        self._banner.show_message(self.tr("“{name}” is restored. It is still not saved.").format(name=name))
+        name = about.name or self.tr("Unnamed text")
+        self._banner.show_message(self.tr("“{name}” was restored. It is still unsaved.").format(name=name))
         if recovered.is_project_another:
-            words = self.tr("“{name}” is restored, but its file {path} was saved by another since. That one stays as "
-                            "it is: save this as another project.")  # fmt: skip
+            words = self.tr("“{name}” was restored, but its file {path} has been changed since. That file stays as it "
+                            "is: save this as another project.")  # fmt: skip
             self._banner.show_message(words.format(name=name, path=display_name(about.project_path)), "warning")
         for lost in _losses(recovered):
             self._messages.show_error(lost)
@@ -153,7 +153,7 @@ class RecoveryController(QObject):
         self._messages.show_error(
             StudioError(
                 "The unsaved work “{name}” cannot be restored: {reason}",
-                "It was put aside as {path}.",
+                "It was set aside as {path}.",
                 name=wanted.about.name,
                 reason=error.what,
                 path=display_name(aside),
@@ -166,20 +166,20 @@ class RecoveryController(QObject):
 
 
 def _losses(recovered: recoverable_work.Recovered) -> list[StudioError]:
-    """Return what has to be said of what could not be read."""
+    """Return an error for each part that could not be read."""
     losses = []
     if recovered.lost_edits is not None:
         losses.append(
             StudioError(
-                "The work is restored, but the latest changes are missing: {reason}",
-                "Look at the end of what you did last.",
+                "The work was restored, but the latest changes are missing: {reason}",
+                "Check the last things you did.",
                 reason=recovered.lost_edits.what,
             )
         )
     if recovered.lost_run is not None:
         losses.append(
             StudioError(
-                "The text is restored, but not its merges: {reason}",
+                "The text was restored, but not its merges: {reason}",
                 "Train again.",
                 reason=recovered.lost_run.what,
             )

@@ -1,4 +1,4 @@
-"""What the commands about the selection do: find a token, go to its birth, look at nothing."""
+"""Commands of the selection: find a token, go to its birth, clear the selection."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 class SelectionController(QObject):
-    """Connects the commands with the model and the vocabulary, and leaves Escape to the fields that want it."""
+    """Connects the commands to the model and the vocabulary, and leaves Escape to the fields that want it."""
 
     def __init__(self, window: QWidget, model: TrainerModel, vocabulary: VocabularyPane, actions: Actions) -> None:
         super().__init__(window)
         self._model = model
         self._vocabulary = vocabulary
         self._actions = actions
-        self._field: QLineEdit | None = None  # the one that has the keyboard
+        self._field: QLineEdit | None = None  # the one that has the focus
         actions.find_token.triggered.connect(self._on_find_token_triggered)
         actions.go_to_birth.triggered.connect(self._on_go_to_birth_triggered)
         actions.clear_selection.triggered.connect(self._on_clear_selection_triggered)
@@ -38,7 +38,7 @@ class SelectionController(QObject):
         self._enable()
 
     def birth_step(self) -> int | None:
-        """Return the step that made the token that is looked at, or that the pair makes; None if there is none."""
+        """Return the step that made the selected token, or the token of the selected pair; None if there is none."""
         selection, history = self._model.selection, self._model.history
         if selection is None or history is None:
             return None
@@ -73,10 +73,10 @@ class SelectionController(QObject):
         if self._model.selection is not None:
             self._enable()
 
-    # -- Escape in a text field is the field's: it empties a search, or closes the bar that the field is in
+    # -- Escape in a text field belongs to the field: it clears a search, or closes the bar that the field is in
 
     def _on_application_focus_changed(self, _old: QWidget | None, new: QWidget | None) -> None:
-        # A field loses the keyboard while it is deleted with its dialog: it is half gone by then.
+        # A field loses the focus while it is deleted with its dialog: it is half gone by then.
         if self._field is not None and isValid(self._field):
             self._field.removeEventFilter(self)
         self._field = new if isinstance(new, QLineEdit) else None
@@ -84,7 +84,7 @@ class SelectionController(QObject):
             self._field.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Take Escape for the field before the command does."""
+        """Claim Escape for the field before the command takes it."""
         if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
             if event.key() == Qt.Key.Key_Escape and not event.modifiers():
                 event.accept()

@@ -1,4 +1,4 @@
-"""What the commands that move in time do: next, previous, ten, first, last, play, and from change to change."""
+"""Commands that move between steps: next, previous, ten at a time, first, last, play, and from change to change."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _MANY = 10
 
 
 class StepController(QObject):
-    """Connects the commands with the model and the player, and says when there is nothing to move to."""
+    """Connects the commands to the model and the player, and says when there is nothing to move to."""
 
     first_run_needed = Signal()
-    """Next was asked for and nothing was trained yet."""
+    """The next merge was asked for, and nothing has been trained yet."""
     end_reached = Signal()
-    """Next was asked for at the last merge, and a stop rule forbids another one."""
+    """The next merge was asked for at the last one, and a stop rule forbids another."""
 
     def __init__(
         self, model: TrainerModel, player: Player, changes: LiveChanges, actions: Actions, parent: QObject
@@ -115,7 +115,7 @@ class StepController(QObject):
             set_reason(action, at_end)
         follows = model.is_at_head and model.state is TrainerState.TRAINING
         set_reason(actions.next_merge, self.tr("The step follows the training") if follows else "")
-        set_reason(actions.play, "" if model.merge_count else self.tr("Nothing is trained yet"))
+        set_reason(actions.play, "" if model.merge_count else self.tr("Nothing has been trained yet"))
         set_reason(actions.next_change, self._why_no_change(self._changes.next_after(model.step), at_end))
         set_reason(actions.previous_change, self._why_no_change(self._changes.previous_before(model.step), at_start))
 
@@ -126,4 +126,4 @@ class StepController(QObject):
             return at_edge
         if not self._changes.is_known:
             return self.tr("The steps that change the live text are not known yet")
-        return self.tr("No step on this side changes the live text")
+        return self.tr("No step in this direction changes the live text")

@@ -1,4 +1,4 @@
-"""What the training commands do: when counts are waited for, when the user is asked, and what the bar says."""
+"""Training commands: when to wait for counts, when to ask the user, and what the bar shows."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _BannerAction = Literal["", "size", "further", "typing"]
 
 
 class TrainingState(QObject):
-    """Looks at the model, and at what the controller knows of the run."""
+    """Shows the state of the model and of the run in the bar and the commands."""
 
     out_of_date = Signal()
     """The colours have changed, and with them the icons."""
@@ -57,7 +57,7 @@ class TrainingState(QObject):
         theme.changed.connect(self.out_of_date)
 
     def show(self, *, is_waiting: bool) -> None:
-        """Show what is so; `is_waiting`: for counts, to train then."""
+        """Show the present state; `is_waiting` for counts, in order to train."""
         model, actions = self._controller.model, self._actions
         training, paused = model.state is TrainerState.TRAINING, model.state is TrainerState.PAUSED
         has_history = model.history is not None
@@ -85,7 +85,7 @@ class TrainingState(QObject):
 
     def _show_pause_icon(self, name: str) -> None:
         wanted = (name, self._theme.text, self._theme.faint)
-        if wanted != self._pause_icon:  # drawn anew it would take longer than all the rest
+        if wanted != self._pause_icon:  # redrawing it would take longer than all the rest
             self._pause_icon = wanted
             self._actions.pause.setIcon(icon(*wanted))
 
@@ -103,7 +103,7 @@ class TrainingState(QObject):
 
 
 class FurtherController(QObject):
-    """Connects the command with the model."""
+    """Connects “Train further…” to the model."""
 
     def __init__(
         self, window: QWidget, controller: TrainingController, bar: TrainingBar, banner: Banner, actions: Actions
@@ -140,10 +140,10 @@ class FurtherController(QObject):
 
 
 class TrainingController(QObject):
-    """Connects the bar and the commands with the model.
+    """Connects the bar and the commands to the model.
 
-    Merges that the user asked for are never discarded without a question; those of a run that the Studio began by
-    itself (the sample at the start) are. Training as one types has a rule of its own, see `live_training`.
+    Merges that the user asked for are never discarded without asking; those of a run that the Studio started by itself
+    (the sample at the start) are. Training as you type has a rule of its own, see `live_training`.
     """
 
     def __init__(
@@ -159,14 +159,14 @@ class TrainingController(QObject):
         self._bar = bar
         self._banner = banner
         self._actions = actions
-        self._is_waiting = False  # for counts, to train then
+        self._is_waiting = False  # for counts, in order to train
         self._wants_one_merge = False  # begin paused and learn one merge
         self._next_is_automatic = True
         self._step_wanted: int | None = None  # where to go when the run has ended
         self._question: QMessageBox | None = None
         self._banner_action: _BannerAction = ""
         self._size_offered = 0
-        self._refusal = ""  # what was said last of a training that could not begin
+        self._refusal = ""  # the last message about a training that could not begin
         self.engine = EngineNotice(self)
         self.memory = MemoryController(window, session.settings, banner)
         self._state = TrainingState(self, bar, actions, theme)
@@ -181,20 +181,20 @@ class TrainingController(QObject):
 
     def _on_session_corpus_taken(self) -> None:
         if not self.session.is_sample:
-            self._banner.clear()  # it speaks of the corpus before
+            self._banner.clear()  # it is about the previous corpus
             if not self.model.origin.is_wanted:  # its run is dropped
                 self._is_waiting = self._wants_one_merge = False
                 self._step_wanted = None
         self._show_state()
 
     def train_unasked(self, step: int | None = None) -> None:
-        """Train what the corpus holds without having been asked, and show `step` then; None is the last one."""
+        """Train the corpus without having been asked, then show `step`; None is the last one."""
         self._next_is_automatic = True
         self._step_wanted = step
         self._wait_for_counts()
 
     def learn_first_merge(self) -> None:
-        """Begin a training that stands still, and learn its first merge."""
+        """Begin a paused training, and learn its first merge."""
         self._next_is_automatic = False
         self._wants_one_merge = True
         self._wait_for_counts()
@@ -263,7 +263,7 @@ class TrainingController(QObject):
             return
         if self._counting.is_paused:
             self._counting.resume()
-        elif not (self._counting.is_running or self._counting.is_expecting):  # else they come without being asked for
+        elif not (self._counting.is_running or self._counting.is_expecting):  # else they arrive without being asked for
             self._counting.count_now()
         self._show_state()
 
@@ -285,7 +285,7 @@ class TrainingController(QObject):
             self._show_state()
 
     def _catch_up(self) -> None:
-        """Train what was typed while it could not be trained."""
+        """Train what was typed while training was not possible."""
         counts = self._counting.counts
         if counts is not None and counts is not self.model.counts and self._live.can_train(counts):
             self._train_live(counts)
@@ -299,7 +299,7 @@ class TrainingController(QObject):
             self._show_state()
 
     def _on_counting_failed(self, error: StudioError) -> None:
-        is_asked_for = self._is_waiting  # else the corpus pane alone says it
+        is_asked_for = self._is_waiting  # else only the corpus pane says so
         self._is_waiting = self._wants_one_merge = False
         if is_asked_for:
             self._refuse(error)
@@ -333,15 +333,15 @@ class TrainingController(QObject):
         except StudioError as error:
             self._refuse(error)
 
-    # -- what the model says
+    # -- signals of the model
 
     def _on_live_follows(self) -> None:
-        text = self.tr("The merges follow what you type. Undo an edit, and its merges are there again.")
-        self._say(text, "info", self.tr("Do not train as I type"), "typing")
+        text = self.tr("The merges follow what you type. Undo an edit, and the earlier merges are back.")
+        self._say(text, "info", self.tr("Don’t train as I type"), "typing")
 
     def _on_model_run_reset(self) -> None:
         if self._banner.text == self._refusal != "":
-            self._banner.clear()  # of a text that was trained as it was typed: now it can be
+            self._banner.clear()  # about a text that could not be trained as it was typed: now it was
         self._settings.suggestion.note_training()
         self._bar.settings.set_size_wrong(False)
         if not self.model.origin.is_automatic and (words := notice_words(self.model.notices)):
@@ -379,7 +379,7 @@ class TrainingController(QObject):
         self._catch_up()
         self._show_state()
 
-    # -- what the bar says
+    # -- what the bar shows
 
     def _on_settings_changed(self) -> None:
         if self._banner_action == "size":

@@ -1,4 +1,4 @@
-"""What the commands of the View menu do: light or dark, the size of text, the place of the window."""
+"""Commands of the View menu: theme and text size; also the place of the window."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _TEXT_STEP, _USUAL_TEXT = 10, 100
 _TEXT_RANGE = (60, 300)
 _USUAL_SIZE = QSize(1440, 900)
 _FRAME = QSize(12, 36)
-"""Room left for the frame and title bar of the window, whose size the desktop tells only after it is shown."""
-_FRAME_TOLD_MS = (0, 60, 400)
-"""When to look, after the window is shown, whether it lies on its screen with its frame."""
+"""Room for the frame and title bar of the window, whose size is known only after the window is shown."""
+_FRAME_KNOWN_MS = (0, 60, 400)
+"""When to check, after the window is shown, that it lies on its screen with its frame."""
 
 
 class ViewController(QObject):
@@ -49,7 +49,7 @@ class ViewController(QObject):
         actions.normal_text.triggered.connect(self._on_normal_text_triggered)
 
     def restore(self) -> None:
-        """Give the window the size and arrangement that it had last, or the usual ones; never more than the screen."""
+        """Give the window its last size and arrangement, or the default ones; never larger than the screen."""
         values, window = self._settings.values, self._window
         if values.window_geometry:
             window.restoreGeometry(QByteArray.fromBase64(values.window_geometry.encode()))
@@ -59,8 +59,8 @@ class ViewController(QObject):
         self._layouts.restore()
 
     def keep_on_screen(self) -> None:
-        """Once the window is shown and its frame is known, see to it that no edge lies beyond the screen."""
-        for delay_ms in _FRAME_TOLD_MS:
+        """Once the window is shown and its frame is known, make sure that no edge lies off the screen."""
+        for delay_ms in _FRAME_KNOWN_MS:
             later(self, delay_ms, self._fit_frame)
 
     def _fit_frame(self) -> None:
@@ -75,7 +75,7 @@ class ViewController(QObject):
             window.move(wanted.topLeft())
 
     def remember(self, play_speed: float) -> None:
-        """Keep the size and arrangement, and the speed of playing, for the next start."""
+        """Save the size, the arrangement and the playing speed for the next start."""
         size = self._window.normalGeometry().size()
         self._change(
             play_speed=play_speed,
@@ -98,7 +98,7 @@ class ViewController(QObject):
         self._set_text_size(None)
 
     def _set_text_size(self, percent: int | None) -> None:
-        """Take this size for the layout that is shown, or with None the usual one, and keep it."""
+        """Set and save the text size of the layout shown; None restores the default."""
         if percent is not None:
             percent = max(_TEXT_RANGE[0], min(_TEXT_RANGE[1], percent))
         if self._settings.values.layout == "demo":
@@ -116,7 +116,7 @@ class ViewController(QObject):
 
 
 def fitted(frame: QRect, available: QRect) -> QRect:
-    """Return the window's frame moved, and made smaller if it must be, so that it lies inside the available room."""
+    """Return the window's frame, moved and if necessary made smaller so that it lies inside the available area."""
     size = frame.size().boundedTo(available.size())
     left = min(max(frame.left(), available.left()), available.left() + available.width() - size.width())
     top = min(max(frame.top(), available.top()), available.top() + available.height() - size.height())

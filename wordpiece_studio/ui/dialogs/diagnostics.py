@@ -1,6 +1,6 @@
-"""The log file, the box about the program, and the report of a fault: versions, machine, settings, the log's end.
+"""The log file, the About box, and the diagnostics: versions, machine, settings, the end of the log.
 
-Nothing of the corpus goes into any of them.
+Nothing from the corpus goes into any of them.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def diagnostics(settings: object = None) -> str:
     parts = [
         f"WordPiece Studio {_version('wordpiece-studio')}",
         f"Python {sys.version.split()[0]} ({platform.python_implementation()}), Qt {qVersion()}"
-        f" (PySide6 made for {QLibraryInfo.version().toString()})",
+        f" (PySide6 built for {QLibraryInfo.version().toString()})",
         *(f"{name} {_version(name)}{_loaded(name)}" for name in _PACKAGES),
         f"system: {platform.platform()}, {platform.machine()}, {'.'.join(map(str, platform.libc_ver())) or 'libc ?'}",
         f"mathematics library: {_math_library()}",

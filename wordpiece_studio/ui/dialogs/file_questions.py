@@ -24,7 +24,7 @@ _Button = QMessageBox.StandardButton
 def place_dialog(
     window: QWidget, title: str, mode: QFileDialog.AcceptMode, folder: Path | None, name: str = ""
 ) -> QFileDialog:
-    """Return a dialog that begins in `folder`, where there is one, and proposes `name`; it is to be opened."""
+    """Return a dialog, not yet open, that starts in `folder` if there is one, and suggests `name`."""
     dialog = QFileDialog(window, title)
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.setAcceptMode(mode)
@@ -36,12 +36,12 @@ def place_dialog(
 
 
 def overwrite_box(parent: QWidget, name: str) -> QMessageBox:
-    """Return the question whether the file called `name` may be replaced by a text that is not all that it holds."""
+    """Return the question whether the file called `name` may be replaced by a text that lacks some of its content."""
     box = plain_box(
         parent,
         QMessageBox.Icon.Warning,
-        parent.tr("Replace “{name}” by what could be read of it?").format(name=name),
-        parent.tr("Bytes were replaced or lines skipped when it was opened; they are lost then. "
+        parent.tr("Replace “{name}” with what could be read of it?").format(name=name),
+        parent.tr("Bytes were replaced or lines skipped when it was opened; they would be lost. "
                   "To keep them, save the text under another name."),
     )  # fmt: skip
     add_button(box, QMessageBox.StandardButton.Yes, parent.tr("&Replace the file"))
@@ -51,12 +51,12 @@ def overwrite_box(parent: QWidget, name: str) -> QMessageBox:
 
 
 def names_project(path: str | os.PathLike[str]) -> bool:
-    """Return whether the end of a name says that it is one of a project."""
+    """Return whether a path has the suffix of a project."""
     return os.fspath(path).lower().endswith(SUFFIX)
 
 
 def with_suffix(path: Path) -> Path:
-    """Return the path with the suffix of projects at its end.
+    """Return the path with the suffix of a project.
 
     >>> with_suffix(Path("hugs")).name, with_suffix(Path("hugs.WPStudio")).name
     ('hugs.wpstudio', 'hugs.WPStudio')
@@ -65,7 +65,7 @@ def with_suffix(path: Path) -> Path:
 
 
 def title_of(name: str) -> str:
-    """Return the title of a window for Qt, which takes ``[*]`` for the place of its mark; in a name it is text.
+    """Return a window title for Qt, which takes ``[*]`` for the place of its modified mark; in a name it is text.
 
     >>> title_of("hugs"), title_of("[*]")
     ('hugs[*] — WordPiece Studio', '[*][*][*] — WordPiece Studio')
@@ -76,13 +76,13 @@ def title_of(name: str) -> str:
 def replace_box(parent: QWidget, path: Path) -> QMessageBox:
     """Return the question whether another project may be replaced: Yes or Cancel."""
     title = parent.tr("Replace “{name}”?").format(name=display_name(path.name))
-    return _box(parent, title, parent.tr("There is a project of this name. What is in it now would be lost."))
+    return _box(parent, title, parent.tr("A project with this name already exists. Its contents would be lost."))
 
 
 def changed_box(parent: QWidget, path: Path) -> QMessageBox:
-    """Return the question what becomes of a project that another program has changed: Yes, Save (as) or Cancel."""
-    title = parent.tr("Replace “{name}”, which was changed meanwhile?").format(name=display_name(path.name))
-    text = parent.tr("Another program has written the file since it was opened or saved here. To keep both, save yours "
+    """Return the question what to do with a project that another program has changed: Yes, Save (as) or Cancel."""
+    title = parent.tr("Replace “{name}”, which has been changed since?").format(name=display_name(path.name))
+    text = parent.tr("Another program has changed the file since you opened or saved it. To keep both, save yours "
                      "under another name.")  # fmt: skip
     box = _box(parent, title, text)
     add_button(box, _Button.Save, parent.tr("&Save as…"))
@@ -98,11 +98,11 @@ def _box(parent: QWidget, title: str, text: str) -> QMessageBox:
 
 
 def unsaved_work_box(window: QWidget, unsaved_work: UnsavedWork, corpus_name: str, path: Path | None) -> QMessageBox:
-    """Return the question whether the project is saved first: ``Save``, ``Discard`` or ``Cancel``."""
+    """Return the question whether to save the project first: ``Save``, ``Discard`` or ``Cancel``."""
     if path is None:
         title = window.tr("Save your work as a project?")
     else:
-        title = window.tr("Save the changes of the project “{name}”?").format(name=path.stem)
+        title = window.tr("Save the changes to the project “{name}”?").format(name=path.stem)
     box = plain_box(window, QMessageBox.Icon.Question, title, "\n".join(_lines(window, unsaved_work, corpus_name)))
     add_button(box, _Button.Save, window.tr("&Save as…") if path is None else window.tr("&Save"))
     add_button(box, _Button.Discard, window.tr("&Don’t save"))
@@ -124,8 +124,8 @@ def _lines(window: QWidget, unsaved_work: UnsavedWork, corpus_name: str) -> list
     elif unsaved_work.notes:
         lines.append(window.tr("{notes:,} bookmarks are new.").format(notes=unsaved_work.notes))
     if unsaved_work.others:
-        lines.append(window.tr("Settings, marks or the text to tokenize were changed."))
+        lines.append(window.tr("Settings, marks or the live text were changed."))
     if unsaved_work.trains:
-        lines.append(window.tr("The training still runs and ends here; what it has learned so far can be saved."))
-    lines.append(window.tr("Without saving this is lost."))
+        lines.append(window.tr("The training is running and will end now; what it has learned so far can be saved."))
+    lines.append(window.tr("Unless you save, this will be lost."))
     return lines

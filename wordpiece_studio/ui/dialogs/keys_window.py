@@ -1,6 +1,6 @@
-"""All keys in a window of their own beside the work, with a field to search them.
+"""All keyboard shortcuts in a window beside the work, with a field to search them.
 
-Those of the commands are read from the menus; others are those that a pane answers to by itself.
+The shortcuts of the commands are read from the menus; the others are those that a pane handles by itself.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class KeyLine:
     tip: str = ""
 
     def fits(self, words: Sequence[str]) -> bool:
-        """Return whether each of the folded `words` is in it."""
+        """Return whether every one of the folded `words` is in this line."""
         text = folded(f"{self.group} {self.title} {self.keys} {self.tip}")
         return all(word in text for word in words)
 
@@ -74,37 +74,37 @@ def command_lines(placed: Iterable[tuple[str, QAction]]) -> list[KeyLine]:
 
 
 def pane_lines() -> list[KeyLine]:
-    """Return a line for what the window and its panes do with keys that no command has."""
+    """Return lines for what the window and its panes do with keys that belong to no command."""
     window, table = _tr("Everywhere"), _tr("In a table")
-    chips, plot, field = _tr("Among the tokens of the text"), _tr("On the timeline"), _tr("In a search field")
+    chips, plot, field = _tr("In the live tokenization"), _tr("On the timeline"), _tr("In a search field")
     return [
-        KeyLine(window, _tr("Hold the training or go on, play or stop"), _tr("Space")),
-        KeyLine(window, _tr("To the next control, and back"), "Tab   Shift+Tab"),
+        KeyLine(window, _tr("Pause or resume the training, play or stop"), _tr("Space")),
+        KeyLine(window, _tr("Go to the next control, and back"), "Tab   Shift+Tab"),
         KeyLine(window, _tr("Open a menu"), _tr("Alt and its underlined letter")),
-        KeyLine(window, _tr("Larger or smaller text in the pane under the pointer"), _tr("Ctrl and the mouse wheel")),
-        KeyLine(window, _tr("Another pane of those that lie behind each other"), _tr("← → on its name")),
-        KeyLine(table, _tr("Walk through the rows; the focus goes with you"), "↑ ↓   PgUp PgDown   Home End"),
+        KeyLine(window, _tr("Larger or smaller text in the pane under the pointer"), _tr("Ctrl + mouse wheel")),
+        KeyLine(window, _tr("Show another pane of those behind each other"), _tr("← → on its tab")),
+        KeyLine(table, _tr("Move through the rows; the selection follows"), "↑ ↓   PgUp PgDown   Home End"),
         KeyLine(table, _tr("Go to the step of the row"), _tr("Enter")),
-        KeyLine(table, _tr("Copy the rows that are selected"), "Ctrl+C"),
-        KeyLine(chips, _tr("Walk from token to token and from gap to gap"), "← → ↑ ↓   Home End"),
+        KeyLine(table, _tr("Copy the selected rows"), "Ctrl+C"),
+        KeyLine(chips, _tr("Move from token to token and from gap to gap"), "← → ↑ ↓   Home End"),
         KeyLine(chips, _tr("Why here?"), _tr("Enter")),
-        KeyLine(_tr("In the token details"), _tr("Walk through the merge tree"), "← → ↑ ↓"),
-        KeyLine(_tr("In the token details"), _tr("Look at this token"), _tr("Enter")),
-        KeyLine(plot, _tr("One step back or on"), "← →"),
-        KeyLine(plot, _tr("A tenth of the way back or on"), "PgUp PgDown"),
-        KeyLine(plot, _tr("To the beginning, to the end"), "Home End"),
-        KeyLine(_tr("On a chart"), _tr("One step, or one rank, back or on"), "← →"),
-        KeyLine(_tr("On a chart"), _tr("Ten steps back or on, to the beginning, to the end"), "PgUp PgDown   Home End"),
-        KeyLine(_tr("In the list of files"), _tr("Take the file out, move it"), "Del   Alt+↑ Alt+↓"),
-        KeyLine(_tr("In the bookmarks"), _tr("Change the line of text, delete the step"), "F2   Del"),
-        KeyLine(_tr("In the list of breakpoints"), _tr("On or off, delete"), _tr("Space   Del")),
-        KeyLine(field, _tr("To what was found"), "↓   Enter"),
-        KeyLine(field, _tr("Empty the field, or leave it"), "Esc"),
+        KeyLine(_tr("In the token details"), _tr("Move through the merge tree"), "← → ↑ ↓"),
+        KeyLine(_tr("In the token details"), _tr("Select this token"), _tr("Enter")),
+        KeyLine(plot, _tr("One step back or forward"), "← →"),
+        KeyLine(plot, _tr("A tenth of the way back or forward"), "PgUp PgDown"),
+        KeyLine(plot, _tr("Go to the beginning or the end"), "Home End"),
+        KeyLine(_tr("On a chart"), _tr("One step, or one rank, back or forward"), "← →"),
+        KeyLine(_tr("On a chart"), _tr("Ten steps back or forward, beginning, end"), "PgUp PgDown   Home End"),
+        KeyLine(_tr("In the list of files"), _tr("Remove the file, move it"), "Del   Alt+↑ Alt+↓"),
+        KeyLine(_tr("In the bookmarks"), _tr("Edit the note, delete the bookmark"), "F2   Del"),
+        KeyLine(_tr("In the list of breakpoints"), _tr("Switch on or off, delete"), _tr("Space   Del")),
+        KeyLine(field, _tr("Go to the matches"), "↓   Enter"),
+        KeyLine(field, _tr("Clear the field, or leave it"), "Esc"),
     ]
 
 
 def matching_lines(lines: Sequence[KeyLine], text: str) -> list[KeyLine]:
-    """Return the lines that hold every word of `text`; above each group a line with its name and no keys."""
+    """Return the lines that contain every word of `text`; above each group a line with its name and no keys."""
     words = folded(text).split()
     found: list[KeyLine] = []
     for line in (line for line in lines if line.fits(words)):
@@ -119,7 +119,7 @@ def _tr(text: str) -> str:
 
 
 class KeysModel(QAbstractTableModel):
-    """One row a line, two columns."""
+    """One row per line, two columns."""
 
     def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -166,22 +166,22 @@ class KeysModel(QAbstractTableModel):
 
 
 class KeysWindow(QDialog):
-    """Stays open while one works, until it is closed."""
+    """Stays open beside the work until it is closed."""
 
     def __init__(self, lines: Sequence[KeyLine], theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle(self.tr("Keys"))
+        self.setWindowTitle(self.tr("Keyboard shortcuts"))
         self._lines = lines
         self._field = line_field(self)
         self._field.setPlaceholderText(self.tr("Search: what you want to do, or a key"))
-        self._field.setAccessibleName(self.tr("Search the keys"))
+        self._field.setAccessibleName(self.tr("Search the shortcuts"))
         self._field.setClearButtonEnabled(True)
         self._field.installEventFilter(self)
         self._model = KeysModel(theme, self)
         self._table = QTableView(self)
         self._table.setAccessibleName(self.tr("Keys"))
         self._put_table_together()
-        self._empty = plain_label(self.tr("No key does that. Ctrl+K finds every command."), self, role="hint")
+        self._empty = plain_label(self.tr("No shortcut found. Ctrl+K finds every command."), self, role="hint")
         layout = QVBoxLayout(self)
         layout.addWidget(self._field)
         layout.addWidget(self._table, 1)
@@ -192,7 +192,7 @@ class KeysWindow(QDialog):
 
     @property
     def field(self) -> QLineEdit:
-        """Where one types."""
+        """The field to type in."""
         return self._field
 
     @property
@@ -201,14 +201,14 @@ class KeysWindow(QDialog):
         return self._model
 
     def begin(self) -> None:
-        """Show the window in front, with the keyboard in its field."""
+        """Show the window in front, with the focus in its field."""
         self.show()
         self.activateWindow()
         self._field.setFocus()
         self._field.clear()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Go from the field into the table with the arrow."""
+        """Let the down arrow go from the field into the table."""
         if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Down:
             self._table.setFocus()
             return True

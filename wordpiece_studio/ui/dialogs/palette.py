@@ -1,8 +1,8 @@
 """The command palette: everything that the window can do, found by typing.
 
-Its entries are the commands of the menus, a step by its number and tokens of the vocabulary. What was typed fits whole
-words first, then parts of words, then letters in their order; capitals, accents and the width of letters make no
-difference. It is a field and the list of what fits, over the upper middle of the window until it is left.
+Its entries are the commands of the menus, a step by its number and tokens of the vocabulary. What was typed matches the
+beginnings of words first, then parts of words, then letters in order; case, accents and the width of letters make no
+difference. It is a field and the list of matches, over the upper middle of the window until it is left.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 _START, _WORD_START, _INSIDE, _LETTERS = 100, 80, 60, 25
 _TITLE_WEIGHT, _KEYS_WEIGHT, _PATH_WEIGHT, _TIP_WEIGHT = 10, 8, 4, 3
 _SCANNED = 50_000
-"""So many tokens are looked through for a part of their text; beyond them a token is found by its whole text."""
+"""How many tokens are searched for a part of their text; those beyond are found by their whole text only."""
 _FEW_TOKENS, _MANY_TOKENS = 3, 20
 _NATIVE = QKeySequence.SequenceFormat.NativeText
 _Index = QModelIndex | QPersistentModelIndex
@@ -72,7 +72,7 @@ _LIST_KEYS = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_Page
 
 @lru_cache(maxsize=4096)
 def folded(text: str) -> str:
-    """Return `text` without what makes no difference in a search.
+    """Return `text` without the case, accents and letter widths that a search ignores.
 
     >>> folded("Über Größe"), folded("ＡＢＣ")
     ('uber grosse', 'abc')
@@ -82,7 +82,7 @@ def folded(text: str) -> str:
 
 
 def fit(word: str, text: str) -> int:
-    """Return how well a folded `word` fits a folded `text`, 0 if not at all.
+    """Return how well a folded `word` matches a folded `text`, 0 if not at all.
 
     >>> fit("sa", "save vocabulary"), fit("voc", "save vocabulary"), fit("ocab", "save vocabulary")
     (100, 80, 60)
@@ -98,7 +98,7 @@ def fit(word: str, text: str) -> int:
 
 
 def _letters_fit(word: str, text: str) -> int:
-    """Return what letters in their order are worth, the first at the beginning of a word: the closer, the more."""
+    """Return the worth of letters found in order, the first at the beginning of a word: the closer, the more."""
     if not text.startswith(word[0]) and f" {word[0]}" not in text:
         return 0
     best = 0
@@ -119,11 +119,11 @@ class Entry:
     Attributes
     ----------
     title, where, keys, tip
-        Its text; the menus that it is in; its keys; what it does.
+        Its text; the menus it is in; its keys; what it does.
     refusal
-        Why it can never be done; empty if it can. A command says itself whether it can be given.
+        Why it can never be done; empty if it can. For a command, its action decides.
     action, step, token
-        What it does: a command is given, a step is shown, or a token is looked at.
+        What it does: trigger a command, show a step, or select a token.
     """
 
     title: str
@@ -137,11 +137,11 @@ class Entry:
 
     @property
     def reason(self) -> str:
-        """Why it cannot be done at this step; empty if it can."""
+        """Why it cannot be done now; empty if it can."""
         return self.refusal if self.action is None or self.action.isEnabled() else _reason(self.action)
 
     def worth(self, words: Sequence[str]) -> int:
-        """Return how well the folded `words` fit, 0 if one of them does not."""
+        """Return how well the folded `words` match, 0 if one of them does not."""
         total = 0
         for word in words:
             best = max(
@@ -157,7 +157,7 @@ class Entry:
 
 
 def _whole(value: int) -> int:
-    return value if value >= 60 else 0  # single letters are in every long text
+    return value if value >= 60 else 0  # scattered letters match every long text
 
 
 def command_entries(placed: Iterable[tuple[str, QAction]]) -> list[Entry]:
@@ -173,20 +173,20 @@ def _command_entry(where: str, action: QAction) -> Entry:
 
 
 def _reason(action: QAction) -> str:
-    """Return what the tooltip of a command says beside what the command does: that it cannot be used, and why."""
+    """Return why a command is unavailable: what its tooltip says beyond what the command does."""
     tooltip = _plain_tooltip(action)
     usual = action.statusTip() or plain_title(action.text())
     why = tooltip.partition("\n")[2] if tooltip.startswith(usual) else tooltip
-    return why or QCoreApplication.translate("palette", "Not possible now")
+    return why or QCoreApplication.translate("palette", "Not available now")
 
 
 def _plain_tooltip(action: QAction) -> str:
-    """Return the text of a tooltip that was set by the helper that escapes."""
+    """Return the text of a tooltip that `set_plain_tooltip` escaped."""
     return unescape(re.sub(r"<[^<>]*>", "", action.toolTip()))
 
 
 def matching_entries(entries: Sequence[Entry], text: str) -> list[Entry]:
-    """Return the entries that `text` fits, the best first; all of them, in their order, for an empty text."""
+    """Return the entries that match `text`, the best first; for an empty text all of them, in order."""
     words = folded(text).split()
     if not words:
         return list(entries)
@@ -201,12 +201,12 @@ def step_entry(text: str, merge_count: int) -> Entry | None:
         return None
     step = int("".join(character for character in number[1] if character.isdecimal()))
     title = QCoreApplication.translate("palette", "Go to step {step}").format(step=number_text(step))
-    few = QCoreApplication.translate("palette", "{count} merges are learned").format(count=number_text(merge_count))
+    few = QCoreApplication.translate("palette", "Only {count} merges exist").format(count=number_text(merge_count))
     return Entry(title, refusal=few if step > merge_count else "", step=step)
 
 
 def token_entries(text: str, vocabulary: Vocabulary | None, tokens: Sequence[str]) -> list[Entry]:
-    """Return entries for the tokens that `text` fits best: the whole token, then its beginning, then a part.
+    """Return entries for the tokens that match `text` best: the whole token, then its beginning, then a part.
 
     After the word "token" only tokens are meant, and more of them are returned.
     """
@@ -218,7 +218,7 @@ def token_entries(text: str, vocabulary: Vocabulary | None, tokens: Sequence[str
     whole = [token for token in (sought, vocabulary.continuing_subword_prefix + sought) if _has(vocabulary, token)]
     near = [token for token in tokens[:_SCANNED] if sought in token and token not in whole]
     near.sort(key=lambda token: (not token.startswith(sought), len(token)))
-    title = QCoreApplication.translate("palette", "Look at the token {token}")
+    title = QCoreApplication.translate("palette", "Select the token {token}")
     where = QCoreApplication.translate("palette", "Vocabulary")
     return [Entry(title.format(token=token_text(token)), where, token=token) for token in (whole + near)[:most]]
 
@@ -234,14 +234,14 @@ def _has(vocabulary: Vocabulary, token: str) -> bool:
 
 
 class PaletteModel(QAbstractListModel):
-    """One row an entry."""
+    """One row per entry."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._entries: Sequence[Entry] = ()
 
     def set_entries(self, entries: Sequence[Entry]) -> None:
-        """Show these."""
+        """Show these entries."""
         self.beginResetModel()
         self._entries = entries
         self.endResetModel()
@@ -268,12 +268,12 @@ class PaletteModel(QAbstractListModel):
     def flags(self, index: _Index) -> Qt.ItemFlag:
         if not index.isValid():
             return Qt.ItemFlag.NoItemFlags
-        # Those that cannot be done now can be walked to all the same: they say why.
+        # Unavailable entries can be reached too: they say why.
         return Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemNeverHasChildren
 
 
 class PaletteDelegate(QStyledItemDelegate):
-    """Draws an entry; one that cannot be done now is pale, with the reason in place of its menus."""
+    """Draws an entry; an unavailable one is pale, with the reason in place of its menus."""
 
     def __init__(self, model: PaletteModel, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -312,24 +312,24 @@ class PaletteDelegate(QStyledItemDelegate):
 
 
 class Palette(QFrame):
-    """Says what is typed and which entry was chosen; it finds nothing by itself.
+    """Reports what is typed and which entry was chosen; it searches nothing itself.
 
-    It is a part of the window and no window of its own: it cannot lie beside it, and goes when the keyboard does.
+    It is part of the window, not a window of its own: it cannot lie beside it, and closes when it loses the focus.
     """
 
     text_changed = Signal(object)
     """What was typed, a str."""
     chosen = Signal(object)
-    """An :class:`Entry` that can be done."""
+    """The :class:`Entry` that was chosen, an available one."""
 
     def __init__(self, theme: Theme, window: QWidget) -> None:
         super().__init__(window)
         self.setObjectName("palette")
         self.setAccessibleName(self.tr("Find or do anything"))
         self._window = window
-        self._before: QWidget | None = None  # what had the keyboard; it may be deleted by now
+        self._before: QWidget | None = None  # had the focus; may be deleted by now
         self._field = line_field(self)
-        self._field.setPlaceholderText(self.tr("A command, a step's number, “token …”, a sample or a file"))
+        self._field.setPlaceholderText(self.tr("A command, a step number, “token …”, a sample or a file"))
         self._field.setAccessibleName(self.tr("What to find or do"))
         self._field.setClearButtonEnabled(False)
         self._model = PaletteModel(self)
@@ -337,8 +337,8 @@ class Palette(QFrame):
         self._list.setModel(self._model)
         self._list.setItemDelegate(PaletteDelegate(self._model, theme, self._list))
         self._list.setUniformItemSizes(True)
-        self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the field keeps the keyboard
-        self._list.setAccessibleName(self.tr("What fits"))
+        self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the field keeps the focus
+        self._list.setAccessibleName(self.tr("Matches"))
         self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._note = plain_label("", self, role="hint", wrap=True)
         layout = QVBoxLayout(self)
@@ -361,11 +361,11 @@ class Palette(QFrame):
 
     @property
     def field(self) -> QLineEdit:
-        """Where one types."""
+        """The field to type in."""
         return self._field
 
     def begin(self) -> None:
-        """Show the palette with an empty field that has the keyboard."""
+        """Show the palette with an empty field that has the focus."""
         self._before = QApplication.focusWidget()
         self._field.clear()
         self.text_changed.emit("")
@@ -375,7 +375,7 @@ class Palette(QFrame):
         self._field.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def leave(self) -> None:
-        """Put the palette away and give the keyboard back."""
+        """Close the palette and give the focus back."""
         if not self.isVisible():
             return
         before, self._before = self._before, None
@@ -385,18 +385,18 @@ class Palette(QFrame):
             before.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def show_entries(self, entries: Sequence[Entry]) -> None:
-        """Show what fits, the first of it chosen."""
+        """Show these matches, the first one selected."""
         self._model.set_entries(entries)
         if entries:
             self._list.setCurrentIndex(self._model.index(0))
         self._list.setVisible(bool(entries))
         self._list.scrollToTop()
-        set_plain_text(self._note, "" if entries else self.tr("Nothing fits. Try a part of a word."))
+        set_plain_text(self._note, "" if entries else self.tr("No matches. Try a part of a word."))
         self._note.setVisible(not entries)
         self._place()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Take the keys of the list from the field, and keep the palette in its place."""
+        """Pass the list its keys from the field, and keep the palette in its place."""
         if watched is self._field:
             if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
                 return self._take_key(event)
@@ -427,7 +427,7 @@ class Palette(QFrame):
         count, row = self._model.rowCount(), self._list.currentIndex().row()
         if not count:
             return
-        if key in (Qt.Key.Key_Up, Qt.Key.Key_Down):  # from the last to the first, and back
+        if key in (Qt.Key.Key_Up, Qt.Key.Key_Down):  # wraps around at both ends
             row = (row + (1 if key == Qt.Key.Key_Down else -1)) % count
         else:
             row = max(0, min(count - 1, row + (_MOST_ROWS - 1) * (1 if key == Qt.Key.Key_PageDown else -1)))

@@ -1,4 +1,4 @@
-"""The question what becomes of work that was not saved when the Studio ended without a word."""
+"""The question what to do with work that was unsaved when the Studio ended unexpectedly."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _SPACING = 2
 
 
 class RecoveryDialog(QDialog):
-    """Lists what was found; one of it is restored or not. Escape decides nothing.
+    """Lists the unsaved work found; the selected item is restored or deleted. Escape decides nothing.
 
     Signals
     -------
     restore_wanted(int), refused(int)
-        What the user wants of the work with this number.
+        What the user wants done with the work that has this number.
     postponed()
-        It shall be asked again at the next start.
+        The user wants to be asked again at the next start.
     """
 
     restore_wanted = Signal(object)
@@ -43,7 +43,7 @@ class RecoveryDialog(QDialog):
         is_one = len(found) == 1
         question = (
             self.tr("WordPiece Studio ended before this was saved. Restore it?") if is_one
-            else self.tr("WordPiece Studio ended before these were saved. Restore the one that is chosen?")
+            else self.tr("WordPiece Studio ended before these were saved. Restore the selected one?")
         )  # fmt: skip
         layout.addWidget(plain_label(question, self, role="heading", wrap=True))
         self.list = QListWidget(self)
@@ -58,15 +58,15 @@ class RecoveryDialog(QDialog):
         layout.addWidget(self.list)
         hint = self.tr("“Don’t restore” deletes it. “Later” keeps it, and you are asked again at the next start.")
         if not is_one:
-            hint = self.tr("“Don’t restore” deletes the one that is chosen. What is neither restored nor deleted is "
-                           "kept, and you are asked again at the next start.")  # fmt: skip
+            hint = self.tr("“Don’t restore” deletes the selected one. What is neither restored nor deleted is kept, "
+                           "and you are asked again at the next start.")  # fmt: skip
         layout.addWidget(plain_label(hint, self, role="hint", wrap=True))
         layout.addWidget(self._buttons())
         self.list.itemSelectionChanged.connect(self._enable)
         self.setMinimumWidth(max(460, min(self.list.sizeHintForColumn(0) + 60, 760)))
 
     def reject(self) -> None:
-        """Put the question off; for the Escape key and the window's own button too."""
+        """Postpone the question; also for the Escape key and the window's close button."""
         if not self._is_answered:
             self._is_answered = True
             self.postponed.emit()
@@ -90,7 +90,7 @@ class RecoveryDialog(QDialog):
         return buttons
 
     def _enable(self) -> None:
-        """Act only on work that is seen to be chosen: a click with Ctrl takes the selection away."""
+        """Act only on work that is visibly selected: a Ctrl+click clears the selection."""
         for button in self._answers:
             button.setEnabled(bool(self.list.selectedIndexes()))
 
@@ -108,7 +108,7 @@ class RecoveryDialog(QDialog):
             signal.emit(number)  # type: ignore[attr-defined]
 
     def _line(self, about: About) -> str:
-        name = shown(" ".join(about.name.split()), _LONGEST_NAME) or self.tr("Text without a name")
+        name = shown(" ".join(about.name.split()), _LONGEST_NAME) or self.tr("Unnamed text")
         return " · ".join([name, *self._amounts(about), _time_text(about.time)])
 
     def _amounts(self, about: About) -> list[str]:
@@ -127,5 +127,5 @@ class RecoveryDialog(QDialog):
 
 
 def _time_text(seconds: float) -> str:
-    step = QDateTime.fromSecsSinceEpoch(int(seconds))
-    return QLocale().toString(step, QLocale.FormatType.ShortFormat)
+    time = QDateTime.fromSecsSinceEpoch(int(seconds))
+    return QLocale().toString(time, QLocale.FormatType.ShortFormat)

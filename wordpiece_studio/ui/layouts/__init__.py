@@ -1,1 +1,1 @@
-"""The arrangements of the panes: for teaching, for working, for showing."""
+"""The arrangements of the panes: for teaching, for working, for presenting."""

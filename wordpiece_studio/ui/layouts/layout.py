@@ -1,4 +1,4 @@
-"""Where the panels lie in each layout, as plain values. It places nothing; that is :mod:`~.look.dock_area`'s work."""
+"""Where the panels lie in each layout, as plain values; :mod:`~wordpiece_studio.ui.widgets.dock_area` places them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _LOW_LINES = 36
 """An area of fewer lines of text is low: there the merge history comes before the curve and the formula."""
 
 _MOST_DEMO_TEXT, _DEMO_HEIGHT = 160, 896
-"""Percent; and the pixels that a screen must be high for so large a text."""
+"""Percent; and how many pixels high a screen must be for text that large."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +23,11 @@ class Column:
     groups
         The names of the panels from top to bottom; those of one group lie behind each other, the first in front.
     part
-        How much of the width it takes; 0 for what the others leave.
+        The fraction of the width that it takes; 0 for what the others leave.
     least
-        Its least width in pixels.
+        Its minimum width in pixels.
     upper
-        How much of the height above the timeline its first group takes, if there is another below it.
+        The fraction of the height above the timeline that its first group takes, if there is another below it.
     """
 
     groups: tuple[tuple[str, ...], ...]
@@ -48,7 +48,7 @@ class Layout:
     Attributes
     ----------
     version
-        Another number when the arrangement has changed: what was saved of the old one is left alone then.
+        Changes with the arrangement: what was saved for another version is ignored.
     columns
         From left to right, above the panel `bottom`.
     closed
@@ -67,7 +67,7 @@ class Layout:
 
     @property
     def has_bar(self) -> bool:
-        """Whether the bar with the training's controls is shown."""
+        """Whether the bar with the training controls is shown."""
         return self.name != "demo"
 
     def columns_for(self, height: int, line: int, *, is_full: bool = False) -> tuple[Column, ...]:
@@ -80,13 +80,13 @@ class Layout:
         return self.low if is_low(height, line) else (self.low[0], *self.columns[1:])
 
     def bottom_height(self, height: int, line: int) -> int:
-        """Return the usual height of the panel at the bottom, in pixels; it always has room for its buttons."""
+        """Return the default height of the panel at the bottom, in pixels; there is always room for its buttons."""
         least = max(round(6.6 * line), 124)
         return least if is_low(height, line) else max(least, round(height * self.bottom_part))
 
 
 def is_low(height: int, line: int) -> bool:
-    """Return whether an area of `height` pixels is low for text with lines of `line` pixels.
+    """Return whether an area of `height` pixels is low for lines of text of `line` pixels.
 
     >>> is_low(575, 17), is_low(760, 17)
     (True, False)
@@ -95,7 +95,7 @@ def is_low(height: int, line: int) -> bool:
 
 
 def demo_text_size(height: int) -> int:
-    """Return the percent of the usual size of text that a screen of `height` pixels has room for in *Demo*.
+    """Return the text size for *Demo* on a screen of `height` pixels, in percent of the usual size.
 
     >>> demo_text_size(1080), demo_text_size(900), demo_text_size(768), demo_text_size(480)
     (160, 160, 130, 100)

@@ -1,6 +1,6 @@
-"""The size of text in single panes: by command for the pane that is meant, or by the wheel over a pane.
+"""The text size of single panes: by command for the pane that is meant, or by the wheel over a pane.
 
-Each pane has a theme of its own: the window's colours, and its fonts in the size that the pane is shown in.
+Each pane has a theme of its own: the window's colours, and its fonts in the pane's size.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 _STEP, _LEAST, _MOST, _USUAL = 10, 60, 300, 100  # percent
 _WHEEL_STEP = 120
-"""What a wheel says when it is turned by one notch, in eighths of a degree."""
+"""What a wheel reports for one notch, in eighths of a degree."""
 
 
 class PaneTheme(Theme):
-    """Follows `base` in all but the size of text."""
+    """Follows `base` in everything but the text size."""
 
     def __init__(self, base: Theme, parent: QObject | None = None) -> None:
         super().__init__(base.choice, parent)
@@ -43,7 +43,7 @@ class PaneTheme(Theme):
         return self._zoom
 
     def set_zoom(self, zoom: float) -> None:
-        """Make the pane's text `zoom` times as large as the window's, and say so."""
+        """Make the pane's text `zoom` times as large as the window's, and emit `changed`."""
         if zoom != self._zoom:
             self._zoom = zoom
             self.changed.emit()
@@ -66,7 +66,7 @@ class PaneTheme(Theme):
         self.changed.emit()
 
     def _on_system_scheme_changed(self, _scheme: Qt.ColorScheme) -> None:
-        """Leave that to the window's theme."""
+        """Do nothing: the window's theme handles that."""
 
 
 class PaneZoom(QObject):
@@ -88,32 +88,32 @@ class PaneZoom(QObject):
 
     @property
     def zooms(self) -> dict[str, int]:
-        """The percents of the panes whose text is not as large as the window's, by their names."""
+        """The zoom in percent, by pane name, of the panes whose text is not as large as the window's."""
         percents = {name: round(theme.zoom * 100) for name, theme in self._themes.items()}
         return {name: percent for name, percent in percents.items() if percent != _USUAL}
 
     def set_zooms(self, zooms: Mapping[str, int]) -> None:
-        """Give the panes these sizes, and the others the window's."""
+        """Give these panes these text sizes in percent, and all others the window's."""
         for name in self._themes:
             self.set_zoom(name, zooms.get(name, _USUAL))
 
     def set_zoom(self, name: str, percent: int) -> None:
-        """Give the pane called `name` text of this size."""
+        """Give the pane called `name` this text size."""
         percent = max(_LEAST, min(_MOST, percent))
         theme = self._themes[name]
         if round(theme.zoom * 100) != percent:
-            self._dress(name, percent / 100)
+            self._set_font(name, percent / 100)
             theme.set_zoom(percent / 100)
 
     def pane_meant(self) -> str:
-        """Return the name of the pane with the keyboard, else under the pointer; "" if there is none."""
+        """Return the name of the pane with the focus, else of the one under the pointer; "" if there is none."""
         for widget in (QApplication.focusWidget(), QApplication.widgetAt(QCursor.pos())):
             if name := _pane_of(widget):
                 return name
         return ""
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Take the wheel with Ctrl before the pane under it, which would scroll."""
+        """Handle Ctrl+wheel before the pane under it, which would scroll."""
         if event.type() == QEvent.Type.Show and watched is self._window:
             self._window.windowHandle().installEventFilter(self)
         elif event.type() == QEvent.Type.Wheel and isinstance(event, QWheelEvent):
@@ -136,7 +136,7 @@ class PaneZoom(QObject):
         if name in self._themes:
             self.set_zoom(name, round(self._themes[name].zoom * 100) + percent)
 
-    def _dress(self, name: str, zoom: float) -> None:
+    def _set_font(self, name: str, zoom: float) -> None:
         pass_font_on(self._docks.panel(name).content, scaled_font(QGuiApplication.font(), zoom))
 
     def _on_larger_triggered(self) -> None:
@@ -150,7 +150,7 @@ class PaneZoom(QObject):
 
     def _on_theme_changed(self) -> None:
         for name, percent in self.zooms.items():  # the window's text may be larger now
-            self._dress(name, percent / 100)
+            self._set_font(name, percent / 100)
 
 
 def _pane_of(widget: QWidget | None) -> str:

@@ -1,4 +1,4 @@
-"""A message inside the window: one or two sentences in a coloured frame that stops nothing and can be put away."""
+"""A message inside the window: one or two sentences in a coloured frame that blocks nothing and can be dismissed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BannerKind = Literal["info", "warning", "error"]
 
 
 class Banner(QFrame):
-    """A message in the flow of the window, hidden until there is one."""
+    """A message in the layout of the window, hidden until there is one."""
 
     action_requested = Signal()
     """The button of the message was pressed."""
@@ -31,8 +31,8 @@ class Banner(QFrame):
         self._button = QPushButton(self)
         self._button.clicked.connect(self.action_requested)
         self._close_button = QToolButton(self)
-        self._close_button.setAccessibleName(self.tr("Put this message away"))
-        set_plain_tooltip(self._close_button, self.tr("Put this message away"))
+        self._close_button.setAccessibleName(self.tr("Dismiss this message"))
+        set_plain_tooltip(self._close_button, self.tr("Dismiss this message"))
         self._close_button.clicked.connect(self.clear)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(12, 6, 6, 6)
@@ -63,7 +63,7 @@ class Banner(QFrame):
         self.show()
 
     def clear(self) -> None:
-        """Put the message away."""
+        """Hide the message."""
         self.hide()
 
     def _draw_icon(self) -> None:

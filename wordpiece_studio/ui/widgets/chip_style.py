@@ -1,9 +1,9 @@
-"""How one token is drawn as a chip: its size, its ground, its edge; hatched where it is unknown.
+"""How a token is drawn as a chip: its size, background and edge; hatched if it is unknown.
 
-It draws single chips; where they lie is the business of whoever paints, the tokenization pane or a table.
-Nothing depends on the colour alone: the text stands on it; a chip that begins a word is round at its left, one that
-goes on with a word is square there; unknown chips are hatched, those born at this step have a folded corner, and
-selected and current chips have edges of their own.
+This draws single chips; whoever paints, the tokenization pane or a table, decides where they lie.
+Nothing depends on colour alone: the text is written on it; a chip that begins a word is round at its left, one that
+continues a word is square there; unknown chips are hatched, those born at this step have a folded corner, and selected
+and current chips have edges of their own.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _CORNER = 8.0
 _FADED = 0.45
 _RING = 2.5
 _AROUND = 2.0
-"""Pixels around a chip that its ring needs."""
+"""Pixels that the ring around a chip needs."""
 _WIDEST_PICTURE, _MOST_PICTURES = 300.0, 1000
-"""Chips are painted once and kept: text and round corners take Qt ten times as long as a picture of them."""
+"""Chips are painted once and cached: text and round corners take Qt ten times as long as a picture of them."""
 _CENTRE = int(Qt.AlignmentFlag.AlignCenter)
 
 
@@ -39,9 +39,9 @@ class ChipLook:
     Attributes
     ----------
     unknown, selected, current, faded
-        Out of the vocabulary, selected, under the keyboard's cursor, not in effect.
+        Not in the vocabulary, selected, under the keyboard cursor, not in effect.
     continues
-        It goes on with a word that another chip began.
+        It continues a word that another chip began.
     fresh
         Its token was born at the step that is shown.
     """
@@ -84,7 +84,7 @@ class ChipStyle:
         """Width of a line of text under a chip in pixels."""
         width = self._caption_widths.get(caption)
         if width is None:
-            if len(self._caption_widths) > 100_000:  # offsets of a long text never come twice
+            if len(self._caption_widths) > 100_000:  # offsets in a long text never repeat
                 self._caption_widths.clear()
             width = self._caption_metrics.horizontalAdvance(caption)
             self._caption_widths[caption] = width
@@ -152,7 +152,7 @@ class ChipStyle:
             line.translate(0, self.caption_height)
 
     def paint_row(self, painter: QPainter, at: QPointF, tokens: tuple[str, ...], right: float) -> float:
-        """Draw the chips of some tokens beside each other from `at` on, as far as `right`; returns where they end."""
+        """Draw the chips of some tokens side by side from `at`, at most to `right`; return where they end."""
         x = at.x()
         for token in tokens:
             width = self.width(token)

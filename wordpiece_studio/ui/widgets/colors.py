@@ -1,11 +1,11 @@
-"""The colours of the window by name, light, dark and high-contrast, and the colour of a token. No widget is here.
+"""The named colours of the window, light, dark and high-contrast, and the colour of a token. No widgets here.
 
 A token's colour is a function of its text alone, so a token looks the same in every pane, at every step and in every
-run. Colour never carries a meaning of its own: the token's text stands on it.
+run. Colour never carries meaning by itself: the token's text is written on it.
 
-The grounds of tokens were searched for, not chosen by eye: among all colours of the lightness and chroma of a look
-(dull olives left out) eight whose least difference is large. Seen with ordinary vision and as protanopia, deuteranopia
-and tritanopia are simulated, any two of them differ by at least 10 (CIEDE2000; 2 to 3 is just noticeable). Text on them
+The backgrounds of tokens were found by a search, not chosen by eye: among all colours of a look's lightness and chroma
+(dull olives left out), eight whose smallest difference is large. With normal vision and with simulated protanopia,
+deuteranopia and tritanopia, any two of them differ by at least 10 (CIEDE2000; 2 to 3 is just noticeable). Text on them
 has a contrast of at least 4.5, in high contrast 7 (WCAG 2.2, criteria 1.4.3 and 1.4.6).
 
 Simulation: G. M. Machado, M. M. Oliveira, L. A. F. Fernandes: A Physiologically-based Model for Simulation of Color
@@ -27,8 +27,8 @@ class Colors:
     """The named colours of one look (sRGB).
 
     ``window`` lies behind the panels, ``surface`` is a panel, ``raised`` a button or field, ``hover`` the same under
-    the pointer; ``border`` goes round panels and fields, ``line`` between rows; ``faint`` is text of what is not
-    reached yet; each ``_soft`` colour is a ground for text of the colour it is named after.
+    the pointer; ``border`` goes round panels and fields, ``line`` between rows; ``faint`` is text about what is not
+    reached yet; each ``_soft`` colour is a background for text of the colour it is named after.
     """
 
     window: QColor
@@ -99,19 +99,19 @@ _INKS: dict[Look, QColor] = {"light": QColor("#14181f"), "dark": QColor("#f8f9fc
 
 
 def token_color(token: str, look: Look) -> QColor:
-    """Return the ground on which the text `token` is drawn; the same text has the same one everywhere."""
+    """Return the background of the text `token`; the same text has the same background everywhere."""
     shades = _SHADES[look]
-    # crc32 and not hash(): hash() differs from run to run. A lone surrogate may come out of a jsonl file.
+    # crc32 and not hash(): hash() differs from run to run. A jsonl file may hold a lone surrogate.
     return shades[zlib.crc32(token.encode("utf-8", "surrogatepass")) % len(shades)]
 
 
 def token_colors(look: Look) -> tuple[QColor, ...]:
-    """Return all grounds on which tokens are drawn."""
+    """Return all backgrounds of tokens."""
     return _SHADES[look]
 
 
 def token_text_color(look: Look) -> QColor:
-    """Return the colour of the text on any token's ground."""
+    """Return the colour of text on any token's background."""
     return _INKS[look]
 
 
@@ -128,7 +128,7 @@ def _luminance(color: QColor) -> float:
 
 
 def palette(colors: Colors) -> QPalette:
-    """Return Qt's palette in these colours, for all that no style sheet reaches."""
+    """Return Qt's palette in these colours, for everything that the style sheet does not reach."""
     role = QPalette.ColorRole
     result = QPalette(colors.raised, colors.window)
     roles = {

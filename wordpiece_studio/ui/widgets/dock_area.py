@@ -1,7 +1,6 @@
-"""The room of the panels: puts them where a layout says, and keeps what the user's hand changes of it.
+"""The area of the panels: arranges them as a layout says, and keeps what the user changes by hand.
 
-Panels are docks that lie beside, below and behind each other. There is no widget in the middle that would be more than
-the others.
+Panels are docks that lie beside, below and behind each other. There is no central widget.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _GAP = 8
 
 
 class _Room(QMainWindow):
-    """The docks of one placement; Qt is not good at placing them anew: old tab bars stay and old sizes come back."""
+    """The docks of one arrangement; Qt is bad at rearranging docks: old tab bars stay and old sizes come back."""
 
     pressed = Signal()
     released = Signal()
@@ -45,7 +44,7 @@ class _Room(QMainWindow):
         self.setTabPosition(_AREA.AllDockWidgetAreas, QTabWidget.TabPosition.North)
 
     def event(self, event: QEvent) -> bool:
-        """Tell when an edge between two panels may have been drawn."""
+        """Report when an edge between two panels may have been dragged."""
         if event.type() == QEvent.Type.MouseButtonPress:
             self.pressed.emit()
         is_handled = super().event(event)
@@ -68,7 +67,7 @@ class _Room(QMainWindow):
                 self.tabifyDockWidget(panels[first], panels[second])
 
     def tab_bars(self) -> list[QTabBar]:
-        """Return the bars above panels that lie behind each other; Qt keeps those of a single panel out of sight."""
+        """Return the tab bars above panels that lie behind each other; Qt hides that of a single panel."""
         return self.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly)
 
 
@@ -86,12 +85,12 @@ class DockArea(QWidget):
         self._saved: SavedLayout | None = None
         self._is_placing = False
         self._is_wide_left = False
-        self._widths: dict[str, float] = {}  # parts of the area, drawn by hand; empty if none was
+        self._widths: dict[str, float] = {}  # fractions of the area, set by hand; empty if none was
         self._heights: dict[str, float] = {}
         self._pressed_sizes: dict[str, tuple[int, int]] = {}
 
     def add_panel(self, panel: PanelDock) -> None:
-        """Take a panel; it is placed with the layout."""
+        """Add a panel; the layout places it."""
         self._panels[panel.objectName()] = panel
         panel.setParent(self)
         panel.toggleViewAction().triggered.connect(panel.come_to_front)
@@ -107,21 +106,21 @@ class DockArea(QWidget):
 
     @property
     def layout_taken(self) -> Layout:
-        """The layout that the panels lie in."""
+        """The layout in use."""
         return self._layout
 
     def bring(self, name: str) -> None:
-        """Show the panel called `name` in front of those that lie where it does."""
+        """Show the panel called `name` in front of those in the same place."""
         self._panels[name].come_to_front(True)
 
     def toggles(self) -> list[QAction]:
-        """Return one checkable command for each panel that hides it and brings it back."""
+        """Return one checkable command for each panel, which hides it and brings it back."""
         return [panel.toggleViewAction() for panel in self._panels.values()]
 
     # -- layouts
 
     def take(self, layout: Layout, saved: SavedLayout | None = None) -> None:
-        """Arrange the panels as `layout` says, with what the user had changed of it; not of another version of it."""
+        """Arrange the panels as `layout` says, with the changes saved for it, unless those are for another version."""
         self._layout = layout
         self._columns = ()
         self._saved = saved if saved is not None and saved.version == layout.version else None
@@ -135,7 +134,7 @@ class DockArea(QWidget):
         self._place(frozenset(saved.closed) if saved is not None else self._layout.closed, saved.front if saved else ())
 
     def changed_by_hand(self) -> SavedLayout | None:
-        """Return what the user has changed of the layout; None if nothing."""
+        """Return the user's changes to the layout; None if there are none."""
         if not self._columns:  # it was not shown yet
             return self._saved
         closed, front = self._closed(), self._front()
@@ -150,7 +149,7 @@ class DockArea(QWidget):
         )
 
     def parts(self) -> list[QWidget]:
-        """Return tab bars and panels in the order in which one reads them."""
+        """Return tab bars and panels in reading order."""
         result: list[QWidget] = []
         for column in self._columns:
             for group in column.groups:
@@ -160,7 +159,7 @@ class DockArea(QWidget):
         return [*result, self._panels[self._layout.bottom]]
 
     def set_wide_left(self, is_wide: bool) -> None:
-        """Give the corpus the room that a table needs, or its usual room; not against the user's hand."""
+        """Give the corpus the width that a table needs, or its default width; a width set by hand is kept."""
         if is_wide != self._is_wide_left:
             self._is_wide_left = is_wide
             if self.isVisible() and self._columns:
@@ -169,14 +168,14 @@ class DockArea(QWidget):
     def _place(self, closed: frozenset[str], front: Sequence[str]) -> None:
         self._is_placing = True
         for panel in self._panels.values():
-            panel.blockSignals(True)  # a pane must not be seen on the way
-        held = QApplication.focusWidget()  # Qt takes the keyboard from what moves into another window
+            panel.blockSignals(True)  # no pane must be seen on the way
+        held = QApplication.focusWidget()  # Qt takes the focus from what moves to another window
         columns = self._wanted_columns()
         if columns != self._columns:
             self._columns = columns
             self._make_room(columns)
         for panel in self._panels.values():
-            panel.show()  # what is hidden in a new room would leave an empty tab
+            panel.show()  # a panel hidden in a new area would leave an empty tab
         for name in closed & set(self._panels):
             self._panels[name].hide()
         leads = [group[0] for column in columns for group in column.groups if len(group) > 1]
@@ -204,17 +203,17 @@ class DockArea(QWidget):
         self._room.released.connect(self._on_room_released)
         self._whole.addWidget(self._room)
         self._room.show()
-        self._whole.activate()  # the sizes of panels can be given to an area that has its own
+        self._whole.activate()  # panels can be resized only in an area that has its own size
 
     def _name_tab_bars(self) -> None:
         for bar in self._room.tab_bars() if self._room is not None else ():
-            bar.setAccessibleName(self.tr("Panes that lie behind each other"))
+            bar.setAccessibleName(self.tr("Panes behind each other"))
             bar.setDrawBase(False)
             bar.setExpanding(False)
             bar.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Leave the arrow keys, which move the step elsewhere, to the bar of tabs that has the keyboard."""
+        """Leave the arrow keys, which change the step elsewhere, to the tab bar that has the focus."""
         return keep(event, (Qt.Key.Key_Left, Qt.Key.Key_Right)) or super().eventFilter(watched, event)
 
     def _tab_bar(self, group: Sequence[str]) -> QTabBar | None:
@@ -227,7 +226,7 @@ class DockArea(QWidget):
         return frozenset(name for name, panel in self._panels.items() if panel.isHidden())
 
     def _front(self) -> tuple[str, ...]:
-        """Return the panels that lie in front of those that would usually."""
+        """Return the panels that are in front of those that usually are."""
         front = []
         for group in (group for column in self._columns for group in column.groups):
             open_ones = [name for name in group if not self._panels[name].isHidden()]
@@ -237,7 +236,7 @@ class DockArea(QWidget):
     # -- sizes
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Place the panels when their room is known."""
+        """Place the panels once the size of the area is known."""
         super().showEvent(event)
         if self._columns:
             self._fit()
@@ -263,7 +262,7 @@ class DockArea(QWidget):
         if self._is_placing:
             return
         columns = self._wanted_columns()
-        if columns != self._columns:  # the area became low, or the corpus a list of files
+        if columns != self._columns:  # the area became low, or the corpus became a list of files
             self._place(self._closed(), self._front())
         else:
             self._spread()
@@ -310,7 +309,7 @@ class DockArea(QWidget):
         return max(1, whole - sum(self._width(self._first_open(each.names), each) + _GAP for each in others))
 
     def _first_open(self, names: Sequence[str]) -> str:
-        """Return the first of these panels that is in front, else that is not closed; "" if all are."""
+        """Return the first of these panels that is in front, else the first that is not closed; "" if all are."""
         seen = (name for name in names if self._panels[name].is_in_front)
         return next(seen, next((name for name in names if not self._panels[name].isHidden()), ""))
 

@@ -1,4 +1,4 @@
-"""What stands in a pane that has nothing to show: a sentence, and a button for what would fill it."""
+"""What a pane shows while it is empty: a sentence, and a button for the command that would fill it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 class EmptyState(QWidget):
-    """A sentence in the middle, and under it the command that the window offers, if one was offered.
+    """A sentence in the middle, and below it the command that the window offers, if any.
 
-    The pane decides when it is seen and what it says; the window hands in the command with :meth:`offer`.
+    The pane decides when it is shown and what it says; the window sets the command with :meth:`offer`.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -41,19 +41,19 @@ class EmptyState(QWidget):
         return self._label.text()
 
     def offer(self, action: QAction) -> None:
-        """Have `action` as the command that fills the pane."""
+        """Set `action` as the command that fills the pane."""
         self._action = action
         self._button.clicked.connect(action.trigger)
         action.changed.connect(self._on_action_changed)
         self._on_action_changed()
 
     def show_text(self, text: str, *, offers: bool = False) -> None:
-        """Say this; with `offers` the command stands below it."""
+        """Show `text`, with `offers` also the command below it."""
         set_plain_text(self._label, text)
         self._button.setVisible(offers and self._action is not None)
 
     def _on_action_changed(self) -> None:
         if self._action is not None:
-            self._button.setText(self._action.iconText())  # without the letter for Alt, which is the menu's
+            self._button.setText(self._action.iconText())  # without the mnemonic, which belongs to the menu
             self._button.setEnabled(self._action.isEnabled())
             set_plain_tooltip(self._button, self._action.statusTip())

@@ -1,7 +1,7 @@
-"""Fields that hold so much and no more, whichever way text comes in: the plain-text editor and the field for one line.
+"""Fields with a limit, however text comes in: the plain-text editor and the field for one line.
 
-Qt's editor, and what follows each of its edits, takes seconds a key for some megabytes. So does what is sought,
-compiled or drawn at each key with the 32,767 characters that Qt lets into a line.
+Qt's editor, and what follows each of its edits, takes seconds per key press with a few megabytes. So does whatever is
+searched, compiled or drawn at each key press with the 32,767 characters that Qt lets into a line.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ _LONGEST_CLUSTER = 64
 """UTF-16 units; a letter with more accents than that is cut like any text."""
 _LONGEST_LINE = 1000
 LONGEST_LIST = 30_000
-"""For what is not a line so much as a list, such as ids."""
+"""For lists rather than lines, such as ids."""
 
 
 class LimitedEdit(ExactEdit):
-    """An editor for at most so many characters. What is inserted is cut at its end, what stands already stays."""
+    """An editor for at most `most` characters. What is inserted is cut at its end, existing text stays."""
 
     text_changed = Signal(object)
     """The text (str), without what an input method is still composing."""
     left_out_changed = Signal(object)
-    """How many characters (int) of what came in last found no room; 0 when there was room for all of it."""
+    """How many characters (int) of the last insertion did not fit; 0 when all of it did."""
 
     def __init__(self, parent: QWidget | None = None, *, most: int = MOST_CHARACTERS) -> None:
         super().__init__(parent)
         self._most = most
         self._text = ""
-        self._left_out = self._refused = 0  # what is said, and what the change under way adds up to
+        self._left_out = self._refused = 0  # what was reported, and what the current change adds up to
         self._excess: tuple[int, int, int] | None = (
-            None  # from and to which place something came in, and how much too much
+            None  # where an insertion begins and ends, and by how much it is too long
         )
         self.document().contentsChange.connect(self._on_document_contents_change)
         self.textChanged.connect(self._on_self_text_changed)
@@ -52,22 +52,22 @@ class LimitedEdit(ExactEdit):
 
     @property
     def left_out(self) -> int:
-        """How many characters of what came in last found no room."""
+        """How many characters of the last insertion did not fit."""
         return self._left_out
 
     def set_text(self, text: str) -> None:
-        """Put another text in the field; can be undone."""
+        """Replace the text in the field; can be undone."""
         cursor = self.textCursor()
         cursor.beginEditBlock()
         cursor.select(cursor.SelectionType.Document)
         cursor.insertText(whole(self._fitting(to_view(text), self._most)))
         cursor.endEditBlock()
-        self._tell_again()
+        self._report_refused()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if _types(event) and not self._room():
             self._refused = 1
-            self._tell()
+            self._report()
         else:
             super().keyPressEvent(event)
 
@@ -80,10 +80,10 @@ class LimitedEdit(ExactEdit):
         cut = QInputMethodEvent(event.preeditString(), event.attributes())
         cut.setCommitString(whole(fitting), event.replacementStart(), event.replacementLength())
         super().inputMethodEvent(cut)
-        self._tell_again()
+        self._report_refused()
 
     def insertFromMimeData(self, source: QMimeData) -> None:
-        """Take what is pasted or dropped, as far as there is room: before Qt lays all of it out."""
+        """Insert what is pasted or dropped as far as it fits, before Qt lays all of it out."""
         text = to_view(source.text())
         fitting = self._fitting(text, self._room())
         if fitting == text:
@@ -93,10 +93,10 @@ class LimitedEdit(ExactEdit):
             data.setText(whole(fitting))
             super().insertFromMimeData(data)
         else:
-            self._tell()
+            self._report()
 
     def _room(self) -> int:
-        """Return how many characters may come in where the caret or the selection is."""
+        """Return how many characters may be inserted at the caret or in place of the selection."""
         cursor = self.textCursor()
         selected = self.text_between(cursor.selectionStart(), cursor.selectionEnd())
         return max(self._most - len(editor_text(self.document())) + len(selected), 0)
@@ -106,31 +106,31 @@ class LimitedEdit(ExactEdit):
         self._refused = len(text) - len(fitting)
         return fitting
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         left_out, self._refused = self._refused, 0
         if left_out != self._left_out:
             self._left_out = left_out
             self.left_out_changed.emit(left_out)
 
-    def _tell_again(self) -> None:
-        """Tell what was refused where that changed nothing."""
+    def _report_refused(self) -> None:
+        """Report what was refused if that changed nothing."""
         if self._refused:
-            self._tell()
+            self._report()
 
     def _on_document_contents_change(self, position: int, _removed: int, added: int) -> None:
         text = to_view(editor_text(self.document()))
         if len(text) > self._most:
             self._excess = (position, position + added, len(text) - self._most)
-            return  # Qt has not taken it in yet: nothing may be removed now
+            return  # Qt is still inserting it: nothing may be removed now
         is_other = text != self._text
         if is_other:
             self._text = text
             self.text_changed.emit(text)
         if is_other or self._refused:
-            self._tell()
+            self._report()
 
     def _on_self_text_changed(self) -> None:
-        """Take away what a call of Qt's own brought in beyond the limit; undone, it would be there again."""
+        """Remove what a call of Qt's own inserted beyond the limit; undo must not bring it back."""
         if self._excess is None:
             return
         (start, end, excess), self._excess = self._excess, None
@@ -145,7 +145,7 @@ class LimitedEdit(ExactEdit):
 
 
 def _types(event: QKeyEvent) -> bool:
-    """Tell whether a key puts a character in."""
+    """Return whether a key press inserts a character."""
     keys, held = QKeySequence.StandardKey, event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
     if event.matches(keys.InsertParagraphSeparator) or event.matches(keys.InsertLineSeparator):
         return True
@@ -154,7 +154,7 @@ def _types(event: QKeyEvent) -> bool:
 
 
 def beginning(text: str, most: int) -> str:
-    r"""Return at most `most` first characters of a text, of which the last is whole, accents, joined emoji and all.
+    r"""Return at most the first `most` characters of a text, the last of them with all its accents or joined emoji.
 
     >>> beginning("abc", 2), beginning("ae\u0301", 2)
     ('ab', 'a')
@@ -172,7 +172,7 @@ def beginning(text: str, most: int) -> str:
 
 
 def line_field(parent: QWidget | None, text: str = "", *, most: int = _LONGEST_LINE) -> QLineEdit:
-    """Return a field for a line of at most `most` UTF-16 units, or for `text` if that is longer."""
+    """Return a field for one line of at most `most` UTF-16 units, or for `text` if that is longer."""
     field = QLineEdit(parent)
     limit(field, text, most=most)
     field.setText(whole(text))
@@ -180,5 +180,5 @@ def line_field(parent: QWidget | None, text: str = "", *, most: int = _LONGEST_L
 
 
 def limit(field: QLineEdit, text: str, *, most: int = _LONGEST_LINE) -> None:
-    """Let a field that Qt made take so much, or `text` if that is longer."""
+    """Limit a field that Qt made to `most` UTF-16 units, or to `text` if that is longer."""
     field.setMaxLength(max(most, utf16_length(text)))

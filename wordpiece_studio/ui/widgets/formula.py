@@ -1,6 +1,6 @@
-"""The formula of an objective filled in with the numbers of one merge or candidate, as plain text in its parts.
+"""The formula of an objective filled in with the numbers of one merge or candidate, as plain text in parts.
 
-It computes nothing that the engine has not computed: the value shown is the record's own, the fractions are the
+Nothing is computed that the engine has not computed: the value shown is the record's own, and the fractions are the
 record's own counts, reduced.
 """
 
@@ -41,7 +41,7 @@ class Formula:
 
     @property
     def text(self) -> str:
-        """All parts that are there, joined by equal signs."""
+        """All parts that are not empty, joined by equals signs."""
         return " = ".join(part for part in (self.rule, self.numbers, *self.reduced, self.value) if part)
 
 

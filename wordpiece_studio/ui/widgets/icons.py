@@ -28,7 +28,7 @@ def program_icon() -> QIcon:
 
 
 def sheet_pictures() -> dict[str, str]:
-    """Return the paths of the pictures that the style sheet needs, by the names that it has for them."""
+    """Return the paths of the pictures that the style sheet needs, by their names in it."""
     files = {"arrow_up": "arrow-up", "arrow_down": "arrow-down", "check": "check"}
     return {name: resource_path(f"icons/{file}.svg").as_posix() for name, file in files.items()}
 

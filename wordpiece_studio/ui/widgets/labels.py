@@ -1,6 +1,6 @@
-"""Labels that cope with little room: one line cut in its middle, as of a long path both ends say most; or all of it.
+"""Labels for little space: one line cut in its middle, as both ends of a long path say most; or the whole text.
 
-Qt would cut a wrapped text where room is short.
+Qt would cut off wrapped text where space is short.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LONGEST = 5000
 
 
 class CutLabel(QLabel):
-    """Shows a text, the whole of it in its tooltip and to screen readers."""
+    """Shows a text, cut if necessary; its tooltip and screen readers have all of it."""
 
     def __init__(self, text: str = "", parent: QWidget | None = None, *, role: str = "", most: int = 0) -> None:
         super().__init__(parent)
@@ -34,7 +34,7 @@ class CutLabel(QLabel):
 
     @property
     def whole_text(self) -> str:
-        """The text, not cut."""
+        """The whole text."""
         return self._whole
 
     def show_text(self, text: str) -> None:
@@ -69,7 +69,7 @@ class CutLabel(QLabel):
 
 
 class WholeLabel(QLabel):
-    """Shows a text; its least height follows its width."""
+    """Shows all of a text; its minimum height follows from its width."""
 
     def __init__(self, parent: QWidget | None = None, *, role: str = "") -> None:
         super().__init__(parent)
@@ -80,7 +80,7 @@ class WholeLabel(QLabel):
             self.setProperty("role", role)
 
     def show_text(self, text: str) -> None:
-        """Show `text`, and tell it to screen readers."""
+        """Show `text`, also to screen readers."""
         if text != self.text():
             set_plain_text(self, text)
             self.setAccessibleName(text)
@@ -96,5 +96,5 @@ class WholeLabel(QLabel):
             self._fit()
 
     def _fit(self) -> None:
-        self.setMinimumHeight(0)  # which would count as needed
+        self.setMinimumHeight(0)  # else the old minimum would count as needed
         self.setMinimumHeight(max(self.heightForWidth(self.width()), 0))

@@ -1,4 +1,4 @@
-"""Doing something a little later, unless the one who asked is gone by then."""
+"""Calling something a little later, unless its owner is gone by then."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def later(owner: QObject, delay_ms: int, slot: Callable[[], None]) -> None:
     """Call `slot`, a method of `owner` or of a child of it, in `delay_ms` milliseconds; never after `owner` is deleted.
 
-    ``QTimer.singleShot`` keeps no eye on the owner of a Python method: it calls it even after its window is gone.
+    ``QTimer.singleShot`` does not watch the owner of a Python method: it calls it even after its window is gone.
     """
     timer = QTimer(owner)
     timer.setSingleShot(True)

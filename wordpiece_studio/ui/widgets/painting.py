@@ -1,7 +1,7 @@
-"""Painting that leaves no painter in disorder, whatever happens on the way.
+"""Painting that leaves painters in order, whatever happens on the way.
 
-An exception with a painter open ends the process when Qt paints the next time. So painters are opened in a ``with``
-statement only, and what is changed of one that Qt lends is given back by one.
+An exception with a painter open ends the process when Qt paints next. So painters are opened only in a ``with``
+statement, and another restores the state of a painter that Qt lends.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def saved(painter: QPainter) -> Iterator[None]:
-    """Give the painter back as it was."""
+    """Restore the painter's state at the end."""
     painter.save()
     try:
         yield

@@ -1,7 +1,7 @@
-"""What all panes have in common: a heading for the panel they stand in, and one refresh for many changes.
+"""What all panes have in common: a heading for their panel, and one refresh for many changes.
 
-A pane that is not seen does no work; it catches up when it is shown. Between a change and its refresh it goes on
-showing what it showed, with the run that it belongs to: what is painted, hovered or described never mixes two runs.
+A hidden pane does no work; it catches up when it is shown. Between a change and its refresh it keeps showing the old
+state with the run that this belongs to: what is painted, hovered or described never mixes two runs.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _HEADING_MARGINS = 48  # pixels: those of the title line, and the room between t
 
 
 class Pane(QWidget):
-    """A widget with a heading that is refreshed at most once per turn of the event loop, and only while it is seen.
+    """A widget with a heading that is refreshed at most once per turn of the event loop, and only while visible.
 
-    Subclasses write :meth:`refresh`, and :meth:`forget` if they remember something of the run they show.
+    Subclasses implement :meth:`refresh`, and :meth:`forget` if they remember anything about the run they show.
     """
 
     heading_changed = Signal()
@@ -56,24 +56,24 @@ class Pane(QWidget):
         return self._hint
 
     def set_heading(self, title: str, hint: str = "") -> None:
-        """Change title and hint and say so if they are other ones."""
+        """Set title and hint, and emit `heading_changed` if they differ."""
         if (title, hint) != (self._title, self._hint):
             self._title, self._hint = title, hint
             self.setAccessibleName(title)
             self.heading_changed.emit()
 
     def fitting_hint(self, title: str, *hints: str) -> str:
-        """Return the first of the hints that there is room for beside the title, else the last."""
+        """Return the first of the hints that fits beside the title, else the last."""
         room = self.width() - _HEADING_MARGINS - self.fontMetrics().horizontalAdvance(title) * 11 // 10  # it is bold
         fitting = (hint for hint in hints if self.fontMetrics().horizontalAdvance(hint) <= room)
         return next(fitting, hints[-1])
 
     def refresh(self) -> None:
-        """Show what is so now."""
+        """Show the present state."""
         raise NotImplementedError
 
     def forget(self) -> None:
-        """Drop every step, row, token and word that is remembered of the run shown: the model has another one."""
+        """Drop every step, row, token and word remembered from the run shown: the model has another run."""
 
     @property
     def is_stale(self) -> bool:
@@ -82,7 +82,7 @@ class Pane(QWidget):
 
     @property
     def is_current(self) -> bool:
-        """Whether the pane is seen and shows the model's run: then a change may be shown before a refresh."""
+        """Whether the pane is visible and shows the model's run: then a change may be shown before a refresh."""
         return self.isVisible() and self._history is self._model.history
 
     def refresh_now(self) -> None:
@@ -92,10 +92,10 @@ class Pane(QWidget):
         self.refresh()
 
     def refresh_later(self, delay_ms: int = 0) -> None:
-        """Ask for a refresh: once for all that changes before the event loop's next turn.
+        """Schedule one refresh for everything that changes before the event loop's next turn.
 
-        With a delay it is at the next frame, or as many frames later as the delay has. Frames begin at the same times
-        for all panes, ten a second: panes that follow a training show the same step.
+        With a delay it is at the next frame, or as many frames later as fit in the delay. Frames begin at the same
+        times for all panes, ten a second: panes that follow a training show the same step.
         """
         self._is_stale = True
         if self.isVisible() and not (delay_ms and self._refresh_timer.isActive()):
@@ -113,11 +113,11 @@ class Pane(QWidget):
     def _on_model_run_reset(self) -> None:
         self.forget()
         if not self.isVisible():
-            self._history = self._model.history  # an old run is not kept in memory for a pane that is not seen
+            self._history = self._model.history  # do not keep an old run in memory for a hidden pane
         self.refresh_later()
 
 
 def _until_frame(delay_ms: int) -> int:
-    """Return the milliseconds until the next frame; a delay of several frames leaves so many out."""
+    """Return the milliseconds until the next frame; a delay of several frames skips that many less one."""
     now = time.monotonic_ns() // 1_000_000
     return _FRAME_MS - now % _FRAME_MS + (max(delay_ms // _FRAME_MS, 1) - 1) * _FRAME_MS

@@ -1,4 +1,4 @@
-"""A panel: a frame with a title line, a bold title on its left and a muted hint on its right, and a pane below."""
+"""A panel: a frame with a title line, bold title on the left and muted hint on the right, and a pane below."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 _LEAST_TITLE_HEIGHT = 32
 _SHORTEST_HINT = 6
-"""Characters: less of a hint than this says nothing."""
+"""Characters: a hint cut shorter than this says nothing."""
 
 
 class HintLabel(QLabel):
-    """A muted text at the right; what does not fit is cut at its end, and its tooltip shows it whole."""
+    """Muted text at the right, cut at its end if it does not fit; its tooltip shows all of it."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -97,7 +97,7 @@ class TitleBar(QFrame):
 
 
 class PaneArea(QScrollArea):
-    """The room of a pane: in a window too small for it the pane is scrolled rather than cut."""
+    """Holds a pane: in a window too small for it the pane is scrolled rather than cut."""
 
     _SMALLEST = QSize(180, 60)
 
@@ -113,7 +113,7 @@ class PaneArea(QScrollArea):
         self._fit_timer.timeout.connect(self._fit_pane)
         self._pane = pane  # before the next line, which makes this the pane's event filter
         self.setWidget(pane)
-        pane.setAutoFillBackground(False)  # the panel's own ground shows through
+        pane.setAutoFillBackground(False)  # the panel's own background shows through
 
     def minimumSizeHint(self) -> QSize:
         return self._SMALLEST
@@ -143,8 +143,8 @@ class PaneArea(QScrollArea):
 class Panel(QFrame):
     """A frame that shows one pane under its title line.
 
-    A pane with ``title``, ``hint`` and the signal ``heading_changed`` writes its own title line; another one keeps the
-    title given here. A pane with ``header_widget()`` puts that control into the title line.
+    A pane with ``title``, ``hint`` and the signal ``heading_changed`` sets its own title line; any other keeps the
+    title given here. The control that a pane's ``header_widget()`` returns goes into the title line.
     """
 
     def __init__(self, title: str, pane: QWidget, parent: QWidget | None = None) -> None:
@@ -171,7 +171,7 @@ class Panel(QFrame):
         return self._pane
 
     def set_seen(self, is_seen: bool) -> None:
-        """Show or hide title line and pane; their room is kept."""
+        """Show or hide title line and pane; their space is kept."""
         self._title_bar.setVisible(is_seen)
         self._area.setVisible(is_seen)
 
@@ -192,10 +192,10 @@ class Panel(QFrame):
 
 
 class PanelDock(QDockWidget):
-    """A dock that holds one panel and has no title bar of its own: the panel's frame goes round its title line.
+    """A dock that holds one panel and has no title bar of its own: the panel's frame includes the title line.
 
-    Qt only moves a dock aside that lies behind another one, and calls it visible still: what is in the panel is hidden
-    here, so that a pane that is not seen does no work.
+    Qt only moves a dock that lies behind another aside, and still calls it visible: the content of the panel is hidden
+    here, so that a pane that cannot be seen does no work.
     """
 
     def __init__(self, name: str, title: str, pane: QWidget, parent: QWidget | None = None) -> None:
@@ -210,7 +210,7 @@ class PanelDock(QDockWidget):
 
     @property
     def is_in_front(self) -> bool:
-        """Whether it is seen: shown, and not behind another one."""
+        """Whether it can be seen: shown, and not behind another dock."""
         room = self.parentWidget()
         if not self.isVisible() or not isinstance(room, QMainWindow):
             return False
@@ -220,11 +220,11 @@ class PanelDock(QDockWidget):
         return any(bar.tabText(bar.currentIndex()) == self.windowTitle() for bar in bars)
 
     def come_to_front(self, is_wanted: bool) -> None:
-        """Show it in front of those that lie where it does, if it is wanted."""
+        """Show it in front of those in the same place, if `is_wanted`."""
         if is_wanted:
             self.show()
             self.raise_()
 
     def notice(self) -> None:
-        """Show or hide what is in the panel, as the dock is seen or not."""
+        """Show or hide the content of the panel, as the dock can be seen or not."""
         self.content.set_seen(self.is_in_front)

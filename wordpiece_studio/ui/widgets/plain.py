@@ -1,11 +1,11 @@
-"""Text from outside, shown and copied as it is: a token ``<img src=…>`` must be seen, not obeyed, no character lost.
+"""Text from outside, shown and copied as it is: a token ``<img src=…>`` must be shown, not obeyed, no character lost.
 
 Qt's labels and tooltips read a string that looks like HTML as HTML, fetch its images and lose its tags. Every label and
 tooltip of this program is made here. Buttons, line edits, combo boxes and item views' cells are plain by themselves;
 item views' *tooltips* are not: give them :func:`tooltip_text`.
 
-PySide takes a U+FEFF or U+FFFE in front of a string for a byte order mark, which it drops or swaps bytes by, and leaves
-out halves of surrogate pairs on the way back; Qt's own plain text of an editor has spaces for no-break spaces.
+PySide takes a U+FEFF or U+FFFE at the start of a string for a byte order mark, and drops it or swaps bytes; on the way
+back it leaves out halves of surrogate pairs. Qt's own plain text of an editor has spaces for no-break spaces.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QAction
 
 _MARK = "\ufeff"
-_MARK_IS_TAKEN = not QLocale.c().toLower(_MARK)  # as by all versions from 6.8 to 6.12
+_MARK_IS_TAKEN = not QLocale.c().toLower(_MARK)  # true of all versions from 6.8 to 6.12
 _LONGEST_TOOLTIP = 2000
 _LONGEST_LABEL = 20_000
 
 
 def whole(text: str) -> str:
-    """Return what to hand to Qt so that it gets `text` to the last character."""
+    """Return what to pass to Qt so that it receives exactly `text`."""
     return _MARK + text if text[:1] in (_MARK, "\ufffe") and _MARK_IS_TAKEN else text
 
 
@@ -52,9 +52,9 @@ def editor_text(document: QTextDocument, start: int = 0, end: int | None = None)
 
 
 class ExactEdit(QPlainTextEdit):
-    """An editor out of which text is copied, cut and dragged as it is, and in which Shift+Enter ends a line too.
+    """An editor from which text is copied, cut and dragged unchanged, and in which Shift+Enter ends a line too.
 
-    In Qt's own it makes a U+2028, which ends no line of a file.
+    In Qt's own editor that key inserts a U+2028, which ends no line of a file.
     """
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -64,7 +64,7 @@ class ExactEdit(QPlainTextEdit):
 
     def createMimeDataFromSelection(self) -> QMimeData:
         cursor = self.textCursor()
-        # The clipboard may keep it until after Python's end, where one made in Python would crash.
+        # The clipboard may keep it beyond Python's end, when an object made in Python would crash.
         data = QPlainTextEdit().createMimeDataFromSelection()
         data.setText(whole(self.text_between(cursor.selectionStart(), cursor.selectionEnd())))
         return data
@@ -95,7 +95,7 @@ def plain_label(text: str = "", parent: QWidget | None = None, *, role: str = ""
 
 
 def set_plain_text(label: QLabel, text: str) -> None:
-    """Show `text` in `label` as it is, cut after 20,000 characters (a longer one would hold up the window)."""
+    """Show `text` in `label` as it is, cut after 20,000 characters (longer text would hold up the window)."""
     label.setTextFormat(Qt.TextFormat.PlainText)
     label.setText(whole(shown(text, _LONGEST_LABEL)))
 
@@ -117,14 +117,14 @@ def tooltip_text(text: str) -> str:
 
 
 def set_role(widget: QWidget, role: str) -> None:
-    """Let the style sheet draw `widget` as a ``"primary"`` button, or as what else it has a role for."""
+    """Let the style sheet draw `widget` in this role, such as ``"primary"`` for a button."""
     widget.setProperty("role", role)
     widget.style().unpolish(widget)
     widget.style().polish(widget)
 
 
 def menu_text(text: str) -> str:
-    """Return `text` for a menu, a tab or a button, where a lone ``&`` would mark a shortcut letter."""
+    """Return `text` for a menu, a tab or a button, where a lone ``&`` would mark a mnemonic."""
     return shown(text, 200).replace("&", "&&")
 
 

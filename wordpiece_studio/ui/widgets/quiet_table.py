@@ -1,6 +1,6 @@
 """A table that reads like a list: no grid, no row numbers, whole rows, rows of one fixed height, never edited.
 
-In one kind of it the arrow keys choose, as a click does.
+In one variant the arrow keys choose, as a click does.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _MOVES = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown
 
 
 class QuietTable(QTableView):
-    """The common manner of all tables of the panes.
+    """What all tables of the panes have in common.
 
-    Subclasses write :meth:`restyle`, which is called after every change of fonts or colours.
+    Subclasses implement :meth:`restyle`, which is called after every change of fonts or colours.
     """
 
     row_chosen = Signal(object)
@@ -52,8 +52,8 @@ class QuietTable(QTableView):
     def setModel(self, model: QAbstractItemModel | None) -> None:
         """Show another model.
 
-        The header gets a selection of its own, which stays empty: to show that a column is selected Qt would ask
-        every row for every column at every painting, seven seconds for a million rows.
+        The header gets a selection of its own, which stays empty: to mark selected columns, Qt would ask every row
+        for every column at every repaint, seven seconds for a million rows.
         """
         super().setModel(model)
         if model is not None:
@@ -62,7 +62,7 @@ class QuietTable(QTableView):
 
     @property
     def selected_row(self) -> int:
-        """The row selected, -1 if none is: a click with Ctrl takes the selection away, but not the current row."""
+        """The selected row, -1 if none is: a Ctrl+click clears the selection, but not the current row."""
         rows = self.selectionModel().selectedRows() if self.selectionModel() is not None else []
         return rows[0].row() if rows else -1
 
@@ -70,7 +70,7 @@ class QuietTable(QTableView):
         """Take row heights, column widths and fonts from the theme as it is now."""
 
     def event(self, event: QEvent) -> bool:
-        """Keep the keys that go to the first and the last row: in the window they move the step."""
+        """Keep the keys that go to the first and the last row: in the window they change the step."""
         return keep(event, _ENDS) or super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -86,7 +86,7 @@ class QuietTable(QTableView):
     def _go_to_end(self, *, is_last: bool) -> None:
         model, header = self.model(), self.horizontalHeader()
         count = model.rowCount() if model is not None else 0
-        if count:  # in a column that is seen: Qt does not scroll to another one
+        if count:  # in a visible column: Qt does not scroll to a hidden one
             self.setCurrentIndex(model.index(count - 1 if is_last else 0, max(header.logicalIndexAt(0), 0)))
 
     def keyboardSearch(self, search: str) -> None:
@@ -107,7 +107,7 @@ class QuietTable(QTableView):
 
 
 def needed_height(part: QWidget, title: QLabel, table: QuietTable, rows: int) -> int:
-    """Return the height in pixels of a part that has a wrapped title above so many rows of a table."""
+    """Return the height in pixels of a part that has a wrapped title above this many rows of a table."""
     layout = part.layout()
     margins = part.contentsMargins() if layout is None else layout.contentsMargins()
     width = max(part.width() - margins.left() - margins.right(), 1)
@@ -117,7 +117,7 @@ def needed_height(part: QWidget, title: QLabel, table: QuietTable, rows: int) ->
 
 
 class ChoosingTable(QuietTable):
-    """Says `row_chosen` of every row that a key moves to."""
+    """Emits `row_chosen` for every row that a key moves to."""
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         before = self.currentIndex().row()
@@ -127,7 +127,7 @@ class ChoosingTable(QuietTable):
             self.row_chosen.emit(row)
 
     def mark_row(self, row: int) -> None:
-        """Mark a row as chosen and bring it into view; a negative one is none."""
+        """Mark a row as chosen and scroll to it; a negative number clears the mark."""
         if row < 0:
             self.clearSelection()
             self.setCurrentIndex(self.model().index(-1, 0))

@@ -1,8 +1,8 @@
-"""The look of the window: light, dark or high-contrast, as the system has it or as the user chose, and the fonts.
+"""The look of the window: light, dark or high-contrast, as the system or the user chose, and the fonts.
 
-A :class:`Theme` is handed to every pane; panes draw with its colours and draw again when it says ``changed``. It holds
+Every pane is given a :class:`Theme`; it draws with its colours and redraws when that emits ``changed``. A theme holds
 no widget. The colours themselves are in :mod:`~wordpiece_studio.ui.widgets.colors`; the style sheet made from them sets
-colours, edges and room, and leaves the sizes of text to the system.
+colours, borders and spacing, and leaves text sizes to the system.
 """
 
 from __future__ import annotations
@@ -185,7 +185,7 @@ class Theme(QObject):
     """
 
     changed = Signal()
-    """All colours may be other ones now: draw again."""
+    """All colours may have changed: redraw."""
 
     def __init__(self, choice: ThemeChoice = "system", parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -194,7 +194,7 @@ class Theme(QObject):
         self._scale = 1.0
         self._usual_font = QGuiApplication.font()
         self._look = self._wanted_look()
-        # Else a font that is set on a widget does not reach what has a style sheet inside it.
+        # Else a font set on a widget does not reach what inside it has a style sheet.
         QCoreApplication.setAttribute(Qt.ApplicationAttribute.AA_UseStyleSheetPropagationInWidgetStyles)
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_system_scheme_changed)
 
@@ -207,27 +207,27 @@ class Theme(QObject):
 
     @property
     def dark(self) -> bool:
-        """Whether text is light on a dark ground now."""
+        """Whether text is now light on a dark background."""
         return self._look != "light"
 
     @property
     def look(self) -> named.Look:
-        """The look there is now."""
+        """The present look."""
         return self._look
 
     def set_choice(self, choice: ThemeChoice) -> None:
-        """Change to the look chosen and say so if it differs."""
+        """Change to the chosen look, and emit `changed` if it differs."""
         self._choice = choice
         if self._application is not None:
-            self._tell_system()
+            self._pass_to_system()
         self._refresh()
 
     def apply_to(self, application: QApplication) -> None:
-        """Dress the whole application in this look, now and whenever it changes."""
+        """Style the whole application in this look, now and whenever it changes."""
         self._application = application
         application.setStyle("Fusion")
-        self._tell_system()
-        self._dress()
+        self._pass_to_system()
+        self._apply_style()
 
     @property
     def scale(self) -> float:
@@ -250,7 +250,7 @@ class Theme(QObject):
             return "dark" if QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark else "light"
         return self._choice
 
-    def _tell_system(self) -> None:
+    def _pass_to_system(self) -> None:
         schemes = {"system": Qt.ColorScheme.Unknown, "light": Qt.ColorScheme.Light}
         # Title bars and native dialogs follow this; Unknown hands the choice back to the system.
         QGuiApplication.styleHints().setColorScheme(schemes.get(self._choice, Qt.ColorScheme.Dark))
@@ -263,13 +263,13 @@ class Theme(QObject):
         look = self._wanted_look()
         if look != self._look:
             self._look = look
-            self._dress()
+            self._apply_style()
             self.changed.emit()
 
-    def _dress(self) -> None:
+    def _apply_style(self) -> None:
         if self._application is not None:
             self._application.setPalette(named.palette(self.colors))
-            self._application.setStyleSheet("")  # to replace one takes Qt three times as long
+            self._application.setStyleSheet("")  # replacing one takes Qt three times as long
             self._application.setStyleSheet(_stylesheet(self.colors, sheet_pictures()))
 
     # -- colours
@@ -280,7 +280,7 @@ class Theme(QObject):
         return named.LOOKS[self._look]
 
     def token_color(self, token: str) -> QColor:
-        """Return the ground of the token with this text; stable from run to run."""
+        """Return the background of the token with this text; stable from run to run."""
         return named.token_color(token, self._look)
 
     def token_text_color(self, _token: str) -> QColor:
@@ -329,7 +329,7 @@ class Theme(QObject):
 
     @property
     def faint(self) -> QColor:
-        """Text of what is not reached yet, or not available."""
+        """Text about what is not reached yet, or not available."""
         return self.colors.faint
 
     @property
@@ -344,7 +344,7 @@ class Theme(QObject):
 
     @property
     def accent_soft(self) -> QColor:
-        """The ground of a chosen row."""
+        """The background of a chosen row."""
         return self.colors.accent_soft
 
     @property
@@ -359,7 +359,7 @@ class Theme(QObject):
 
     @property
     def tie_soft(self) -> QColor:
-        """The ground of a tie's box."""
+        """The background of a tie's box."""
         return self.colors.tie_soft
 
     @property
@@ -374,7 +374,7 @@ class Theme(QObject):
 
     @property
     def error_soft(self) -> QColor:
-        """The ground of an error's box."""
+        """The background of an error's box."""
         return self.colors.error_soft
 
     @property
@@ -384,7 +384,7 @@ class Theme(QObject):
 
     @property
     def success(self) -> QColor:
-        """A match, a thing that went well."""
+        """A match, a success."""
         return self.colors.success
 
     @property
@@ -412,12 +412,12 @@ class Theme(QObject):
 
 
 def pass_font_on(root: QWidget, font: QFont) -> None:
-    """Give `root` and all in it this font; setting a style sheet for it would, and take a second."""
+    """Give `root` and everything in it this font; a style sheet set for that would too, but take a second."""
     root.setFont(font)
     for widget in root.findChildren(QWidget):
         if widget.property("role") in _BOLD_ROLES:  # the style sheet gave them a font of their own
             widget.setFont(_changed(font, 0, bold=True))
-        elif isinstance(widget, QComboBox):  # Qt's keep the room that they needed until their style changes
+        elif isinstance(widget, QComboBox):  # Qt's keep the size that they needed until their style changes
             QCoreApplication.sendEvent(widget, QEvent(QEvent.Type.StyleChange))
 
 

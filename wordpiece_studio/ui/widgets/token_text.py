@@ -1,6 +1,6 @@
-"""How a token's text, a number, a value and why a token is never used are written, the same way in every pane.
+"""How tokens, numbers, values and the reasons why a token is never used are written, the same way in every pane.
 
-Only text: no painting, no widget. A token is shown as it is, never obeyed; only what would be invisible is spelled out.
+Only text: no painting, no widget. A token is shown as it is, never obeyed; only invisible characters are spelled out.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ DEAD_MARK = "†"
 def token_text(token: str, limit: int = 60) -> str:
     r"""Return the text of a token for display.
 
-    Characters that cannot be seen are spelled out, a combining mark without a letter gets a dotted circle to stand on,
+    Invisible characters are spelled out, a combining mark without a letter gets a dotted circle to stand on,
     and a token of more than `limit` characters is cut.
 
     >>> token_text("##\u200b")
@@ -40,9 +40,9 @@ def token_text(token: str, limit: int = 60) -> str:
 
 
 def line_text(line: str) -> str:
-    r"""Return a line of text for display, with what cannot be seen spelled out as in :func:`token_text`.
+    r"""Return a line of text for display, with invisible characters spelled out as in :func:`token_text`.
 
-    The usual ones have names.
+    The common ones have names.
 
     >>> line_text("a\tb\u200b")
     'a⟨tab⟩b⟨U+200B⟩'
@@ -70,7 +70,7 @@ def number_text(number: int) -> str:
     """Return a whole number in groups of three digits, with the separator of the user's language."""
     if -1000 < number < 1000:
         return str(number)
-    # Not QLocale's own: some languages, and none at all, leave the separators out.
+    # Not QLocale's own: some languages, and the C locale, leave the separators out.
     return f"{number:,}".replace(",", QLocale().groupSeparator())
 
 
@@ -98,34 +98,32 @@ def dead_words(reason: DeadReason) -> str:
         "merged": _tr("all became {token} at {step}"),
         "covered": _tr("“{word}” takes {token}"),
         "unknown": _tr("“{word}” is unknown"),
-        "absent": _tr("spelled in no word"),
+        "absent": _tr("found in no word"),
     }
     several = _tr("went into {merges} others, last {token} at {step}")
     return _filled(several if reason.merges > 1 else templates[reason.kind], reason)
 
 
 def dead_sentence(reason: DeadReason, spelled: int | None = None) -> str:
-    """Return the reason in sentences; `spelled` is in how many distinct words the token is spelled, if known."""
+    """Return the reason in sentences; `spelled` is how many distinct words contain the token, if known."""
     templates = {
-        "merged": _tr("Never used: a step on the way. All of it became {token} at step {step}, as in “{word}”."),
-        "covered": _tr("Never used: in “{word}” longest match takes {token}, born at step {step}, in its place."),
-        "unknown": _tr("Never used: “{word}”, which holds it, is unknown as a whole."),
-        "absent": _tr("Never used: no word of the corpus is spelled with it where it could be matched."),
+        "merged": _tr("Never used: an intermediate token. All of it became {token} at step {step}, as in “{word}”."),
+        "covered": _tr("Never used: in “{word}” longest match takes {token}, born at step {step}, instead."),
+        "unknown": _tr("Never used: “{word}”, which contains it, is unknown as a whole."),
+        "absent": _tr("Never used: no word of the corpus contains it where it could be matched."),
     }
     several = _tr(
-        "Never used: a step on the way. {merges} merges took it up wherever it stood, the last made {token} at step"
-        " {step}, as in “{word}”."
+        "Never used: an intermediate token. {merges} merges absorbed it wherever it occurred; the last made {token} at"
+        " step {step}, as in “{word}”."
     )
     if reason.kind == "covered" and not reason.step:
-        templates["covered"] = _tr(
-            "Never used: in “{word}” longest match takes {token}, of the alphabet, in its place."
-        )
+        templates["covered"] = _tr("Never used: in “{word}” longest match takes {token}, from the alphabet, instead.")
     sentence = _filled(several if reason.merges > 1 else templates[reason.kind], reason)
     if not spelled:
         return sentence
     if spelled == 1:
-        return sentence + " " + _tr("One word spells it; longest match cuts that otherwise.")
-    more = _tr("{count} words spell it; longest match cuts all of them otherwise.")
+        return sentence + " " + _tr("One word contains it; longest match splits that word differently.")
+    more = _tr("{count} words contain it; longest match splits all of them differently.")
     return sentence + " " + more.format(count=number_text(spelled))
 
 

@@ -114,17 +114,19 @@ def test_the_dialog_shows_all_files_and_the_manifest(exporting: Exporting) -> No
 @pytest.mark.parametrize(
     ("kind", "typed", "told"),
     [
-        ("folder", " ", "Say where to."),
-        ("folder", "a\x1b[2Jb", "A name cannot hold line breaks or other control characters."),
-        ("folder", "a\0b", "A name cannot hold line breaks or other control characters."),
-        ("vocabulary", "/", "Say what the file is called: this is a folder."),
-        ("word-counts", "..", "Say what the file is called: this is a folder."),
-        ("vocabulary", "texts/", "Say what the file is called: this is a folder."),
+        ("folder", " ", "Enter where to save."),
+        ("folder", "a\x1b[2Jb", "A name cannot contain line breaks or other control characters."),
+        ("folder", "a\0b", "A name cannot contain line breaks or other control characters."),
+        ("vocabulary", "/", "Enter a file name: this is a folder."),
+        ("word-counts", "..", "Enter a file name: this is a folder."),
+        ("vocabulary", "texts/", "Enter a file name: this is a folder."),
         ("folder", "~nobody-of-that-name/x", ""),
         ("folder", "/", ""),
     ],
 )
-def test_a_place_that_is_none_is_told_as_it_is_typed(exporting: Exporting, kind: str, typed: str, told: str) -> None:
+def test_a_place_that_is_invalid_is_reported_as_it_is_typed(
+    exporting: Exporting, kind: str, typed: str, told: str
+) -> None:
     dialog = exporting.ask()
     dialog.kinds.choose(kind)
     dialog.set_place(typed)
@@ -216,7 +218,7 @@ def test_a_file_is_chosen_in_the_systems_dialog(exporting: Exporting, tmp_path: 
 @pytest.mark.parametrize(
     ("names", "taken"), [([], ""), (["holiday.jpg"], "tokenizer"), ([MANIFEST_FILE, "vocab.txt"], "")]
 )
-def test_a_folder_of_other_things_gets_one_within(
+def test_a_folder_of_other_things_gets_a_folder_within(
     exporting: Exporting, tmp_path: Path, names: list[str], taken: str
 ) -> None:
     for name in names:
@@ -243,7 +245,7 @@ def test_a_folder_of_other_things_gets_one_within(
         ("vocabulary", "x" * 300, "cannot be written"),
     ],
 )
-def test_a_place_that_cannot_be_written_is_told_where_another_can_be_named(
+def test_a_place_that_cannot_be_written_is_reported_where_another_can_be_named(
     exporting: Exporting, tmp_path: Path, kind: str, place: str, told: str
 ) -> None:
     (tmp_path / "file").write_text("mine")
@@ -270,7 +272,7 @@ def test_a_vocab_txt_does_not_tear_a_tokenizer_apart(exporting: Exporting, tmp_p
     load_tokenizer(tmp_path / "out")  # which compares the files
 
 
-def test_a_long_export_is_told_and_can_be_given_up(
+def test_a_long_export_is_reported_and_can_be_given_up(
     exporting: Exporting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(export_controller, "_PATIENCE_MS", 0)
@@ -286,7 +288,7 @@ def test_a_long_export_is_told_and_can_be_given_up(
     assert not (tmp_path / "out").exists()
 
 
-def test_nothing_trained_nothing_to_export(unfilled: Exporting) -> None:
+def test_before_a_training_there_is_nothing_to_export(unfilled: Exporting) -> None:
     assert not unfilled.actions.save_vocabulary.isEnabled()
 
 
@@ -334,7 +336,7 @@ def test_the_manifest_is_shown_as_it_is_written(exporting: Exporting) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a folder's permissions are another matter there")
-def test_a_folder_that_cannot_be_written_to_is_told(
+def test_a_folder_that_cannot_be_written_to_is_reported(
     exporting: Exporting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_arguments: object, **_named: object) -> None:

@@ -1,4 +1,4 @@
-"""Projects of which the words or the places cannot be read: shown without them, and told once."""
+"""Projects whose words or places cannot be read: shown without them, and reported once."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def saved(path: Path, selection: ProjectSelection, **others: Any) -> Path:
 @pytest.mark.parametrize("part", ["places/positions", "words/text"])
 @pytest.mark.parametrize("selection", [WORD, TOKEN, PAIR], ids=lambda selection: selection.kind)
 @pytest.mark.parametrize("is_small", [True, pytest.param(False, marks=pytest.mark.slow)])
-def test_with_something_selected_it_is_told_once_and_the_rows_stay(
+def test_with_something_selected_it_is_reported_once_and_the_rows_stay(
     projects: Projects,
     told: list[str],
     monkeypatch: pytest.MonkeyPatch,

@@ -64,7 +64,7 @@ def test_missing_files_are_looked_for_in_a_folder(projects: Projects) -> None:
     (projects.folder / "new" / "a.txt").write_text("another of that name", encoding="utf-8")
     reopened(projects)
     assert states(projects) == [FileState.FAULT, FileState.FAULT, FileState.DONE]
-    assert "2 files of the corpus are not there any more: a.txt, b.txt" in projects.window.disk_banner.text
+    assert "2 files of the corpus are missing: a.txt, b.txt" in projects.window.disk_banner.text
     assert projects.window.model.merge_count
     merges = list(projects.window.model.history)
     projects.window.disk_banner.action_requested.emit()
@@ -95,7 +95,7 @@ def test_one_missing_file_can_be_chosen(projects: Projects) -> None:
 
 
 @pytest.mark.slow
-def test_what_is_not_in_the_folder_is_said(projects: Projects) -> None:
+def test_what_is_not_in_the_folder_is_reported(projects: Projects) -> None:
     paths = opened_files(projects, "a.txt", "b.txt")
     paths[0].unlink()
     reopened(projects)
@@ -132,11 +132,11 @@ def opened_text(projects: Projects) -> Path:
 
 
 @pytest.mark.slow
-def test_a_text_changed_on_the_disk_is_reloaded_when_wanted_and_the_edits_come_back(projects: Projects) -> None:
+def test_a_text_changed_on_disk_is_reloaded_on_request_and_edits_can_be_undone(projects: Projects) -> None:
     path, window = opened_text(projects), projects.window
     window.session.document.edit(0, 0, "my ")
     path.write_text("bun\n", encoding="utf-8")
-    projects.studio.wait(lambda: "changed on the disk" in window.disk_banner.text, 20_000)
+    projects.studio.wait(lambda: "Another program changed" in window.disk_banner.text, 20_000)
     assert window.session.document.text == "my hug pug\n"
     window.disk_banner.action_requested.emit()
     assert window.session.document.text == "bun\n"
@@ -147,7 +147,7 @@ def test_a_text_changed_on_the_disk_is_reloaded_when_wanted_and_the_edits_come_b
     assert window.session.document.is_modified
 
 
-def test_saving_the_text_oneself_is_no_change_on_the_disk(projects: Projects) -> None:
+def test_saving_the_text_here_is_no_change_on_disk(projects: Projects) -> None:
     path, window = opened_text(projects), projects.window
     window.session.document.edit(0, 0, "my ")
     window.actions_.save_corpus.trigger()
@@ -164,7 +164,7 @@ def test_a_text_whose_file_is_gone_is_still_there(projects: Projects) -> None:
     path.unlink()
     reopened(projects)
     assert window.session.document.text == "hug pug\n"
-    assert "mine.txt of this text is not there any more" in window.disk_banner.text
+    assert "mine.txt of this text is missing" in window.disk_banner.text
 
 
 @pytest.mark.slow

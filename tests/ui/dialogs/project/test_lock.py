@@ -55,7 +55,7 @@ def _host(path: Path) -> str:
     return str(QLockFile(str(lock_path(path))).getLockInfo()[1])
 
 
-def test_a_project_opened_twice_is_a_copy_for_reading(projects: Projects) -> None:
+def test_a_project_opened_twice_is_read_only(projects: Projects) -> None:
     window = projects.window
     path = projects.save()
     window.actions_.new_corpus.trigger()

@@ -123,7 +123,7 @@ def test_what_is_typed_while_the_last_saving_runs_is_asked_about(projects: Proje
 
 
 @pytest.mark.slow
-def test_a_window_that_is_closed_while_it_saves_ends_when_that_is_done(projects: Projects, slow: SlowSaving) -> None:
+def test_a_window_closed_while_it_saves_ends_when_that_is_done(projects: Projects, slow: SlowSaving) -> None:
     path = begin_saving(projects, slow)
     projects.window.close()
     projects.window.close()
@@ -202,7 +202,7 @@ def test_a_folder_that_is_gone_leaves_the_work_and_offers_another_place(projects
     projects.window.actions_.save_project.trigger()
     box = projects.studio.box()
     assert "a.wpstudio" in box.text()
-    assert "Nothing of your work is lost" in box.informativeText()
+    assert "None of your work is lost" in box.informativeText()
     projects.studio.wait(projects.window.isWindowModified)
     projects.studio.answer(_SAVE)
     projects.choose(projects.path("safe"))
@@ -298,7 +298,7 @@ def forge_breakpoint(path: Path, breakpoint_: ProjectBreakpoint) -> None:
     "breakpoint_",
     [ProjectBreakpoint("token"), ProjectBreakpoint("tie", number=1.0), ProjectBreakpoint("size", number=-5.0)],
 )
-def test_breakpoints_that_make_no_sense_are_told_before_anything_is_shown(
+def test_breakpoints_that_make_no_sense_are_reported_before_anything_is_shown(
     tmp_path: Path, breakpoint_: ProjectBreakpoint
 ) -> None:
     forge_breakpoint(tmp_path / "bad.wpstudio", breakpoint_)

@@ -117,7 +117,7 @@ def test_an_opened_run_goes_on(projects: Projects) -> None:
     projects.studio.answer(_CANCEL)
 
 
-def test_a_training_that_runs_is_saved_up_to_its_present_merge(projects: Projects) -> None:
+def test_a_running_training_is_saved_up_to_its_present_merge(projects: Projects) -> None:
     window = projects.window
     projects.studio.set_text(" ".join(f"{number:x}{number:o}" for number in range(3000)))
     window.session.settings.set_target_size(0)
@@ -226,7 +226,7 @@ def test_a_file_that_another_program_has_written_is_not_replaced_unasked(project
     path.write_bytes(b"someone else's")
     window.model.seek(3)
     window.actions_.save_project.trigger()
-    assert "was changed meanwhile" in projects.studio.box().text()
+    assert "has been changed since" in projects.studio.box().text()
     projects.studio.answer(_CANCEL)
     assert path.read_bytes() == b"someone else's"
     window.actions_.save_project.trigger()
@@ -280,7 +280,7 @@ def test_a_project_is_opened_alone(projects: Projects) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"no project", b"PK\x03\x04" + b"\0" * 100])
-def test_what_is_no_project_is_told_and_changes_nothing(projects: Projects, content: bytes) -> None:
+def test_what_is_no_project_is_reported_and_changes_nothing(projects: Projects, content: bytes) -> None:
     projects.path("bad").write_bytes(content)
     text = projects.window.session.document.text
     projects.open(projects.path("bad"))

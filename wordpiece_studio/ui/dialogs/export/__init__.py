@@ -1,1 +1,1 @@
-"""Writing vocabularies for other programs: what, as what, and where."""
+"""Writing vocabularies for other programs: what, in which format, and where."""

@@ -1,4 +1,4 @@
-"""The one question before an export: what, of which step, as what, and where; with all files that will be written."""
+"""The one dialog before an export: what, at which step, in which format and where; shows the files to be written."""
 
 from __future__ import annotations
 
@@ -49,31 +49,31 @@ _LEFT_WIDTH = 400
 
 
 def _place_of(text: str, folder: Path) -> Path:
-    """Return the folder or file that `text` means; a bare name is one in `folder`, and ``~`` the user's own folder.
+    """Return the folder or file that `text` means; a bare name lies in `folder`, and ``~`` is the user's home folder.
 
     >>> _place_of("out", Path("/texts")).as_posix()
     '/texts/out'
     """
     path = Path(text.strip())
-    with suppress(RuntimeError):  # "~name" is no one's folder here: then it is a name, as in a shell
+    with suppress(RuntimeError):  # no user is called "~name": then it is a plain name, as in a shell
         path = path.expanduser()
     return folder / path
 
 
 def _place_trouble(kind: ExportKind, text: str) -> str:
-    """Return what is wrong with a place as far as its letters show; empty if nothing is. No disk is asked."""
+    """Return what is wrong with a place as far as its text shows, without reading the disk; empty if nothing is."""
     text = text.strip()
     if not text:
-        return _tr("Say where to.")
+        return _tr("Enter where to save.")
     if any(ord(letter) < 32 or 127 <= ord(letter) < 160 for letter in text):
-        return _tr("A name cannot hold line breaks or other control characters.")
+        return _tr("A name cannot contain line breaks or other control characters.")
     if not is_folder(kind) and (text.endswith(_SEPARATORS) or Path(text).name in ("", "..", "~")):
-        return _tr("Say what the file is called: this is a folder.")
+        return _tr("Enter a file name: this is a folder.")
     return ""
 
 
 def _for_other_kind(text: str, proposed: Collection[str], name: str) -> str:
-    """Return what was typed with `name` in place of a name that was proposed for another kind of export.
+    """Return the typed text with `name` in place of a name that was suggested for another kind of export.
 
     >>> _for_other_kind("/texts/tokenizer", ["tokenizer", "vocab.txt"], "vocab.txt")
     '/texts/vocab.txt'
@@ -86,9 +86,9 @@ def _for_other_kind(text: str, proposed: Collection[str], name: str) -> str:
 
 
 def _folder_for(chosen: Path, name: str) -> Path:
-    """Return `chosen` if nothing but an export of the Studio is in it, else a new folder called `name` in it.
+    """Return `chosen` if it is empty or holds an export of the Studio, else a new folder called `name` in it.
 
-    No one who points at a folder full of other things wants these files strewn among them.
+    No one who picks a folder full of other things wants these files scattered among them.
     """
     try:
         names = {path.name for path in chosen.iterdir()}
@@ -131,7 +131,7 @@ class KindChoice(QWidget):
 
     @property
     def kind(self) -> ExportKind:
-        """What is chosen."""
+        """The kind that is chosen."""
         return list(self._buttons)[self._group.checkedId()]
 
     def choose(self, kind: ExportKind) -> None:
@@ -139,11 +139,11 @@ class KindChoice(QWidget):
         self._buttons[kind].setChecked(True)
 
     def take_focus(self) -> None:
-        """Let the arrow keys choose."""
+        """Focus the chosen button, so that the arrow keys choose."""
         self._buttons[self.kind].setFocus()
 
     def show_reasons(self, reasons: Mapping[ExportKind, StudioError]) -> None:
-        """Say what is not possible and why; should that be chosen, the first that is possible is chosen instead."""
+        """Show what is not possible and why; if that was chosen, choose the first kind that is possible."""
         for kind, button in self._buttons.items():
             reason, label = reasons.get(kind), self._hints[kind]
             button.setEnabled(reason is None)
@@ -157,7 +157,7 @@ class KindChoice(QWidget):
             self.choose(possible[0])
 
     def reason_shown(self, kind: ExportKind) -> str:
-        """What stands below a kind now."""
+        """Return the text that is now shown below a kind."""
         return self._hints[kind].text()
 
     def _on_group_id_toggled(self, _number: int, is_checked: bool) -> None:
@@ -169,20 +169,20 @@ class KindChoice(QWidget):
             "folder": (
                 self.tr("A &tokenizer for Hugging Face"),
                 self.tr(
-                    "A folder that transformers and tokenizers load as it is: text is cut exactly as in this window."
+                    "A folder that transformers and tokenizers load directly: text is split exactly as in this window."
                 ),
             ),
             "vocabulary": (
                 self.tr("Only &vocab.txt"),
-                self.tr("One token a line, in the order of the ids. Most BERT programs and TF-Text read it."),
+                self.tr("One token per line, in the order of the ids. Most BERT programs and TF-Text read it."),
             ),
             "bpe": (
                 self.tr("&Byte pair encoding: vocab.json and merges.txt"),
-                self.tr("For programs that carry out the merges one after the other."),
+                self.tr("For programs that apply the merges one after another."),
             ),
             "word-counts": (
                 self.tr("The &word counts"),
-                self.tr("All that the training saw of the corpus: enough to train again, here or elsewhere."),
+                self.tr("Everything that the training saw of the corpus: enough to train again, here or elsewhere."),
             ),
         }
         return {kind: texts[kind] for kind in KINDS}
@@ -190,7 +190,7 @@ class KindChoice(QWidget):
 
 @dataclass(frozen=True, slots=True)
 class ExportChoice:
-    """As what the vocabulary after `step` merges is exported, where to, and whether with the word counts."""
+    """In which format and where the vocabulary after `step` merges is exported, and whether with the word counts."""
 
     kind: ExportKind
     step: int
@@ -199,22 +199,22 @@ class ExportChoice:
 
 
 class ExportDialog(QDialog):
-    """Asks everything at once and shows what will come of it.
+    """Asks everything at once and shows what will be written.
 
     Parameters
     ----------
     steps
-        ``(step, vocabulary size)`` of the step shown, and of the last one if that is another.
+        ``(step, vocabulary size)`` of the step shown, and of the last one if that is different.
     folder
-        Where the place that is proposed lies.
+        The folder of the place that is suggested.
     fixed_font
-        In which the manifest is shown.
+        The font of the manifest.
     """
 
     chosen = Signal(object)
     """The `ExportChoice`, when the dialog was accepted."""
     step_changed = Signal(object)
-    """Another step was chosen: what can be exported may be something else."""
+    """Another step was chosen: what can be exported may have changed."""
 
     def __init__(
         self, steps: Sequence[tuple[int, int]], folder: Path, fixed_font: QFont, parent: QWidget | None = None
@@ -227,7 +227,7 @@ class ExportDialog(QDialog):
         self._trouble = ""  # what went wrong with this place the last time
         self.kinds = KindChoice(self)
         self._steps = QButtonGroup(self)
-        self._counts_box = QCheckBox(self.tr("The word &counts too: it can be checked without the corpus"), self)
+        self._counts_box = QCheckBox(self.tr("Add the word &counts, to verify it without the corpus"), self)
         self.preview = FilePreview(fixed_font, self)
         self.place_edit = line_field(self, most=LONGEST_LIST)
         self.place_edit.setAccessibleName(self.tr("Where to"))
@@ -235,7 +235,7 @@ class ExportDialog(QDialog):
         self._left_out_note = WholeLabel(self, role="hint")
         self._trouble_note = WholeLabel(self, role="error")
         self._browse = QPushButton(self.tr("C&hoose…"), self)
-        self._browse.setAutoDefault(False)  # Enter exports, wherever one is
+        self._browse.setAutoDefault(False)  # Enter exports, wherever the focus is
         self._buttons = QDialogButtonBox(self)
         self._export = self._buttons.addButton(self.tr("&Export"), QDialogButtonBox.ButtonRole.AcceptRole)
         self._buttons.addButton(self.tr("Cancel"), QDialogButtonBox.ButtonRole.RejectRole)
@@ -252,22 +252,22 @@ class ExportDialog(QDialog):
 
     @property
     def step(self) -> int:
-        """The vocabulary after so many merges."""
+        """The vocabulary after this many merges is exported."""
         return self._steps.checkedId()
 
     @property
     def place(self) -> Path:
-        """The folder or file; a bare name is one in the folder proposed."""
+        """The folder or file; a bare name lies in the suggested folder."""
         return _place_of(self.place_edit.text(), self._folder)
 
     def choice(self) -> ExportChoice:
-        """Return all that was chosen."""
+        """Return everything that was chosen."""
         kind = self.kinds.kind
         with_counts = kind == "folder" and self._counts_box.isChecked()
         return ExportChoice(kind, self.step, self.place, with_counts)
 
     def take_inspection(self, inspection: Inspection) -> None:
-        """Show what can be exported of the step chosen."""
+        """Show what can be exported at the chosen step."""
         if inspection.step != self.step:
             return
         self._inspection = inspection
@@ -275,11 +275,11 @@ class ExportDialog(QDialog):
         self._show_kind()
 
     def set_place(self, place: str) -> None:
-        """Take a place that was chosen in a dialog of its own."""
+        """Take a place that was chosen in the file dialog."""
         self.place_edit.setText(place)
 
     def propose(self, choice: ExportChoice, trouble: str = "") -> None:
-        """Begin with what was chosen before, and say why that came to nothing."""
+        """Begin with what was chosen before, and say why that failed."""
         self.kinds.choose(choice.kind)
         button = self._steps.button(choice.step)
         if button is not None:
@@ -297,13 +297,13 @@ class ExportDialog(QDialog):
             self.chosen.emit(self.choice())
             super().accept()
 
-    # -- making it
+    # -- construction
 
     def _put_together(self, steps: Sequence[tuple[int, int]]) -> None:
         left = QWidget(self)
         column = QVBoxLayout(left)
         column.setContentsMargins(0, 0, 10, 0)
-        column.addWidget(plain_label(self.tr("As what?"), left, role="heading"))
+        column.addWidget(plain_label(self.tr("Which format?"), left, role="heading"))
         column.addWidget(self.kinds)
         column.addWidget(plain_label(self.tr("Which step?"), left, role="heading"))
         sentences = [
@@ -352,10 +352,10 @@ class ExportDialog(QDialog):
         self._browse.clicked.connect(self._on_browse_clicked)
         self._buttons.accepted.connect(self.accept)
         self._buttons.rejected.connect(self.reject)
-        set_plain_tooltip(self._browse, self.tr("Choose the place in the folders of this computer"))
+        set_plain_tooltip(self._browse, self.tr("Browse the folders of this computer"))
 
     def _fit(self) -> None:
-        """Be as large as the window behind allows."""
+        """Be as large as the parent window allows."""
         parent = self.parentWidget()
         room = parent.size() if parent is not None else self.size()
         width = min(_WIDTH, max(room.width() - 40, 640)) if parent is not None else _WIDTH
@@ -393,19 +393,19 @@ class ExportDialog(QDialog):
                 names += [path.name for path in files_of("word-counts", Path(inspection.counts_name))]
             if inspection.left_out is not None and VOCABULARY_FILE in names:
                 names.remove(VOCABULARY_FILE)
-                left_out = self.tr("It gets no vocab.txt: {reason}.").format(reason=inspection.left_out.what)
+                left_out = self.tr("It will have no vocab.txt: {reason}.").format(reason=inspection.left_out.what)
         self.preview.show_files(names)
         self.preview.usage.show_lines(usage_lines(kind, place) if not trouble else "")
         self._place_note.show_text(note)
-        told = trouble or self._trouble
-        self._tell(self._left_out_note, left_out)
-        self._tell(self._trouble_note, told)
-        self.place_edit.setAccessibleDescription(told)
+        shown_trouble = trouble or self._trouble
+        self._show_note(self._left_out_note, left_out)
+        self._show_note(self._trouble_note, shown_trouble)
+        self.place_edit.setAccessibleDescription(shown_trouble)
         is_possible = inspection is not None and kind not in inspection.reasons
         self._export.setEnabled(is_possible and not trouble)
 
-    def _tell(self, note: WholeLabel, text: str) -> None:
-        """Show a note, or hide it: one that was hidden has no width yet, for which it would be far too high."""
+    def _show_note(self, note: WholeLabel, text: str) -> None:
+        """Show a note, or hide it if empty; one that was hidden has no width yet and would come out far too high."""
         note.resize(self._place_note.width(), note.height())
         note.show_text(text)
         note.setVisible(bool(text))
@@ -433,11 +433,11 @@ class ExportDialog(QDialog):
         if is_folder(self.kinds.kind):
             dialog.setFileMode(QFileDialog.FileMode.Directory)
             dialog.setOption(QFileDialog.Option.ShowDirsOnly)
-            dialog.setLabelText(QFileDialog.DialogLabel.Accept, self.tr("Take this folder"))
+            dialog.setLabelText(QFileDialog.DialogLabel.Accept, self.tr("Use this folder"))
             dialog.fileSelected.connect(self._on_folder_selected)
         else:
             dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-            dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)  # it is asked once, about all files
+            dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)  # that is asked once, about all files
             dialog.selectFile(self.place.name)
             dialog.fileSelected.connect(self.set_place)
         dialog.open()

@@ -1,6 +1,6 @@
-"""What an export does beside the window: finds out what is possible, looks at the place, hashes the corpus, writes.
+"""The background work of an export: finds out what is possible, checks the place, hashes the corpus, writes.
 
-Also in words what it made: the few lines of a manifest that a reader wants to know, and lines of Python to load it.
+Also describes the result: the few lines of a manifest that a reader wants to see, and lines of Python to load it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 _HASH_LETTERS = 16  # enough to compare by eye; the manifest holds all 64
 KINDS: tuple[ExportKind, ...] = get_args(ExportKind)
-_PENDING = "worked out when the files are written"
+_PENDING = "computed when the files are written"
 
 
 def usage_lines(kind: ExportKind, place: Path) -> str:
@@ -63,7 +63,7 @@ def _quoted(place: Path) -> str:
 
 
 def _manifest_rows(manifest: Manifest, corpus_name: str) -> list[tuple[str, str]]:
-    """Return captions and what stands beside them.
+    """Return captions and their values.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def _manifest_rows(manifest: Manifest, corpus_name: str) -> list[tuple[str, str]
             )
         rows.append((_tr("Vocabulary"), size))
     if manifest.training is not None:
-        rows.append((_tr("Trained by"), _objective(manifest.training)))
+        rows.append((_tr("Trained with"), _objective(manifest.training)))
     normalizer = normalizers.from_spec(manifest.normalizer).name
     pre_tokenizer = pre_tokenizers.from_spec(manifest.pre_tokenizer).name
     steps = _tr("normalizer {normalizer}, pre-tokenizer {pre_tokenizer}")
@@ -91,7 +91,7 @@ def _manifest_rows(manifest: Manifest, corpus_name: str) -> list[tuple[str, str]
             words=manifest.corpus.words, distinct=manifest.corpus.distinct_words
         )
         rows.append((_tr("Corpus"), f"{corpus_name}: {words}" if corpus_name else words))
-        rows.append((_tr("Hash of the corpus"), _tr("worked out while the files are written")))
+        rows.append((_tr("Hash of the corpus"), _tr("computed while the files are written")))
         rows.append((_tr("Hash of its words"), _short(manifest.corpus.word_counts_sha256)))
     if manifest.vocabulary_sha256 is not None:
         rows.append((_tr("Hash of the tokens"), _short(manifest.vocabulary_sha256)))
@@ -123,16 +123,16 @@ def _tr(text: str) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ExportOrder:
-    """What is exported and where to.
+    """What is exported, and where.
 
     Attributes
     ----------
     kind
-        As what.
+        In which format.
     project
         The training, as it is now.
     step
-        The vocabulary after so many merges.
+        The vocabulary after this many merges.
     place
         The folder or the file.
     with_counts
@@ -163,7 +163,7 @@ class InTheWay:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class InspectionOrder:
-    """Which training is looked at, after how many merges."""
+    """Which training is inspected, after how many merges."""
 
     project: Project
     step: int
@@ -179,22 +179,22 @@ class ShownManifest:
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """What can be exported of a training.
+    """What can be exported from a training.
 
     Attributes
     ----------
     step
-        After so many merges.
+        After this many merges.
     reasons
-        Why something cannot be exported; those that can are not in it.
+        Why a kind cannot be exported; kinds that can are not in it.
     names
-        What the file or folder may be called.
+        The suggested names of the file or folder.
     counts_name
-        What the table of words would be called.
+        The name that the table of words would have.
     left_out
         Why a tokenizer's folder is written without its ``vocab.txt``; None if it is not.
     manifests
-        The manifest, of those that can be exported.
+        The manifests of the kinds that can be exported.
     """
 
     step: int

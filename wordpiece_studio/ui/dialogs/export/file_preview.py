@@ -1,4 +1,4 @@
-"""Which files an export would write, each with what it is for, how they are loaded, and what stands in the manifest."""
+"""The files that an export would write, what each is for, how they are loaded, and what the manifest says."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _LONGEST_MANIFEST = 20_000
 _LONGEST_VALUE = 300
 _LINES = 2
 _LONGEST_SHOWN = 2000
-_TOLD_MS = 1500
+_COPIED_MS = 1500
 _NAME_WIDTH = 200  # pixels; a longer name is cut in its middle
 
 
@@ -42,7 +42,7 @@ class ManifestView(QWidget):
     Parameters
     ----------
     fixed_font
-        In which the file is shown.
+        The font of the file.
     """
 
     def __init__(self, fixed_font: QFont, parent: QWidget | None = None) -> None:
@@ -96,7 +96,7 @@ class ManifestView(QWidget):
 
     @property
     def json(self) -> str:
-        """What is shown of the file."""
+        """The part of the file that is shown."""
         return self._json
 
     def show_manifest(self, rows: Sequence[tuple[str, str]], json: str) -> None:
@@ -126,12 +126,12 @@ class ManifestView(QWidget):
 
 
 class UsageBox(QWidget):
-    """Shows two lines of Python in the user's own words: with the place that was chosen.
+    """Shows two lines of Python that load the export from the place that was chosen.
 
     Parameters
     ----------
     fixed_font
-        In which they are shown.
+        The font of the lines.
     """
 
     def __init__(self, fixed_font: QFont, parent: QWidget | None = None) -> None:
@@ -150,7 +150,7 @@ class UsageBox(QWidget):
         self._view.setFixedHeight(round(_LINES * self._view.fontMetrics().lineSpacing() + margins))
         self._copy = QPushButton(self.tr("Co&py"), self)
         self._copy.setAutoDefault(False)
-        self._copy.setAccessibleName(self.tr("Copy the lines of Python"))
+        self._copy.setAccessibleName(self.tr("Copy the Python lines"))
         self._copy.clicked.connect(self._on_copy_clicked)
         heading = QHBoxLayout()
         heading.addWidget(plain_label(self.tr("Load it in Python"), self, role="heading"), 1)
@@ -167,7 +167,7 @@ class UsageBox(QWidget):
         return self._text
 
     def show_lines(self, text: str) -> None:
-        """Show these lines; there is nothing to copy where there are none."""
+        """Show these lines; if there are none, disable copying."""
         self._text = text
         self._view.setPlainText(shown(text, _LONGEST_SHOWN))
         set_plain_tooltip(self._view, text)
@@ -177,7 +177,7 @@ class UsageBox(QWidget):
     def _on_copy_clicked(self) -> None:
         copy_text(self._text)
         self._copy.setText(self.tr("Copied"))
-        later(self, _TOLD_MS, self._reset_button)
+        later(self, _COPIED_MS, self._reset_button)
 
     def _reset_button(self) -> None:
         self._copy.setText(self.tr("Co&py"))
@@ -189,7 +189,7 @@ class FilePreview(QWidget):
     Parameters
     ----------
     fixed_font
-        In which lines of Python and the file of the manifest are shown.
+        The font of the Python lines and of the manifest's file.
     """
 
     def __init__(self, fixed_font: QFont, parent: QWidget | None = None) -> None:
@@ -205,7 +205,7 @@ class FilePreview(QWidget):
         self.manifest = ManifestView(fixed_font, self)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(plain_label(self.tr("These files are written"), self, role="heading"))
+        layout.addWidget(plain_label(self.tr("These files will be written"), self, role="heading"))
         layout.addLayout(self._grid)
         layout.addSpacing(6)
         layout.addWidget(self.usage)
@@ -240,16 +240,16 @@ class FilePreview(QWidget):
 
     def _purpose(self, name: str) -> str:
         purposes = {
-            "vocab.txt": self.tr("one token a line; the id is the line’s number less one"),
-            "tokenizer.json": self.tr("all that the libraries of Hugging Face need"),
-            "tokenizer_config.json": self.tr("tells transformers which class to take"),
+            "vocab.txt": self.tr("one token per line; the id is the line number minus one"),
+            "tokenizer.json": self.tr("everything that the Hugging Face libraries need"),
+            "tokenizer_config.json": self.tr("tells transformers which class to use"),
             "special_tokens_map.json": self.tr("which tokens stand for unknown words, padding and so on"),
-            MANIFEST_FILE: self.tr("the manifest; the Studio and the command verify read it"),
+            MANIFEST_FILE: self.tr("the manifest; the Studio and the verify command read it"),
             "vocab.json": self.tr("every token with its id"),
-            "merges.txt": self.tr("one merge a line, in the order in which they were learned"),
+            "merges.txt": self.tr("one merge per line, in the order in which they were learned"),
         }
         if name.endswith(SIDE_SUFFIX):
             return self.tr("the manifest of the file beside it")
         if name.startswith("word-counts."):
             return self.tr("every distinct word and how often it occurs")
-        return purposes.get(name, self.tr("what you export"))
+        return purposes.get(name, self.tr("the exported data"))

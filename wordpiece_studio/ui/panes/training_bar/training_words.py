@@ -53,7 +53,7 @@ def idle_words(session: Session, needs: tuple[str, ...]) -> tuple[str, ...]:
     said = _joined(changed, proposed)
     if not needs or (model.history is not None and not said):
         return (said,) if said else _outcome_forms(model)
-    short = _joined(changed, _tr("proposed") if proposed else "")
+    short = _joined(changed, _tr("suggested") if proposed else "")
     *longer, brief, briefest = needs
     forms = (
         *(_joined(need, said) for need in longer), *(_joined(need, short) for need in (*longer, brief)),
