@@ -207,11 +207,11 @@ class CorpusCounting(QObject):
         self._timer.stop()
         self._was_stopped = self._counts is None and not self.is_expecting
         self._stop_job()
-        self._say_unknown()
+        self._report_unknown()
         self.state_changed.emit()
 
     def pause(self) -> None:
-        """Hold a counting."""
+        """Pause a running count."""
         self._job.pause()
 
     def resume(self) -> None:
@@ -231,7 +231,7 @@ class CorpusCounting(QObject):
         self._job.close()
 
     def _stop_job(self) -> None:
-        """Give a counting up; nothing more is heard of it."""
+        """Cancel a count; it reports nothing more."""
         self._job.stop()
         self._document.files.table.take_end()
 

@@ -405,7 +405,7 @@ class TrainerModel(ShownRun):
         if self._current is not None:
             self._current.stop_reason = stop_reason
 
-    def _can_go_on(self) -> bool:
+    def _can_continue(self) -> bool:
         return not self._thread.is_closed and self.history is not None and self._state is not TrainerState.TRAINING
 
     def _prepare_training(self, *, paused: bool = False) -> None:
@@ -429,7 +429,7 @@ class TrainerModel(ShownRun):
         self._replacement.forget_step()
         self._beside.drop()
 
-    def _go_on(self, limits: NewLimits | None = None) -> None:
+    def _continue(self, limits: NewLimits | None = None) -> None:
         if self.history is None or self._current is None:
             return
         self._replacement.give_up()

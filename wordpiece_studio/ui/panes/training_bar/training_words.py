@@ -45,15 +45,15 @@ def idle_words(session: Session, needs: tuple[str, ...]) -> tuple[str, ...]:
     `needs`: what the next run needs, and shorter forms, or nothing; it comes first, because without it no one knows
     whether to start.
     """
-    model, proposed = session.model, session.settings.suggestion.words
+    model, suggested = session.model, session.settings.suggestion.words
     changes = session.changes_since_run()
-    if proposed:  # the user knows about those settings
+    if suggested:  # the user knows about those settings
         changes = dataclasses.replace(changes, settings=False)
     changed = _changed_words(changes, model.origin.corpus_name)
-    said = _joined(changed, proposed)
+    said = _joined(changed, suggested)
     if not needs or (model.history is not None and not said):
         return (said,) if said else _outcome_forms(model)
-    short = _joined(changed, _tr("suggested") if proposed else "")
+    short = _joined(changed, _tr("suggested") if suggested else "")
     *longer, brief, briefest = needs
     forms = (
         *(_joined(need, said) for need in longer), *(_joined(need, short) for need in (*longer, brief)),
