@@ -157,7 +157,7 @@ def test_half_a_character_names_the_row(program: Program) -> None:
     file = program.file("a.jsonl", '{"text": "ok"}\n{"text": "a\\ud800b"}\n')
     assert program.refuses_to_train(file) == (
         "a.jsonl, line 2, byte 15: the text contains half a character (U+D800). Use --errors replace to have such "
-        "characters replaced, or --errors skip-line to leave out such lines."
+        "characters replaced, or --errors skip-line to skip such lines."
     )
     assert "1 undecodable place was replaced." in program.trains(file, "--errors", "replace")
 

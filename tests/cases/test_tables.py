@@ -134,7 +134,7 @@ def test_a_quote_that_is_not_closed(program: Program) -> None:
     file = program.file("a.csv", 'id,text\n1,fine\n2,"open\n3,more\n')
     assert program.refuses_to_train(file) == (
         "a.csv, line 3, byte 17: the quote that opens here is not closed correctly (unexpected end of data). "
-        "Fix it: a cell in quotes ends with its quote, and a quote in it is doubled. Or leave out such lines with "
+        "Fix it: a quoted cell ends with its quote, and a quote in it is doubled. Or skip such lines with "
         "--errors skip-line."
     )
     assert "1 faulty line was left out." in program.trains(file, "--errors", "skip-line")

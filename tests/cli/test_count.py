@@ -141,7 +141,7 @@ def test_faulty_lines_are_refused_or_left_out_and_counted(tmp_path: Path, capsys
     path = tmp_path / "a.jsonl"
     path.write_text('{"text": "good"}\nbroken\n')
     assert "line 2, column 1, byte 17: this is not JSON" in fails(capsys, "count", path)
-    assert "Fix it, or leave out such lines with --errors skip-line." in fails(capsys, "count", path)
+    assert "Fix it, or skip such lines with --errors skip-line." in fails(capsys, "count", path)
     code, out, err = run(capsys, "count", path, "--errors", "skip-line", "--json")
     assert (code, json.loads(out)["skipped_lines"]) == (0, 1)
     assert err == "wordpiece-studio: 1 faulty line was left out.\n"

@@ -85,7 +85,7 @@ def test_words_are_read_when_they_are_asked_for() -> None:
     assert counts == run.counts
     assert calls == [1]
     short = wps.WordCounts(lambda: ["hug"], run.counts.counts, run.counts.normalizer, run.counts.pre_tokenizer)
-    with pytest.raises(wps.StudioError, match="There are 1 words and 6 counts"):
+    with pytest.raises(wps.StudioError, match="There are 1 words, but 6 counts"):
         len(short.words)
 
 

@@ -77,7 +77,7 @@ def test_another_longest_word_counts_anew(studio: Studio) -> None:
     assert figures.value_of("words") == "2"
     figures._longest_edit.setValue(39)
     studio.wait(lambda: figures.value_of("words") == "1")
-    assert studio.window.session.document.max_word_length == 39
+    assert studio.window.session.counting.max_word_length == 39
     assert "1 word was left out because it is too long" in studio.window.corpus_pane._note_label.text()
 
 

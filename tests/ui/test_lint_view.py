@@ -34,7 +34,7 @@ def row(studio: Studio, kind: str) -> LintRow:
 
 def finding(number: int = 1, **changes: object) -> Finding:
     values: dict[str, object] = {
-        "kind": "jamo", "severity": "warning", "title_template": "Hangul is decomposed: {word} → {letters} letters",
+        "kind": "jamo", "severity": "warning", "title_template": "Decomposed Hangul: {word} → {letters} letters",
         "detail_templates": ("{distinct:,} words change.",), "values": {"word": "한", "letters": 3, "distinct": number},
         "examples": (Example("한", "\u1112\u1161\u11ab", line=1234),), "fix": PipelineFix("none", "bert"),
         "fix_name": "Keep syllables whole",
@@ -61,7 +61,7 @@ def test_nothing_is_shown_while_nothing_is_wrong(view: LintView) -> None:
 
 
 def test_what_is_said(view: LintView) -> None:
-    assert title_words(finding()) == "Hangul falls apart: 한 → 3 letters"
+    assert title_words(finding()) == "Decomposed Hangul: 한 → 3 letters"
     thin = "\u2009"
     assert detail_words(finding(12345)).splitlines() == [
         "12,345 words change.",
@@ -109,7 +109,7 @@ def test_it_can_be_used_with_the_keyboard_and_by_ear(qtbot: QtBot, view: LintVie
     view.show_findings([finding()])
     view.show()
     first = view.rows[0]
-    assert first.fix_button.accessibleName() == "Keep syllables whole: Hangul falls apart: 한 → 3 letters"
+    assert first.fix_button.accessibleName() == "Keep syllables whole: Decomposed Hangul: 한 → 3 letters"
     assert first.unfold_button.accessibleName().startswith("Numbers and examples")
     assert first.unfold_button.focusPolicy() & Qt.FocusPolicy.TabFocus
     with qtbot.waitSignal(view.fix_requested):

@@ -365,7 +365,7 @@ def test_the_users_run_stays_and_says_of_which_corpus_it_is(studio: Studio, tmp_
     (tmp_path / "other.txt").write_text("hug", encoding="utf-8")
     studio.open(tmp_path / "other.txt")
     assert studio.window.model.merge_count == 25
-    assert "merges are those of “English" in studio.window.bar.progress_text
+    assert "merges are from “English" in studio.window.bar.progress_text
     studio.set_text("hug hug pug")
     studio.window.actions_.train.trigger()
     assert "learned from “English" in studio.box().informativeText()

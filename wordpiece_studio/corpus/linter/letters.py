@@ -84,7 +84,7 @@ def jamo(evidence: Evidence) -> Finding | None:
     return Finding(
         "jamo",
         severity,
-        "Hangul is decomposed: {word} → {letters} letters",
+        "Decomposed Hangul: {word} → {letters} letters",
         (
             "{word} has {syllables} syllables and becomes {letters} letters (jamo), each a symbol of its own.",
             *plural(len(changes), "1 word changes, {occurrences:,}×.", "{distinct:,} words change, {occurrences:,}×."),
