@@ -9,6 +9,7 @@ import pytest
 import wordpiece_studio as wps
 from tests.session.fakes import Recorder
 from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.session.run import Run
 from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.training.stored_history import places_of, restored_history, table_of
 
@@ -34,7 +35,7 @@ def run() -> wps.TrainingRun:
 
 def open_part(model: TrainerModel, run: wps.TrainingRun, end: int, stop_reason: str | None, step: int = 0) -> None:
     history = restored_history(table_of(run.history, end), lambda: (run.counts, places_of(run.history, end)))
-    model.open_run(run.counts, run.config, history, stop_reason, step)
+    model.open_run(Run(run.counts, run.config, history, stop_reason=stop_reason), step)
 
 
 def wait_candidates(qtbot: QtBot, model: TrainerModel, step: int) -> list[str]:
@@ -91,7 +92,7 @@ def test_one_more_merge_and_further(qtbot: QtBot, model: TrainerModel, run: wps.
 def test_what_does_not_fit_is_reported(qtbot: QtBot, model: TrainerModel, run: wps.TrainingRun) -> None:
     other = wps.WordCounts.from_pairs([("xyz", 3)])
     history = restored_history(table_of(run.history), lambda: (other, places_of(run.history)))
-    model.open_run(run.counts, run.config, history, None)
+    model.open_run(Run(run.counts, run.config, history))
     with qtbot.waitSignal(model.failed) as told:
         model.resume()
     assert "not learned from these words" in str(told.args[0])

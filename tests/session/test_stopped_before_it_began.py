@@ -10,6 +10,7 @@ import pytest
 
 from tests.session.fakes import Recorder
 from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.session.run import Run
 from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.session.training_messages import RunControl
 from wordpiece_studio.training.config import TrainingConfig
@@ -136,7 +137,7 @@ def test_an_opened_run_that_is_stopped_can_still_go_on(
     trainer = Trainer(hugs, TrainingConfig(max_merges=3))
     trainer.run()
     model = TrainerModel()
-    model.open_run(hugs, trainer.config, trainer.history, None)
+    model.open_run(Run(hugs, trainer.config, trainer.history))
     model.train_further(max_merges=5)
     assert asked.wait(_PATIENCE)
     model.stop()

@@ -17,6 +17,7 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.background_job import BackgroundJob
 from wordpiece_studio.session.garbage import free_words_slowly
 from wordpiece_studio.session.records import Selection
+from wordpiece_studio.session.run import Run
 from wordpiece_studio.session.text_file import TextFile
 from wordpiece_studio.storage.project.contents import (
     Project,
@@ -396,7 +397,8 @@ class ProjectState(QObject):
             self._model.forget()
             return
         origin = self._session.restored_origin(run.corpus_name, is_of_corpus=run.is_of_corpus, is_wanted=run.is_wanted)
-        self._model.open_run(run.counts, run.config, run.history, run.stop_reason, project.view.step, origin=origin)
+        restored = Run(run.counts, run.config, run.history, stop_reason=run.stop_reason, origin=origin)
+        self._model.open_run(restored, project.view.step)
 
     def _restore_view(self, view: ProjectView) -> None:
         marks, model, selection = self._marks, self._model, view.selection

@@ -52,6 +52,12 @@ class Run:
         Who asked for it, and where its words come from.
     saved_merges
         How many of its merges are in a file of the user's.
+    name
+        What the user calls it; empty for its letter.
+    number
+        Its place among the letters and colors, from 0; no two runs of a session have the same.
+    is_kept
+        Whether it stays when another one is trained.
     """
 
     counts: WordCounts
@@ -62,3 +68,16 @@ class Run:
     stop_reason: str | None = None
     origin: RunOrigin = RunOrigin()
     saved_merges: int = 0
+    name: str = ""
+    number: int = 0
+    is_kept: bool = False
+
+    @property
+    def letter(self) -> str:
+        """A to Z, then AA, AB and so on.
+
+        >>> [Run(None, None, None, number=number).letter for number in (0, 25, 26, 27)]
+        ['A', 'Z', 'AA', 'AB']
+        """
+        rest, last = divmod(self.number, 26)
+        return (chr(64 + rest) if rest else "") + chr(65 + last)

@@ -21,6 +21,7 @@ from wordpiece_studio.session.kernel_warmup import KernelWarmup
 from wordpiece_studio.session.live_changes import LiveChanges
 from wordpiece_studio.session.player import Player
 from wordpiece_studio.session.run import RunOrigin
+from wordpiece_studio.session.runs import Runs
 from wordpiece_studio.session.step_marks import StepMarks
 from wordpiece_studio.session.token_usage import TokenUsage
 from wordpiece_studio.session.trainer_model import TrainerModel
@@ -61,7 +62,7 @@ class Session(QObject):
         The corpus; reading another one; what its files were like when they were read, and whether they change.
     counting, settings
         The word counts of the corpus, and the settings of the next training.
-    model, warm_up
+    model, runs, warm_up
         The observable trainer with the run that is shown; loading the fast engine beforehand.
     marks, player, usage, changes
         Breakpoints, markers and bookmarks; playing merges; how often tokens are used; the steps that changed the live
@@ -88,6 +89,7 @@ class Session(QObject):
         self.counting = CorpusCounting(self.document, self)
         self.settings = ChosenSettings(self)
         self.model = TrainerModel(self)
+        self.runs = Runs(self.model, self)
         self.marks = StepMarks(self.model, self)
         self.player = Player(self.model, self, watch=self.marks.watch)
         self.usage = TokenUsage(self.model, self)

@@ -187,6 +187,11 @@ class ShownRun(QObject):
         return self._state
 
     @property
+    def run(self) -> Run | None:
+        """The run shown; None if nothing has been trained yet."""
+        return self._current
+
+    @property
     def history(self) -> MergeHistory | None:
         """The merges; during training it may be longer than `merge_count`, the number announced."""
         return self._current.history if self._current is not None else None
@@ -224,7 +229,9 @@ class ShownRun(QObject):
     @property
     def stop_reason(self) -> str | None:
         """Why the training ended: a stop rule's name, or "user"; None if it has not ended."""
-        return self._current.stop_reason if self._current is not None else None
+        if self._current is None or self._state is TrainerState.TRAINING:
+            return None
+        return self._current.stop_reason
 
     @property
     def origin(self) -> RunOrigin:

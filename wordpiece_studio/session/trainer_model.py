@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.candidates_beside import CandidatesFinder
     from wordpiece_studio.session.training_job import TrainerFactory
     from wordpiece_studio.training.config import TrainingConfig
-    from wordpiece_studio.training.history import MergeHistory
 
 
 class Replacement:
@@ -164,35 +163,25 @@ class TrainerModel(ShownRun):
         self._next_origin = origin or RunOrigin()
         self._thread.replace(self._replacement.begin(self._last_run, counts, config))
 
-    def open_run(
-        self,
-        counts: WordCounts,
-        config: TrainingConfig,
-        history: MergeHistory,
-        stop_reason: str | None,
-        step: int = 0,
-        *,
-        origin: RunOrigin | None = None,
-    ) -> None:
-        """Show a complete run that was trained earlier, at a step; cancel a running training.
+    def open_run(self, run: Run, step: int = 0) -> None:
+        """Show a run that was trained earlier, at a step; cancel a running training.
 
-        `stop_reason`: why it ended; None if it was paused and can be resumed. Signals: `run_reset`, the merges,
+        Where its `stop_reason` is None it is paused and can be resumed. Signals: `run_reset`, the merges,
         `step_changed`, `selection_changed`, `state_changed`, `progress_changed`.
         """
         if self._thread.is_closed:
             return
         self._end_run()
         self._drop_candidates()
-        self._thread.open(OpenRequest(self._run, counts, config, history))
+        self._thread.open(OpenRequest(self._run, run.counts, run.config, run.history))
         had_selection, self._selection = self._selection, None
-        self._state = TrainerState.PAUSED if stop_reason is None else TrainerState.FINISHED
-        run, last = self._run, len(history)
-        self._next_origin = origin or RunOrigin()
-        sure_size = history.vocabulary_size(last)
-        self._set_run(Run(counts, config, history, sure_size, stop_reason=stop_reason, origin=self._next_origin))
-        self._learned = last
+        self._state = TrainerState.PAUSED if run.stop_reason is None else TrainerState.FINISHED
+        number = self._run
+        self._next_origin = run.origin
+        self._set_run(run)
+        self._learned = len(run.history)
         self.run_reset.emit()
-        if self._run != run:
+        if self._run != number:
             return  # a listener has started another run
         self._publish(follows=False)
         self._step = self._nearest(step)
@@ -415,7 +404,6 @@ class TrainerModel(ShownRun):
         if paused:
             self._control.pause.set()
         self._publish_timer.stop()
-        self._end_with(None)
         self._set_state(TrainerState.TRAINING)
 
     def _end_run(self) -> None:
@@ -434,6 +422,7 @@ class TrainerModel(ShownRun):
             return
         self._replacement.give_up()
         self._next_origin = self._current.origin
+        self._end_with(None)
         self._prepare_training()
         self._thread.carry_on(ContinueRequest(self._run, self.history, self._control, limits))
 
@@ -453,6 +442,7 @@ class TrainerModel(ShownRun):
             self._continue()
             return
         stopped = halted.cause == "stopped" or (halted.cause == "paused" and self._intent == "stop")
-        self._end_with("user" if stopped else halted.stop_reason)
-        self._set_state(TrainerState.FINISHED if self.stop_reason is not None else TrainerState.PAUSED)
+        reason = "user" if stopped else halted.stop_reason
+        self._end_with(reason)
+        self._set_state(TrainerState.FINISHED if reason is not None else TrainerState.PAUSED)
         self.progress_changed.emit(self.progress)

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QMessageBox, QVBoxLayout, QWidget
 
 from tests.storage.project.making import course_project, run_of
 from wordpiece_studio.session.document import Document
+from wordpiece_studio.session.run import Run
 from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.ui.actions import Actions
 from wordpiece_studio.ui.controllers.export_controller import ExportController
@@ -55,7 +56,7 @@ class Exporting:
     def open(self, run: ProjectRun, step: int = SHOWN) -> None:
         """Show a run at a step."""
         self.project = replace(self.project, run=replace(run, is_of_corpus=True))
-        self.model.open_run(run.counts, run.config, run.history, "no_pair", step)
+        self.model.open_run(Run(run.counts, run.config, run.history, stop_reason="no_pair"), step)
 
     def _capture(self) -> Project:
         return self.project
