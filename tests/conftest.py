@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter
+from functools import cache
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -117,6 +118,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item], config: pytest.Confi
         items[:] = kept
 
 
+@cache  # asked for each test, of its file
 def _needs_qt(path: Path) -> bool:
     if path.is_dir():
         conftest = path / "conftest.py"
