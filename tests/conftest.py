@@ -6,6 +6,7 @@ Where Qt cannot run, the tests that need it are left out, named at the end, and 
 from __future__ import annotations
 
 import ast
+import gc
 import importlib
 import inspect
 import logging
@@ -104,6 +105,16 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
         return None
     config.stash[_LEFT_OUT].append(collection_path.relative_to(config.rootpath).as_posix())
     return True
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection() -> None:
+    gc.disable()  # what is made now, hundreds of thousands of objects, stays to the end
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()  # else each full collection goes through all of it
+    gc.enable()
 
 
 @pytest.hookimpl(trylast=True)  # of those that the markers leave

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import ast
+import gc
 import subprocess
 import sys
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.house import LEAD_UPWARD, circles, imports
+from tests.house import LEAD_UPWARD, circles, imports, tree_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "wordpiece_studio"
@@ -57,6 +62,13 @@ MAY_SAVE_PAINTERS = {"ui/widgets/painting.py"}
 LONGEST_FILE, FILE_RULE, LONGEST_FUNCTION = 700, 500, 60
 
 
+@pytest.fixture(autouse=True, scope="module")
+def _syntax_trees_are_no_garbage() -> Iterator[None]:
+    gc.disable()  # half a million nodes, which stay
+    yield
+    gc.enable()
+
+
 def name_of(path: Path) -> str:
     return path.relative_to(PACKAGE).as_posix()
 
@@ -69,11 +81,6 @@ def layer_of(module: str) -> int | None:
 def module_of(path: Path) -> str:
     parts = path.relative_to(ROOT).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-@cache
-def tree_of(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"), str(path))
 
 
 @cache
