@@ -11,6 +11,7 @@ import importlib
 import inspect
 import logging
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -44,6 +45,9 @@ _QT_FOLDERS = {"model", "monkey", "ui"}
 
 _LEFT_OUT = pytest.StashKey[list[str]]()
 _QT_PROBLEM = pytest.StashKey["str | None"]()
+
+_MEMORY = "/dev/shm"  # a file system in memory; waiting for the disk takes a quarter of the time
+_MEMORY_NEEDED = 8 << 30
 
 _LOGS_OF_OTHERS = {"distributed", "tornado"}  # they tell of every connection that a test cuts
 
@@ -96,6 +100,8 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if _has_room_in_memory():
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", _MEMORY)
     config.stash[_QT_PROBLEM] = _find_qt_problem()
     config.stash[_LEFT_OUT] = []
 
@@ -200,6 +206,22 @@ def pytest_testnodedown(node: Any) -> None:
 # ---- folders of its own ----------------------------------------------------------------------------------------------
 
 
+def _has_room_in_memory() -> bool:
+    if not os.path.ismount(_MEMORY) or not os.access(_MEMORY, os.W_OK):
+        return False
+    state = os.statvfs(_MEMORY)
+    return state.f_bavail * state.f_frsize > _MEMORY_NEEDED
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _memory_is_given_back(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Take the files of tests that passed out of memory; on a disk, pytest keeps those of three runs."""
+    yield
+    root = tmp_path_factory.getbasetemp()
+    if root.is_relative_to(_MEMORY) and not request.session.testsfailed:
+        shutil.rmtree(root, ignore_errors=True)
+
+
 @pytest.fixture(scope="session")
 def _private_root(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Iterator[int]]:
     return tmp_path_factory.mktemp("user"), count()
@@ -212,6 +234,18 @@ def _private_folders(_private_root: tuple[Path, Iterator[int]], monkeypatch: pyt
     home = root / str(next(numbers))
     for kind in ("CONFIG", "DATA", "STATE"):
         monkeypatch.setenv(f"XDG_{kind}_HOME", str(home / kind.lower()))
+
+
+# ---- once for all calls ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _commands_are_built_once() -> Iterator[None]:
+    """Keep what typer makes of the command line: it builds all commands for each call, of which a process has one."""
+    with pytest.MonkeyPatch.context() as patch:
+        if typer := sys.modules.get("typer.main"):
+            patch.setattr(typer, "get_command", cache(typer.get_command))
+        yield
 
 
 # ---- nothing left over -----------------------------------------------------------------------------------------------

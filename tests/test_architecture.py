@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import gc
+import re
 import subprocess
 import sys
+import tomllib
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -59,6 +61,8 @@ MAY_SET_TOOLTIPS = {"ui/widgets/plain.py"}
 MAY_MAKE_FIELDS = {"ui/widgets/fields.py"}
 # Where it is made sure that a painter is given back as it was.
 MAY_SAVE_PAINTERS = {"ui/widgets/painting.py"}
+# The names a distribution is imported by, where they are not its own.
+IMPORTED_AS = {"pyside6_essentials": {"PySide6", "shiboken6"}}
 LONGEST_FILE, FILE_RULE, LONGEST_FUNCTION = 700, 500, 60
 
 
@@ -232,6 +236,20 @@ for name in {modules!r}:
 def test_the_import_is_light(module: str) -> None:
     loaded = set(run_python(f"import {module}, sys; print(*sys.modules)").split())
     assert not loaded & {*QT, "numba", "numpy", "llvmlite"}
+
+
+def test_what_is_required_is_imported_and_the_other_way_round() -> None:
+    optional = {"dask", "distributed", "fsspec", "pyarrow"}  # these are extras
+    known = {module: name for name in required() for module in IMPORTED_AS.get(name, {name})}
+    imported = {name.split(".")[0] for path in FILES for _, name in imports_of(path)}
+    others = imported - set(sys.stdlib_module_names) - {"wordpiece_studio"}
+    assert {known.get(module, module) for module in others} - optional == required()
+
+
+def required() -> set[str]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    names = (re.split(r"[ <>=!~;\[]", line)[0] for line in project["dependencies"])
+    return {name.lower().replace("-", "_") for name in names}
 
 
 def test_banned_modules() -> None:
