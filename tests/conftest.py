@@ -121,6 +121,8 @@ def pytest_collection() -> None:
 def pytest_collection_finish() -> None:
     gc.freeze()  # else each full collection goes through all of it
     gc.enable()
+    if typer := sys.modules.get("typer.main"):  # it builds all commands for each call, of which a process has one
+        typer.get_command = cache(typer.get_command)
 
 
 @pytest.hookimpl(trylast=True)  # of those that the markers leave
@@ -213,18 +215,14 @@ def _has_room_in_memory() -> bool:
     return state.f_bavail * state.f_frsize > _MEMORY_NEEDED
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _memory_is_given_back(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Take the files of tests that passed out of memory; on a disk, pytest keeps those of three runs."""
-    yield
-    root = tmp_path_factory.getbasetemp()
+@pytest.fixture(scope="session")
+def _private_root(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Path, Iterator[int]]]:
+    yield tmp_path_factory.mktemp("user"), count()
+    root = tmp_path_factory.getbasetemp()  # on a disk, pytest keeps those of three runs
     if root.is_relative_to(_MEMORY) and not request.session.testsfailed:
         shutil.rmtree(root, ignore_errors=True)
-
-
-@pytest.fixture(scope="session")
-def _private_root(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Iterator[int]]:
-    return tmp_path_factory.mktemp("user"), count()
 
 
 @pytest.fixture(autouse=True)
@@ -234,18 +232,6 @@ def _private_folders(_private_root: tuple[Path, Iterator[int]], monkeypatch: pyt
     home = root / str(next(numbers))
     for kind in ("CONFIG", "DATA", "STATE"):
         monkeypatch.setenv(f"XDG_{kind}_HOME", str(home / kind.lower()))
-
-
-# ---- once for all calls ---------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _commands_are_built_once() -> Iterator[None]:
-    """Keep what typer makes of the command line: it builds all commands for each call, of which a process has one."""
-    with pytest.MonkeyPatch.context() as patch:
-        if typer := sys.modules.get("typer.main"):
-            patch.setattr(typer, "get_command", cache(typer.get_command))
-        yield
 
 
 # ---- nothing left over -----------------------------------------------------------------------------------------------
