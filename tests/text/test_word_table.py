@@ -94,8 +94,8 @@ def by_code_points(text: str) -> str:
 @pytest.mark.parametrize(
     "codes",
     [
-        range(0, 0x3100, 3),
-        pytest.param((*range(1, 0x3100, 6), *ROWS), marks=pytest.mark.slow),
+        range(0, 0x3100, 6),
+        pytest.param((*range(3, 0x3100, 6), *ROWS), marks=pytest.mark.slow),
         pytest.param(range(0x110000), marks=pytest.mark.exhaustive),
     ],
     ids=["some", "many", "all"],
@@ -112,7 +112,7 @@ def test_marks_that_meet(normalizer: Normalizer) -> None:
     tables, forms, rng = bert_tables(), form_tables(), random.Random(7)
     pool = [*tables.combining, *map(chr, tables.decompositions), *map(chr, tables.lower_case), *"aaa  bé中,"]
     pool += [*map(chr, forms.compatible), *forms.following(), *HARD, *"\u094d\u094d\u094d" * 100]
-    text = "".join(rng.choices(pool, k=6000))
+    text = "".join(rng.choices(pool, k=3000))
     pipeline = Pipeline(normalizer, PRE_TOKENIZERS[0])
     assert list(taken(CompiledWordTable(pipeline, 1000), text).items()) == expected(pipeline, text, 1000)
 
