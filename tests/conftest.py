@@ -6,14 +6,17 @@ Where Qt cannot run, the tests that need it are left out, named at the end, and 
 from __future__ import annotations
 
 import ast
+import gc
 import importlib
 import inspect
 import logging
 import os
+import shutil
 import signal
 import subprocess
 import sys
 from collections import Counter
+from functools import cache
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +45,9 @@ _QT_FOLDERS = {"model", "monkey", "ui"}
 
 _LEFT_OUT = pytest.StashKey[list[str]]()
 _QT_PROBLEM = pytest.StashKey["str | None"]()
+
+_MEMORY = "/dev/shm"  # a file system in memory; waiting for the disk takes a quarter of the time
+_MEMORY_NEEDED = 8 << 30
 
 _LOGS_OF_OTHERS = {"distributed", "tornado"}  # they tell of every connection that a test cuts
 
@@ -94,6 +100,8 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if _has_room_in_memory():
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", _MEMORY)
     config.stash[_QT_PROBLEM] = _find_qt_problem()
     config.stash[_LEFT_OUT] = []
 
@@ -103,6 +111,18 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
         return None
     config.stash[_LEFT_OUT].append(collection_path.relative_to(config.rootpath).as_posix())
     return True
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection() -> None:
+    gc.disable()  # what is made now, hundreds of thousands of objects, stays to the end
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()  # else each full collection goes through all of it
+    gc.enable()
+    if typer := sys.modules.get("typer.main"):  # it builds all commands for each call, of which a process has one
+        typer.get_command = cache(typer.get_command)
 
 
 @pytest.hookimpl(trylast=True)  # of those that the markers leave
@@ -117,6 +137,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item], config: pytest.Confi
         items[:] = kept
 
 
+@cache  # asked for each test, of its file
 def _needs_qt(path: Path) -> bool:
     if path.is_dir():
         conftest = path / "conftest.py"
@@ -187,9 +208,21 @@ def pytest_testnodedown(node: Any) -> None:
 # ---- folders of its own ----------------------------------------------------------------------------------------------
 
 
+def _has_room_in_memory() -> bool:
+    if not os.path.ismount(_MEMORY) or not os.access(_MEMORY, os.W_OK):
+        return False
+    state = os.statvfs(_MEMORY)
+    return state.f_bavail * state.f_frsize > _MEMORY_NEEDED
+
+
 @pytest.fixture(scope="session")
-def _private_root(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Iterator[int]]:
-    return tmp_path_factory.mktemp("user"), count()
+def _private_root(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Path, Iterator[int]]]:
+    yield tmp_path_factory.mktemp("user"), count()
+    root = tmp_path_factory.getbasetemp()  # on a disk, pytest keeps those of three runs
+    if root.is_relative_to(_MEMORY) and not request.session.testsfailed:
+        shutil.rmtree(root, ignore_errors=True)
 
 
 @pytest.fixture(autouse=True)

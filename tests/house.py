@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 _PACKAGE = "wordpiece_studio"
@@ -60,12 +61,18 @@ def module_of(path: Path, root: Path) -> str:
     return ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    """Return the syntax tree of a file."""
+    return ast.parse(path.read_text("utf-8"), str(path))
+
+
 def imports(root: Path) -> dict[str, set[str]]:
     """Return for each module of the product the modules of the product that it imports."""
     paths = {module_of(path, root): path for path in sorted((root / _PACKAGE).rglob("*.py"))}
     found: dict[str, set[str]] = {name: set() for name in paths}
     for name, path in paths.items():
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.ImportFrom) and node.module is not None:
                 inner = {f"{node.module}.{alias.name}" for alias in node.names} & paths.keys()
                 found[name] |= inner or ({node.module} & paths.keys())
@@ -169,8 +176,8 @@ def _lines(root: Path, name: str) -> int:
 
 
 def _classes(root: Path, name: str) -> list[str]:
-    tree = ast.parse(_path(root, name).read_text("utf-8"))
-    return [node.name for node in tree.body if isinstance(node, ast.ClassDef) and not node.name.startswith("_")]
+    body = tree_of(_path(root, name)).body
+    return [node.name for node in body if isinstance(node, ast.ClassDef) and not node.name.startswith("_")]
 
 
 if __name__ == "__main__":

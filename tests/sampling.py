@@ -6,9 +6,15 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+def one_example_in(share: int) -> settings:
+    """Return the settings of a test that is repeated for many parameters: a part of the profile's examples for each."""
+    return settings(max_examples=settings().max_examples // share)
 
 
 def some_pairs(names: tuple[str, str], first: Sequence[Any], second: Sequence[Any]) -> pytest.MarkDecorator:

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import ast
+import gc
+import re
 import subprocess
 import sys
+import tomllib
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.house import LEAD_UPWARD, circles, imports
+from tests.house import LEAD_UPWARD, circles, imports, tree_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "wordpiece_studio"
@@ -54,7 +61,16 @@ MAY_SET_TOOLTIPS = {"ui/widgets/plain.py"}
 MAY_MAKE_FIELDS = {"ui/widgets/fields.py"}
 # Where it is made sure that a painter is given back as it was.
 MAY_SAVE_PAINTERS = {"ui/widgets/painting.py"}
+# The names a distribution is imported by, where they are not its own.
+IMPORTED_AS = {"pyside6_essentials": {"PySide6", "shiboken6"}}
 LONGEST_FILE, FILE_RULE, LONGEST_FUNCTION = 700, 500, 60
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _syntax_trees_are_no_garbage() -> Iterator[None]:
+    gc.disable()  # half a million nodes, which stay
+    yield
+    gc.enable()
 
 
 def name_of(path: Path) -> str:
@@ -69,11 +85,6 @@ def layer_of(module: str) -> int | None:
 def module_of(path: Path) -> str:
     parts = path.relative_to(ROOT).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-@cache
-def tree_of(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"), str(path))
 
 
 @cache
@@ -213,6 +224,9 @@ class NoQt:
         if name.split(".")[0] in {QT!r}:
             raise ImportError(f"{{name}} is blocked")
 sys.meta_path.insert(0, NoQt())
+from wordpiece_studio.compiled.kernel_cache import KERNEL_PACKAGES, load_kernels
+for package in KERNEL_PACKAGES:  # from the cache: a plain import would compile them anew
+    load_kernels(package)
 for name in {modules!r}:
     importlib.import_module(name)
 """)
@@ -222,6 +236,20 @@ for name in {modules!r}:
 def test_the_import_is_light(module: str) -> None:
     loaded = set(run_python(f"import {module}, sys; print(*sys.modules)").split())
     assert not loaded & {*QT, "numba", "numpy", "llvmlite"}
+
+
+def test_what_is_required_is_imported_and_the_other_way_round() -> None:
+    optional = {"dask", "distributed", "fsspec", "pyarrow"}  # these are extras
+    known = {module: name for name in required() for module in IMPORTED_AS.get(name, {name})}
+    imported = {name.split(".")[0] for path in FILES for _, name in imports_of(path)}
+    others = imported - set(sys.stdlib_module_names) - {"wordpiece_studio"}
+    assert {known.get(module, module) for module in others} - optional == required()
+
+
+def required() -> set[str]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    names = (re.split(r"[ <>=!~;\[]", line)[0] for line in project["dependencies"])
+    return {name.lower().replace("-", "_") for name in names}
 
 
 def test_banned_modules() -> None:

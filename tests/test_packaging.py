@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import ast
-import os
 import re
 import shlex
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from wordpiece_studio import cli
 
 if TYPE_CHECKING:
     import pytest
@@ -18,24 +16,6 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-# The names a distribution is imported by, where they are not its own.
-IMPORTED_AS = {"pyside6_essentials": {"PySide6", "shiboken6"}}
-
-
-def required() -> set[str]:
-    names = (re.split(r"[ <>=!~;\[]", line)[0] for line in PYPROJECT["project"]["dependencies"])
-    return {name.lower().replace("-", "_") for name in names}
-
-
-def imported() -> set[str]:
-    found = set()
-    for path in (ROOT / "wordpiece_studio").rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_bytes())):
-            if isinstance(node, ast.Import):
-                found |= {alias.name.split(".")[0] for alias in node.names}
-            elif isinstance(node, ast.ImportFrom) and node.module:
-                found.add(node.module.split(".")[0])
-    return found - set(sys.stdlib_module_names) - {"wordpiece_studio"}
 
 
 def test_nobody_is_told_to_install_a_name_that_no_index_holds() -> None:
@@ -46,12 +26,6 @@ def test_nobody_is_told_to_install_a_name_that_no_index_holds() -> None:
     assert not [
         line for line in advice if re.search(r"install [\"']?wordpiece[-_]studio|wordpiece[-_]studio(\[|==)", line)
     ]
-
-
-def test_what_is_required_is_imported_and_the_other_way_round() -> None:
-    optional = {"dask", "distributed", "fsspec", "pyarrow"}  # these are extras
-    known = {module: name for name in required() for module in IMPORTED_AS.get(name, {name})}
-    assert {known.get(module, module) for module in imported()} - optional == required()
 
 
 def test_a_pair_of_pyside_and_python_that_crashes_is_not_installed() -> None:
@@ -85,18 +59,14 @@ def test_the_readmes_library_example_runs(
     assert (tmp_path / "my-vocab" / "tokenizer.json").exists()
 
 
-def test_the_readmes_command_lines_run(tmp_path: Path) -> None:
+def test_the_readmes_command_lines_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "corpus.txt").write_text("affable people are unable to be unaffable\n", encoding="utf-8")
     lines = re.findall(r"^wordpiece-studio (\S.*?)(?:  .*)?$", README, flags=re.MULTILINE)
     commands = [line for line in lines if line.split()[0] in {"train", "tokenize", "explain"}]
     assert len(commands) == 4
     for command in commands:
-        line = [sys.executable, "-m", "wordpiece_studio", *shlex.split(command)]
-        done = subprocess.run(
-            line, cwd=tmp_path, capture_output=True, text=True, encoding="utf-8", check=False,
-            env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"},
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
+        assert cli.run(shlex.split(command)) == 0
     assert (tmp_path / "my-vocab" / "tokenizer.json").exists()
     assert (tmp_path / "merges.csv").exists()
 

@@ -11,6 +11,7 @@ with 1 if anything differs. ``--corpus`` names files to take real lines from.
 from __future__ import annotations
 
 import argparse
+import functools
 import gc
 import itertools
 import multiprocessing
@@ -84,6 +85,7 @@ class Setting:
         return Tokenizer(vocabulary, normalizer, pre_tokenizer, max_word_length=self.max_word_length)
 
 
+@functools.cache
 def pipelines() -> list[tuple[str, str]]:
     """Return the names of every normalizer with every pre-tokenizer that can be expressed together."""
     both = itertools.product((*BERT_NORMALIZERS, *OTHER_NORMALIZERS), PRE_TOKENIZERS)

@@ -64,7 +64,8 @@ def test_a_process_that_fails_says_why() -> None:
 
 
 @pytest.mark.slow
-def test_the_quick_run_fills_the_table(tmp_path: Path) -> None:
+def test_the_quick_run_fills_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "_QUICK_MERGES", 1000)
     write_corpus(tmp_path / "tiny.txt", 50_000)
     report = engine.run(engine.parse([*QUICK, "--corpus", str(tmp_path / "tiny.txt")]))
     without_value = [row for row in report.rows if row.value is None]
@@ -77,6 +78,9 @@ def test_the_quick_run_fills_the_table(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_growth_curve_compares_sizes(tmp_path: Path) -> None:
-    report = engine.run(engine.parse(["--quick", "--growth", "--sizes", "1", "10", "--peers-up-to", "0"]))
+    for size in (1, 10):  # they are found there, and not made
+        write_corpus(tmp_path / f"many-{size}.txt", 50_000 * size)
+    options = ["--quick", "--growth", "--sizes", "1", "10", "--peers-up-to", "0", "--folder", str(tmp_path)]
+    report = engine.run(engine.parse(options))
     assert report.rows[-1].part == "Growth of the time per merge"
     assert report.rows[-1].value is not None

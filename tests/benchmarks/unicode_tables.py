@@ -47,8 +47,11 @@ def read_off() -> dict[str, Any]:
     }
 
 
+_whitespace = pre_tokenizers.Whitespace()
+
+
 def _is_word_character(character: str) -> bool:
-    return len(pre_tokenizers.Whitespace().pre_tokenize_str(f"a{character}a")) == 1
+    return len(_whitespace.pre_tokenize_str(f"a{character}a")) == 1
 
 
 def _ranges(code_points: Iterable[int]) -> str:

@@ -6,6 +6,7 @@ import ast
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,7 @@ HOSTILE = (
 )  # fmt: skip
 
 
+@cache
 def calls() -> list[tuple[str, int, str]]:
     """Return the file, the line and the name of every call of a name or an attribute."""
     found = []

@@ -115,4 +115,4 @@ def _has(entry: Path, mark: bytes) -> bool:
 def _hand_on_kernels(cache: Path) -> None:
     kernels = platformdirs.user_cache_path("wordpiece-studio", appauthor=False) / "kernels"
     if kernels.is_dir():
-        shutil.copytree(kernels, cache / "wordpiece-studio" / "kernels", copy_function=os.link)
+        shutil.copytree(kernels, cache / "wordpiece-studio" / "kernels", copy_function=os.symlink)  # on any file system

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.sampling import one_example_in
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.text.bert_normalizer import BertNormalizer
 from wordpiece_studio.text.character_tables import bert_tables, form_tables
@@ -126,6 +127,7 @@ def test_a_subclass_of_a_built_in_one_is_not_written(normalizer: Normalizer) -> 
 
 
 @pytest.mark.parametrize("normalizer", BUILT_IN)
+@one_example_in(3)
 @given(text=st.text(max_size=30) | TEXTS)
 def test_aligned_text_is_the_normalized_text(normalizer: Normalizer, text: str) -> None:
     aligned = normalizer.align(text)
@@ -135,6 +137,7 @@ def test_aligned_text_is_the_normalized_text(normalizer: Normalizer, text: str) 
 
 
 @pytest.mark.parametrize("normalizer", [n for n in BUILT_IN if n.is_local])
+@one_example_in(3)
 @given(parts=st.lists(st.text(max_size=8) | TEXTS, max_size=4), separator=st.sampled_from([" ", "\n"]))
 def test_local_means_that_stretches_stand_alone(normalizer: Normalizer, parts: list[str], separator: str) -> None:
     whole = normalizer.normalize(separator.join(parts))

@@ -5,9 +5,10 @@ import json
 
 import pytest
 import regex
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.sampling import one_example_in
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.text.normalizers import RemoveCharacters, Unchanged, resolve_normalizer
 from wordpiece_studio.text.patterns import PatternPreTokenizer
@@ -154,11 +155,11 @@ def test_whitespace_is_unicodes_not_pythons() -> None:
 
 
 @pytest.mark.parametrize("pre_tokenizer", [*BUILT_IN, Halves()])
+@one_example_in(2)
 @given(
     text=TEXTS,
     normalizer=st.sampled_from(["none", "lowercase", "bert-cased", "bert-uncased", "remove:a\n", "remove:. "]),
 )
-@settings(max_examples=100)
 def test_aligned_words_are_the_words(pre_tokenizer: PreTokenizer, text: str, normalizer: str) -> None:
     pipeline = Pipeline(resolve_normalizer(normalizer), pre_tokenizer)
     words = pipeline.aligned_words(text)

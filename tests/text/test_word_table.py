@@ -82,7 +82,7 @@ def test_the_words_are_the_pipelines(
 
 
 # Whole rows of 32: the table finds out about all characters of a row when it meets the first.
-ROWS = [code for code in range(0x3100, 0x110000) if code // 32 % 40 == 7]
+ROWS = [code for code in range(0x3100, 0x110000) if code // 32 % 80 == 7]
 
 
 def by_code_points(text: str) -> str:
@@ -94,8 +94,8 @@ def by_code_points(text: str) -> str:
 @pytest.mark.parametrize(
     "codes",
     [
-        range(0, 0x3100, 3),
-        pytest.param((*range(1, 0x3100, 3), *ROWS), marks=pytest.mark.slow),
+        range(0, 0x3100, 6),
+        pytest.param((*range(3, 0x3100, 6), *ROWS), marks=pytest.mark.slow),
         pytest.param(range(0x110000), marks=pytest.mark.exhaustive),
     ],
     ids=["some", "many", "all"],
@@ -112,7 +112,7 @@ def test_marks_that_meet(normalizer: Normalizer) -> None:
     tables, forms, rng = bert_tables(), form_tables(), random.Random(7)
     pool = [*tables.combining, *map(chr, tables.decompositions), *map(chr, tables.lower_case), *"aaa  bé中,"]
     pool += [*map(chr, forms.compatible), *forms.following(), *HARD, *"\u094d\u094d\u094d" * 100]
-    text = "".join(rng.choices(pool, k=6000))
+    text = "".join(rng.choices(pool, k=3000))
     pipeline = Pipeline(normalizer, PRE_TOKENIZERS[0])
     assert list(taken(CompiledWordTable(pipeline, 1000), text).items()) == expected(pipeline, text, 1000)
 

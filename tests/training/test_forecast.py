@@ -116,15 +116,15 @@ MEASURE = """
     def kilobytes(field):
         return int(re.search(field + r":\\s+(\\d+)", Path("/proc/self/status").read_text()).group(1))
 
-    counts = many_words(300_000)
-    config = wps.TrainingConfig(objective=sys.argv[1], max_merges=30_000, min_frequency=2)
+    counts = many_words(150_000)
+    config = wps.TrainingConfig(objective=sys.argv[1], max_merges=15_000, min_frequency=2)
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)  # what the counting left must not serve the training
     before = kilobytes("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak
     trainer = wps.Trainer(counts, config)
     trainer.run()
-    assert len(trainer.vocabulary.tokens) > 30_000
+    assert len(trainer.vocabulary.tokens) > 15_000
     print(1024 * (kilobytes("VmHWM") - before), Forecaster(counts).memory(config).peak)
 """
 

@@ -13,6 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import wordpiece_studio as wps
+from tests.sampling import one_example_in
 from tests.training.oracle import train as oracle_train
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.training import segmentation
@@ -309,6 +310,7 @@ def most_frequent_first(found: list[str], weights: dict[str, int]) -> list[tuple
 # `ba` inside a word and `aba` at its beginning are both written "aba".
 @example([("ababa", 3)], wps.TrainingConfig(objective="count", special_tokens=(), continuing_subword_prefix="a"))
 @example(TWO_TOKENS_WRITTEN_ALIKE, wps.TrainingConfig(objective="count", special_tokens=()))
+@one_example_in(2)  # each is trained anew for every step
 @given(counted_spellings, configs)
 def test_words_that_hold_a_token_or_a_pair(pairs: list[tuple[str, int]], config: Any) -> None:
     history = wps.train(wps.WordCounts.from_pairs(pairs), config, engine="plain").history

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.sampling import one_example_in
 from wordpiece_studio.corpus.counting import counting
 from wordpiece_studio.corpus.counting.counting import count_stream, count_texts, count_words
 from wordpiece_studio.corpus.counts import CountingStopped, SkippedWord
@@ -52,6 +53,7 @@ def line_by_line(text: str, normalizer: Normalizer, pre_tokenizer: str) -> list[
 
 @pytest.mark.parametrize("normalizer", [*NORMALIZERS, Unlocal()])
 @pytest.mark.parametrize("pre_tokenizer", PRE_TOKENIZERS)
+@one_example_in(2)
 @given(text=TEXTS, limit=st.sampled_from([1000, 12, 1]))
 def test_counting_by_stretches_is_counting_line_by_line(
     normalizer: str | Normalizer, pre_tokenizer: str, text: str, limit: int
