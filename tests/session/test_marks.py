@@ -8,10 +8,9 @@ import pytest
 from PySide6.QtCore import Qt
 
 from tests.session.conftest import random_counts
-from wordpiece_studio.session.bookmarks import IS_OF_RUN_ROLE, Bookmark, Bookmarks
-from wordpiece_studio.session.markers import Distance, Markers
 from wordpiece_studio.session.records import Selection, TrainerState
 from wordpiece_studio.session.selection import SelectionStep
+from wordpiece_studio.session.step_marks import IS_OF_RUN_ROLE, Bookmark, Bookmarks, Distance, Markers
 from wordpiece_studio.training.config import TrainingConfig
 
 if TYPE_CHECKING:

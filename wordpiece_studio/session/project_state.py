@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.session.background_job import Report
-    from wordpiece_studio.session.markers import MarkerName
     from wordpiece_studio.session.session import Session
+    from wordpiece_studio.session.step_marks import MarkerName
     from wordpiece_studio.storage.project.contents import CorpusReference, UnknownContents
 
 

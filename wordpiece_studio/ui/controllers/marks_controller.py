@@ -16,11 +16,9 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
     from wordpiece_studio.errors import StudioError
-    from wordpiece_studio.session.bookmarks import Bookmark
     from wordpiece_studio.session.breakpoint_watch import Hit
-    from wordpiece_studio.session.markers import MarkerName
     from wordpiece_studio.session.player import Player
-    from wordpiece_studio.session.step_marks import StepMarks
+    from wordpiece_studio.session.step_marks import Bookmark, MarkerName, StepMarks
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.panes.timeline.timeline_pane import TimelinePane

@@ -13,8 +13,14 @@ from PySide6.QtWidgets import QFileDialog, QMainWindow, QMessageBox
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.background_job import BackgroundJob
 from wordpiece_studio.session.corpus_references import signature_of
-from wordpiece_studio.session.project_jobs import ProjectFile, open_work, save_work
-from wordpiece_studio.session.project_lock import ProjectLock, is_open_elsewhere, is_writable
+from wordpiece_studio.session.project_saving import (
+    ProjectFile,
+    ProjectLock,
+    is_open_elsewhere,
+    is_writable,
+    open_work,
+    save_work,
+)
 from wordpiece_studio.session.unsaved_work import Loss, UnsavedWork, unsaved_work
 from wordpiece_studio.storage.project.layout import SUFFIX
 from wordpiece_studio.system.printable import display_name

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QLockFile
 from PySide6.QtWidgets import QMessageBox
 
-from wordpiece_studio.session.project_lock import Holder, ProjectLock, lock_path
+from wordpiece_studio.session.project_saving import Holder, ProjectLock, lock_path
 from wordpiece_studio.storage.project.project_file import open_project
 
 if TYPE_CHECKING:

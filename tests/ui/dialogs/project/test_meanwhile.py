@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QMessageBox
 from tests.storage.project.making import course_project, forged
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session import project_state
-from wordpiece_studio.session.project_jobs import open_work
+from wordpiece_studio.session.project_saving import open_work
 from wordpiece_studio.storage.project.contents import ProjectBreakpoint, ProjectView
 from wordpiece_studio.storage.project.project_file import open_project, save_project
 from wordpiece_studio.training.stored_history import StoredHistory

@@ -11,7 +11,7 @@ import pytest
 from PySide6.QtWidgets import QMessageBox
 
 from tests.ui.drops import drop
-from wordpiece_studio.session import project_jobs
+from wordpiece_studio.session import project_saving
 from wordpiece_studio.session.breakpoints import Breakpoint
 from wordpiece_studio.session.history_rows import HistoryColumn
 from wordpiece_studio.session.project_state import content_of
@@ -379,11 +379,11 @@ def test_the_window_goes_on_while_a_slow_saving_runs(projects: Projects, monkeyp
 
 def test_the_work_of_the_threads(projects: Projects) -> None:
     project = projects.window.project.capture()
-    file = project_jobs.ProjectFile(projects.path(), project)
+    file = project_saving.ProjectFile(projects.path(), project)
     reports: list[object] = []
-    assert project_jobs.save_work(file, threading.Event(), reports.append) is file
+    assert project_saving.save_work(file, threading.Event(), reports.append) is file
     assert reports
-    found = project_jobs.open_work(file.path, threading.Event(), reports.append)
+    found = project_saving.open_work(file.path, threading.Event(), reports.append)
     assert content_of(found.project) == content_of(project)
 
 

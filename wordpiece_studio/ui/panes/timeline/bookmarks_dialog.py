@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from wordpiece_studio.session.bookmarks import IS_OF_RUN_ROLE, one_line
+from wordpiece_studio.session.step_marks import IS_OF_RUN_ROLE, one_line
 from wordpiece_studio.ui.widgets.fields import limit, line_field
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable
@@ -29,7 +29,7 @@ from wordpiece_studio.ui.widgets.quiet_table import QuietTable
 if TYPE_CHECKING:
     from PySide6.QtGui import QKeyEvent
 
-    from wordpiece_studio.session.bookmarks import Bookmark, Bookmarks
+    from wordpiece_studio.session.step_marks import Bookmark, Bookmarks
     from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.widgets.theme import Theme
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.session.breakpoint_watch import Hit
     from wordpiece_studio.session.breakpoints import Breakpoint
-    from wordpiece_studio.session.markers import Distance, Markers
+    from wordpiece_studio.session.step_marks import Distance, Markers
     from wordpiece_studio.training.engine import Merge
     from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.ui.actions import Actions
