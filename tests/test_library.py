@@ -24,7 +24,7 @@ WITH_EXAMPLES = [
     "wordpiece_studio.corpus.linter.linter",
     "wordpiece_studio.system.memory",
     "wordpiece_studio.text.pipeline",
-    "wordpiece_studio.text.bert_normalizer",
+    "wordpiece_studio.text.normalizers",
     "wordpiece_studio.text.character_tables",
     "wordpiece_studio.text.normalizers",
     "wordpiece_studio.text.pre_tokenizers",

@@ -30,8 +30,14 @@ if TYPE_CHECKING:
     from wordpiece_studio.storage.tokenizer_directory import save_directory
     from wordpiece_studio.storage.tokenizer_loading import load_tokenizer
     from wordpiece_studio.storage.vocab_txt import read_vocabulary, write_vocabulary
-    from wordpiece_studio.text.bert_normalizer import BertNormalizer
-    from wordpiece_studio.text.normalizers import Lowercase, RemoveCharacters, Sequence, StripAccents, Unchanged
+    from wordpiece_studio.text.normalizers import (
+        BertNormalizer,
+        Lowercase,
+        RemoveCharacters,
+        Sequence,
+        StripAccents,
+        Unchanged,
+    )
     from wordpiece_studio.text.patterns import PatternPreTokenizer
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
     from wordpiece_studio.text.pre_tokenizers import (
@@ -132,8 +138,14 @@ _HOMES = {
     "storage.tokenizer_directory": ("save_directory",),
     "storage.tokenizer_loading": ("load_tokenizer",),
     "storage.vocab_txt": ("read_vocabulary", "write_vocabulary"),
-    "text.bert_normalizer": ("BertNormalizer",),
-    "text.normalizers": ("Lowercase", "RemoveCharacters", "Sequence", "StripAccents", "Unchanged"),
+    "text.normalizers": (
+        "BertNormalizer",
+        "Lowercase",
+        "RemoveCharacters",
+        "Sequence",
+        "StripAccents",
+        "Unchanged",
+    ),
     "text.patterns": ("PatternPreTokenizer",),
     "text.pipeline": ("Normalizer", "PreTokenizer"),
     "text.pre_tokenizers": (

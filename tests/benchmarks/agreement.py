@@ -29,9 +29,8 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.huggingface.tokenizer_json import why_not_expressible
 from wordpiece_studio.storage.tokenizer_loading import load_wordpiece_tokenizer
 from wordpiece_studio.storage.vocab_txt import vocabulary_bytes
-from wordpiece_studio.text import bert_normalizer
-from wordpiece_studio.text.bert_normalizer import BertNormalizer
-from wordpiece_studio.text.normalizers import resolve_normalizer
+from wordpiece_studio.text import normalizers
+from wordpiece_studio.text.normalizers import BertNormalizer, resolve_normalizer
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 from wordpiece_studio.tokenizer.tokenizer import Encoding, Tokenizer
 from wordpiece_studio.tokenizer.vocabulary import Vocabulary
@@ -172,7 +171,7 @@ def compared(settings: Sequence[Setting], lines: Sequence[str]) -> Result:
         )
         tokenizer.pipeline = remembering  # type: ignore[assignment]
         result.add(_compared_with_files(setting, tokenizer, lines))
-    bert_normalizer._maps.cache_clear()  # of very many characters under each setting
+    normalizers._maps.cache_clear()  # of very many characters under each setting
     return result
 
 

@@ -23,7 +23,7 @@ from tests.benchmarks.mixed_folder import write_folder
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from wordpiece_studio.corpus.counting.counting_progress import CountingProgress
+    from wordpiece_studio.corpus.counts import CountingProgress
     from wordpiece_studio.ui.main_window import MainWindow
 
 _SAMPLE_SECONDS = 0.02

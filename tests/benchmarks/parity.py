@@ -18,10 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 from tokenizers import PreTokenizedString, Regex, normalizers, pre_tokenizers
 
-from wordpiece_studio.text import bert_normalizer
-from wordpiece_studio.text.bert_normalizer import BertNormalizer
+from wordpiece_studio.text import normalizers as our_normalizers
 from wordpiece_studio.text.character_tables import bert_tables, form_tables
-from wordpiece_studio.text.normalizers import resolve_normalizer
+from wordpiece_studio.text.normalizers import BertNormalizer, resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 
@@ -219,7 +218,7 @@ def main() -> int:
                 _say(f"  {difference}")
         _say(f"{differences} differences: {pair.name}")
         total += differences
-        bert_normalizer._maps.cache_clear()  # of a million characters under each setting
+        our_normalizers._maps.cache_clear()  # of a million characters under each setting
     compared = f"{len(texts):,} random strings" if texts else f"{len(SCALARS):,} code points"
     _say(f"{total} differences over {compared}, {time.monotonic() - started:.0f} s")
     return int(total > 0)

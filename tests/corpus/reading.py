@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from wordpiece_studio.corpus.corpus_file import CorpusFile, kind_of_name
-from wordpiece_studio.corpus.sources import opened
+from wordpiece_studio.corpus.listing import opened
 from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from tests.corpus.reading import corpus_file, losses_of, pieces_of, refusal, tex
 from wordpiece_studio.corpus import decoding
 from wordpiece_studio.corpus.corpus_file import CorpusFile
 from wordpiece_studio.corpus.counting.counting import count_words
-from wordpiece_studio.corpus.listing import listed_files
-from wordpiece_studio.corpus.sources import opened
+from wordpiece_studio.corpus.listing import listed_files, opened
 from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from tests.corpus.reading import corpus_file, refusal, text_of
 from wordpiece_studio.corpus import compression
 from wordpiece_studio.corpus.compression import DecompressedStream, compression_of
 from wordpiece_studio.corpus.files import TextStream
-from wordpiece_studio.corpus.sources import opened
+from wordpiece_studio.corpus.listing import opened
 from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:

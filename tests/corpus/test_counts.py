@@ -6,7 +6,7 @@ import pytest
 from wordpiece_studio.corpus import counts as counts_module
 from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.text.bert_normalizer import BertNormalizer
+from wordpiece_studio.text.normalizers import BertNormalizer
 from wordpiece_studio.text.pre_tokenizers import BertPreTokenizer
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.initial_state import minimum_vocab_size

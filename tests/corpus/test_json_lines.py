@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.corpus.reading import corpus_file, losses_of, pieces_of, text_of
 from wordpiece_studio.corpus import json_lines
-from wordpiece_studio.corpus.sources import opened_stream
+from wordpiece_studio.corpus.listing import opened_stream
 
 if TYPE_CHECKING:
     from pathlib import Path

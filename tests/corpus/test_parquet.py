@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.corpus.reading import corpus_file, pieces_of, refusal, text_of
-from wordpiece_studio.corpus.sources import opened
+from wordpiece_studio.corpus.listing import opened
 
 pyarrow = pytest.importorskip("pyarrow")
 

@@ -9,7 +9,7 @@ import pytest
 from tests.corpus.reading import corpus_file
 from wordpiece_studio.corpus.corpus_file import CorpusFile, checked_kind
 from wordpiece_studio.corpus.detection import described
-from wordpiece_studio.corpus.sources import opened
+from wordpiece_studio.corpus.listing import opened
 from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def test_nothing_is_loaded_before_it_is_needed(tmp_path: Path) -> None:
         corpus_file(tmp_path / name, content)
     reading = (
         "from wordpiece_studio.corpus.listing import listed_files\n"
-        "from wordpiece_studio.corpus.sources import opened\n"
+        "from wordpiece_studio.corpus.listing import opened\n"
         "from wordpiece_studio.corpus.preview import preview\n"
         "from wordpiece_studio.corpus.detection import described\n"
         "import wordpiece_studio.cli, wordpiece_studio.corpus.word_counts\n"
@@ -39,7 +39,7 @@ def test_nothing_is_loaded_before_it_is_needed(tmp_path: Path) -> None:
         "    print(*(piece.text for piece in opened(file).pieces()), preview(file).text, described(file.path).name)"
     )
     assert not loaded_by(reading) & (HEAVY - {"bz2", "lzma"})
-    assert not loaded_by("import wordpiece_studio.corpus.sources") & HEAVY
+    assert not loaded_by("import wordpiece_studio.corpus.listing") & HEAVY
 
 
 def test_a_description_says_how_a_file_would_be_read(tmp_path: Path) -> None:

@@ -20,8 +20,7 @@ from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.corpus.counts import CorpusStatistics, PartsReader, SkippedWord, WordCounts, parts_of
 from wordpiece_studio.session import counting_job
 from wordpiece_studio.session.counting_job import CountingJob
-from wordpiece_studio.text.bert_normalizer import BertNormalizer
-from wordpiece_studio.text.normalizers import Lowercase
+from wordpiece_studio.text.normalizers import BertNormalizer, Lowercase
 from wordpiece_studio.text.pre_tokenizers import BertPreTokenizer
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from itertools import product
 
 import pytest
 
-from wordpiece_studio.text.bert_normalizer import BertNormalizer
 from wordpiece_studio.text.character_tables import bert_tables
+from wordpiece_studio.text.normalizers import BertNormalizer
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import BertPreTokenizer, WhitespaceSplit
 

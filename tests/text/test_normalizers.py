@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from tests.sampling import one_example_in
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.text.bert_normalizer import BertNormalizer
 from wordpiece_studio.text.character_tables import bert_tables, form_tables
 from wordpiece_studio.text.normalizers import (
+    BertNormalizer,
     Lowercase,
     RemoveCharacters,
     Sequence,

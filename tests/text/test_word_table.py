@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wordpiece_studio.text.bert_normalizer import BertNormalizer
 from wordpiece_studio.text.character_tables import bert_tables, form_tables
 from wordpiece_studio.text.chunk_table import ChunkTable
-from wordpiece_studio.text.normalizers import resolve_normalizer
+from wordpiece_studio.text.normalizers import BertNormalizer, resolve_normalizer
 from wordpiece_studio.text.pipeline import Normalizer, Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 from wordpiece_studio.text.word_table import CompiledWordTable, PlainWordTable, WordTable

@@ -13,7 +13,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog
 
 from tests.ui.drops import drop
-from wordpiece_studio.corpus.counting.counting_progress import CountingProgress
+from wordpiece_studio.corpus.counts import CountingProgress
 from wordpiece_studio.session.file_rows import FileState
 from wordpiece_studio.session.file_table import FileColumn
 from wordpiece_studio.ui.panes.corpus.counting_bar import progress_words

@@ -12,8 +12,7 @@ from wordpiece_studio.cli.messages import STDIN, no_words
 from wordpiece_studio.cli.terminal import is_stream, opened_bytes
 from wordpiece_studio.corpus.corpus_file import checked_kind, kind_of_name
 from wordpiece_studio.corpus.counting.counting import count_stream, count_words
-from wordpiece_studio.corpus.listing import listing
-from wordpiece_studio.corpus.sources import opened_stream
+from wordpiece_studio.corpus.listing import listing, opened_stream
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.corpus_record import STREAM, CorpusRecord, HashingBeside, noted_files, record_of_files
 from wordpiece_studio.system.printable import display_name
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.cli.terminal import Report
     from wordpiece_studio.corpus.corpus_file import CorpusFile, FileKind
-    from wordpiece_studio.corpus.counting.counting_progress import CountingProgress
-    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.corpus.counts import CountingProgress, WordCounts
     from wordpiece_studio.corpus.files import TextStream
     from wordpiece_studio.corpus.listing import Listing
     from wordpiece_studio.corpus.rows import RowSource

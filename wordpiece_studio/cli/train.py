@@ -52,7 +52,7 @@ from wordpiece_studio.storage.exports import (
     manifest_of,
     write_export,
 )
-from wordpiece_studio.storage.huggingface.pipeline_values import VOCABULARY_ALONE_ADVICE
+from wordpiece_studio.storage.huggingface.tokenizer_json import VOCABULARY_ALONE_ADVICE
 from wordpiece_studio.storage.manifest import MANIFEST_FILE, Origin
 from wordpiece_studio.storage.merge_table import check_merge_table_place, write_merge_table
 from wordpiece_studio.storage.tokenizer_directory import Only, check_saving, checked_only, save_directory, written_names

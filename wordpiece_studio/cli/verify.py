@@ -13,7 +13,7 @@ from wordpiece_studio.cli.terminal import print_line, progress, warn
 from wordpiece_studio.system.printable import display_name, printable, printable_json
 
 if TYPE_CHECKING:
-    from wordpiece_studio.corpus.counting.counting_progress import CountingProgress
+    from wordpiece_studio.corpus.counts import CountingProgress
     from wordpiece_studio.storage.verification.verification import Verification
 
 _WIDTH = len("unchecked")

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 from wordpiece_studio.corpus.counting.segments import ReadingNotes
 from wordpiece_studio.corpus.counts import CorpusStatistics
 from wordpiece_studio.corpus.files import TextStream
-from wordpiece_studio.corpus.listing import Listing, listing
+from wordpiece_studio.corpus.listing import Listing, listing, opened
 from wordpiece_studio.corpus.rows import RowSource
-from wordpiece_studio.corpus.sources import opened
 
 if TYPE_CHECKING:
     import os
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.corpus.corpus_file import CorpusFile
     from wordpiece_studio.corpus.decoding import ErrorHandling, TextPiece
-    from wordpiece_studio.corpus.sources import Source
+    from wordpiece_studio.corpus.listing import Source
 
     Path = str | os.PathLike[str]
 

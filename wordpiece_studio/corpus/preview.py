@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from wordpiece_studio.corpus.compression import MAGIC_BYTES, DecompressedStream, compression_of
 from wordpiece_studio.corpus.encodings import DETECT, known_encoding, marked_encoding
 from wordpiece_studio.corpus.files import FileOnDisk, open_binary, unreadable
-from wordpiece_studio.corpus.sources import opened_stream
+from wordpiece_studio.corpus.listing import opened_stream
 from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from wordpiece_studio.corpus.counting.counting_progress import CountingProgress
+from wordpiece_studio.corpus.counts import CountingProgress
 from wordpiece_studio.session.counting_job import LONGEST_WORD, CountingJob
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Normalizer, Pipeline, PreTokenizer

@@ -14,8 +14,7 @@ from wordpiece_studio.session.file_rows import FileRow, FileState, counted_rows,
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from wordpiece_studio.corpus.counting.counting_progress import CountingProgress
-    from wordpiece_studio.corpus.counts import CorpusStatistics
+    from wordpiece_studio.corpus.counts import CorpusStatistics, CountingProgress
     from wordpiece_studio.errors import StudioError
 
     Index = QModelIndex | QPersistentModelIndex

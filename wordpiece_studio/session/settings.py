@@ -13,7 +13,7 @@ import msgspec
 import platformdirs
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.system.decodable import decodable
+from wordpiece_studio.system.printable import decodable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

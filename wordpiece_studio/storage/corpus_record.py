@@ -25,7 +25,7 @@ import msgspec
 from wordpiece_studio.corpus.corpus_file import CorpusFile
 from wordpiece_studio.corpus.remote_files import is_url
 from wordpiece_studio.storage.project.contents import CorpusReference
-from wordpiece_studio.system.decodable import decodable
+from wordpiece_studio.system.printable import decodable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

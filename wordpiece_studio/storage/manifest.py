@@ -20,8 +20,7 @@ import numpy as np
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.corpus_record import CorpusRecord, published_record, published_statistics
 from wordpiece_studio.storage.small_files import small_file_bytes
-from wordpiece_studio.system.decodable import decodable
-from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.system.printable import decodable, display_name
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.version import __version__
 

@@ -18,9 +18,8 @@ from wordpiece_studio.storage.files_together import check_together
 from wordpiece_studio.storage.huggingface.reading_config import Configuration, read_configuration
 from wordpiece_studio.storage.huggingface.reading_tokenizer_json import read_tokenizer_json, stated_normalizer
 from wordpiece_studio.storage.huggingface.tokenizer_json import TOKENIZER_FILE
-from wordpiece_studio.storage.huggingface.transformers_directory import CONFIG_FILE
 from wordpiece_studio.storage.manifest import MANIFEST_FILE, Manifest, read_manifest, side_manifest, vocabulary_digest
-from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES
+from wordpiece_studio.storage.tokenizer_directory import CONFIG_FILE, TOKENIZER_FILES
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE, read_vocabulary
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.text import normalizers, pre_tokenizers
@@ -311,13 +310,13 @@ def _check_manifest(folder: Path, tokenizer: Tokenizer | ImportedTokenizer) -> N
 
 def _is_same_step(here: object, there: object) -> bool:
     """Return whether two steps are written identically in a ``tokenizer.json``, as several of ours are."""
-    from wordpiece_studio.storage.huggingface import pipeline_values
+    from wordpiece_studio.storage.huggingface import tokenizer_json
 
     if isinstance(here, Normalizer) and isinstance(there, Normalizer):
-        return pipeline_values.normalizer_value(here) == pipeline_values.normalizer_value(there)
+        return tokenizer_json.normalizer_value(here) == tokenizer_json.normalizer_value(there)
     if isinstance(here, PreTokenizer) and isinstance(there, PreTokenizer):
         unchanged = normalizers.Unchanged()
-        return pipeline_values.pre_tokenizer_value(here, unchanged) == pipeline_values.pre_tokenizer_value(
+        return tokenizer_json.pre_tokenizer_value(here, unchanged) == tokenizer_json.pre_tokenizer_value(
             there, unchanged
         )
     return False

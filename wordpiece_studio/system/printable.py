@@ -10,6 +10,9 @@ import json
 import os
 import re
 from functools import cache
+from typing import TypeVar
+
+import msgspec
 
 # Controls, line and paragraph separators, direction marks, zero-width characters, lone surrogates, unassigned tags.
 _UNPRINTABLE = (
@@ -58,3 +61,15 @@ def _escape(match: re.Match[str]) -> str:
 
 def _escape_in_json(match: re.Match[str]) -> str:
     return json.dumps(match[0])[1:-1]
+
+
+_Kind = TypeVar("_Kind", bound=type[msgspec.Struct])
+
+
+def decodable(kind: _Kind) -> _Kind:
+    """Prepare a struct class, as a decorator, before a second thread can use it.
+
+    msgspec (0.22) prepares a class when it is first decoded; two threads doing so at the same time crash the process.
+    """
+    msgspec.json.Decoder(kind)
+    return kind

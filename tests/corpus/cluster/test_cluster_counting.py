@@ -25,8 +25,7 @@ from wordpiece_studio.text.normalizers import Lowercase
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from wordpiece_studio.corpus.counting.counting_progress import CountingProgress
-    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.corpus.counts import CountingProgress, WordCounts
 
 pytestmark = [
     pytest.mark.slow,

@@ -26,7 +26,7 @@ from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from wordpiece_studio.corpus.counting.counting_progress import CountingProgress
+    from wordpiece_studio.corpus.counts import CountingProgress
 
 NORMALIZERS = ["none", "lowercase", "bert-cased", "bert-uncased", "remove:,.", "lowercase+remove: ", "remove:\n\t"]
 PRE_TOKENIZERS = ["bert", "whitespace-split", "unicode-punctuation"]

@@ -13,8 +13,7 @@ from wordpiece_studio.storage.huggingface.tokenizer_json import (
     tokenizer_json_bytes,
     why_not_expressible,
 )
-from wordpiece_studio.text.bert_normalizer import BertNormalizer
-from wordpiece_studio.text.normalizers import Lowercase, RemoveCharacters, Sequence
+from wordpiece_studio.text.normalizers import BertNormalizer, Lowercase, RemoveCharacters, Sequence
 from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
 from wordpiece_studio.text.pre_tokenizers import BertPreTokenizer
 from wordpiece_studio.tokenizer.tokenizer import NO_ID, Tokenizer

@@ -5,14 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from wordpiece_studio.storage.huggingface.transformers_directory import (
+from wordpiece_studio.storage.tokenizer_directory import (
     CONFIG_FILE,
     SPECIAL_TOKENS_FILE,
     configuration_files,
     is_berts,
 )
-from wordpiece_studio.text.bert_normalizer import BertNormalizer
-from wordpiece_studio.text.normalizers import Sequence
+from wordpiece_studio.text.normalizers import BertNormalizer, Sequence
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 

@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from wordpiece_studio.corpus.cluster import tasks
 from wordpiece_studio.corpus.cluster.connection import Connection
-from wordpiece_studio.corpus.counting.counting_progress import ProgressMeter
 from wordpiece_studio.corpus.counting.counting_run import checked_file, notes_on_files, text_bytes
 from wordpiece_studio.corpus.counting.part_counts import Merging, PartCounts
 from wordpiece_studio.corpus.counting.segments import Segment, divided
-from wordpiece_studio.corpus.counts import CountingStopped, WordCounts
+from wordpiece_studio.corpus.counts import CountingStopped, ProgressMeter, WordCounts
 from wordpiece_studio.corpus.files import FileOnDisk
 from wordpiece_studio.corpus.remote_files import is_url
 from wordpiece_studio.errors import StudioError
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.cluster.connection import Key
     from wordpiece_studio.corpus.cluster.tasks import Fault, Summary
     from wordpiece_studio.corpus.corpus_file import CorpusFile
-    from wordpiece_studio.corpus.counting.counting_progress import CountingProgress
+    from wordpiece_studio.corpus.counts import CountingProgress
     from wordpiece_studio.text.pipeline import Pipeline
 
 LARGEST_STRETCH = 64 << 20

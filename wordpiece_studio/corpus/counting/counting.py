@@ -13,14 +13,18 @@ import functools
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.corpus.counting.counting_progress import CountingProgress, ProgressMeter
 from wordpiece_studio.corpus.counting.counting_run import count_files
 from wordpiece_studio.corpus.counting.segments import ReadingNotes
 from wordpiece_studio.corpus.counting.word_counters import PlainCounter, are_kernels_worth_it
-from wordpiece_studio.corpus.counts import CorpusStatistics, CountingStopped, WordCounts
+from wordpiece_studio.corpus.counts import (
+    CorpusStatistics,
+    CountingProgress,
+    CountingStopped,
+    ProgressMeter,
+    WordCounts,
+)
 from wordpiece_studio.corpus.decoding import TextPiece
-from wordpiece_studio.corpus.listing import listing
-from wordpiece_studio.corpus.sources import opened_stream
+from wordpiece_studio.corpus.listing import listing, opened_stream
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from wordpiece_studio.corpus.corpus_file import COMPRESSED_SUFFIXES
 from wordpiece_studio.corpus.counting import workers
-from wordpiece_studio.corpus.counting.counting_progress import ProgressMeter
 from wordpiece_studio.corpus.counting.part_counts import Merging
 from wordpiece_studio.corpus.counting.segment_counter import SegmentCounter, with_lines_before, written_order
 from wordpiece_studio.corpus.counting.segments import Segment, divided
 from wordpiece_studio.corpus.counting.word_counters import are_kernels_worth_it
-from wordpiece_studio.corpus.counts import CountingStopped
+from wordpiece_studio.corpus.counts import CountingStopped, ProgressMeter
 from wordpiece_studio.corpus.decoding import checked_error_handling
 from wordpiece_studio.corpus.encodings import known_encoding
 from wordpiece_studio.corpus.files import FileOnDisk
@@ -29,10 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from wordpiece_studio.corpus.corpus_file import CorpusFile
-    from wordpiece_studio.corpus.counting.counting_progress import CountingProgress
     from wordpiece_studio.corpus.counting.part_counts import PartCounts
     from wordpiece_studio.corpus.counting.workers import Answer, Workers
-    from wordpiece_studio.corpus.counts import FileStatistics, WordCounts
+    from wordpiece_studio.corpus.counts import CountingProgress, FileStatistics, WordCounts
     from wordpiece_studio.text.pipeline import Pipeline
     from wordpiece_studio.text.word_numbers import WordNumbers
 

@@ -21,7 +21,7 @@ from wordpiece_studio.corpus.counting.word_counters import PlainCounter
 from wordpiece_studio.corpus.counts import CountingStopped
 from wordpiece_studio.corpus.encodings import DETECT
 from wordpiece_studio.corpus.files import FileOnDisk
-from wordpiece_studio.corpus.sources import opened
+from wordpiece_studio.corpus.listing import opened
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.text import normalizers, pre_tokenizers

@@ -15,11 +15,10 @@ import threading
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from wordpiece_studio.corpus.counting.counting_progress import resident_bytes
 from wordpiece_studio.corpus.counting.part_counts import PartCounts, Renumbering
 from wordpiece_studio.corpus.counting.segment_counter import SegmentCounter, counter_for
 from wordpiece_studio.corpus.counting.segments import Segment
-from wordpiece_studio.corpus.counts import CountingStopped
+from wordpiece_studio.corpus.counts import CountingStopped, resident_bytes
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.child_process import POLL_SECONDS, ChildProcess, read_error, written_error
 

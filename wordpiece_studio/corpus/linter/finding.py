@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from wordpiece_studio.system.printable import printable
-from wordpiece_studio.text.bert_normalizer import BertNormalizer
+from wordpiece_studio.text.normalizers import BertNormalizer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import msgspec
 
-from wordpiece_studio.system.decodable import decodable
+from wordpiece_studio.system.printable import decodable
 
 if TYPE_CHECKING:
     from wordpiece_studio.storage.project.contents import Project

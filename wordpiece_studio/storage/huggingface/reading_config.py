@@ -8,9 +8,8 @@ import msgspec
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.huggingface.reading_json import read_json
-from wordpiece_studio.system.decodable import decodable
-from wordpiece_studio.system.printable import display_name
-from wordpiece_studio.text.bert_normalizer import BertNormalizer
+from wordpiece_studio.system.printable import decodable, display_name
+from wordpiece_studio.text.normalizers import BertNormalizer
 
 if TYPE_CHECKING:
     import os

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
-from wordpiece_studio.storage.huggingface.pipeline_values import read_normalizer, read_pre_tokenizer, steps_of
 from wordpiece_studio.storage.huggingface.reading_json import JsonPart, read_json
-from wordpiece_studio.system.decodable import decodable
+from wordpiece_studio.storage.huggingface.tokenizer_json import read_normalizer, read_pre_tokenizer, steps_of
+from wordpiece_studio.system.printable import decodable
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 

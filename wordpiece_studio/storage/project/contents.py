@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
-from wordpiece_studio.system.decodable import decodable
+from wordpiece_studio.system.printable import decodable
 
 if TYPE_CHECKING:
     from wordpiece_studio.corpus.corpus_file import CorpusFile

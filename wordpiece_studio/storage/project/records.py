@@ -20,8 +20,7 @@ from wordpiece_studio.corpus.encodings import known_encoding
 from wordpiece_studio.corpus.remote_files import is_url
 from wordpiece_studio.storage.project.contents import CorpusReference, ProjectCorpus
 from wordpiece_studio.storage.project.layout import SourceRow
-from wordpiece_studio.system.decodable import decodable
-from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.system.printable import decodable, display_name
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.training.config import TrainingConfig
 

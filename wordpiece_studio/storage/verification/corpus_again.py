@@ -29,8 +29,7 @@ from wordpiece_studio.text import normalizers, pre_tokenizers
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from wordpiece_studio.corpus.counting.counting_progress import CountingProgress
-    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.corpus.counts import CountingProgress, WordCounts
     from wordpiece_studio.storage.manifest import Manifest
 
 _LONGEST_WORD = 1000

@@ -42,8 +42,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from wordpiece_studio.corpus.counting.counting_progress import CountingProgress
-    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.corpus.counts import CountingProgress, WordCounts
     from wordpiece_studio.storage.manifest import Manifest
     from wordpiece_studio.storage.tokenizer_directory import Only
     from wordpiece_studio.storage.verification.corpus_again import WordsAgain

@@ -14,7 +14,7 @@ from wordpiece_studio.ui.widgets.labels import WholeLabel
 from wordpiece_studio.ui.widgets.plain import set_plain_tooltip
 
 if TYPE_CHECKING:
-    from wordpiece_studio.corpus.counting.counting_progress import CountingProgress
+    from wordpiece_studio.corpus.counts import CountingProgress
     from wordpiece_studio.session.corpus_counting import CorpusCounting
     from wordpiece_studio.session.document import Document
     from wordpiece_studio.ui.widgets.theme import Theme
