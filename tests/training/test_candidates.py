@@ -17,7 +17,7 @@ from wordpiece_studio.training import segmentation
 from wordpiece_studio.training.candidates import candidates_at, candidates_memory, input_at
 from wordpiece_studio.training.engine import Limits
 from wordpiece_studio.training.numba_engine import CompiledEngine
-from wordpiece_studio.training.reference import PlainEngine
+from wordpiece_studio.training.oracle import PlainEngine
 
 if TYPE_CHECKING:
     from wordpiece_studio.training.history import MergeHistory
@@ -49,7 +49,7 @@ def test_an_engine_that_begins_at_a_step_learns_what_followed(
     input_ = input_at(history, step)
     assert input_ is not None
     assert input_.total_symbols == history.symbols_after(step)
-    for engine in (PlainEngine(input_), CompiledEngine(input_)):
+    for engine in (PlainEngine.of(input_), CompiledEngine(input_)):
         batch, _ = engine.advance(len(history) - step, Limits(config.vocab_size, config.min_value))
         if step < len(history):
             later = [history.column(name)[step:].tolist() for name in COLUMNS]

@@ -13,9 +13,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import wordpiece_studio as wps
-from tests.training.oracle import train as oracle_train
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.training import segmentation
+from wordpiece_studio.training import oracle, segmentation
 from wordpiece_studio.training.engine import MergeBatch
 from wordpiece_studio.training.history import MergeHistory
 
@@ -315,7 +314,8 @@ def test_words_that_hold_a_token_or_a_pair(pairs: list[tuple[str, int]], config:
     weights = dict(pairs)
     before: dict[str, list[str]] = {}
     for step in range(len(history) + 1):
-        now = oracle_train(pairs, dataclasses.replace(config, max_merges=step))["segmentation"]
+        trained, _ = oracle.train(pairs, dataclasses.replace(config, max_merges=step))
+        now = dict(zip(weights, trained.segmentations, strict=True))
         vocabulary = history.vocabulary(step)
         per_token = history.words_per_token(step).tolist()
         assert {word: history.segmentation(word, step) for word in weights} == now

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,11 +11,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import wordpiece_studio as wps
-from tests.training.oracle import train as oracle_train
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.training import numba_engine as compiled
+from wordpiece_studio.training import oracle
 from wordpiece_studio.training.kernels import columns as columns
-from wordpiece_studio.training.reference import PlainEngine
+from wordpiece_studio.training.oracle import PlainEngine
 from wordpiece_studio.training.segmentation import NEVER
 
 if TYPE_CHECKING:
@@ -41,24 +42,21 @@ configs = st.builds(
     end_of_word=st.sampled_from(["symbol", "attached"]),
 )
 
+alphabets = st.fixed_dictionaries({
+    "alphabet": st.sampled_from(["seen", "huggingface"]),
+    "alphabet_limit": st.sampled_from([None, None, 1, 2, 4]),
+    "alphabet_overflow": st.sampled_from(["unk", "remove"]),
+    "initial_alphabet": st.sampled_from([(), ("z", "a"), ("é", "{}z", "{}a", "z")]),
+    "continuing_order": st.sampled_from([None, ("{}b", "{}x", "{}#")]),
+})  # fmt: skip
+"""``{}`` stands for the prefix."""
 
-def facts(trainer: wps.Trainer) -> list[tuple[Any, ...]]:
-    return [
-        (
-            m.left,
-            m.right,
-            m.token,
-            m.pair_frequency,
-            m.left_frequency,
-            m.right_frequency,
-            m.symbols_before,
-            m.value,
-            m.ties,
-            m.is_new,
-            trainer.history.words_touched(m.step - 1),
-        )
-        for m in trainer.history
-    ]
+
+def with_alphabet(config: wps.TrainingConfig, alphabet: dict[str, Any]) -> wps.TrainingConfig:
+    for name in ("initial_alphabet", "continuing_order"):
+        if alphabet[name] is not None:
+            alphabet[name] = tuple(text.format(config.continuing_subword_prefix) for text in alphabet[name])
+    return dataclasses.replace(config, **alphabet)
 
 
 def contents(trainer: wps.Trainer) -> bytes:
@@ -107,6 +105,14 @@ def test_engines_equal_the_definition(every_engine: Any, pairs: list[tuple[str, 
     assert_defined(every_engine, pairs, config)
 
 
+@settings(max_examples=60)
+@given(corpora, configs, alphabets)
+def test_engines_equal_the_definition_of_every_alphabet(
+    every_engine: Any, pairs: list[tuple[str, int]], config: Any, alphabet: dict[str, Any]
+) -> None:
+    assert_defined(every_engine, pairs, with_alphabet(config, alphabet))
+
+
 @pytest.mark.exhaustive
 @settings(max_examples=3000)
 @given(corpora, configs)
@@ -114,15 +120,28 @@ def test_engines_equal_it_on_many_corpora(every_engine: Any, pairs: list[tuple[s
     assert_defined(every_engine, pairs, config)
 
 
-def assert_defined(every_engine: Any, pairs: list[tuple[str, int]], config: Any) -> None:
-    expected = oracle_train(pairs, config)
+def assert_defined(every_engine: Any, pairs: list[tuple[str, int]], config: wps.TrainingConfig) -> None:
+    if not oracle.initial_corpus(pairs, oracle.kept_characters(pairs, config), config):
+        with pytest.raises(StudioError, match="No word is left"):
+            every_engine(pairs, config)
+        return
     for trainer in every_engine(pairs, config):
         trainer.run()
-        assert facts(trainer) == expected["merges"]
-        assert trainer.vocabulary.tokens == expected["tokens"]
-        last = len(trainer.history)
-        for word, tokens in expected["segmentation"].items():
-            assert trainer.history.segmentation(word, last) == tokens
+        assert_equals_the_oracle(trainer, pairs, config)
+
+
+def assert_equals_the_oracle(trainer: wps.Trainer, pairs: list[tuple[str, int]], config: wps.TrainingConfig) -> None:
+    expected, merges = oracle.train(pairs, config)
+    history = trainer.history
+    assert {name: history.column(name).tolist() for name in merges.columns} == {
+        name: column.tolist() for name, column in merges.columns.items()
+    }
+    ends = np.cumsum(merges.position_counts)[:-1]
+    places = np.split(merges.positions, ends) if len(merges.position_counts) else []
+    assert [history.positions(index).tolist() for index in range(len(history))] == [part.tolist() for part in places]
+    assert trainer.vocabulary.tokens == expected.vocabulary
+    words = history.input.words
+    assert [history.segmentation(word, len(history)) for word in words] == expected.segmentations
 
 
 @pytest.mark.slow

@@ -22,7 +22,7 @@ import numpy as np
 from wordpiece_studio.compiled.kernel_cache import kernels_are_loaded
 from wordpiece_studio.training.engine import Candidate
 from wordpiece_studio.training.initial_state import INSIDE, Symbol
-from wordpiece_studio.training.reference import PlainEngine
+from wordpiece_studio.training.oracle import PlainEngine
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -147,7 +147,7 @@ def _symbols_at(history: MergeHistory, step: int) -> tuple[list[Symbol], NDArray
 def _engine(input_: TrainingInput) -> Engine:
     """Return the engine that is there: where the kernels are not loaded, there is little to do."""
     if not kernels_are_loaded("training"):
-        return PlainEngine(input_)
+        return PlainEngine.of(input_)
     from wordpiece_studio.training.numba_engine import CompiledEngine
 
     return CompiledEngine(input_)

@@ -25,7 +25,7 @@ from wordpiece_studio.training.engine import Limits, StopReason
 from wordpiece_studio.training.forecast import Forecaster
 from wordpiece_studio.training.history import MergeHistory
 from wordpiece_studio.training.initial_state import PreparationStopped, minimum_vocab_size, prepare
-from wordpiece_studio.training.reference import PlainEngine
+from wordpiece_studio.training.oracle import PlainEngine
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -347,7 +347,7 @@ def _make_engine(
     input_: TrainingInput, name: Literal["plain", "compiled"], should_stop: Callable[[], bool] | None
 ) -> Engine:  # fmt: skip
     if name == "plain":
-        return PlainEngine(input_)
+        return PlainEngine.of(input_)
     from wordpiece_studio.training.numba_engine import CompiledEngine
 
     return CompiledEngine(input_, should_stop=should_stop)
