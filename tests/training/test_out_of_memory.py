@@ -57,7 +57,7 @@ def run_in_slices(training: wps.Trainer) -> None:
     ("module", "name", "calls"),
     [
         *((compiled, "_grown", calls) for calls in (0, 3, 9, 14, 40, 77, 123, 160)),
-        *((compiled, "_hot_arrays", calls) for calls in (0, 1, 2)),
+        *((compiled, "_shortlist_arrays", calls) for calls in (0, 1, 2)),
         *((history, "with_room", calls) for calls in (0, 5, 12, 30, 90)),
         *((segmentation, "with_room", calls) for calls in (0, 2, 5, 12, 30)),
         (compiled, "_threshold", 1),
@@ -116,7 +116,7 @@ def test_candidates_are_not_enough_to_lose_a_training(sample_words: Any, monkeyp
         one.run(30)
         one.step_back()
     with monkeypatch.context() as patch:
-        patch.setattr(compiled, "_hot_arrays", Failing(compiled._hot_arrays, 0))
+        patch.setattr(compiled, "_shortlist_arrays", Failing(compiled._shortlist_arrays, 0))
         with pytest.raises(StudioError, match="not enough memory for this training"):
             training.top(500)
     assert training.top(500) == straight.top(500)

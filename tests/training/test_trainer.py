@@ -94,7 +94,7 @@ def every_engine() -> Any:
 @example([("aba", 1), ("aab</w>", 1)], wps.TrainingConfig(special_tokens=(), end_of_word_suffix="</w>"))
 # Two symbols of one text but different lengths, where the suffix is spelled out.
 @example([("a", 1), ("aaaa", 1)], wps.TrainingConfig(objective="count", end_of_word_suffix="</w>", max_merges=3))
-# A pair that is not hot rises because the f of its symbol falls, but by less than what has all its pairs looked at.
+# An unlisted pair rises because the f of its symbol falls, but by too little for all its pairs to be checked.
 @example(
     [("b", 7), ("aa", 1), ("#b", 2), ("#éa", 1), ("#aaa#a#béaéa", 2)],
     wps.TrainingConfig(objective="likelihood", max_merges=2, special_tokens=(), continuing_subword_prefix=""),
