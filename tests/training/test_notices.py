@@ -54,7 +54,7 @@ def test_words_are_searched_in_parts_and_all_of_them(monkeypatch: pytest.MonkeyP
 
 
 def test_special_token_that_is_an_ordinary_one_too() -> None:
-    told = "The special token {} is an ordinary token of this corpus too, or may become one."
+    told = "The special token {} is also an ordinary token of this corpus, or may become one."
     assert told.format("h") in said("hug", special_tokens=["[UNK]", "h"])
     assert said("hug", special_tokens=["[UNK]", "u"]) == ""  # there is only ##u
     assert told.format("u") in said(
