@@ -1,4 +1,4 @@
-"""The engines against the definition, and every way of moving about in a training."""
+"""The engines against the definition, and every way of moving through a training."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def contents(trainer: wps.Trainer) -> bytes:
 
 @pytest.fixture(params=["plain", "compiled", "cramped"])
 def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Every engine; the cramped one starts with room for nothing and must grow and choose anew all the time."""
+    """Every engine; the cramped one starts with tiny arrays and must grow and choose a new shortlist all the time."""
     if request.param == "cramped":
         whole = compiled.CompiledEngine
         monkeypatch.setattr(compiled, "CompiledEngine", lambda input_, **asked: whole(input_, capacity=2, **asked))
@@ -147,7 +147,7 @@ def assert_equals_the_oracle(trainer: wps.Trainer, pairs: list[tuple[str, int]],
 @pytest.mark.slow
 @settings(max_examples=60)
 @given(corpora, configs, st.lists(st.integers(0, 25), max_size=6))
-def test_any_walk_ends_where_the_straight_way_does(
+def test_any_walk_ends_where_a_straight_run_does(
     every_engine: Any, pairs: list[tuple[str, int]], config: Any, walk: list[int]
 ) -> None:
     for straight, walker in zip(every_engine(pairs, config), every_engine(pairs, config), strict=True):
@@ -260,7 +260,7 @@ def test_stop_rules(engine: Any, limits: dict[str, Any], reason: str, merges: in
     assert trainer.step() is None
 
 
-def test_training_further_goes_on_where_it_stopped(engine: Any, sample_words: Any) -> None:
+def test_training_further_continues_where_it_stopped(engine: Any, sample_words: Any) -> None:
     short = wps.Trainer(sample_words, wps.TrainingConfig(max_merges=20), engine=engine)
     short.run()
     short.change_limits(max_merges=50)
@@ -270,7 +270,7 @@ def test_training_further_goes_on_where_it_stopped(engine: Any, sample_words: An
     assert contents(short) == contents(whole)
 
 
-def test_training_much_further_takes_the_fast_engine(sample_words: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_training_much_further_switches_to_the_fast_engine(sample_words: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("wordpiece_studio.training.trainer.PLAIN_WORK", 30_000)
     monkeypatch.setattr("wordpiece_studio.training.trainer.kernels_are_loaded", lambda _package: False)
     grown = wps.Trainer(sample_words, wps.TrainingConfig(max_merges=10))
@@ -358,11 +358,11 @@ def raise_interrupt(*_: object) -> None:
 
 
 @pytest.mark.parametrize("config", [{"min_frequency": 2**63 - 1}, {"max_token_length": 2**63 - 1}])
-def test_settings_as_large_as_numbers_are(engine: Any, sample_words: Any, config: dict[str, Any]) -> None:
+def test_settings_with_the_largest_numbers(engine: Any, sample_words: Any, config: dict[str, Any]) -> None:
     trainer = wps.Trainer(sample_words, wps.TrainingConfig(max_merges=3, **config), engine=engine)
     assert trainer.run() == (0 if "min_frequency" in config else 3)
 
 
-def test_no_merge_at_all_is_not_done_word_by_word(sample_words: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_merges_the_words_are_not_read_one_by_one(sample_words: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("wordpiece_studio.training.trainer.PLAIN_WORK", 100)
     assert not isinstance(wps.Trainer(sample_words, wps.TrainingConfig(max_merges=0))._engine, PlainEngine)
