@@ -1,15 +1,15 @@
 """Training a WordPiece vocabulary: the whole definition on one page.
 
-This is what training means here, in plain Python. It counts the corpus anew at every merge, so it is slow; but each
-line can be checked by hand, and every engine of this program must give exactly the same merges. Read `train` at the
-end first if you like: the functions before it are its steps, in order.
+This is what training means, in plain Python. It counts the whole corpus again at every merge, so it is slow; but every
+line can be checked by hand, and every engine of this program must make exactly the same merges. If you like, start with
+`train` near the end: the functions before it are its steps, in order.
 
-The examples use the corpus of the Hugging Face course: five words and how often each occurs.
+The examples use the five words of the Hugging Face course and how often each occurs:
 
     hug 10, pug 5, pun 12, bun 4, hugs 5
 
-What is left out, such as special tokens, a limit to the alphabet, and words that contain ``##`` themselves, is in
-`oracle.py`. `kernels/__init__.py` explains how the same result is found a thousand times faster.
+Special tokens, limits to the alphabet, words that contain ``##`` themselves, and all other settings are in `oracle.py`.
+`kernels/__init__.py` explains how the same merges are found a thousand times faster.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from collections.abc import Callable, Iterable
 
 Pair = tuple[str, str]
 Corpus = list[tuple[list[str], int]]
-"""The words of a text, each as a list of symbols, with the number of times that it occurs."""
+"""The distinct words of a text in order of first occurrence: the symbols of each, and how often it occurs."""
 Objective = Callable[[int, int, int, int], float]
-"""A rule for how good a pair is: (n, left, right, total) → value, see `score`."""
+"""A rule that says how good a pair is: (n, left, right, total) → value, see `score`."""
 
 PREFIX = "##"
 WORDS = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
 
 
-# Splitting: a word begins as its characters.
+# Splitting: at first, the symbols of a word are its characters.
 
 
 def split(word: str) -> list[str]:
@@ -41,14 +41,23 @@ def split(word: str) -> list[str]:
     return [word[0], *(PREFIX + character for character in word[1:])]
 
 
+def corpus_of(words: dict[str, int]) -> Corpus:
+    """Return the words split into symbols, each with its number of occurrences.
+
+    >>> corpus_of(WORDS)[:2]
+    [(['h', '##u', '##g'], 10), (['p', '##u', '##g'], 5)]
+    """
+    return [(split(word), times) for word, times in words.items()]
+
+
 # Counting: a word that occurs ten times counts ten times.
 
 
 def count_symbols(corpus: Corpus) -> dict[str, int]:
     """Return how often each symbol occurs.
 
-    >>> count_symbols([(split("hug"), 10), (split("hugs"), 5)])
-    {'h': 15, '##u': 15, '##g': 15, '##s': 5}
+    >>> count_symbols(corpus_of(WORDS))
+    {'h': 15, '##u': 36, '##g': 20, 'p': 17, '##n': 16, 'b': 4, '##s': 5}
     """
     counts: dict[str, int] = defaultdict(int)
     for symbols, times in corpus:
@@ -58,14 +67,14 @@ def count_symbols(corpus: Corpus) -> dict[str, int]:
 
 
 def count_pairs(corpus: Corpus) -> dict[Pair, int]:
-    """Return how often each two symbols stand side by side, in the order in which the pairs first occur.
+    """Return how often each pair of adjacent symbols occurs. The pairs are in the order of their first occurrence.
 
-    >>> count_pairs([(split("hug"), 10), (split("hugs"), 5)])
-    {('h', '##u'): 15, ('##u', '##g'): 15, ('##g', '##s'): 5}
+    >>> list(count_pairs(corpus_of(WORDS)).items())[:3]
+    [(('h', '##u'), 15), (('##u', '##g'), 20), (('p', '##u'), 17)]
 
-    Occurrences may overlap: ``##a ##a`` stands twice in ``aaaa``, that is ``a ##a ##a ##a``.
+    Occurrences may overlap: ``##a ##a`` occurs twice in ``a ##a ##a ##a``.
 
-    >>> count_pairs([(split("aaaa"), 1)])
+    >>> count_pairs(corpus_of({"aaaa": 1}))
     {('a', '##a'): 1, ('##a', '##a'): 2}
     """
     counts: dict[Pair, int] = defaultdict(int)
@@ -75,15 +84,15 @@ def count_pairs(corpus: Corpus) -> dict[Pair, int]:
     return dict(counts)
 
 
-# Objectives: how good is a pair? Let n be the count of the pair, `left` and `right` the counts of its two symbols, and
-# `total` the number of all symbols. The counts are exact. A value is a 64-bit float, and the operations that make it
-# are carried out in the order written here, because pairs with equal values tie.
+# Objectives: how good is a pair? n is the count of the pair, `left` and `right` are the counts of its two symbols, and
+# `total` is the number of all symbols. Counts are exact. Values are 64-bit floats, computed by these operations in this
+# order: that is part of the definition, because pairs with equal values tie.
 
 
 def score(n: int, left: int, right: int, total: int) -> float:
-    """Return the score of a pair: how often its symbols meet, measured by how often they occur.
+    """Return the score of a pair: how often its symbols meet, compared with how often they occur.
 
-    This is the WordPiece of the Hugging Face course. Of ``##g ##s``, which occurs 5 times:
+    This is the WordPiece of the Hugging Face course, chapter 6.6. For ``##g ##s``, which occurs 5 times, it is 1/20:
 
     >>> score(5, 20, 5, total=113)
     0.05
@@ -92,11 +101,11 @@ def score(n: int, left: int, right: int, total: int) -> float:
 
 
 def likelihood(n: int, left: int, right: int, total: int) -> float:
-    """Return about how much the log-likelihood of the corpus grows if the pair becomes one symbol.
+    """Return the gain, to first order, in the corpus's unigram log-likelihood if the pair becomes one symbol.
 
-    Schuster & Nakajima give this rule in words in "Japanese and Korean voice search" (2012). The logarithm is taken of
-    the ratio between how often the two symbols meet and how often they would meet by chance. It comes from the
-    platform's mathematics library, so its last bit may differ between platforms.
+    This is the rule in words of Schuster & Nakajima, "Japanese and Korean voice search" (2012). The ratio compares how
+    often the symbols meet with how often they would meet by chance. The logarithm is that of the platform's mathematics
+    library, so its last bit may differ between platforms.
 
     >>> round(likelihood(5, 20, 5, total=113), 2)
     8.66
@@ -116,11 +125,11 @@ def count(n: int, left: int, right: int, total: int) -> float:
 def pair_values(
     pairs: dict[Pair, int], symbols: dict[str, int], objective: Objective, min_frequency: int = 0
 ) -> dict[Pair, float]:
-    """Return the value of every candidate: of the pairs that occur at least `min_frequency` times.
+    """Return the value of every candidate, that is, of every pair that occurs at least `min_frequency` times.
 
-    >>> corpus = [(split("hug"), 10), (split("hugs"), 5)]
-    >>> pair_values(count_pairs(corpus), count_symbols(corpus), count, min_frequency=10)
-    {('h', '##u'): 15.0, ('##u', '##g'): 15.0}
+    >>> corpus = corpus_of(WORDS)
+    >>> pair_values(count_pairs(corpus), count_symbols(corpus), count, min_frequency=16)
+    {('##u', '##g'): 20.0, ('p', '##u'): 17.0, ('##u', '##n'): 16.0}
     """
     total = sum(symbols.values())
     return {
@@ -130,23 +139,26 @@ def pair_values(
     }
 
 
-# Choosing: the highest value wins, and ties are broken by the order of the corpus.
+# Choosing: the highest value wins; ties are broken by the order of the corpus.
 
 
 def best_pair(values: dict[Pair, float]) -> Pair:
     """Return the pair with the highest value; among equals, the one that occurs first in the corpus.
 
-    Of equal values `max` returns the first, and `count_pairs` puts the pairs in the order of the corpus.
+    This is what `max` does: it returns the first of equal items, and the pairs are in the order of the corpus. Once
+    ``##g ##s`` is merged, six pairs tie at 1/36:
 
-    >>> best_pair({("h", "##u"): 1 / 36, ("##u", "##g"): 1 / 36, ("##g", "##s"): 1 / 20})
-    ('##g', '##s')
-    >>> best_pair({("h", "##u"): 1 / 36, ("##u", "##g"): 1 / 36})
+    >>> corpus = [(merge(symbols, "##g", "##s", "##gs"), times) for symbols, times in corpus_of(WORDS)]
+    >>> values = pair_values(count_pairs(corpus), count_symbols(corpus), score)
+    >>> [pair for pair, value in values.items() if value == 1 / 36]
+    [('h', '##u'), ('##u', '##g'), ('p', '##u'), ('##u', '##n'), ('b', '##u'), ('##u', '##gs')]
+    >>> best_pair(values)
     ('h', '##u')
     """
     return max(values, key=values.__getitem__)
 
 
-# Merging: the two symbols become one wherever they stand side by side.
+# Merging: the two symbols become one wherever they are adjacent.
 
 
 def join(left: str, right: str) -> str:
@@ -159,7 +171,7 @@ def join(left: str, right: str) -> str:
 
 
 def merge(symbols: list[str], left: str, right: str, new: str) -> list[str]:
-    """Return the symbols of a word with `new` in place of each `left` `right`, found from left to right.
+    """Return the symbols of a word with `new` in place of `left` and `right`, from left to right.
 
     >>> merge(["h", "##u", "##g", "##s"], "##g", "##s", "##gs")
     ['h', '##u', '##gs']
@@ -175,15 +187,13 @@ def merge(symbols: list[str], left: str, right: str, new: str) -> list[str]:
     return merged
 
 
-# Training: all of the above, again and again.
+# Training: all of this, again and again.
 
 
 def train(
     words: dict[str, int], objective: Objective = score, min_frequency: int = 0, size: int | None = None
 ) -> tuple[list[str], list[Pair]]:
-    """Return the vocabulary and the pairs that were merged, in order.
-
-    It ends when the vocabulary has `size` tokens or no candidate is left.
+    """Return the vocabulary and the merged pairs, in order; stop at `size` tokens or when no candidate is left.
 
     >>> vocabulary, merges = train(WORDS, size=10)
     >>> vocabulary
@@ -191,14 +201,15 @@ def train(
     >>> merges
     [('##g', '##s'), ('h', '##u'), ('hu', '##gs')]
 
-    Other objectives learn other tokens:
+    (The course prints ``hug`` as the third: its code is right, but its text takes 10 / (15 · 15) for 1/15.) Other
+    objectives learn other tokens:
 
     >>> train(WORDS, likelihood, size=10)[0][7:]
     ['##ug', '##un', 'hug']
     >>> train(WORDS, count, min_frequency=13)[1]
     [('##u', '##g'), ('##u', '##n'), ('h', '##ug')]
     """
-    corpus = [(split(word), times) for word, times in words.items()]
+    corpus = corpus_of(words)
     vocabulary = sorted(count_symbols(corpus))  # the alphabet
     merges: list[Pair] = []
     while size is None or len(vocabulary) < size:
@@ -214,7 +225,7 @@ def train(
     return vocabulary, merges
 
 
-# Tokenizing: the vocabulary is all that is kept; the merges are not used again.
+# Tokenizing: this needs the vocabulary only, not the merges.
 
 
 def longest_match(word: str, vocabulary: Iterable[str]) -> list[str]:
@@ -226,7 +237,7 @@ def longest_match(word: str, vocabulary: Iterable[str]) -> list[str]:
     >>> longest_match("bugs", vocabulary)
     ['b', '##u', '##gs']
 
-    If no token fits somewhere, the whole word is unknown.
+    If no token fits at some point, the whole word is unknown.
 
     >>> longest_match("mug", vocabulary)
     ['[UNK]']
