@@ -1,14 +1,14 @@
 """Training with every setting, as slow and as obvious as the definition that it extends.
 
-`reference.py` defines counting, values, the choice of the best pair, and merging; these functions are used as they are.
-Here is what :class:`~wordpiece_studio.training.config.TrainingConfig` adds: any prefix, suffixes, limits to the
-alphabet and its layouts, special tokens, tie rules, floors, and the maximum token length; and an engine that can walk
-back, which trains small corpora before the fast one is loaded.
+`reference.py` defines counting, values, the choice of the best pair, and merging; its functions are used unchanged.
+This module adds the rest of :class:`~wordpiece_studio.training.config.TrainingConfig`: any prefix, suffixes, limits and
+layouts of the alphabet, special tokens, tie rules, floors, and the maximum token length. It also has the engine that
+trains small corpora before the fast one is loaded, and that can step back.
 
-**Identity.** How a symbol is spelled does not say what it is: the word ``##a`` spells the token of an ``a`` inside a
-word. Therefore symbols are written here as their text with a mark before it, ``^`` at the beginning of a word and ``~``
-inside, and are the same if these strings are. With an empty prefix all have ``^``: then a symbol is its text alone.
-Vocabulary ids belong to tokens, so two symbols may share one.
+**Identity.** A token does not identify a symbol: the word ``##a`` as a whole is written like an ``a`` inside a word.
+So symbols are strings here with a mark before their text, ``^`` at the beginning of a word and ``~`` inside; equal
+strings are the same symbol. With an empty prefix all have ``^``: then a symbol is its text alone. Vocabulary ids belong
+to tokens, so two symbols may share one.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def kept_characters(words: Sequence[tuple[str, int]], config: TrainingConfig) ->
 
 
 def initial_corpus(words: Iterable[tuple[str, int]], kept: set[str], config: TrainingConfig) -> Corpus:
-    """Return the words as symbols, without words that hold a character beyond the limit, or without that character."""
+    """Return the words as symbols, less characters beyond the limit or the words that contain them."""
     end: list[str] = []
     if config.end_of_word_suffix and config.end_of_word == "symbol":
         end = [(CONTINUES if config.continuing_subword_prefix else BEGINS) + config.end_of_word_suffix]
@@ -138,7 +138,7 @@ def candidates(
 
 
 class _Row(NamedTuple):
-    """A merge by the columns of the history."""
+    """A merge, by the columns of the history."""
 
     left_id: int
     right_id: int
@@ -153,7 +153,7 @@ class _Row(NamedTuple):
 
 
 class _Step(NamedTuple):
-    """A merge, and the words that it changed as they were before."""
+    """A merge, and the words that it changed, as they were before."""
 
     left: str
     right: str
@@ -168,9 +168,9 @@ class PlainEngine:
     config
         The settings.
     corpus
-        The words as they are before the first merge.
+        The words before the first merge.
     vocabulary
-        The tokens there are before the first merge.
+        The tokens before the first merge.
     """
 
     def __init__(self, config: TrainingConfig, corpus: Corpus, vocabulary: Iterable[str]) -> None:
@@ -205,7 +205,7 @@ class PlainEngine:
 
     @property
     def vocabulary(self) -> list[str]:
-        """The tokens of all merges found so far, after those that there were before."""
+        """The initial vocabulary, then the tokens of all merges found so far."""
         return list(self._ids)
 
     @property
@@ -275,7 +275,7 @@ class PlainEngine:
     def _row(
         self, left: str, right: str, pairs: dict[Pair, int], symbols: dict[str, int], values: dict[Pair, float]
     ) -> _Row:
-        """Return the record of a merge that is to be carried out for the first time, and give its token an id."""
+        """Return the record of a new merge, and give its token an id."""
         size, value = len(self._ids), values[left, right]
         return _Row(
             left_id=self._id(left),

@@ -24,10 +24,10 @@ merge those of a, b and the new symbol are computed anew, and one pass over the 
 ties. This beats a tree, because thousands of pairs may tie and change together.
 
 **Threshold.** Every other candidate has an upper bound: its value with LOWEST, a lower bound of f, in place of f. These
-bounds lie below the threshold. So a listed value at or above the threshold that is the best of the shortlist is the
-best of all. When f falls below its LOWEST, LOWEST is lowered and all pairs of the symbol are checked again; new pairs
-and pairs whose n changes so that they may rise are checked at once. When no listed value reaches the threshold, or the
-shortlist is full, the driver chooses a new threshold and shortlist from the exact values of all pairs.
+bounds lie below the threshold. So if the best listed value reaches the threshold, it is the best of all. When f falls
+below LOWEST, LOWEST is lowered and all pairs of the symbol are checked again; new pairs, and pairs whose n changes in a
+way that may raise their value, are checked at once. When no listed value reaches the threshold, or the shortlist is
+full, the driver chooses a new threshold and shortlist from the exact values of all pairs.
 
 **Likelihood.** N falls at every merge and changes all values. But they are linear in log N: `shortlist_values` holds
 them where log N is 0, `shortlist_slopes` how they grow. Pairs so close to the best that rounding could decide are
@@ -43,17 +43,16 @@ out. The shortlist becomes invalid and is chosen again when it is needed.
 
 **Invariants.** After every merge, forward or back (5 to 8: while the shortlist is valid):
 
-1. *Cells*: the words are spelled as before the first merge, each symbol stands at its first and last cell, and
-   separators have not moved.
+1. *Cells*: each symbol stands at its first and last cell and always spells the same text; separators never move.
 2. *Counts*: n, f and N are those of a fresh count.
-3. *Rows*: every pair that occurs has one row; the hash table, at most half full, and the lists of both its symbols lead
-   to it.
+3. *Rows*: every pair that occurs has one row, which the hash table, at most half full, and the lists of both its
+   symbols lead to.
 4. *Blocks*: entries ascend, the valid ones are the occurrences of the pair, and none before FIRST is valid.
 5. *Bounds*: LOWEST is at most f (not kept under count, where no value depends on it).
-6. *Shortlist*: each listed pair has its present n, first occurrence and value there.
+6. *Shortlist*: n, first occurrence and value of each listed pair are up to date.
 7. *Threshold*: the upper bound of every other candidate is below the threshold.
 8. *Winner*: value, ties and pair of the next merge are those of the definition.
-9. *Undo*: the numbers in use are those that there were before the merge.
+9. *Undo*: undoing a merge restores all numbers in use.
 
-tests/training/test_invariants.py checks each by its name.
+Each is kept by the test of its name in tests/training/test_invariants.py.
 """
