@@ -80,8 +80,8 @@ def test_a_special_token_that_is_none(program: Program, token: str) -> None:
 def test_a_special_token_that_is_an_ordinary_one(program: Program, text: str, token: str) -> None:
     told = program.trains(text, "--special-tokens", f"[UNK] {token}")
     assert (
-        f"The special token {token} is an ordinary token of this corpus too, or may become one. Both share one id, and "
-        "a tokenizer takes it for the special token." in told
+        f"The special token {token} is also an ordinary token of this corpus, or may become one. Both share one id, "
+        "and a tokenizer takes it for the special token." in told
     )
     assert program.tokens().count(token) == 1
 
@@ -104,7 +104,7 @@ def test_no_prefix(program: Program, text: str) -> None:
     told = program.trains(text, "--continuing-subword-prefix", "")
     assert (
         "The prefix of tokens inside words is empty: they are written like tokens at the beginning of a word and share "
-        "their ids, so that decoding cannot tell where a word begins." in told
+        "their ids, so decoding cannot tell where a word begins." in told
     )
     assert len(set(program.tokens())) == len(program.tokens())
 
@@ -125,8 +125,8 @@ def test_no_alphabet(program: Program, text: str) -> None:
 @pytest.mark.case(37)
 def test_an_alphabet_that_spells_no_word(program: Program, text: str) -> None:
     assert program.refuses_to_train(text, "--alphabet-limit", 1) == (
-        "--alphabet-limit: No word is left to train on: each holds a character beyond the alphabet limit of 1. Raise "
-        "the limit, or let such characters be removed."
+        "--alphabet-limit: No word is left to train on: each contains a character beyond the alphabet limit of 1. "
+        "Raise the limit, or let such characters be removed."
     )
 
 

@@ -66,20 +66,20 @@ configs = st.builds(
     initial_alphabet=st.sampled_from([(), (), ("b", "z"), ("é", "a", "字")]),
     alphabet_limit=st.sampled_from([None, None, 2, 3, 5]),
 )
-growths = st.integers(0, 30)  # merges there is room for above the alphabet
-scales = st.sampled_from([1, 1, 2**31, 2**40])  # what our counts are multiplied by: theirs wrap there
+growths = st.integers(0, 30)  # vocabulary size above the alphabet
+scales = st.sampled_from([1, 1, 2**31, 2**40])  # factors for our counts: theirs would wrap
 
 
 def is_decorated(token: str, config: Any) -> bool:
-    """Tell whether a token is a single character with prefix or suffix."""
+    """Return whether a token is a single character with prefix or suffix."""
     prefix, suffix = config.continuing_subword_prefix, config.end_of_word_suffix or ""
     return len(token) > 1 and len(token.removeprefix(prefix).removesuffix(suffix)) == 1
 
 
 def is_well_defined(pairs: Pairs, config: Any) -> bool:
-    """Tell whether theirs has one answer: nothing in the words can be mistaken, and no tie at the alphabet's limit.
+    """Return whether theirs has one answer: no ambiguous spellings in the words, and no tie at the alphabet limit.
 
-    Nor do we ask where the limit leaves no word, which is an error to us and an alphabet without merges to them.
+    Limits that leave no word are excluded too: an error here, an alphabet without merges there.
     """
     marks = (config.continuing_subword_prefix, config.end_of_word_suffix, *config.special_tokens)
     if any(mark in word for word, _ in pairs for mark in marks if mark):
@@ -118,13 +118,13 @@ def trained_peer(model: str, config: Any, feed: Callable[[Any, Any], None]) -> P
 
 
 def replayed(config: Any, peer: Peer) -> Any:
-    """Return the settings with the order of decorated symbols that theirs happened to take."""
+    """Return the settings with the order of decorated symbols that theirs happened to have."""
     order = [token for token in peer[0] if is_decorated(token, config)]
     return dataclasses.replace(config, continuing_order=tuple(order))
 
 
 def pinned(pairs: Pairs, config: Any) -> Any:
-    """Return the settings with every decorated symbol as a special token, those that nothing needs included."""
+    """Return the settings with every decorated symbol as a special token, unused ones included."""
     prefix, suffix = config.continuing_subword_prefix, config.end_of_word_suffix or ""
     characters = sorted({character for word, _ in pairs for character in word}, reverse=True)
     forms = dict.fromkeys([(prefix, ""), ("", suffix), (prefix, suffix)])
@@ -133,7 +133,7 @@ def pinned(pairs: Pairs, config: Any) -> Any:
 
 
 def assert_same(pairs: Pairs, config: Any, model: str, peer: Peer, engines: tuple[Any, ...]) -> None:
-    """Compare; a difference comes with all that is needed to see it again, the order that theirs took by chance too."""
+    """Compare; the message of a difference has all that reproduces it, even the order that theirs took by chance."""
     tokens, merges = peer
     for engine in engines:
         trainer = wps.Trainer(wps.WordCounts.from_pairs(pairs), config, engine=engine)
@@ -168,7 +168,7 @@ def compare_words(pairs: Pairs, config: Any, growth: int, scale: int, model: str
 
 
 def compare_file(path: Path, config: Any, model: str, engines: tuple[Any, ...]) -> None:
-    """Compare in both ways over a file, which theirs reads, normalizes and cuts by itself."""
+    """Compare in both ways on a file, which theirs reads, normalizes and splits by itself."""
     counts = wps.count_words([path], "bert-uncased")
     pairs = counts.items()
     assert is_well_defined(pairs, config)

@@ -17,7 +17,7 @@ from wordpiece_studio.training import segmentation
 from wordpiece_studio.training.candidates import candidates_at, candidates_memory, input_at
 from wordpiece_studio.training.engine import Limits
 from wordpiece_studio.training.numba_engine import CompiledEngine
-from wordpiece_studio.training.reference import PlainEngine
+from wordpiece_studio.training.oracle import PlainEngine
 
 if TYPE_CHECKING:
     from wordpiece_studio.training.history import MergeHistory
@@ -27,7 +27,7 @@ COLUMNS = ("left_id", "right_id", "new_id", "pair_frequency", "symbols_before", 
 
 @settings(max_examples=60, deadline=None)
 @given(corpora, configs, st.data())
-def test_whatever_is_trained_the_candidates_are_those_of_a_trainer_at_that_step(
+def test_candidates_are_those_of_a_trainer_at_that_step(
     pairs: list[tuple[str, int]], config: wps.TrainingConfig, data: Any
 ) -> None:
     trainer = wps.Trainer(wps.WordCounts.from_pairs(pairs), config, engine="plain")
@@ -39,7 +39,7 @@ def test_whatever_is_trained_the_candidates_are_those_of_a_trainer_at_that_step(
 
 @settings(max_examples=40, deadline=None)
 @given(corpora, configs, st.data())
-def test_an_engine_that_begins_at_a_step_learns_what_followed(
+def test_an_engine_that_starts_at_a_step_finds_the_merges_that_follow(
     pairs: list[tuple[str, int]], config: wps.TrainingConfig, data: Any
 ) -> None:
     trainer = wps.Trainer(wps.WordCounts.from_pairs(pairs), config, engine="compiled")
@@ -49,7 +49,7 @@ def test_an_engine_that_begins_at_a_step_learns_what_followed(
     input_ = input_at(history, step)
     assert input_ is not None
     assert input_.total_symbols == history.symbols_after(step)
-    for engine in (PlainEngine(input_), CompiledEngine(input_)):
+    for engine in (PlainEngine.of(input_), CompiledEngine(input_)):
         batch, _ = engine.advance(len(history) - step, Limits(config.vocab_size, config.min_value))
         if step < len(history):
             later = [history.column(name)[step:].tolist() for name in COLUMNS]
@@ -71,7 +71,7 @@ def test_the_history_is_only_read(sample_words: Any, objective: Any) -> None:
     assert history.input.symbols == before[2]
 
 
-def test_the_candidates_are_right_while_another_thread_appends(sample_words: Any) -> None:
+def test_candidates_are_right_while_another_thread_appends(sample_words: Any) -> None:
     config = wps.TrainingConfig(max_merges=400)
     reference = wps.Trainer(sample_words, config, engine="compiled")
     reference.run()
@@ -89,7 +89,7 @@ def test_the_candidates_are_right_while_another_thread_appends(sample_words: Any
     assert len(trainer.history) == 400
 
 
-def test_the_words_are_gone_through_block_by_block(sample_words: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_words_are_processed_block_by_block(sample_words: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     history = wps.train(sample_words, wps.TrainingConfig(max_merges=60)).history
     whole = candidates_at(history, 40, 100)
     monkeypatch.setattr(segmentation, "_BLOCK", 7)
@@ -98,14 +98,14 @@ def test_the_words_are_gone_through_block_by_block(sample_words: Any, monkeypatc
     assert candidates_at(history, 40, 100, lambda: next(asked)) is None
 
 
-def test_it_leaves_off_when_it_is_told_to(sample_words: Any) -> None:
+def test_it_stops_when_asked(sample_words: Any) -> None:
     history = wps.train(sample_words, wps.TrainingConfig(max_merges=3)).history
     assert candidates_at(history, 2, 5, lambda: True) is None
     with pytest.raises(StudioError, match="no step 4"):
         candidates_at(history, 4, 5)
 
 
-def test_the_memory_grows_with_corpus_and_merges(sample_words: Any) -> None:
+def test_memory_grows_with_corpus_and_merges(sample_words: Any) -> None:
     def history(merges: int) -> MergeHistory:
         return wps.train(sample_words, wps.TrainingConfig(max_merges=merges)).history
 
@@ -114,7 +114,7 @@ def test_the_memory_grows_with_corpus_and_merges(sample_words: Any) -> None:
 
 
 @pytest.mark.parametrize("objective", ["score", "likelihood", "count"])
-def test_after_a_long_replay_the_candidates_and_what_follows_are_the_same(sample_words: Any, objective: Any) -> None:
+def test_candidates_and_merges_after_a_long_replay_are_the_same(sample_words: Any, objective: Any) -> None:
     config = wps.TrainingConfig(objective=objective)
     whole, walked = (wps.Trainer(sample_words, config, engine="compiled") for _ in range(2))
     whole.run()

@@ -1,4 +1,4 @@
-"""What a training may be told, and what it refuses."""
+"""The settings of a training, and the values that they refuse."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_numbers_of_numpy_are_numbers() -> None:
 @pytest.mark.parametrize(
     "value", [float("inf"), float("-inf"), 10**5000, -(10**5000)], ids=["inf", "-inf", "huge", "-huge"]
 )
-def test_numbers_that_nothing_can_be_counted_to_are_refused_in_words(name: str, value: float) -> None:
+def test_numbers_beyond_int64_are_refused_with_a_message(name: str, value: float) -> None:
     with pytest.raises(StudioError, match=f"The setting {name} must be") as caught:
         TrainingConfig(**{name: value})
     assert len(str(caught.value)) < 200

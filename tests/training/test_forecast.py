@@ -48,7 +48,7 @@ def memory(words: wps.WordCounts, config: wps.TrainingConfig) -> MemoryForecast:
 
 
 @pytest.mark.parametrize("suffix", [None, "symbol", "attached"])
-def test_what_is_held_at_least_is_what_the_arrays_take(counts: wps.WordCounts, suffix: EndOfWord | None) -> None:
+def test_memory_held_is_at_least_that_of_the_arrays(counts: wps.WordCounts, suffix: EndOfWord | None) -> None:
     config = wps.TrainingConfig(max_merges=0)
     if suffix is not None:
         config = replace(config, end_of_word_suffix="</w>", end_of_word=suffix)
@@ -63,7 +63,7 @@ def test_what_is_held_at_least_is_what_the_arrays_take(counts: wps.WordCounts, s
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
-def test_more_takes_more(counts: wps.WordCounts, objective: Objective) -> None:
+def test_more_work_needs_more_memory(counts: wps.WordCounts, objective: Objective) -> None:
     def peak(config: wps.TrainingConfig, words: wps.WordCounts = counts) -> int:
         return memory(words, config).peak
 
@@ -77,7 +77,7 @@ def test_more_takes_more(counts: wps.WordCounts, objective: Objective) -> None:
     assert peak(config, many_words(40_000)) > 1.5 * peak(config)
 
 
-def test_what_is_still_to_come_is_less_than_the_whole(counts: wps.WordCounts) -> None:
+def test_continuing_needs_less_than_starting(counts: wps.WordCounts) -> None:
     short, middle, long = (memory(counts, wps.TrainingConfig(max_merges=n)) for n in (100, 5000, 9000))
     assert 0 < long.beyond(middle) < long.beyond(short) < long.peak
     assert long.beyond(long) == long.passing
@@ -91,7 +91,7 @@ def test_count_touches_more_than_the_score(counts: wps.WordCounts) -> None:
     assert score.held < count.held
 
 
-def test_of_many_words_some_are_looked_at(counts: wps.WordCounts, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_many_words_a_sample_is_read(counts: wps.WordCounts, monkeypatch: pytest.MonkeyPatch) -> None:
     config = wps.TrainingConfig(max_merges=1000)
     exact = memory(counts, config).peak
     monkeypatch.setattr(forecast, "_SAMPLE", 500)
@@ -100,7 +100,7 @@ def test_of_many_words_some_are_looked_at(counts: wps.WordCounts, monkeypatch: p
     assert forecaster.memory(config).peak == pytest.approx(exact, rel=0.02)
 
 
-def test_no_words_and_single_letters_need_nothing_to_speak_of() -> None:
+def test_no_words_and_single_letters_need_almost_nothing() -> None:
     for pairs in ([], [("a", 3)]):
         assert memory(wps.WordCounts.from_pairs(pairs), wps.TrainingConfig()).peak < 100_000
 
@@ -119,7 +119,7 @@ MEASURE = """
     counts = many_words(150_000)
     config = wps.TrainingConfig(objective=sys.argv[1], max_merges=15_000, min_frequency=2)
     gc.collect()
-    ctypes.CDLL(None).malloc_trim(0)  # what the counting left must not serve the training
+    ctypes.CDLL(None).malloc_trim(0)  # memory that counting freed must not be reused by the training
     before = kilobytes("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak
     trainer = wps.Trainer(counts, config)
@@ -132,7 +132,7 @@ MEASURE = """
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="measures with /proc")
 @pytest.mark.parametrize("objective", OBJECTIVES)
-def test_forecast_is_a_little_more_than_is_taken(objective: Objective) -> None:
+def test_forecast_is_slightly_above_what_is_used(objective: Objective) -> None:
     order = [sys.executable, "-c", textwrap.dedent(MEASURE), objective]
     result = subprocess.run(order, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=True)
     peak, forecast = map(int, result.stdout.split())
@@ -140,7 +140,7 @@ def test_forecast_is_a_little_more_than_is_taken(objective: Objective) -> None:
 
 
 @pytest.mark.parametrize("objective", ["score", "likelihood", "count"])
-def test_more_takes_longer(counts: wps.WordCounts, objective: wps.Objective) -> None:
+def test_more_work_takes_longer(counts: wps.WordCounts, objective: wps.Objective) -> None:
     def seconds(config: wps.TrainingConfig, words: wps.WordCounts = counts, pace: float = 1.0) -> float:
         return Forecaster(words).seconds(config, pace)
 

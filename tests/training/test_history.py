@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 
 import wordpiece_studio as wps
 from tests.sampling import one_example_in
-from tests.training.oracle import train as oracle_train
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.training import segmentation
+from wordpiece_studio.training import oracle, segmentation
 from wordpiece_studio.training.engine import MergeBatch
 from wordpiece_studio.training.history import MergeHistory
 
@@ -88,7 +87,7 @@ def test_columns_agree_with_merges(history: Any) -> None:
         history[len(history)]
 
 
-def test_steps_and_merges_that_are_not_there(history: Any) -> None:
+def test_steps_and_merges_that_do_not_exist(history: Any) -> None:
     last = len(history)
     assert history.words_touched(-1) == history.words_touched(last - 1)
     for ask in (history.words_touched, history.positions):
@@ -107,7 +106,7 @@ def test_steps_and_merges_that_are_not_there(history: Any) -> None:
             history.words_with_pair("h", "##u", step)
 
 
-def test_a_merge_is_no_python_object(sample_words: Any) -> None:
+def test_merges_are_not_python_objects(sample_words: Any) -> None:
     learned = wps.train(sample_words, wps.TrainingConfig(max_merges=300), engine="compiled").history
     copy = MergeHistory(learned.input)
     copy.extend(batch_of(learned, 0, 10))
@@ -119,7 +118,7 @@ def test_a_merge_is_no_python_object(sample_words: Any) -> None:
 
 
 def test_what_is_counted_can_be_read(sample_words: Any) -> None:
-    # At every line of `extend`, as if the thread were interrupted there, all merges that len() tells of are whole.
+    # At every line of `extend`, as if the thread were interrupted there, all merges that len() counts are complete.
     learned = wps.train(sample_words, wps.TrainingConfig(max_merges=150), engine="compiled").history
     merges = list(learned)
     words = learned.input.words[:2]
@@ -158,7 +157,7 @@ def test_what_is_counted_can_be_read(sample_words: Any) -> None:
     assert seen == {0, 1, 4, 100, 150}
 
 
-def test_an_interrupt_while_tokens_are_spelled_out_spoils_nothing(
+def test_an_interrupt_while_tokens_are_spelled_does_no_harm(
     sample_words: wps.WordCounts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = wps.train(sample_words, wps.TrainingConfig(max_merges=20))
@@ -229,7 +228,7 @@ def test_every_tree_is_made_of_the_merges(
                 waiting += [node.left, node.right]
 
 
-def test_the_first_of_several_makers_counts() -> None:
+def test_a_token_made_twice_has_the_tree_of_the_first_merge() -> None:
     # "ab" inside a word and the word "##ab" are written alike; the more frequent one is made first.
     counts = wps.WordCounts.from_pairs([("##ab", 2), ("xab", 9), ("yab", 9)])
     config = wps.TrainingConfig(objective="count", special_tokens=())
@@ -241,7 +240,7 @@ def test_the_first_of_several_makers_counts() -> None:
     assert (history.token(tree.left.token_id), history.token(tree.right.token_id)) == (makers[0].left, makers[0].right)
 
 
-def test_a_chain_deeper_than_calls_can_be() -> None:
+def test_a_tree_deeper_than_recursion_allows() -> None:
     letters = "".join(map(chr, range(0x4E00, 0x4E00 + 1501)))
     counts = wps.WordCounts.from_pairs([(letters, 1)])
     history = wps.train(counts, wps.TrainingConfig(objective="count", special_tokens=()), engine="compiled").history
@@ -312,12 +311,13 @@ def most_frequent_first(found: list[str], weights: dict[str, int]) -> list[tuple
 @example(TWO_TOKENS_WRITTEN_ALIKE, wps.TrainingConfig(objective="count", special_tokens=()))
 @one_example_in(2)  # each is trained anew for every step
 @given(counted_spellings, configs)
-def test_words_that_hold_a_token_or_a_pair(pairs: list[tuple[str, int]], config: Any) -> None:
+def test_words_that_contain_a_token_or_a_pair(pairs: list[tuple[str, int]], config: Any) -> None:
     history = wps.train(wps.WordCounts.from_pairs(pairs), config, engine="plain").history
     weights = dict(pairs)
     before: dict[str, list[str]] = {}
     for step in range(len(history) + 1):
-        now = oracle_train(pairs, dataclasses.replace(config, max_merges=step))["segmentation"]
+        trained, _ = oracle.train(pairs, dataclasses.replace(config, max_merges=step))
+        now = dict(zip(weights, trained.segmentations, strict=True))
         vocabulary = history.vocabulary(step)
         per_token = history.words_per_token(step).tolist()
         assert {word: history.segmentation(word, step) for word in weights} == now
@@ -351,7 +351,7 @@ def test_words_of_a_token_at_every_step() -> None:
     assert history.words_with_pair("hug", "##s", 2) == []
 
 
-def test_removed_characters_let_neighbours_touch() -> None:
+def test_neighbors_of_removed_characters_become_adjacent() -> None:
     pairs = [("axb", 3), ("ab", 4), ("aab", 5), ("bbb", 6)]
     config = wps.TrainingConfig(special_tokens=(), alphabet_limit=2, alphabet_overflow="remove")
     history = wps.train(wps.WordCounts.from_pairs(pairs), config).history

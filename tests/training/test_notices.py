@@ -1,4 +1,4 @@
-"""What is told about a corpus before it is trained on."""
+"""What is reported about a corpus before it is trained on."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_special_token_in_the_text_however_it_is_split() -> None:
     assert "special token [UNK] (1×)" in said("an [UNK]", "whitespace-split")
 
 
-def test_several_special_tokens_are_told_in_one_sentence() -> None:
+def test_several_special_tokens_are_reported_in_one_sentence() -> None:
     text = said("[UNK] [MASK] and [UNK] again")
     assert text.startswith("The corpus spells out the special tokens [UNK] (2×), [MASK] (1×). They are")
     assert text.count("spells out") == 1
@@ -54,14 +54,14 @@ def test_words_are_searched_in_parts_and_all_of_them(monkeypatch: pytest.MonkeyP
 
 
 def test_special_token_that_is_an_ordinary_one_too() -> None:
-    told = "The special token {} is an ordinary token of this corpus too, or may become one."
-    assert told.format("h") in said("hug", special_tokens=["[UNK]", "h"])
+    notice = "The special token {} is also an ordinary token of this corpus, or may become one."
+    assert notice.format("h") in said("hug", special_tokens=["[UNK]", "h"])
     assert said("hug", special_tokens=["[UNK]", "u"]) == ""  # there is only ##u
-    assert told.format("u") in said(
+    assert notice.format("u") in said(
         "hug", special_tokens=["[UNK]", "u"], continuing_subword_prefix="", objective="count"
     )
-    assert told.format("##u") in said("hug", special_tokens=["[UNK]", "##u"])
-    assert told.format("##ug") in said("hug", special_tokens=["[UNK]", "##ug"])
+    assert notice.format("##u") in said("hug", special_tokens=["[UNK]", "##u"])
+    assert notice.format("##ug") in said("hug", special_tokens=["[UNK]", "##ug"])
     assert said("hug", special_tokens=["[UNK]", "##h"]) == ""
 
 

@@ -1,4 +1,4 @@
-"""Trainings that do not fit: refused before they begin, or left whole where they were when memory ran out."""
+"""Trainings that do not fit: refused before they start, or left intact where they were when memory ran out."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 
 import wordpiece_studio as wps
-from tests.training.oracle import train as oracle_train
-from tests.training.test_trainer import contents, facts
+from tests.training.test_trainer import assert_equals_the_oracle, contents
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.training import history, segmentation, trainer
 from wordpiece_studio.training import initial_state as preparation
@@ -42,7 +41,7 @@ class Failing:
 
 
 def begin(words: wps.WordCounts, **settings: Any) -> wps.Trainer:
-    """Return a trainer with the fast engine and room for nothing."""
+    """Return a trainer with the fast engine, whose arrays have room for almost nothing."""
     begun = wps.Trainer(words, wps.TrainingConfig(max_merges=120, **settings), engine="plain")
     begun._engine = compiled.CompiledEngine(begun.history.input, capacity=2)
     return begun
@@ -58,14 +57,14 @@ def run_in_slices(training: wps.Trainer) -> None:
     ("module", "name", "calls"),
     [
         *((compiled, "_grown", calls) for calls in (0, 3, 9, 14, 40, 77, 123, 160)),
-        *((compiled, "_hot_arrays", calls) for calls in (0, 1, 2)),
+        *((compiled, "_shortlist_arrays", calls) for calls in (0, 1, 2)),
         *((history, "with_room", calls) for calls in (0, 5, 12, 30, 90)),
         *((segmentation, "with_room", calls) for calls in (0, 2, 5, 12, 30)),
         (compiled, "_threshold", 1),
         (compiled, "_table_size", 3),
     ],
 )
-def test_training_goes_on_from_where_memory_ran_out(
+def test_training_continues_from_where_memory_ran_out(
     sample_words: Any, monkeypatch: pytest.MonkeyPatch, settings: Any, module: Any, name: str, calls: int
 ) -> None:
     straight, training = begin(sample_words, **settings), begin(sample_words, **settings)
@@ -99,7 +98,7 @@ def assert_same_state(one: wps.Trainer, other: wps.Trainer) -> None:
 
 
 @pytest.mark.parametrize("calls", [0, 1, 13])
-def test_plain_engine_goes_on_too(sample_words: Any, monkeypatch: pytest.MonkeyPatch, calls: int) -> None:
+def test_plain_engine_continues_too(sample_words: Any, monkeypatch: pytest.MonkeyPatch, calls: int) -> None:
     config = wps.TrainingConfig(max_merges=40, special_tokens=("[UNK]", "##s"))
     straight, training = (wps.Trainer(sample_words, config, engine="plain") for _ in range(2))
     run_in_slices(straight)
@@ -111,13 +110,15 @@ def test_plain_engine_goes_on_too(sample_words: Any, monkeypatch: pytest.MonkeyP
     assert contents(training) == contents(straight)
 
 
-def test_candidates_are_not_enough_to_lose_a_training(sample_words: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ranking_candidates_out_of_memory_keeps_the_training(
+    sample_words: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     straight, training = begin(sample_words), begin(sample_words)
     for one in (straight, training):
         one.run(30)
         one.step_back()
     with monkeypatch.context() as patch:
-        patch.setattr(compiled, "_hot_arrays", Failing(compiled._hot_arrays, 0))
+        patch.setattr(compiled, "_shortlist_arrays", Failing(compiled._shortlist_arrays, 0))
         with pytest.raises(StudioError, match="not enough memory for this training"):
             training.top(500)
     assert training.top(500) == straight.top(500)
@@ -175,11 +176,10 @@ def test_a_longer_training_that_does_not_fit_changes_nothing(
 def test_counts_near_the_largest_number_are_exact(objective: Any) -> None:
     pairs = [("abab", 2**60 - 1), ("aba", 2**60 + 7), ("b", 2**59), ("ba", 3)]  # N is 7.5 · 2**60
     config = wps.TrainingConfig(objective=objective, special_tokens=())
-    expected = oracle_train(pairs, config)
     for engine in ("plain", "compiled"):
         training = wps.Trainer(wps.WordCounts.from_pairs(pairs), config, engine=engine)
         training.run()
-        assert facts(training) == expected["merges"]
+        assert_equals_the_oracle(training, pairs, config)
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_more_characters_than_can_be_numbered_are_refused(monkeypatch: pytest.Mo
         wps.Trainer(counts)
 
 
-# Where the system itself says no.
+# Where the system itself refuses memory.
 
 LIMITED = """
     import math, resource
@@ -260,7 +260,7 @@ LIMITED = """
 
 @pytest.mark.slow  # where the limit is met depends on the C library
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not hold to the limit")
-def test_a_process_that_may_take_no_more() -> None:
+def test_a_process_at_its_memory_limit() -> None:
     order = [sys.executable, "-c", textwrap.dedent(LIMITED)]
     result = subprocess.run(order, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr

@@ -30,7 +30,7 @@ def test_seen_layout_is_sorted_text() -> None:
 
 
 def test_huggingface_layout() -> None:
-    # All bare characters by code point, then the continuing ones in order of first sight over the sorted words.
+    # All bare characters by code point, then the continuing ones in order of first occurrence in the sorted words.
     assert tokens([("cab", 1), ("bd", 1)], alphabet="huggingface") == ["[UNK]", *"abcd", "##d", "##a", "##b"]
 
 
@@ -55,7 +55,7 @@ def test_alphabet_limit_drops_the_rarest_and_of_equals_the_later_seen() -> None:
     assert words(pairs, alphabet_limit=3) == [["a", "##b"], ["a", "##d"]]
 
 
-def test_removed_character_lets_its_neighbours_touch() -> None:
+def test_neighbors_of_a_removed_character_become_adjacent() -> None:
     pairs = [("abc", 5), ("acb", 5), ("x", 1), ("xbc", 1)]
     found = words(pairs, alphabet_limit=3, alphabet_overflow="remove")
     assert found == [["a", "##b", "##c"], ["a", "##c", "##b"], ["##b", "##c"]]
@@ -88,7 +88,7 @@ def test_no_word_left_by_the_alphabet_limit() -> None:
 
 
 def test_limit_counts_the_initial_alphabet_but_no_special_token() -> None:
-    # As Hugging Face: w takes a place though it does not occur, q is in the vocabulary anyhow.
+    # As in Hugging Face: w counts although it does not occur, and q is in the vocabulary anyway.
     pairs = [("xy", 5), ("yx", 2), ("zx", 1), ("qx", 1)]
     settings: dict[str, Any] = {"initial_alphabet": ["w"], "alphabet_limit": 2, "alphabet_overflow": "remove"}
     config = wps.TrainingConfig(special_tokens=["q"], max_merges=0, **settings)
@@ -101,8 +101,8 @@ def test_prefix_character_in_the_initial_alphabet() -> None:
     assert found == ["[UNK]", "#", "#b", "#z", "a"]
 
 
-def test_stopped_at_every_question() -> None:
-    """The 1st time it is asked it is to stop, then the 2nd, …, until no one asks any more."""
+def test_stopped_at_every_call() -> None:
+    """`should_stop` returns true at its first call, then at its second, …, until there is no such call."""
     counts = wps.WordCounts.from_pairs([("hug", 10), ("pug", 5), ("bun", 4)])
     for wanted in itertools.count(1):
         asked = itertools.count(1)

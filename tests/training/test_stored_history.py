@@ -32,7 +32,9 @@ def stored(run: wps.TrainingRun, end: int | None = None) -> StoredHistory:
 @pytest.mark.slow
 @settings(max_examples=60)
 @given(WORDS, st.sampled_from(OBJECTIVES), st.sampled_from(["##", ""]), st.data())
-def test_it_says_the_same(words: dict[str, int], objective: Any, prefix: str, data: st.DataObject) -> None:
+def test_a_restored_history_equals_the_original(
+    words: dict[str, int], objective: Any, prefix: str, data: st.DataObject
+) -> None:
     config = wps.TrainingConfig(objective=objective, continuing_subword_prefix=prefix)
     run = wps.train(wps.WordCounts.from_pairs(words), config)
     end = data.draw(st.integers(0, len(run.history)))
@@ -51,7 +53,7 @@ def test_it_says_the_same(words: dict[str, int], objective: Any, prefix: str, da
 
 @settings(max_examples=40)
 @given(WORDS, st.sampled_from(OBJECTIVES), st.data())
-def test_a_trainer_goes_on_from_it(words: dict[str, int], objective: Any, data: st.DataObject) -> None:
+def test_a_trainer_continues_from_it(words: dict[str, int], objective: Any, data: st.DataObject) -> None:
     counts, config = wps.WordCounts.from_pairs(words), wps.TrainingConfig(objective=objective)
     straight = wps.train(counts, config)
     end = data.draw(st.integers(0, len(straight.history)))
@@ -69,7 +71,7 @@ def test_a_trainer_goes_on_from_it(words: dict[str, int], objective: Any, data: 
         assert trainer.step_back() == other.step_back()
 
 
-def test_words_are_read_when_they_are_asked_for() -> None:
+def test_words_are_read_when_first_needed() -> None:
     run = wps.train(wps.WordCounts.from_pairs(PAIRS))
     calls = []
 
@@ -106,7 +108,7 @@ def test_rows_that_contradict_each_other_are_refused(column: str, index: int, va
         restored_history(table, lambda: (run.counts, places_of(run.history)))
 
 
-def test_a_row_too_few_is_refused() -> None:
+def test_a_missing_row_is_refused() -> None:
     run = wps.train(wps.WordCounts.from_pairs(PAIRS))
     table = table_of(run.history)
     for wrong in (
@@ -141,7 +143,7 @@ def test_other_words_are_refused() -> None:
         history.words_touched(0)
 
 
-def test_figures_that_are_not_those_of_the_words_are_found_when_training_again() -> None:
+def test_figures_that_do_not_fit_the_words_are_found_when_training_again() -> None:
     run = wps.train(wps.WordCounts.from_pairs(PAIRS))
     table = table_of(run.history)
     frequency, value = table.columns["left_frequency"].copy(), table.columns["value"].copy()

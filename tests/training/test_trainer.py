@@ -1,7 +1,8 @@
-"""The engines against the definition, and every way of moving about in a training."""
+"""The engines against the definition, and every way of moving through a training."""
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,11 +11,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import wordpiece_studio as wps
-from tests.training.oracle import train as oracle_train
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.training import numba_engine as compiled
+from wordpiece_studio.training import oracle
 from wordpiece_studio.training.kernels import columns as columns
-from wordpiece_studio.training.reference import PlainEngine
+from wordpiece_studio.training.oracle import PlainEngine
 from wordpiece_studio.training.segmentation import NEVER
 
 if TYPE_CHECKING:
@@ -41,24 +42,21 @@ configs = st.builds(
     end_of_word=st.sampled_from(["symbol", "attached"]),
 )
 
+alphabets = st.fixed_dictionaries({
+    "alphabet": st.sampled_from(["seen", "huggingface"]),
+    "alphabet_limit": st.sampled_from([None, None, 1, 2, 4]),
+    "alphabet_overflow": st.sampled_from(["unk", "remove"]),
+    "initial_alphabet": st.sampled_from([(), ("z", "a"), ("é", "{}z", "{}a", "z")]),
+    "continuing_order": st.sampled_from([None, ("{}b", "{}x", "{}#")]),
+})  # fmt: skip
+"""``{}`` stands for the prefix."""
 
-def facts(trainer: wps.Trainer) -> list[tuple[Any, ...]]:
-    return [
-        (
-            m.left,
-            m.right,
-            m.token,
-            m.pair_frequency,
-            m.left_frequency,
-            m.right_frequency,
-            m.symbols_before,
-            m.value,
-            m.ties,
-            m.is_new,
-            trainer.history.words_touched(m.step - 1),
-        )
-        for m in trainer.history
-    ]
+
+def with_alphabet(config: wps.TrainingConfig, alphabet: dict[str, Any]) -> wps.TrainingConfig:
+    for name in ("initial_alphabet", "continuing_order"):
+        if alphabet[name] is not None:
+            alphabet[name] = tuple(text.format(config.continuing_subword_prefix) for text in alphabet[name])
+    return dataclasses.replace(config, **alphabet)
 
 
 def contents(trainer: wps.Trainer) -> bytes:
@@ -72,7 +70,7 @@ def contents(trainer: wps.Trainer) -> bytes:
 
 @pytest.fixture(params=["plain", "compiled", "cramped"])
 def engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Every engine; the cramped one starts with room for nothing and must grow and choose anew all the time."""
+    """Every engine; the cramped one starts with tiny arrays and must grow and choose a new shortlist all the time."""
     if request.param == "cramped":
         whole = compiled.CompiledEngine
         monkeypatch.setattr(compiled, "CompiledEngine", lambda input_, **asked: whole(input_, capacity=2, **asked))
@@ -96,7 +94,7 @@ def every_engine() -> Any:
 @example([("aba", 1), ("aab</w>", 1)], wps.TrainingConfig(special_tokens=(), end_of_word_suffix="</w>"))
 # Two symbols of one text but different lengths, where the suffix is spelled out.
 @example([("a", 1), ("aaaa", 1)], wps.TrainingConfig(objective="count", end_of_word_suffix="</w>", max_merges=3))
-# A pair that is not hot rises because the f of its symbol falls, but by less than what has all its pairs looked at.
+# An unlisted pair rises because the f of its symbol falls, but by too little for all its pairs to be checked.
 @example(
     [("b", 7), ("aa", 1), ("#b", 2), ("#éa", 1), ("#aaa#a#béaéa", 2)],
     wps.TrainingConfig(objective="likelihood", max_merges=2, special_tokens=(), continuing_subword_prefix=""),
@@ -107,6 +105,14 @@ def test_engines_equal_the_definition(every_engine: Any, pairs: list[tuple[str, 
     assert_defined(every_engine, pairs, config)
 
 
+@settings(max_examples=60)
+@given(corpora, configs, alphabets)
+def test_engines_equal_the_definition_of_every_alphabet(
+    every_engine: Any, pairs: list[tuple[str, int]], config: Any, alphabet: dict[str, Any]
+) -> None:
+    assert_defined(every_engine, pairs, with_alphabet(config, alphabet))
+
+
 @pytest.mark.exhaustive
 @settings(max_examples=3000)
 @given(corpora, configs)
@@ -114,21 +120,34 @@ def test_engines_equal_it_on_many_corpora(every_engine: Any, pairs: list[tuple[s
     assert_defined(every_engine, pairs, config)
 
 
-def assert_defined(every_engine: Any, pairs: list[tuple[str, int]], config: Any) -> None:
-    expected = oracle_train(pairs, config)
+def assert_defined(every_engine: Any, pairs: list[tuple[str, int]], config: wps.TrainingConfig) -> None:
+    if not oracle.initial_corpus(pairs, oracle.kept_characters(pairs, config), config):
+        with pytest.raises(StudioError, match="No word is left"):
+            every_engine(pairs, config)
+        return
     for trainer in every_engine(pairs, config):
         trainer.run()
-        assert facts(trainer) == expected["merges"]
-        assert trainer.vocabulary.tokens == expected["tokens"]
-        last = len(trainer.history)
-        for word, tokens in expected["segmentation"].items():
-            assert trainer.history.segmentation(word, last) == tokens
+        assert_equals_the_oracle(trainer, pairs, config)
+
+
+def assert_equals_the_oracle(trainer: wps.Trainer, pairs: list[tuple[str, int]], config: wps.TrainingConfig) -> None:
+    expected, merges = oracle.train(pairs, config)
+    history = trainer.history
+    assert {name: history.column(name).tolist() for name in merges.columns} == {
+        name: column.tolist() for name, column in merges.columns.items()
+    }
+    ends = np.cumsum(merges.position_counts)[:-1]
+    places = np.split(merges.positions, ends) if len(merges.position_counts) else []
+    assert [history.positions(index).tolist() for index in range(len(history))] == [part.tolist() for part in places]
+    assert trainer.vocabulary.tokens == expected.vocabulary
+    words = history.input.words
+    assert [history.segmentation(word, len(history)) for word in words] == expected.segmentations
 
 
 @pytest.mark.slow
 @settings(max_examples=60)
 @given(corpora, configs, st.lists(st.integers(0, 25), max_size=6))
-def test_any_walk_ends_where_the_straight_way_does(
+def test_any_walk_ends_where_a_straight_run_does(
     every_engine: Any, pairs: list[tuple[str, int]], config: Any, walk: list[int]
 ) -> None:
     for straight, walker in zip(every_engine(pairs, config), every_engine(pairs, config), strict=True):
@@ -241,7 +260,7 @@ def test_stop_rules(engine: Any, limits: dict[str, Any], reason: str, merges: in
     assert trainer.step() is None
 
 
-def test_training_further_goes_on_where_it_stopped(engine: Any, sample_words: Any) -> None:
+def test_training_further_continues_where_it_stopped(engine: Any, sample_words: Any) -> None:
     short = wps.Trainer(sample_words, wps.TrainingConfig(max_merges=20), engine=engine)
     short.run()
     short.change_limits(max_merges=50)
@@ -251,7 +270,7 @@ def test_training_further_goes_on_where_it_stopped(engine: Any, sample_words: An
     assert contents(short) == contents(whole)
 
 
-def test_training_much_further_takes_the_fast_engine(sample_words: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_training_much_further_switches_to_the_fast_engine(sample_words: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("wordpiece_studio.training.trainer.PLAIN_WORK", 30_000)
     monkeypatch.setattr("wordpiece_studio.training.trainer.kernels_are_loaded", lambda _package: False)
     grown = wps.Trainer(sample_words, wps.TrainingConfig(max_merges=10))
@@ -339,11 +358,11 @@ def raise_interrupt(*_: object) -> None:
 
 
 @pytest.mark.parametrize("config", [{"min_frequency": 2**63 - 1}, {"max_token_length": 2**63 - 1}])
-def test_settings_as_large_as_numbers_are(engine: Any, sample_words: Any, config: dict[str, Any]) -> None:
+def test_settings_with_the_largest_numbers(engine: Any, sample_words: Any, config: dict[str, Any]) -> None:
     trainer = wps.Trainer(sample_words, wps.TrainingConfig(max_merges=3, **config), engine=engine)
     assert trainer.run() == (0 if "min_frequency" in config else 3)
 
 
-def test_no_merge_at_all_is_not_done_word_by_word(sample_words: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_merges_the_words_are_not_read_one_by_one(sample_words: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("wordpiece_studio.training.trainer.PLAIN_WORK", 100)
     assert not isinstance(wps.Trainer(sample_words, wps.TrainingConfig(max_merges=0))._engine, PlainEngine)

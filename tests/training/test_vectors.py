@@ -15,7 +15,7 @@ DATA = Path(__file__).parents[1] / "data" / "vectors.json"
 SHARED = Path(__file__).parents[3] / "shared" / "vectors"
 VECTORS = json.loads(DATA.read_text(encoding="utf-8"))
 TRAINING = VECTORS["training"] + VECTORS["random"]
-if (SHARED / "random.json").exists():  # more of the same, where it is at hand
+if (SHARED / "random.json").exists():  # more of the same, where available
     TRAINING = VECTORS["training"] + json.loads((SHARED / "random.json").read_text(encoding="utf-8"))
 
 
@@ -86,7 +86,7 @@ def test_byte_pair_encoding(case: dict[str, Any], engine: Any) -> None:
 
 
 def test_third_merge_of_the_course_is_hugs() -> None:
-    # The course learns `hug` third, because it takes 10/(15·15) for 1/15.
+    # The course learns `hug` third, because it miscalculates 10/(15·15) as 1/15.
     counts = wps.WordCounts.from_pairs([("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)])
     run = wps.train(counts, wps.TrainingConfig(special_tokens=()))
     assert [merge.token for merge in run.history][:4] == ["##gs", "hu", "hugs", "hug"]

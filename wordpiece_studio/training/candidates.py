@@ -1,9 +1,9 @@
-"""The candidates at a step: those of an engine that stands there, or of one that is made to begin there.
+"""The candidates at a step, from an engine that is at this step or from one that starts there.
 
-A trainer names the candidates of the step that its engine stands at. While that engine is learning it must not be
-moved; but a history knows the segmentation of every word at every step, and an engine that begins with these symbols
-finds the same candidates, and would learn the same merges. It takes as long as to begin a training, wherever the step
-is, and nothing is left of it afterwards.
+A trainer ranks candidates at the step of its engine. While that engine trains, it must not be moved. But the history
+has the segmentation of every word at every step, and an engine that starts with these symbols finds the same
+candidates, and would find the same merges. Making it takes as long as starting a training, whatever the step; it is
+discarded afterwards.
 
 >>> from wordpiece_studio.corpus.counts import WordCounts
 >>> from wordpiece_studio.training.trainer import train
@@ -22,7 +22,7 @@ import numpy as np
 from wordpiece_studio.compiled.kernel_cache import kernels_are_loaded
 from wordpiece_studio.training.engine import Candidate
 from wordpiece_studio.training.initial_state import INSIDE, Symbol
-from wordpiece_studio.training.reference import PlainEngine
+from wordpiece_studio.training.oracle import PlainEngine
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.training.initial_state import TrainingInput
 
-_BYTES_A_CELL = 48  # of the cells and of all arrays of an engine that has merged nothing
-_BYTES_A_MERGE = 500  # a symbol and its token, as text, in lists and dictionaries, and a row of the engine's
+_BYTES_A_CELL = 48  # cells and all arrays of an engine before its first merge
+_BYTES_A_MERGE = 500  # a symbol and its token, as text, in lists and dictionaries, and a row in the engine
 
 
 def candidates(engine: Engine, history: MergeHistory, k: int) -> list[Candidate]:
     """Return the best `k` candidates at the step of `engine`, the next merge first.
 
-    `history` spells their tokens out.
+    `history` supplies their tokens.
     """
     ranked = engine.ranked(max(k, 2))
     prefix = history.config.continuing_subword_prefix
@@ -68,7 +68,7 @@ def candidates_at(
 ) -> list[Candidate] | None:
     """Return the best `k` candidates after `step` merges; another thread may append to the history meanwhile.
 
-    Exactly what the trainer of the history names there. None if `should_stop` said so on the way.
+    The result is exactly that of the trainer at this step. None if `should_stop` returned true on the way.
 
     Raises
     ------
@@ -84,12 +84,12 @@ def candidates_at(
 
 
 def candidates_memory(history: MergeHistory) -> int:
-    """Return how many bytes `candidates_at` takes for a step, rather too many than too few."""
+    """Return how many bytes `candidates_at` needs for a step; an estimate that errs on the high side."""
     return _BYTES_A_CELL * len(history.input.cells) + _BYTES_A_MERGE * (len(history) + len(history.input.symbols))
 
 
 def input_at(history: MergeHistory, step: int, should_stop: Callable[[], bool] | None = None) -> TrainingInput | None:
-    """Return the state after `step` merges as if it were that before the first one; None if it was to stop.
+    """Return the state after `step` merges as an initial state; None if `should_stop` returned true.
 
     Raises
     ------
@@ -118,9 +118,9 @@ def input_at(history: MergeHistory, step: int, should_stop: Callable[[], bool] |
 
 
 def _symbols_at(history: MergeHistory, step: int) -> tuple[list[Symbol], NDArray[np.int64], NDArray[np.int32]]:
-    """Return all symbols there are after `step` merges, their vocabulary ids, and the symbol that each merge made.
+    """Return all symbols after `step` merges, their vocabulary ids, and the symbol that each merge made.
 
-    Most merges make a symbol that there was not before; one whose token is not new may make one there was.
+    Most merges make a new symbol; a merge whose token is not new may make a symbol that existed before.
     """
     initial, tokens = history.input, history.vocabulary(step).tokens
     bare = len(initial.config.continuing_subword_prefix)
@@ -145,9 +145,9 @@ def _symbols_at(history: MergeHistory, step: int) -> tuple[list[Symbol], NDArray
 
 
 def _engine(input_: TrainingInput) -> Engine:
-    """Return the engine that is there: where the kernels are not loaded, there is little to do."""
+    """Return the fast engine if its kernels are loaded; if they are not, the corpus is small."""
     if not kernels_are_loaded("training"):
-        return PlainEngine(input_)
+        return PlainEngine.of(input_)
     from wordpiece_studio.training.numba_engine import CompiledEngine
 
     return CompiledEngine(input_)

@@ -21,8 +21,8 @@ EndOfWord = Literal["symbol", "attached"]
 
 LARGEST_VOCAB_SIZE = 100_000_000
 LIMITS = ("vocab_size", "max_merges", "max_seconds", "min_value")
-"""The settings that may be raised for a training to go on: a longer one begins with the same merges."""
-_LARGEST_NUMBER = 2**63 - 1  # that the engines can count to
+"""The settings that may be raised to continue a training: a longer training begins with the same merges."""
+_LARGEST_NUMBER = 2**63 - 1  # the engines count in int64
 
 _CHOICES = {
     "objective": get_args(Objective),
@@ -49,40 +49,41 @@ class TrainingConfig:
     ----------
     objective
         Which pair is best: ``"score"``, n / (f(a) · f(b)), the WordPiece of the Hugging Face course;
-        ``"likelihood"``, n · ln(n · N / (f(a) · f(b))), the rule in words of Schuster & Nakajima, "Japanese and
-        Korean voice search" (2012); ``"count"``, n, which is byte pair encoding.
+        ``"likelihood"``, n · ln(n · N / (f(a) · f(b))), the rule that Schuster & Nakajima give in words in "Japanese
+        and Korean voice search" (2012); ``"count"``, n, which is byte pair encoding.
     vocab_size
         Stop at this many tokens, special tokens and alphabet included. None: no limit.
     max_merges, max_seconds
-        Stop after so many merges or seconds. A limit in seconds makes the result depend on the machine.
+        Stop after this many merges or seconds. A limit in seconds makes the result depend on the machine.
     min_frequency
-        A pair that occurs fewer times is no candidate. Without a floor, the score favours pairs seen once.
+        A pair that occurs fewer times is not a candidate. Without this floor, the score favors pairs seen once.
     min_value
         Stop when the best value falls below this floor.
     max_token_length
-        In characters, the prefix not counted (a suffix is); a longer candidate is none.
+        In characters, without the prefix but with a suffix. A pair that would make a longer token is not a candidate.
     tie
-        Among equal values, ``"first"`` takes the pair that occurs first in the corpus, ``"ids"`` the smallest
-        (vocabulary id of left, of right), as Hugging Face does.
+        Among equal values, ``"first"`` takes the pair that occurs first in the corpus, ``"ids"`` the pair with the
+        smallest vocabulary ids, left before right, as Hugging Face does.
     alphabet
         ``"seen"``: the sorted symbols that occur. ``"huggingface"``: all characters by code point, then the
-        continuing ones in order of first sight over the sorted words, or in `continuing_order`.
+        symbols with the prefix, in order of first occurrence in the sorted words, or in `continuing_order`.
     continuing_order
-        For ``"huggingface"``: the order of the decorated symbols. Those it does not name follow in order of sight.
+        For ``"huggingface"``: the order of the symbols with the prefix. Those not named follow in the usual order.
     initial_alphabet
         Symbols, one character each with or without the prefix, that are in the vocabulary even if they do not occur.
     alphabet_limit
-        At most so many characters: the rarest go first, among equals the later seen. The initial alphabet stays.
+        Keep at most this many characters: the rarest go first, among equals those seen later. The initial alphabet
+        stays.
     alphabet_overflow
-        What becomes of a word that holds a character beyond the limit: ``"unk"``, it is left out of the training;
-        ``"remove"``, the character disappears and its neighbours touch, as in Hugging Face.
+        What happens to a word with a character beyond the limit: with ``"unk"`` it is left out of the training; with
+        ``"remove"`` the character is removed and its neighbors become adjacent, as in Hugging Face.
     special_tokens
-        They take the first ids, in this order.
+        The tokens with the first ids, in this order.
     continuing_subword_prefix
         Written before every symbol that does not begin a word. Empty for plain byte pair encoding.
     end_of_word_suffix, end_of_word
-        For byte pair encoding: a mark after every word, as a ``"symbol"`` of its own or ``"attached"`` to the last
-        character.
+        For byte pair encoding: a mark at the end of every word, as a ``"symbol"`` of its own or ``"attached"`` to the
+        last character.
 
     Raises
     ------
@@ -127,7 +128,7 @@ class TrainingConfig:
         if not isinstance(prefix, str) or not _is_plain(prefix):
             raise _setting_error("continuing_subword_prefix", "a text without control characters", prefix)
         if suffix is not None and (not isinstance(suffix, str) or not suffix or not _is_plain(suffix)):
-            raise _setting_error("end_of_word_suffix", "a text that is not empty", suffix)
+            raise _setting_error("end_of_word_suffix", "a non-empty text", suffix)
         seen: set[str] = set()
         for token in self.special_tokens:
             if not token or token != token.strip() or not _is_plain(token):
@@ -169,7 +170,7 @@ class TrainingConfig:
 
 
 def _text_tuple(name: str, value: object) -> tuple[str, ...]:
-    """Accept any list of texts; a text alone is a common slip, and would be read letter by letter."""
+    """Accept any list of texts, but not a single text, a common slip, which would be read letter by letter."""
     items = tuple(cast("Any", value)) if isinstance(value, (list, tuple)) else None
     if items is None or not all(isinstance(item, str) for item in items):
         raise _setting_error(name, "a list of texts", value)
@@ -177,12 +178,12 @@ def _text_tuple(name: str, value: object) -> tuple[str, ...]:
 
 
 def _is_plain(text: str) -> bool:
-    """Tell whether a text can stand in a line of a UTF-8 file: no control character, no half of a character."""
+    """Return whether a text fits on a line of UTF-8: no control characters, line separators or lone surrogates."""
     return not any(unicodedata.category(character) in {"Cc", "Cs", "Zl", "Zp"} for character in text)
 
 
 def _whole_number(name: str, value: object, smallest: int) -> int | None:
-    """Return a whole number of any kind, NumPy's included, as an int."""
+    """Return any kind of integer, NumPy's included, as an int."""
     if value is None and name != "min_frequency":
         return None
     number = -1 if isinstance(value, bool) or not isinstance(value, SupportsIndex) else index(value)
@@ -204,6 +205,6 @@ def _check_number(name: str, value: object) -> None:
 
 
 def _setting_error(name: str, wanted: str, value: object) -> StudioError:
-    if isinstance(value, int) and value.bit_length() > 200:  # Python writes out no number of thousands of digits
+    if isinstance(value, int) and value.bit_length() > 200:  # Python does not print a number of thousands of digits
         value = math.inf if value > 0 else -math.inf
     return StudioError("The setting {name} must be {wanted}, not {value!r}", "", name=name, wanted=wanted, value=value)

@@ -1,6 +1,6 @@
-"""What every engine offers, and what is said of a merge and of a candidate for it.
+"""The interface of the engines, and the records of a merge and of a candidate.
 
-The trainer drives an engine and knows no other difference between them than their speed.
+The trainer drives an engine through it; engines differ only in speed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Merge:
     step
         1 for the first merge.
     left, right, token
-        The pair and the token that it became, prefix included.
+        The pair and the token that it became, with their prefixes.
     pair_frequency
         n(a, b): adjacent occurrences of the pair, weighted by how often each word occurs. Overlaps count.
     left_frequency, right_frequency
@@ -34,9 +34,9 @@ class Merge:
     value
         The objective's value of the pair.
     ties
-        How many pairs had the best value, this one included: 1 means no tie.
+        The number of pairs with the best value, this one included: 1 means no tie.
     is_new
-        False if the token was in the vocabulary before, which then did not grow.
+        False if the token was in the vocabulary already, so that it did not grow.
     """
 
     step: int
@@ -54,7 +54,7 @@ class Merge:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A pair that could be merged next. `is_tied`: it is as good as the best one, and is not alone in that."""
+    """A pair that could be merged next. `is_tied`: it shares the best value with at least one other pair."""
 
     left: str
     right: str
@@ -68,18 +68,19 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class MergeBatch:
-    """Merges as an engine reports them: arrays of shape (n,), one entry a merge.
+    """Merges as an engine reports them: arrays of shape (n,), one entry per merge.
 
     Attributes
     ----------
     columns
         The columns of the history by name.
     position_counts
-        int64: how many places each merge changed.
+        int64: the number of places that each merge changed.
     positions
-        int32, the places of all merges one after the other: the first cell of the left symbol, ascending per merge.
+        int32, any length: the places of all merges, merge after merge, each the first cell of a left symbol, ascending
+        per merge.
     left_lengths
-        int64: cells in the left symbol of each merge.
+        int64: the number of cells in the left symbol of each merge.
     """
 
     columns: dict[str, NDArray[Any]]
@@ -95,7 +96,7 @@ StopReason = Literal[
 
 @dataclass(frozen=True, slots=True)
 class RankedPair:
-    """A candidate in the engine's terms: tokens by their vocabulary ids, the numbers as in :class:`Candidate`."""
+    """A candidate as an engine reports it: tokens as vocabulary ids, numbers as in :class:`Candidate`."""
 
     left_id: int
     right_id: int
@@ -107,14 +108,14 @@ class RankedPair:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Where to stop merging anew: at this vocabulary size, and when the best value is below this floor."""
+    """When to stop finding merges: at this vocabulary size, or when the best value is below this floor."""
 
     vocab_size: int | None
     min_value: float | None
 
 
 class Engine(Protocol):
-    """A segmentation of the corpus that can be moved forth and back, one merge at a time."""
+    """A segmentation of the corpus that moves forward and back, one merge at a time."""
 
     @property
     def current_step(self) -> int:
@@ -123,13 +124,13 @@ class Engine(Protocol):
 
     @property
     def known(self) -> int:
-        """The number of merges ever found. The way from `step` to here is replayed without choosing again."""
+        """The number of merges found so far, undone ones included; up to here, `advance` replays without choosing."""
         ...
 
     def advance(self, merges: int, limits: Limits) -> tuple[MergeBatch, StopReason | None]:
-        """Carry out at most `merges` merges and return the new ones, and why it stopped before, if it did.
+        """Carry out at most `merges` merges; return the new ones, and the reason if a limit stopped it early.
 
-        May stop short for no reason, so that its caller can look up; but never without progress.
+        May also return early without a reason, to let its caller do other things, but never without progress.
         """
         ...
 
@@ -138,12 +139,12 @@ class Engine(Protocol):
         ...
 
     def forget(self, known: int, vocabulary_size: int) -> None:
-        """Undo and unlearn all merges after the first `known`, with which there are so many tokens.
+        """Undo and forget all merges after the first `known`, at which the vocabulary has `vocabulary_size` tokens.
 
-        Takes no memory and sets right whatever `advance` left behind when that was used up.
+        Needs no memory, and repairs whatever `advance` left behind when memory ran out.
         """
         ...
 
     def ranked(self, limit: int) -> list[RankedPair]:
-        """Return the best `limit` candidates at this step, the next merge first; ties in the order of the rule."""
+        """Return the best `limit` candidates at this step, the next merge first; ties in the order of the tie rule."""
         ...

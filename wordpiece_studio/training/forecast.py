@@ -1,9 +1,8 @@
-"""How much memory and time a training will take, from the word counts and the settings alone, before it begins.
+"""How much memory and time a training will take, forecast from the word counts and the settings alone.
 
-What the corpus decides is computed: words, characters and cells. What the merges will come to, how many there are, in
-how many places and with how many new pairs, is estimated from what trainings of English and of text in many scripts
-came to. Memory is forecast rather too much than too little, and time within a factor of two. The word counts
-themselves and the program with its kernels are not part of it.
+Words, characters and cells are computed from the corpus. The numbers of merges, of their places and of new pairs are
+estimated from trainings on English and on text in many scripts. The forecast of memory errs on the high side; that of
+time is within a factor of two. The word counts themselves and the program with its kernels are not included.
 """
 
 from __future__ import annotations
@@ -20,39 +19,39 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.config import TrainingConfig
 
 _SAMPLE = 1 << 15
-"""So many words tell the length of all to one part in a hundred; to look at each of a million would take too long."""
+"""This many words give the length of all to one percent; looking at each of a million would take too long."""
 
-# Bytes, of all columns of all arrays together.
+# Bytes per cell, word, place, pair and merge, in all columns of all arrays together.
 _CELL, _WORD, _PLACE, _PAIR, _MERGE = 30, 56, 15, 76, 535
-_NAME = 420  # of a merge whose token could be written like another one: symbol and token, each in a dictionary
-_KEPT_CELL, _MOST_KEPT = 12, 8 << 20  # of up to so many cells: given back, but it stays with the C library
-_PASSING_PAIR, _PASSING_PLACE, _PASSING_MERGE = 72, 4, 272  # while the best are chosen, or while arrays are enlarged
+_NAME = 420  # per merge whose token may be written like another one: symbol and token, each in a dictionary
+_KEPT_CELL, _MOST_KEPT = 12, 8 << 20  # per cell, up to this many: freed, but kept by the C library
+_PASSING_PAIR, _PASSING_PLACE, _PASSING_MERGE = 72, 4, 272  # while a shortlist is chosen, or while arrays are enlarged
 
-# What trainings come to.
+# Estimates from measured trainings.
 _MERGES = {"score": (0.5, 0.33), "likelihood": (0.28, 0.18), "count": (0.28, 0.18)}
-"""The part of all merges there could be that there are, without a floor for the count of a pair and with one."""
-_SCORED_PLACES = (4, 3, 0.75)  # of a merge under the score, which prefers what is rare: 4 + 3 · floor ** 0.75
-_COUNTED_PLACES = 0.05  # under the others, which prefer what is frequent: most of all, (merges / all) ** 0.05
-_DISTINCT_PAIRS = 1.25  # times the third root of merges · places²
-_MOST_DISTINCT_PAIRS = 0.8  # of the places
+"""The share of all possible merges that are made, without a minimum frequency and with one."""
+_SCORED_PLACES = (4, 3, 0.75)  # per merge under the score, which prefers rare pairs: 4 + 3 · floor ** 0.75
+_COUNTED_PLACES = 0.05  # under the others, which prefer frequent pairs: most of all places, (merges / all) ** 0.05
+_DISTINCT_PAIRS = 1.25  # times the cube root of merges · places²
+_MOST_DISTINCT_PAIRS = 0.8  # times the places
 
-# Seconds, on the machine whose pace is 1.
+# Seconds on a machine whose pace is 1.
 _START, _WORD_SECONDS, _PLACE_SECONDS = 0.004, 2e-7, 1e-8
 _SECONDS = {"score": (7.5e-8, 3e-6, 7e-9), "likelihood": (1e-7, 2e-6, 3e-9), "count": (1e-7, 2e-6, 3e-9)}
-"""Of a cell; of a merge; and of a merge times the square root of the number of pairs, among which it is chosen."""
-_WATCHED_START, _WATCHED_MERGE = 0.03, 1.2e-5  # where the merges are shown as they come: a thousand in 16 ms at most
+"""Per cell; per merge; and per merge times the square root of the number of pairs it is chosen from."""
+_WATCHED_START, _WATCHED_MERGE = 0.03, 1.2e-5  # if merges are shown as they are made: at most a thousand per 16 ms
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryForecast:
-    """Bytes.
+    """A forecast, in bytes.
 
     Attributes
     ----------
     held
-        What is taken at the end of the training.
+        In use at the end of the training.
     passing
-        Beside it, at the worst moment.
+        In use besides at the peak.
     """
 
     held: int
@@ -60,20 +59,20 @@ class MemoryForecast:
 
     @property
     def peak(self) -> int:
-        """The most that is taken at one time."""
+        """The most that is in use at one time."""
         return self.held + self.passing
 
     def beyond(self, present: MemoryForecast) -> int:
-        """Return what it still takes to come to the end of this training from that of `present`, the same but shorter.
+        """Return what this training still needs if it continues `present`, the same training with a lower limit.
 
-        That one holds its arrays; what it took besides has been given back.
+        `present` holds its arrays; what it needed besides has been freed.
         """
         return self.peak - present.held
 
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """How much there is to do: how many merges there may be, in how many places, how many distinct pairs by then."""
+    """The amount of work: cells, merges, places that they change, and distinct pairs at the end."""
 
     cells: float
     merges: float
@@ -87,11 +86,11 @@ class Forecaster:
     Parameters
     ----------
     counts
-        The words to train on. Of many words some are looked at; that takes milliseconds.
+        The words to train on. If there are many, only a sample is read, which takes milliseconds.
     """
 
     def __init__(self, counts: WordCounts) -> None:
-        stride = len(counts) // _SAMPLE | 1  # odd: words can come in turns
+        stride = len(counts) // _SAMPLE | 1  # odd: words may alternate
         sample = counts.words[::stride]
         self._words = len(counts)
         self._lengths = np.fromiter(map(len, sample), dtype=np.int64, count=len(sample))
@@ -100,7 +99,7 @@ class Forecaster:
         self._alphabet = _alphabet_size(sample, self._lengths)
 
     def memory(self, config: TrainingConfig) -> MemoryForecast:
-        """Return what a training with these settings will take on top of the words.
+        """Return the memory that a training with these settings will need on top of the words.
 
         >>> from wordpiece_studio.corpus.counts import WordCounts
         >>> from wordpiece_studio.training.config import TrainingConfig
@@ -121,9 +120,9 @@ class Forecaster:
         return MemoryForecast(int(held), int(passing))
 
     def seconds(self, config: TrainingConfig, pace: float = 1.0, *, is_watched: bool = False) -> float:
-        """Return the seconds that a training takes on a machine with this pace.
+        """Return the seconds that a training will take on a machine with this pace.
 
-        `is_watched`: in the window, where the merges are shown as they are learned.
+        `is_watched`: in the window, where merges are shown as they are made.
         """
         work = self._work(config)
         cell, merge, choice = _SECONDS[config.objective]
@@ -148,10 +147,10 @@ class Forecaster:
         return _Work(characters + self._words * (1 + len(suffix)) + 1, merges, places, pairs)
 
     def _merges(self, config: TrainingConfig, has_own_symbol: bool) -> float:
-        """Return how many merges there may be.
+        """Return how many merges to expect.
 
-        A merge needs occurrences that weigh as much as the floor, so there cannot be more than adjacent symbols with
-        one part in floor of a merge for each time that their word occurs.
+        A merge needs occurrences that add up to the floor, so two adjacent symbols make possible at most 1 / floor of
+        a merge for each time that their word occurs.
         """
         floor = max(1, config.min_frequency)
         shares = np.minimum(1.0, self._weights / floor)
@@ -165,7 +164,7 @@ class Forecaster:
 
 
 def _alphabet_size(words: list[str], lengths: NDArray[np.int64]) -> int:
-    """Return the number of symbols in these words; one at the beginning of a word and one inside differ."""
+    """Return the number of distinct symbols in these words; at the beginning of a word and inside they differ."""
     if not words:
         return 0
     characters = np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), dtype=np.int32)
@@ -177,7 +176,7 @@ def _alphabet_size(words: list[str], lengths: NDArray[np.int64]) -> int:
 
 
 def _places(config: TrainingConfig, adjacent: float, merges: float) -> float:
-    """Return in how many places there will be a merge; in each of the adjacent pairs there can be one."""
+    """Return how many places the merges will change; each of the `adjacent` pairs can be merged once."""
     if not adjacent:
         return 0.0
     if config.objective != "score":

@@ -1,9 +1,9 @@
-"""Everything that a training did, as columns: what each merge was, where, and how each token came to be.
+"""The history of a training, in columns: what each merge joined, where, and how each token was made.
 
-Two facts make it small. A merge joins two neighbours, so it removes one *boundary* inside a word at each place; and
-every boundary is removed at most once. The step at which each boundary disappears is therefore the whole history of
-every word's segmentation. Where a token stands is found from the places of the merges that made it, less what was
-merged later: no index is kept that would have to grow with the history.
+Two facts keep it small. A merge joins two adjacent symbols, so it removes one *boundary* inside a word at each place;
+and each boundary is removed at most once. The step at which each boundary disappears is therefore the whole history of
+every word's segmentation. The places of a token are those of the merges that made it, less those merged later, so there
+is no index that would grow with the history.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class MergeTree:
-    """A token with the trees of its parts. Where a token occurs twice in a tree, both are one object.
+    """A token with the trees of its parts. A token that occurs twice in a tree is one object.
 
-    Two trees of one history are equal if they are trees of the same token; they compare and print without their parts,
+    Two trees of one history are equal if they are of the same token. They are compared and printed without their parts,
     because a tree may be thousands of merges deep.
 
     Attributes
@@ -53,7 +53,7 @@ class MergeTree:
     right: MergeTree | None = field(default=None, repr=False, compare=False)
 
     def leaves(self) -> Iterator[MergeTree]:
-        """Yield the symbols of the alphabet that the token consists of, left to right."""
+        """Yield the alphabet symbols of the token, left to right."""
         waiting = [self]
         while waiting:
             node = waiting.pop()
@@ -64,7 +64,7 @@ class MergeTree:
 
 
 def _merge_tree(history: MergeHistory, token_id: int) -> MergeTree:
-    """Return the tree of a token. It is made of loops: a tree may be deeper than calls can be."""
+    """Return the tree of a token. Loops, because a tree may be deeper than recursion allows."""
     lefts, rights = history.column("left_id"), history.column("right_id")
     steps: dict[int, int] = {}
     waiting = [token_id]
@@ -74,7 +74,7 @@ def _merge_tree(history: MergeHistory, token_id: int) -> MergeTree:
             steps[token] = step = history.birth_step(token)
             waiting += [int(lefts[step - 1]), int(rights[step - 1])] if step else []
     trees: dict[int, MergeTree] = {}
-    for token in sorted(steps):  # a merge joins tokens that were there, so parts have smaller ids
+    for token in sorted(steps):  # a merge joins tokens that exist, so parts have smaller ids
         step = steps[token]
         parts = (trees[int(lefts[step - 1])], trees[int(rights[step - 1])]) if step else ()
         trees[token] = MergeTree(token, step, *parts)
@@ -93,7 +93,7 @@ COLUMNS: dict[str, Any] = {
     "ties": np.int64,
     "is_new": np.bool_,
 }
-_PLACES_AT_ONCE = 1 << 20  # looked at together for the words that merges changed: some 20 MB
+_PLACES_AT_ONCE = 1 << 20  # processed together to find the words that merges changed: about 20 MB
 
 
 class MergeHistory:
@@ -114,7 +114,7 @@ class MergeHistory:
     config : TrainingConfig
         The settings that the training began with.
     word_count, total_words : int
-        How many distinct words it is trained on, and how often they occur together.
+        The number of distinct words, and of all their occurrences.
     """
 
     def __init__(self, input_: TrainingInput) -> None:
@@ -147,12 +147,12 @@ class MergeHistory:
 
     @property
     def is_whole(self) -> bool:
-        """Whether words and places are in memory, so that no one has to wait for them."""
+        """Whether words and places are in memory, so that reading them does not wait."""
         return True
 
     @property
     def is_damaged(self) -> bool:
-        """Whether words and places cannot be read: who asks for them meets with a `StudioError`."""
+        """Whether words and places cannot be read, so that asking for them raises a `StudioError`."""
         return False
 
     # What an engine does.
@@ -168,7 +168,7 @@ class MergeHistory:
         before = int(self._sizes[first - 1]) if first else len(self._initial)
         self._sizes[first:end] = before + np.cumsum(batch.columns["is_new"])
         self.places.extend(first, batch.position_counts, batch.left_lengths, batch.positions)
-        self._count = end  # last: it is what makes the rest visible to readers
+        self._count = end  # last: this makes the rest visible to readers
 
     # What was merged.
 
@@ -194,7 +194,7 @@ class MergeHistory:
         return self.places.of(self._checked_index(index))
 
     def first_places(self, step: int) -> NDArray[np.int32]:
-        """Return the first of the places that each merge up to `step` changed, shape (step,)."""
+        """Return the first place that each merge up to `step` changed, shape (step,)."""
         return self.places.firsts(self._checked_step(step))
 
     # Vocabularies.
@@ -215,7 +215,7 @@ class MergeHistory:
         return self._sizes[:count]
 
     def vocabulary(self, step: int) -> Vocabulary:
-        """Return the vocabulary after `step` merges. All of them share one list of tokens."""
+        """Return the vocabulary after `step` merges. All vocabularies share one list of tokens."""
         self._spell_out()
         return self._view_of_table(self.vocabulary_size(step))
 
@@ -236,10 +236,10 @@ class MergeHistory:
         return int(np.searchsorted(self.vocabulary_sizes(), token_id, side="right")) + 1
 
     def merge_tree(self, token_id: int) -> MergeTree:
-        """Return how a token came to be.
+        """Return how a token was made.
 
-        Where several merges made equal tokens, the tree is that of the first, which made it new; a token that was
-        there from the beginning is a leaf, even if merges made it again.
+        If several merges made equal tokens, the tree is that of the first one. A token of the initial vocabulary is a
+        leaf, even if merges made it again.
 
         Raises
         ------
@@ -254,7 +254,7 @@ class MergeHistory:
         return _merge_tree(self, token_id)
 
     def _spell_out(self) -> None:
-        """Write out the tokens of merges that were not asked for yet; the engine only has numbers."""
+        """Spell the tokens of all merges not spelled yet; the engine only has numbers."""
         if self._named == self._count:
             return
         with self._naming:
@@ -264,7 +264,7 @@ class MergeHistory:
             columns = (self._columns[name][self._named : count].tolist() for name in names)
             tokens, set_id = self._table.tokens, self._table.ids.setdefault
             size = len(tokens)
-            # Memory may run out and Ctrl-C may come between any two of these lines; what was done is then done again.
+            # Memory may run out, or Ctrl-C come, between any two of these lines; repeating what was done is harmless.
             for left, right, new in zip(*columns, strict=True):
                 if new == size:
                     tokens.append(tokens[left] + tokens[right].removeprefix(prefix))
@@ -294,9 +294,9 @@ class MergeHistory:
         return list(map(self.input.words.__getitem__, touched[is_first].tolist()))
 
     def words_touched_counts(self, first: int, end: int) -> NDArray[np.int64]:
-        """Return how many distinct words the merges `first` to `end` (from 0, exclusive) changed: int64, one a merge.
+        """Return how many distinct words each merge from `first` to `end` (from 0, exclusive) changed: int64.
 
-        Looks at every place that they changed: give it a part of a long history at a time.
+        Every place that they changed is looked at, so ask for parts of a long history.
         """
         return self.places.words_touched_counts(first, end, _PLACES_AT_ONCE)
 
@@ -311,9 +311,9 @@ class MergeHistory:
         return self.segmentations.tokens(self.segmentations.index_of(word), self._checked_step(step))
 
     def words_with_token(self, token_id: int, step: int, limit: int | None = None) -> list[tuple[str, int]]:
-        """Return the words whose segmentation after `step` merges holds a token, most frequent first.
+        """Return the words whose segmentation after `step` merges contains a token, most frequent first.
 
-        Each comes with its weight in the corpus. `limit`: at most so many; a long list takes its time.
+        Each comes with its weight in the corpus. `limit`: return at most this many; a long list takes time.
 
         Raises
         ------
@@ -324,9 +324,9 @@ class MergeHistory:
         return self.segmentations.most_frequent_words_at(places, limit)
 
     def words_with_pair(self, left: str, right: str, step: int, limit: int | None = None) -> list[tuple[str, int]]:
-        """Return the words in which two neighbours are `left` and `right` after `step` merges, most frequent first.
+        """Return the words in which `left` is followed by `right` after `step` merges, most frequent first.
 
-        Each comes with its weight in the corpus. `limit`: at most so many; a long list takes its time.
+        Each comes with its weight in the corpus. `limit`: return at most this many; a long list takes time.
 
         Raises
         ------
@@ -336,7 +336,7 @@ class MergeHistory:
         return self.segmentations.most_frequent_words_at(self._places_of_pair(left, right, step), limit)
 
     def number_of_words(self, token_id: int, step: int) -> int:
-        """Return how many distinct words hold a token after `step` merges.
+        """Return how many distinct words contain a token after `step` merges.
 
         Raises
         ------
@@ -346,7 +346,7 @@ class MergeHistory:
         return self.segmentations.count_words_at(_occurrences(self, token_id, self._checked_step(step))[0])
 
     def number_of_words_with_pair(self, left: str, right: str, step: int) -> int:
-        """Return in how many distinct words two neighbours are `left` and `right` after `step` merges.
+        """Return in how many distinct words `left` is followed by `right` after `step` merges.
 
         Raises
         ------
@@ -356,9 +356,9 @@ class MergeHistory:
         return self.segmentations.count_words_at(self._places_of_pair(left, right, step))
 
     def words_per_token(self, step: int) -> NDArray[np.int64]:
-        """Return how many distinct words hold each token after `step` merges, by vocabulary id.
+        """Return how many distinct words contain each token after `step` merges, by vocabulary id.
 
-        Looks at the whole corpus: some tenths of a second where there are a million words.
+        This looks at the whole corpus: some tenths of a second for a million words.
 
         Raises
         ------
@@ -368,7 +368,7 @@ class MergeHistory:
         return _words_per_token(self, self._checked_step(step))
 
     def _places_of_pair(self, left: str, right: str, step: int) -> NDArray[Any]:
-        """Return where the right one of two neighbours begins after `step` merges."""
+        """Return the places where `right` starts directly after `left`, after `step` merges."""
         vocabulary = self.vocabulary(step)
         left_id, right_id = vocabulary.id_of(left), vocabulary.id_of(right)
         if left_id is None or right_id is None:
@@ -377,7 +377,7 @@ class MergeHistory:
         return ends[_begins_at(self, ends, right_id, step)]
 
     def _checked_index(self, index: int) -> int:
-        """Return the index of a merge counted from the front, as a list would take it."""
+        """Return the index of a merge counted from the front; negative ones count from the end, as in a list."""
         if not -self._count <= index < self._count:
             raise IndexError(f"merge {index} of {self._count}")
         return index % self._count
@@ -389,7 +389,7 @@ class MergeHistory:
 
 
 def _occurrences(history: MergeHistory, token_id: int, step: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the places where a token begins and those where it ends (exclusive) after `step` merges."""
+    """Return the places where a token starts and those where it ends (exclusive) after `step` merges."""
     symbols, makers = _origins(history, token_id, step)
     begins: list[NDArray[Any]] = [np.empty(0, dtype=np.int64)]
     ends = begins.copy()
@@ -404,7 +404,7 @@ def _occurrences(history: MergeHistory, token_id: int, step: int) -> tuple[NDArr
 
 
 def _begins_at(history: MergeHistory, places: NDArray[Any], token_id: int, step: int) -> NDArray[np.bool_]:
-    """Tell at which of the places, boundaries after `step` merges, a token begins."""
+    """Return at which of the places, boundaries after `step` merges, a token starts."""
     symbols, makers = _origins(history, token_id, step)
     begins = np.zeros(len(places), dtype=np.bool_)
     for symbol in symbols:
@@ -415,7 +415,7 @@ def _begins_at(history: MergeHistory, places: NDArray[Any], token_id: int, step:
 
 
 def _words_per_token(history: MergeHistory, step: int) -> NDArray[np.int64]:
-    """Return how many distinct words hold each token after `step` merges: int64, by vocabulary id."""
+    """Return how many distinct words contain each token after `step` merges: int64, by vocabulary id."""
     size, words = history.vocabulary_size(step), history.word_count
     numbers = np.zeros(size, dtype=np.int64)
     for ids, inside in history.segmentations.tokens_by_block(step, history.column("new_id")):
@@ -427,16 +427,16 @@ def _words_per_token(history: MergeHistory, step: int) -> NDArray[np.int64]:
 
 
 def _origins(history: MergeHistory, token_id: int, step: int) -> tuple[list[int], list[int]]:
-    """Return the initial symbols with an id, and the indices of the merges up to `step` that made it.
+    """Return the initial symbols with a vocabulary id, and the indices of the merges up to `step` that made it.
 
-    There may be several: tokens that are different symbols can be written alike.
+    There may be several: different symbols may be written as the same token.
     """
     made = history.column("new_id")[:step]
     return np.flatnonzero(history.input.symbol_ids == token_id).tolist(), np.flatnonzero(made == token_id).tolist()
 
 
 def _made_by(history: MergeHistory, index: int, step: int) -> tuple[NDArray[np.int32], int]:
-    """Return where the token that merge `index` made is still there after `step` merges, and its width in cells."""
+    """Return where the token that merge `index` made still stands after `step` merges, and its width in cells."""
     places = history.positions(index)
     width = history.segmentations.width(int(places[0]), index + 1)
     return history.segmentations.standing(places, width, step), width

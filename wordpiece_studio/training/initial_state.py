@@ -1,7 +1,7 @@
-"""From word counts to the state before the first merge: symbols, vocabulary and cells.
+"""From word counts to the initial state, before the first merge: symbols, vocabulary and cells.
 
-All words stand one after the other in one array of *cells*, a character a cell, with a separator before, between and
-after them. So the order of cells is the order of words and of positions in a word, and one number names a place.
+All words are laid out in one array of *cells*, one cell per character, with a separator before, between and after them.
+So the order of cells is the order of words and of positions in a word, and one number identifies a place.
 """
 
 from __future__ import annotations
@@ -27,30 +27,30 @@ if TYPE_CHECKING:
 SEPARATOR = -1
 INSIDE = -2
 MOST_CELLS = (2**31 - 1) // 3
-"""The engine's arena holds up to three entries for a cell, numbered in int32."""
+"""The engine's arena holds up to three entries per cell, numbered in int32."""
 MOST_SYMBOLS = 2**63 - 1
-"""N is int64, and nothing that is counted is more."""
+"""N is an int64, and no other count is larger."""
 _CODE_POINTS = 0x110000
 
 
 class PreparationStopped(StudioError):
-    """Raised when the caller's `should_stop` said so before there was anything to train with."""
+    """Raised when the caller's `should_stop` returned true before the trainer was ready."""
 
     def __init__(self) -> None:
         super().__init__("The training was stopped before it began", "Train again.")
 
 
 class Symbol(NamedTuple):
-    """A unit of a word. `text` is bare; `continues` says that it does not begin a word and so carries the prefix.
+    """A unit of a word. `text` has no prefix; `continues` means that it does not begin a word, so its token has one.
 
-    With an empty prefix no symbol continues: there a symbol is its text alone.
+    With an empty prefix no symbol continues: a symbol is then its text alone.
     """
 
     text: str
     continues: bool
 
     def token(self, prefix: str) -> str:
-        """Return how the vocabulary writes it."""
+        """Return the token of the symbol, as the vocabulary writes it."""
         return prefix + self.text if self.continues else self.text
 
     def joined(self, right: Symbol) -> Symbol:
@@ -60,27 +60,27 @@ class Symbol(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TrainingInput:
-    """The state before the first merge; nothing changes it.
+    """The state before the first merge; it never changes.
 
     Attributes
     ----------
     config
         The settings.
     words
-        The words that are trained on, as they were counted.
+        The words to train on, as they were counted.
     weights
         int64, shape (n_words,): how often each word occurs.
     cells
-        int32, shape (n_cells,): one cell a character. A symbol (an index into `symbols`) stands at its first and its
+        int32, shape (n_cells,): one cell per character. A symbol (an index into `symbols`) stands at its first and its
         last cell, INSIDE between them, SEPARATOR before and after every word.
     word_starts, word_lengths
         int64, shape (n_words,): the first cell of each word and its number of cells.
     symbol_counts
-        int64, shape (n_words,): how many symbols each word has.
+        int64, shape (n_words,): the number of symbols in each word.
     symbols
         The initial symbols.
     vocabulary_tokens
-        Special tokens, then the alphabet, in id order.
+        Special tokens, then the alphabet, in the order of their ids.
     symbol_ids
         int64, shape (n_symbols,): the vocabulary id of each symbol.
     """
@@ -109,7 +109,7 @@ class TrainingInput:
             start += len(self.symbols[symbol].text)
 
     def token_at(self, start: int, end: int) -> str:
-        """Return the token that the cells from `start` to `end` (exclusive) spell."""
+        """Return the token spelled by the cells from `start` to `end` (exclusive)."""
         text = "".join(self.symbols[symbol].text for symbol, _ in self.symbols_between(start, end))
         first = self.symbols[self.cells[start]]
         return Symbol(text, first.continues).token(self.config.continuing_subword_prefix)
@@ -120,18 +120,18 @@ def prepare(
 ) -> TrainingInput:  # fmt: skip
     """Split the words into symbols and lay out the initial vocabulary.
 
-    `should_stop` is asked between the parts of the work; for millions of words each takes a fraction of a second.
+    `should_stop` is called between the parts of the work; for millions of words each part takes a fraction of a second.
 
     Raises
     ------
     PreparationStopped
-        If `should_stop` said so.
+        If `should_stop` returned true.
     StudioError
-        If there are no words or more than can be counted, or `config.vocab_size` is below special tokens and alphabet
-        (naming the minimum).
+        If there are no words or more than can be counted, or if `config.vocab_size` is less than special tokens and
+        alphabet together (the message gives the minimum).
     """
     if not len(counts):
-        raise StudioError("There are no words to train on", "Type or open a text that holds words.")
+        raise StudioError("There are no words to train on", "Type or open a text that contains words.")
     words, weights = list(counts.words), np.asarray(counts.counts, dtype=np.int64)
     lengths = lengths_of(words)
     _check_sizes(weights, lengths, config.end_of_word_suffix or "")
@@ -168,18 +168,18 @@ def prepare(
 
 
 def stop_if_asked(should_stop: Callable[[], bool] | None) -> None:
-    """Raise `PreparationStopped` if `should_stop` says so."""
+    """Raise `PreparationStopped` if `should_stop` returns true."""
     if should_stop is not None and should_stop():
         raise PreparationStopped
 
 
 def minimum_vocab_size(counts: WordCounts, config: TrainingConfig) -> int:
-    """Return the number of special tokens and symbols of the alphabet: no vocabulary can be smaller."""
+    """Return the number of special tokens and alphabet symbols: the size of the smallest possible vocabulary."""
     return len(prepare(counts, dataclasses.replace(config, vocab_size=None)).vocabulary_tokens)
 
 
 def _check_sizes(weights: NDArray[np.int64], lengths: NDArray[np.int64], suffix: str) -> None:
-    """Raise if there would be more cells or symbols than their numbers can count."""
+    """Raise if there would be more cells or symbols than their integer types can count."""
     cells = int(lengths.sum()) + len(lengths) * (1 + len(suffix)) + 1
     if cells > MOST_CELLS:
         raise StudioError(
@@ -189,7 +189,7 @@ def _check_sizes(weights: NDArray[np.int64], lengths: NDArray[np.int64], suffix:
         )
     most = lengths + bool(suffix)
     total: float = float((weights.astype(np.float64) * most).sum())
-    if total > MOST_SYMBOLS / 2:  # near the limit, exactly
+    if total > MOST_SYMBOLS / 2:  # near the limit, count exactly
         total = sum(map(mul, weights.tolist(), most.tolist()))
     if total > MOST_SYMBOLS:
         raise StudioError(
@@ -200,10 +200,10 @@ def _check_sizes(weights: NDArray[np.int64], lengths: NDArray[np.int64], suffix:
 def _kept_characters(
     characters: NDArray[np.int32], weights: NDArray[np.int64], config: TrainingConfig
 ) -> NDArray[np.bool_]:
-    """Return which code points stay within the alphabet limit: bool, shape (0x110000,).
+    """Return which code points are within the alphabet limit: bool, shape (0x110000,).
 
-    As in Hugging Face, the initial alphabet takes its places first whether or not it occurs, and a character that is
-    a special token is in the vocabulary anyhow.
+    As in Hugging Face, the initial alphabet counts first, whether or not it occurs, and a character that is a special
+    token is in the vocabulary anyway.
     """
     frequency = np.zeros(_CODE_POINTS, dtype=np.int64)
     np.add.at(frequency, characters, weights)
@@ -221,9 +221,9 @@ def _kept_characters(
 def _symbol_keys(
     characters: NDArray[np.int32], lengths: NDArray[np.int64], continue_words: bool, attach_suffix: bool
 ) -> NDArray[np.int32]:
-    """Return one number for each character: code point · 4 + 2 if it continues a word + 1 if it bears the suffix.
+    """Return a key for each character: code point · 4, + 2 if it continues a word, + 1 if it carries the suffix.
 
-    Which character is the first or the last is decided before any is removed, as Hugging Face does.
+    The first and last characters of a word are determined before any are removed, as in Hugging Face.
     """
     ends = np.cumsum(lengths)
     keys = characters * 4
@@ -238,9 +238,9 @@ def _symbol_keys(
 def _without_dropped(
     keys: NDArray[np.int32], lengths: NDArray[np.int64], keep: NDArray[np.bool_], config: TrainingConfig
 ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
-    """Leave out the characters that are not to be kept, or all words that have one.
+    """Remove the characters that are not kept, or all words that contain one.
 
-    Returns the remaining keys, their number in each word that has any, and the indices of those words.
+    Returns the remaining keys, the number of them in each word that has any, and the indices of these words.
     """
     starts = np.cumsum(lengths) - lengths
     if config.alphabet_overflow == "unk":
@@ -249,7 +249,7 @@ def _without_dropped(
     trained = np.flatnonzero(per_word)
     if not len(trained):
         raise StudioError(
-            "No word is left to train on: each holds a character beyond the alphabet limit of {limit:,}",
+            "No word is left to train on: each contains a character beyond the alphabet limit of {limit:,}",
             "Raise the limit, or let such characters be removed.",
             limit=config.alphabet_limit,
         )
@@ -263,7 +263,7 @@ def _lay_out(
     per_word: NDArray[np.int64],
     config: TrainingConfig,
 ) -> TrainingInput:
-    """Write the symbols of all words, `per_word` keys each, into cells; the vocabulary is still to come."""
+    """Write the symbols of all words, `per_word` keys each, into cells; the vocabulary is left empty."""
     suffix = config.end_of_word_suffix or ""
     own = bool(suffix) and config.end_of_word == "symbol"
     symbols, symbol_of_key = _initial_symbols(keys, suffix)
@@ -273,7 +273,7 @@ def _lay_out(
         sizes = np.add.reduceat(widths.astype(np.int64), np.cumsum(per_word) - per_word) + own * len(suffix)
     starts = np.cumsum(sizes + 1) - sizes
     cells = np.full(int(sizes.sum()) + len(sizes) + 1, SEPARATOR, dtype=np.int32)
-    # Behind the symbols before it, a separator for each word, and the suffixes that are symbols of their own.
+    # A symbol comes after the symbols, the separators and the suffixes (as symbols of their own) before it.
     places = np.cumsum(widths) - widths if suffix else np.arange(len(keys))
     between = np.arange(len(words), dtype=np.int32) * (1 + own * len(suffix)) + 1
     places += repeated(between, per_word)
@@ -298,14 +298,14 @@ def _lay_out(
 
 
 def _occurring(numbers: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Return the distinct numbers in ascending order; none is negative or large."""
+    """Return the distinct numbers in ascending order; they must be neither negative nor large."""
     occurs = np.zeros(int(numbers.max()) + 1, dtype=np.bool_)
     occurs[numbers] = True
     return np.flatnonzero(occurs)
 
 
 def _initial_symbols(keys: NDArray[np.int32], suffix: str) -> tuple[list[Symbol], NDArray[np.int32]]:
-    """Return the symbols that occur, and a table from key to symbol."""
+    """Return the symbols that occur, and a table from keys to symbols."""
     occurring = _occurring(keys)
     table = np.empty(int(occurring[-1]) + 1, dtype=np.int32)
     table[occurring] = np.arange(len(occurring))
@@ -315,7 +315,7 @@ def _initial_symbols(keys: NDArray[np.int32], suffix: str) -> tuple[list[Symbol]
 def _write_symbols(
     cells: NDArray[np.int32], places: NDArray[np.int64], widths: NDArray[np.int32], symbols: NDArray[np.int32]
 ) -> None:
-    """Write symbols that begin at `places` and are `widths` cells wide."""
+    """Write symbols that start at `places` and are `widths` cells wide."""
     cells[places] = symbols
     widest = int(widths.max(initial=1))
     if widest > 1:
@@ -326,14 +326,14 @@ def _write_symbols(
 
 
 def _initial_vocabulary(input_: TrainingInput, characters: set[str]) -> list[str]:
-    """Return special tokens and alphabet in id order; `characters` are all that the alphabet limit keeps."""
+    """Return special tokens and alphabet in id order; `characters` are those that the alphabet limit keeps."""
     config = input_.config
     prefix = config.continuing_subword_prefix
     tokens = [symbol.token(prefix) for symbol in input_.symbols]
     if config.alphabet == "seen":
         alphabet: Iterable[str] = sorted({*tokens, *config.initial_alphabet})
     else:
-        extra = {symbol: len(symbol) > 1 for symbol in config.initial_alphabet}  # whether it bears the prefix
+        extra = {symbol: len(symbol) > 1 for symbol in config.initial_alphabet}  # whether it has the prefix
         bare = characters | {symbol for symbol, continues in extra.items() if not continues}
         given = [token for token in config.continuing_order or () if token in set(tokens)]
         starts, lengths = input_.word_starts.tolist(), input_.word_lengths.tolist()

@@ -1,4 +1,4 @@
-"""What a user should know about a corpus before training on it, though nothing is wrong: it is reported, not raised."""
+"""What a user should know about a corpus before training on it. Nothing is wrong, so it is reported, not raised."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A sentence with ``{named}`` fields and their values, kept apart so that a window can translate it."""
+    """A sentence with ``{named}`` fields, and their values, kept separate so that a window can translate it."""
 
     template: str
     values: dict[str, object] = field(default_factory=dict)
@@ -27,10 +27,10 @@ class Notice:
 
 
 def corpus_notices(counts: WordCounts, config: TrainingConfig) -> list[Notice]:
-    """Return what is unusual.
+    """Return what is unusual about a corpus with these settings.
 
-    That is: special tokens in the text or among the ordinary tokens, no prefix, words that begin with the prefix, and
-    no unknown token.
+    This covers special tokens in the text or among the ordinary tokens, an empty prefix, words that begin with the
+    prefix, and a missing unknown token.
     """
     prefix, seen = config.continuing_subword_prefix, counts.statistics.spelled_out
     sought = {token for token in config.special_tokens if len(token) > 1 and not seen.get(token)}
@@ -46,29 +46,29 @@ def corpus_notices(counts: WordCounts, config: TrainingConfig) -> list[Notice]:
 
 
 def _spelled_out(counts: WordCounts, config: TrainingConfig, found: dict[str, list[int]]) -> Iterator[Notice]:
-    told: list[tuple[str, int]] = []
+    occurring: list[tuple[str, int]] = []
     for token in config.special_tokens:
         times = counts.statistics.spelled_out.get(token, 0)
         if not times and len(token) > 1:
             times = sum(counts.counts[index].item() for index in found[token])
         if times:
-            told.append((token, times))
-    if len(told) == 1:
+            occurring.append((token, times))
+    if len(occurring) == 1:
         yield Notice(
             "The corpus spells out the special token {token} ({times:,}×). It is trained on as ordinary text; a "
             "tokenizer will take it for the special token.",
-            {"token": told[0][0], "times": told[0][1]},
+            {"token": occurring[0][0], "times": occurring[0][1]},
         )
-    elif told:
+    elif occurring:
         yield Notice(
             "The corpus spells out the special tokens {tokens}. They are trained on as ordinary text; a tokenizer will "
             "take them for the special tokens.",
-            {"tokens": ", ".join(f"{token} ({times:,}×)" for token, times in told)},
+            {"tokens": ", ".join(f"{token} ({times:,}×)" for token, times in occurring)},
         )
 
 
 def _ordinary_bodies(config: TrainingConfig) -> dict[str, str]:
-    """Return the special tokens that may be ordinary ones too, and what of each would stand in a word.
+    """Return the special tokens that may be ordinary tokens too, each with the text that it would be in a word.
 
     Longer ones without the prefix are reported when the corpus spells them out.
     """
@@ -86,7 +86,7 @@ def _also_ordinary(
         words = (counts.words[index] for index in found[body])
         if any(word.startswith(body) if begins_words else word.find(body, len(token) > 1) >= 0 for word in words):
             yield Notice(
-                "The special token {token} is an ordinary token of this corpus too, or may become one. Both share one "
+                "The special token {token} is also an ordinary token of this corpus, or may become one. Both share one "
                 "id, and a tokenizer takes it for the special token.",
                 {"token": token},
             )
@@ -97,7 +97,7 @@ def _without_prefix(config: TrainingConfig) -> Iterator[Notice]:
     if is_plain and config.objective != "count":  # byte pair encoding has none
         yield Notice(
             "The prefix of tokens inside words is empty: they are written like tokens at the beginning of a word and "
-            "share their ids, so that decoding cannot tell where a word begins.",
+            "share their ids, so decoding cannot tell where a word begins.",
         )
 
 
@@ -113,9 +113,9 @@ def _prefixed(counts: WordCounts, prefix: str, found: dict[str, list[int]]) -> I
 
 
 def _indices_of_words_with(texts: Collection[str], words: Sequence[str]) -> dict[str, list[int]]:
-    """Return the indices of the words that hold a text, for each of the texts.
+    """Return, for each of the texts, the indices of the words that contain it.
 
-    Many words are searched at once, which is far sooner done than one by one.
+    Many words are searched at once, which is far faster than one by one.
     """
     found: dict[str, list[int]] = {text: [] for text in texts}
     for part in slices(len(words)):

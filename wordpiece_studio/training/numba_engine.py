@@ -1,6 +1,7 @@
-"""The fast engine: owns the arrays that the kernels work on, enlarges them, and names what the kernels merge.
+"""The fast engine: owns and enlarges the arrays of the kernels, and names the tokens that they make.
 
-Importing this module loads the kernels, and with them numba; nothing imports it before it is needed.
+See :mod:`~wordpiece_studio.training.kernels` for how it works. Importing this module loads the kernels, and numba with
+them; import it only where it is needed.
 """
 
 from __future__ import annotations
@@ -42,15 +43,15 @@ _RECORDED = {
     "ties": columns.MERGE_TIES,
     "is_new": columns.MERGE_IS_NEW,
 }
-"""Columns of the history that are columns of `merges`."""
-_HOT_PAIRS = {"score": 1024, "count": 2048, "likelihood": 1024}
-"""How many pairs to keep hot: more are looked at in every merge, fewer have to be chosen anew more often."""
+"""Columns of the history, and the columns of `merges` that hold them."""
+_SHORTLIST_SIZES = {"score": 1024, "count": 2048, "likelihood": 1024}
+"""Pairs on the shortlist. With more, every merge looks at more; with fewer, it is chosen anew more often."""
 _MARGINS = {"score": 8, "count": 8, "likelihood": 3}
-"""See MARGIN: the smaller the number, the more pairs are hot and the less often all pairs of a symbol are looked at."""
-_FAR = 128  # merges to be replayed: to keep the hot pairs up to date takes longer than to choose them anew
-_SAMPLE = 1 << 15  # values from which a threshold is estimated
+"""See MARGIN: with a smaller one, more pairs are listed and all pairs of a symbol are checked less often."""
+_FAR = 128  # merges to replay: keeping the shortlist up to date would take longer than choosing it anew
+_SAMPLE = 1 << 15  # values that a threshold is estimated from
 _NO_LIMIT = np.iinfo(np.int64).max
-_CELLS_AT_ONCE = 1 << 20  # whose pairs are counted before anybody is asked whether to go on
+_CELLS_AT_ONCE = 1 << 20  # counted between two calls of `should_stop`
 
 
 class CompiledEngine:
@@ -61,14 +62,14 @@ class CompiledEngine:
     input_
         The state before the first merge.
     capacity
-        Initial length of the arrays that grow, so that tests can make it tiny; None suits the corpus.
+        Initial length of the arrays that grow; tests make it tiny. None suits the corpus.
     should_stop
-        Asked between the parts of the work that has to be done at first.
+        Called between the parts of the initial work; the engine is given up when it returns true.
 
     Raises
     ------
     PreparationStopped
-        If `should_stop` said so.
+        If `should_stop` returned true.
     """
 
     def __init__(
@@ -78,7 +79,7 @@ class CompiledEngine:
         self._input = input_
         self._names_collide = _names_collide(input_)
         stop_if_asked(should_stop)
-        self._hot_pairs = min(_HOT_PAIRS[config.objective], capacity or _NO_LIMIT)
+        self._shortlist_size = min(_SHORTLIST_SIZES[config.objective], capacity or _NO_LIMIT)
         self._state = _initial_state(input_, capacity)
         scalars = self._state.scalars
         scalars[columns.OBJECTIVE] = _OBJECTIVES[config.objective]
@@ -96,13 +97,13 @@ class CompiledEngine:
 
     @property
     def known(self) -> int:
-        """The number of merges ever found."""
+        """The number of merges found so far, undone ones included."""
         return self._scalar(columns.KNOWN)
 
     def advance(self, merges: int, limits: Limits) -> tuple[MergeBatch, StopReason | None]:
         """Carry out at most `merges` merges."""
         first, target = self.known, self.current_step + merges
-        self._state.scalars[columns.HOT_IS_VALID] &= min(target, first) - self.current_step < _FAR
+        self._state.scalars[columns.SHORTLIST_IS_VALID] &= min(target, first) - self.current_step < _FAR
         size = _NO_LIMIT if limits.vocab_size is None else limits.vocab_size
         lowest = -np.inf if limits.min_value is None else limits.min_value
         reason: StopReason | None = None
@@ -113,7 +114,7 @@ class CompiledEngine:
             if answer == columns.GROW:
                 self._grow()
             elif answer == columns.REBUILD:
-                self._choose_hot_pairs(self._hot_pairs)
+                self._choose_shortlist(self._shortlist_size)
             elif answer == columns.NAME:
                 self._name_merge()
             else:
@@ -126,7 +127,7 @@ class CompiledEngine:
         merging.retreat(self._state, self.current_step - merges)
 
     def forget(self, known: int, vocabulary_size: int) -> None:
-        """Undo and unlearn all merges after the first `known`."""
+        """Undo and forget all merges after the first `known`."""
         state, scalars = self._state, self._state.scalars
         self.retreat(max(0, self.current_step - known))
         made = int(state.merges[:known, columns.MERGE_NEW].max(initial=-1)) + 1
@@ -148,25 +149,25 @@ class CompiledEngine:
         return list(itertools.starmap(RankedPair, zip(*(fact.tolist() for fact in facts), strict=True)))
 
     def _best_rows(self, limit: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return the rows and values of the best `limit` candidates; there may be fewer."""
-        wanted = max(self._hot_pairs, 2 * limit)
+        """Return the rows and values of the best `limit` candidates, or of all if there are fewer."""
+        wanted = max(self._shortlist_size, 2 * limit)
         while True:
-            if not self._scalar(columns.HOT_IS_VALID):
-                self._choose_hot_pairs(wanted)
-            hot = self._state.hot[: self._scalar(columns.HOT)]
-            values = self._values(hot[:, columns.HOT_ROW].copy())
+            if not self._scalar(columns.SHORTLIST_IS_VALID):
+                self._choose_shortlist(wanted)
+            shortlist = self._state.shortlist[: self._scalar(columns.LISTED)]
+            values = self._values(shortlist[:, columns.LISTED_ROW].copy())
             threshold = self._state.reals[columns.THRESHOLD]
-            best = np.flatnonzero(values >= threshold)  # any other hot pair may be worth less than one that is not
+            best = np.flatnonzero(values >= threshold)  # below it, an unlisted pair may be better
             if len(best) >= limit or threshold == -np.inf:
                 break
-            self._state.scalars[columns.HOT_IS_VALID] = 0
+            self._state.scalars[columns.SHORTLIST_IS_VALID] = 0
             wanted *= 2
-        hot, values = hot[best], values[best]
-        order = np.lexsort((hot[:, columns.HOT_PLACE], hot[:, columns.HOT_IDS], -values))
+        shortlist, values = shortlist[best], values[best]
+        order = np.lexsort((shortlist[:, columns.LISTED_PLACE], shortlist[:, columns.LISTED_IDS], -values))
         order = order[values[order] > -np.inf][:limit]
-        return hot[order, columns.HOT_ROW], values[order]
+        return shortlist[order, columns.LISTED_ROW], values[order]
 
-    # Made when a merge is named first: an engine that only ranks the pairs of a step needs none of them.
+    # Made when the first merge is named: an engine that only ranks the candidates of a step needs none of them.
 
     @cached_property
     def _symbols(self) -> list[Symbol]:
@@ -180,15 +181,15 @@ class CompiledEngine:
     def _tokens(self) -> dict[str, int]:
         return {token: index for index, token in enumerate(self._input.vocabulary_tokens)}
 
-    # What the kernels ask for.
+    # What the kernels request.
 
     def _grow(self) -> None:
-        """Give every array room for the next merge, and those that have none as much again."""
+        """Enlarge every array that has no room for the next merge."""
         state, scalars = self._state, self._state.scalars
         pair_room, symbol_room = int(scalars[columns.NEEDED_PAIRS]), int(scalars[columns.SYMBOLS]) + 1
         merge_room, change_room = int(scalars[columns.KNOWN]) + 1, int(scalars[columns.NEEDED_CHANGES])
         if scalars[columns.NEEDED_ARENA] > np.iinfo(np.int32).max:
-            raise MemoryError  # its entries could not be numbered
+            raise MemoryError  # its entries are numbered in int32
         self._state = state._replace(
             pairs=_grown(state.pairs, pair_room),
             counts=_grown(state.counts, pair_room),
@@ -206,24 +207,24 @@ class CompiledEngine:
             pairs.rehash(self._state.pairs, table, self._scalar(columns.PAIRS))
             self._state = self._state._replace(table=table)
 
-    def _choose_hot_pairs(self, wanted: int) -> None:
-        """Make about `wanted` of the best pairs hot, with all that tie with the last of them."""
+    def _choose_shortlist(self, wanted: int) -> None:
+        """Put about `wanted` of the best pairs on the shortlist, and all pairs that tie with the last of them."""
         values = self._values(np.arange(self._scalar(columns.PAIRS), dtype=np.int64))
         threshold = _threshold(values, wanted)
         if self._input.config.objective == "likelihood":
-            threshold -= abs(threshold) / 64  # every merge lowers all values a little, equal ones at once
+            threshold -= abs(threshold) / 64  # every merge lowers all values a little, and equal ones together
         bounds = _upper_bounds(values, self._state.counts[: len(values)], self._input.config.objective)
         rows = np.flatnonzero((bounds >= threshold) & (values > -np.inf)).astype(np.int64, copy=False)
-        hot = self._state.hot[: self._scalar(columns.HOT)]
-        self._state.pairs[hot[:, columns.HOT_ROW], columns.SLOT] = columns.NOTHING
+        shortlist = self._state.shortlist[: self._scalar(columns.LISTED)]
+        self._state.pairs[shortlist[:, columns.LISTED_ROW], columns.SLOT] = columns.NOTHING
         capacity = 2 * max(len(rows), wanted)
-        if capacity > len(self._state.hot):
-            self._state = self._state._replace(**_hot_arrays(capacity))
+        if capacity > len(self._state.shortlist):
+            self._state = self._state._replace(**_shortlist_arrays(capacity))
         self._state.reals[columns.THRESHOLD] = threshold
-        best_pair.heat_all(self._state, rows)
+        best_pair.make_shortlist(self._state, rows)
 
     def _name_merge(self) -> None:
-        """Find out which symbol and token the merge just chosen makes: there may be one written like it."""
+        """Name the symbol and token that the merge just chosen makes; either may exist already."""
         state = self._state
         row = int(state.merges[self.known, columns.MERGE_ROW])
         left, right = state.pairs[row, [columns.LEFT, columns.RIGHT]].tolist()
@@ -255,7 +256,7 @@ class CompiledEngine:
         return values
 
     def _batch(self, first: int) -> MergeBatch:
-        """Return the merges from `first` to the last one known."""
+        """Return the merges from index `first` to the last one known."""
         state, known, end = self._state, self.known, self._scalar(columns.PLACES)
         merges = state.merges[first:known]
         begin = int(merges[0, columns.MERGE_PLACES]) if len(merges) else end
@@ -269,7 +270,7 @@ class CompiledEngine:
         )
 
     def _count_pairs(self, should_stop: Callable[[], bool] | None) -> None:
-        """Enter all pairs of the initial segmentation."""
+        """Count all pairs of the initial segmentation and list their occurrences."""
         cell = 0
         rows = np.full(len(self._input.cells), columns.NOTHING, dtype=np.int32)
         for end in _ends_of_parts(self._input):
@@ -285,14 +286,14 @@ class CompiledEngine:
 
 
 def _ends_of_parts(input_: TrainingInput) -> list[int]:
-    """Return cells at which a word begins, about `_CELLS_AT_ONCE` apart, and at last the number of cells."""
+    """Return cells where words begin, about `_CELLS_AT_ONCE` apart, and finally the number of cells."""
     wanted = np.arange(_CELLS_AT_ONCE, len(input_.cells), _CELLS_AT_ONCE)
     words = np.searchsorted(input_.word_starts, wanted).clip(max=len(input_.words) - 1)
     return [*input_.word_starts[words].tolist(), len(input_.cells)]
 
 
 def _threshold(values: NDArray[np.float64], wanted: int) -> float:
-    """Return a value that about `wanted` of `values` reach, -inf if there are fewer; any would be right."""
+    """Return a value that about `wanted` of `values` reach, or -inf if there are fewer. Any value would be correct."""
     stride = max(1, min(len(values) // _SAMPLE, wanted // 64))
     sample = values[::stride]
     rank = wanted // stride
@@ -300,7 +301,7 @@ def _threshold(values: NDArray[np.float64], wanted: int) -> float:
 
 
 def _upper_bounds(values: NDArray[np.float64], counts: NDArray[np.int64], objective: Objective) -> NDArray[np.float64]:
-    """Return what the values can rise to before a symbol's f has fallen by one part in MARGIN, or a little more."""
+    """Return what the values can rise to before the f of a symbol falls by more than 1 / MARGIN, or slightly more."""
     margin = 1 - 1 / _MARGINS[objective]
     if objective == "score":
         return values * (1.000001 / margin**2)
@@ -310,10 +311,10 @@ def _upper_bounds(values: NDArray[np.float64], counts: NDArray[np.int64], object
 
 
 def _names_collide(input_: TrainingInput) -> bool:
-    """Tell whether a merge could make a symbol or a token that is written like another one.
+    """Return whether a merge could make a symbol or a token that exists already.
 
-    With a prefix and no suffix no two merges make the same symbol, because a stretch of text that becomes one token is
-    segmented the same way everywhere. Tokens are then alike only if a word begins with the prefix or spells out a
+    With a prefix and no suffix, no two merges make the same symbol, because a span that becomes one token is segmented
+    the same way everywhere. Two tokens are then written alike only if a word begins with the prefix or spells out a
     special token.
     """
     config = input_.config
@@ -328,19 +329,19 @@ def _names_collide(input_: TrainingInput) -> bool:
 
 
 def _initial_state(input_: TrainingInput, capacity: int | None) -> columns.State:
-    adjacent = len(input_.cells)  # and a few more
-    # What most trainings come to need; what is not written to takes no memory.
+    adjacent = len(input_.cells)  # slightly more than there are pairs
+    # What most trainings need in the end; pages that are never written to take no memory.
     room = max(1024, adjacent // 4) if capacity is None else capacity
     merges = min(room, 1 << 16)
     count = len(input_.symbols)
     symbols = np.zeros((count + merges, columns.SYMBOL_COLUMNS), dtype=np.int64)
     symbols[:count, columns.LENGTH] = [len(symbol.text) for symbol in input_.symbols]
-    symbols[:count, columns.BY_LEFT : columns.HOT_BY_RIGHT + 1] = columns.NOTHING
+    symbols[:count, columns.BY_LEFT : columns.LISTED_BY_RIGHT + 1] = columns.NOTHING
     symbols[:count, columns.ID] = input_.symbol_ids
     scalars = np.zeros(columns.SCALARS, dtype=np.int64)
     scalars[columns.SYMBOLS], scalars[columns.VOCABULARY] = count, len(input_.vocabulary_tokens)
     with_separators = input_.word_lengths + 1
-    with_separators[0] += 1  # the one before it
+    with_separators[0] += 1  # the one before the first word
     return columns.State(
         cells=input_.cells.copy(),
         weights=repeated(input_.weights, with_separators),
@@ -357,22 +358,22 @@ def _initial_state(input_: TrainingInput, capacity: int | None) -> columns.State
         change_weights=np.empty(room, dtype=np.int64),
         scalars=scalars,
         reals=np.zeros(columns.REALS, dtype=np.float64),
-        **_hot_arrays(0),
+        **_shortlist_arrays(0),
     )
 
 
-def _hot_arrays(capacity: int) -> dict[str, NDArray[Any]]:
+def _shortlist_arrays(capacity: int) -> dict[str, NDArray[Any]]:
     values = np.zeros(capacity, dtype=np.float64)
     return {
-        "hot": np.zeros((capacity, columns.HOT_COLUMNS), dtype=np.int64),
-        "hot_values": values,
-        "hot_keys": values.view(np.int64),
-        "hot_slopes": np.zeros(capacity, dtype=np.float64),
+        "shortlist": np.zeros((capacity, columns.LISTED_COLUMNS), dtype=np.int64),
+        "shortlist_values": values,
+        "shortlist_keys": values.view(np.int64),
+        "shortlist_slopes": np.zeros(capacity, dtype=np.float64),
     }
 
 
 def _table_size(rows: int) -> int:
-    """Return the power of two that keeps the hash table at most half full."""
+    """Return the size, a power of two, at which the hash table is at most half full."""
     return 1 << max(1, 2 * rows - 1).bit_length()
 
 

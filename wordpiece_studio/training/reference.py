@@ -1,7 +1,15 @@
-"""The obvious engine: counts everything anew at every step, in plain Python; and the value of a pair that it goes by.
+"""Training a WordPiece vocabulary: the whole definition on one page.
 
-The order of the operations on float64 values is part of the definition, because equal values are ties. The compiled
-kernels carry out the same operations in the same order.
+This is what training means, in plain Python. It counts the whole corpus again at every merge, so it is slow; but every
+line can be checked by hand, and every engine of this program must make exactly the same merges. If you like, start with
+`train` near the end: the functions before it are its steps, in order.
+
+The examples use the five words of the Hugging Face course and how often each occurs:
+
+    hug 10, pug 5, pun 12, bun 4, hugs 5
+
+Special tokens, limits to the alphabet, words that contain ``##`` themselves, and all other settings are in `oracle.py`.
+`kernels/__init__.py` explains how the same merges are found a thousand times faster.
 """
 
 from __future__ import annotations
@@ -9,242 +17,238 @@ from __future__ import annotations
 import itertools
 import math
 from collections import defaultdict
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
 
-import numpy as np
+Pair = tuple[str, str]
+Corpus = list[tuple[list[str], int]]
+"""The distinct words of a text in order of first occurrence: the symbols of each, and how often it occurs."""
+Objective = Callable[[int, int, int, int], float]
+"""A rule that says how good a pair is: (n, left, right, total) → value, see `score`."""
 
-from wordpiece_studio.training.engine import Limits, MergeBatch, RankedPair, StopReason
-
-if TYPE_CHECKING:
-    from wordpiece_studio.training.config import Objective
-    from wordpiece_studio.training.initial_state import TrainingInput
-
-
-_PairValue = Callable[[int, int, int, int], float]
-"""(n(a, b), f(a), f(b), N) → value."""
+PREFIX = "##"
+WORDS = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
 
 
-def score(n: int, left: int, right: int, symbols: int) -> float:
-    """Return n / (f(a) · f(b)), the score of the Hugging Face course, chapter 6.6.
+# Splitting: at first, the symbols of a word are its characters.
 
-    >>> score(5, 20, 5, 113)
+
+def split(word: str) -> list[str]:
+    """Return the characters of a word, with the prefix on all but the first.
+
+    >>> split("hug")
+    ['h', '##u', '##g']
+    """
+    return [word[0], *(PREFIX + character for character in word[1:])]
+
+
+def corpus_of(words: dict[str, int]) -> Corpus:
+    """Return the words split into symbols, each with its number of occurrences.
+
+    >>> corpus_of(WORDS)[:2]
+    [(['h', '##u', '##g'], 10), (['p', '##u', '##g'], 5)]
+    """
+    return [(split(word), times) for word, times in words.items()]
+
+
+# Counting: a word that occurs ten times counts ten times.
+
+
+def count_symbols(corpus: Corpus) -> dict[str, int]:
+    """Return how often each symbol occurs.
+
+    >>> count_symbols(corpus_of(WORDS))
+    {'h': 15, '##u': 36, '##g': 20, 'p': 17, '##n': 16, 'b': 4, '##s': 5}
+    """
+    counts: dict[str, int] = defaultdict(int)
+    for symbols, times in corpus:
+        for symbol in symbols:
+            counts[symbol] += times
+    return dict(counts)
+
+
+def count_pairs(corpus: Corpus) -> dict[Pair, int]:
+    """Return how often each pair of adjacent symbols occurs. The pairs are in the order of their first occurrence.
+
+    >>> list(count_pairs(corpus_of(WORDS)).items())[:3]
+    [(('h', '##u'), 15), (('##u', '##g'), 20), (('p', '##u'), 17)]
+
+    Occurrences may overlap: ``##a ##a`` occurs twice in ``a ##a ##a ##a``.
+
+    >>> count_pairs(corpus_of({"aaaa": 1}))
+    {('a', '##a'): 1, ('##a', '##a'): 2}
+    """
+    counts: dict[Pair, int] = defaultdict(int)
+    for symbols, times in corpus:
+        for pair in itertools.pairwise(symbols):
+            counts[pair] += times
+    return dict(counts)
+
+
+# Objectives: how good is a pair? n is the count of the pair, `left` and `right` are the counts of its two symbols, and
+# `total` is the number of all symbols. Counts are exact. Values are 64-bit floats, computed by these operations in this
+# order: that is part of the definition, because pairs with equal values tie.
+
+
+def score(n: int, left: int, right: int, total: int) -> float:
+    """Return the score of a pair: how often its symbols meet, compared with how often they occur.
+
+    This is the WordPiece of the Hugging Face course, chapter 6.6. For ``##g ##s``, which occurs 5 times, it is 1/20:
+
+    >>> score(5, 20, 5, total=113)
     0.05
     """
     return float(n) / (float(left) * float(right))
 
 
-def likelihood(n: int, left: int, right: int, symbols: int) -> float:
-    """Return n · ln(n · N / (f(a) · f(b))): the first-order gain in the corpus's unigram log-likelihood.
+def likelihood(n: int, left: int, right: int, total: int) -> float:
+    """Return the gain, to first order, in the corpus's unigram log-likelihood if the pair becomes one symbol.
 
-    This is the rule in words of Schuster & Nakajima, "Japanese and Korean voice search" (2012). The logarithm is the
-    mathematics library's, so the last bit may differ between platforms.
+    This is the rule in words of Schuster & Nakajima, "Japanese and Korean voice search" (2012). The ratio compares how
+    often the symbols meet with how often they would meet by chance. The logarithm is that of the platform's mathematics
+    library, so its last bit may differ between platforms.
+
+    >>> round(likelihood(5, 20, 5, total=113), 2)
+    8.66
     """
-    return float(n) * math.log((float(n) * float(symbols)) / (float(left) * float(right)))
+    return float(n) * math.log((float(n) * float(total)) / (float(left) * float(right)))
 
 
-def count(n: int, left: int, right: int, symbols: int) -> float:
-    """Return n: byte pair encoding (Sennrich, Haddow & Birch, 2016)."""
+def count(n: int, left: int, right: int, total: int) -> float:
+    """Return how often the pair occurs: byte pair encoding (Sennrich, Haddow & Birch, 2016).
+
+    >>> count(5, 20, 5, total=113)
+    5.0
+    """
     return float(n)
 
 
-_PAIR_VALUES: dict[Objective, _PairValue] = {"score": score, "likelihood": likelihood, "count": count}
+def pair_values(
+    pairs: dict[Pair, int], symbols: dict[str, int], objective: Objective, min_frequency: int = 0
+) -> dict[Pair, float]:
+    """Return the value of every candidate, that is, of every pair that occurs at least `min_frequency` times.
+
+    >>> corpus = corpus_of(WORDS)
+    >>> pair_values(count_pairs(corpus), count_symbols(corpus), count, min_frequency=16)
+    {('##u', '##g'): 20.0, ('p', '##u'): 17.0, ('##u', '##n'): 16.0}
+    """
+    total = sum(symbols.values())
+    return {
+        (left, right): objective(n, symbols[left], symbols[right], total)
+        for (left, right), n in pairs.items()
+        if n >= min_frequency
+    }
 
 
-Pair = tuple[int, int]
-Word = list[tuple[int, int]]
-"""(symbol, first cell) of every symbol in a word."""
+# Choosing: the highest value wins; ties are broken by the order of the corpus.
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """A pair with its numbers: n, f(left), f(right), value."""
+def best_pair(values: dict[Pair, float]) -> Pair:
+    """Return the pair with the highest value; among equals, the one that occurs first in the corpus.
 
-    pair: Pair
-    n: int
-    left: int
-    right: int
-    value: float
+    This is what `max` does: it returns the first of equal items, and the pairs are in the order of the corpus. Once
+    ``##g ##s`` is merged, six pairs tie at 1/36:
 
-
-@dataclass(frozen=True, slots=True)
-class _Step:
-    """A merge that was found, and the words as they were before it."""
-
-    pair: Pair
-    new: int
-    before: dict[int, Word]
+    >>> corpus = [(merge(symbols, "##g", "##s", "##gs"), times) for symbols, times in corpus_of(WORDS)]
+    >>> values = pair_values(count_pairs(corpus), count_symbols(corpus), score)
+    >>> [pair for pair, value in values.items() if value == 1 / 36]
+    [('h', '##u'), ('##u', '##g'), ('p', '##u'), ('##u', '##n'), ('b', '##u'), ('##u', '##gs')]
+    >>> best_pair(values)
+    ('h', '##u')
+    """
+    return max(values, key=values.__getitem__)
 
 
-class PlainEngine:
-    """See :class:`~wordpiece_studio.training.engine.Engine`."""
-
-    def __init__(self, input_: TrainingInput) -> None:
-        config = input_.config
-        self._config = config
-        self._value = _PAIR_VALUES[config.objective]
-        self._weights = input_.weights.tolist()
-        self._words: list[Word] = [
-            list(input_.symbols_between(start, start + length))
-            for start, length in zip(input_.word_starts.tolist(), input_.word_lengths.tolist(), strict=True)
-        ]
-        # One entry a symbol; a symbol is known by its text and by whether it continues a word.
-        self._symbols = list(input_.symbols)
-        self._index = {symbol: index for index, symbol in enumerate(self._symbols)}
-        self._ids = input_.symbol_ids.tolist()
-        self._tokens = {token: index for index, token in enumerate(input_.vocabulary_tokens)}
-        self._steps: list[_Step] = []
-        self._current_step = 0
-
-    @property
-    def current_step(self) -> int:
-        """The number of merges carried out."""
-        return self._current_step
-
-    @property
-    def known(self) -> int:
-        """The number of merges ever found."""
-        return len(self._steps)
-
-    def advance(self, merges: int, limits: Limits) -> tuple[MergeBatch, StopReason | None]:
-        """Carry out at most `merges` merges."""
-        rows: list[dict[str, object]] = []
-        places: list[list[int]] = []
-        lengths: list[int] = []
-        reason: StopReason | None = None
-        for _ in range(merges):
-            if self.current_step < self.known:
-                step = self._steps[self.current_step]
-                self._merge(step.pair, step.new)
-                continue
-            if limits.vocab_size is not None and len(self._tokens) >= limits.vocab_size:
-                reason = "vocab_size"
-                break
-            found = self._candidates()
-            if not found:
-                reason = self._why_none()
-                break
-            best = found[0]
-            if limits.min_value is not None and best.value < limits.min_value:
-                reason = "min_value"
-                break
-            row, positions = self._merge_best(best, sum(one.value == best.value for one in found))
-            rows.append(row)
-            places.append(positions)
-            lengths.append(len(self._symbols[best.pair[0]].text))
-        return _batch(rows, places, lengths), reason
-
-    def retreat(self, merges: int) -> None:
-        """Undo the last `merges` merges."""
-        for _ in range(merges):
-            self._current_step -= 1
-            for index, word in self._steps[self.current_step].before.items():
-                self._words[index] = word
-
-    def forget(self, known: int, vocabulary_size: int) -> None:
-        """Undo and unlearn all merges after the first `known`."""
-        self.retreat(max(0, self._current_step - known))
-        del self._steps[known:]
-        while len(self._tokens) > vocabulary_size:
-            self._tokens.popitem()
-
-    def ranked(self, limit: int) -> list[RankedPair]:
-        """Return the best candidates at this step."""
-        return [
-            RankedPair(self._ids[one.pair[0]], self._ids[one.pair[1]], one.n, one.left, one.right, one.value)
-            for one in self._candidates()[:limit]
-        ]
-
-    def _count(self) -> tuple[dict[Pair, int], dict[int, int], int]:
-        """Return n of every pair in order of first occurrence, f of every symbol, and N."""
-        pairs: dict[Pair, int] = defaultdict(int)
-        symbols: dict[int, int] = defaultdict(int)
-        for word, weight in zip(self._words, self._weights, strict=True):
-            for symbol, _ in word:
-                symbols[symbol] += weight
-            for (left, _), (right, _) in itertools.pairwise(word):
-                pairs[left, right] += weight
-        return pairs, symbols, sum(symbols.values())
-
-    def _candidates(self) -> list[_Found]:
-        """Return every candidate, best first; sorting is stable, so equals stay in order of first occurrence."""
-        pairs, symbols, total = self._count()
-        longest = self._config.max_token_length
-        found = [
-            _Found(
-                (left, right), n, symbols[left], symbols[right], self._value(n, symbols[left], symbols[right], total)
-            )
-            for (left, right), n in pairs.items()
-            if n >= self._config.min_frequency
-            and (longest is None or len(self._symbols[left].text) + len(self._symbols[right].text) <= longest)
-        ]
-        if self._config.tie == "ids":
-            found.sort(key=lambda one: (self._ids[one.pair[0]], self._ids[one.pair[1]]))
-        return sorted(found, key=lambda one: -one.value)
-
-    def _why_none(self) -> StopReason:
-        pairs = self._count()[0]
-        if not pairs:
-            return "no_pair"
-        return "min_frequency" if max(pairs.values()) < self._config.min_frequency else "max_token_length"
-
-    def _merge_best(self, best: _Found, ties: int) -> tuple[dict[str, object], list[int]]:
-        """Merge a pair for the first time; return its record and its places."""
-        left, right = best.pair
-        symbol = self._symbols[left].joined(self._symbols[right])
-        token = symbol.token(self._config.continuing_subword_prefix)
-        is_new = token not in self._tokens
-        token_id = self._tokens.setdefault(token, len(self._tokens))
-        if symbol not in self._index:
-            self._index[symbol] = len(self._symbols)
-            self._symbols.append(symbol)
-            self._ids.append(token_id)
-        new = self._index[symbol]
-        total = self._count()[2]
-        before, positions = self._merge(best.pair, new)
-        self._steps.append(_Step(best.pair, new, before))
-        row: dict[str, object] = {
-            "left_id": self._ids[left],
-            "right_id": self._ids[right],
-            "new_id": token_id,
-            "pair_frequency": best.n,
-            "left_frequency": best.left,
-            "right_frequency": best.right,
-            "symbols_before": total,
-            "value": best.value,
-            "ties": ties,
-            "is_new": is_new,
-        }
-        return row, positions
-
-    def _merge(self, pair: Pair, new: int) -> tuple[dict[int, Word], list[int]]:
-        """Join `pair` from left to right in every word; return the words as they were, and the places."""
-        left, right = pair
-        before: dict[int, Word] = {}
-        after: dict[int, Word] = {}
-        positions: list[int] = []
-        for index, word in enumerate(self._words):
-            joined: Word = []
-            for symbol, cell in word:
-                if joined and symbol == right and joined[-1][0] == left:
-                    positions.append(joined[-1][1])
-                    joined[-1] = (new, joined[-1][1])
-                else:
-                    joined.append((symbol, cell))
-            if len(joined) != len(word):
-                before[index], after[index] = word, joined
-        for index, word in after.items():
-            self._words[index] = word
-        self._current_step += 1
-        return before, positions
+# Merging: the two symbols become one wherever they are adjacent.
 
 
-def _batch(rows: list[dict[str, object]], places: list[list[int]], lengths: list[int]) -> MergeBatch:
-    names = rows[0] if rows else {"is_new": False}
-    return MergeBatch(
-        columns={name: np.array([row[name] for row in rows]) for name in names},
-        position_counts=np.array([len(positions) for positions in places], dtype=np.int64),
-        positions=np.array([cell for positions in places for cell in positions], dtype=np.int32),
-        left_lengths=np.array(lengths, dtype=np.int64),
-    )
+def join(left: str, right: str) -> str:
+    """Return the symbol that a pair becomes.
+
+    >>> join("##g", "##s")
+    '##gs'
+    """
+    return left + right.removeprefix(PREFIX)
+
+
+def merge(symbols: list[str], left: str, right: str, new: str) -> list[str]:
+    """Return the symbols of a word with `new` in place of `left` and `right`, from left to right.
+
+    >>> merge(["h", "##u", "##g", "##s"], "##g", "##s", "##gs")
+    ['h', '##u', '##gs']
+    >>> merge(["a", "##a", "##a", "##a"], "##a", "##a", "##aa")
+    ['a', '##aa', '##a']
+    """
+    merged: list[str] = []
+    for symbol in symbols:
+        if merged and merged[-1] == left and symbol == right:
+            merged[-1] = new
+        else:
+            merged.append(symbol)
+    return merged
+
+
+# Training: all of this, again and again.
+
+
+def train(
+    words: dict[str, int], objective: Objective = score, min_frequency: int = 0, size: int | None = None
+) -> tuple[list[str], list[Pair]]:
+    """Return the vocabulary and the merged pairs, in order; stop at `size` tokens or when no candidate is left.
+
+    >>> vocabulary, merges = train(WORDS, size=10)
+    >>> vocabulary
+    ['##g', '##n', '##s', '##u', 'b', 'h', 'p', '##gs', 'hu', 'hugs']
+    >>> merges
+    [('##g', '##s'), ('h', '##u'), ('hu', '##gs')]
+
+    (The course prints ``hug`` as the third: its code is right, but its text takes 10 / (15 · 15) for 1/15.) Other
+    objectives learn other tokens:
+
+    >>> train(WORDS, likelihood, size=10)[0][7:]
+    ['##ug', '##un', 'hug']
+    >>> train(WORDS, count, min_frequency=13)[1]
+    [('##u', '##g'), ('##u', '##n'), ('h', '##ug')]
+    """
+    corpus = corpus_of(words)
+    vocabulary = sorted(count_symbols(corpus))  # the alphabet
+    merges: list[Pair] = []
+    while size is None or len(vocabulary) < size:
+        values = pair_values(count_pairs(corpus), count_symbols(corpus), objective, min_frequency)
+        if not values:
+            break
+        left, right = best_pair(values)
+        new = join(left, right)
+        corpus = [(merge(symbols, left, right, new), times) for symbols, times in corpus]
+        merges.append((left, right))
+        if new not in vocabulary:
+            vocabulary.append(new)
+    return vocabulary, merges
+
+
+# Tokenizing: this needs the vocabulary only, not the merges.
+
+
+def longest_match(word: str, vocabulary: Iterable[str]) -> list[str]:
+    """Return the tokens of a word: the longest that it begins with, then the longest that the rest begins with.
+
+    >>> vocabulary, _ = train(WORDS, size=10)
+    >>> longest_match("hugs", vocabulary)
+    ['hugs']
+    >>> longest_match("bugs", vocabulary)
+    ['b', '##u', '##gs']
+
+    If no token fits at some point, the whole word is unknown.
+
+    >>> longest_match("mug", vocabulary)
+    ['[UNK]']
+    """
+    tokens: list[str] = []
+    start = 0
+    while start < len(word):
+        prefix = PREFIX if start else ""
+        fitting = [end for end in range(start + 1, len(word) + 1) if prefix + word[start:end] in vocabulary]
+        if not fitting:
+            return ["[UNK]"]
+        tokens.append(prefix + word[start : fitting[-1]])
+        start = fitting[-1]
+    return tokens

@@ -1,6 +1,6 @@
-"""How every word is segmented after any number of merges, which words hold what stands at given places, and the places.
+"""How every word is segmented after any number of merges, and the places of the merges with the words they lie in.
 
-Not here: what was merged (`history`).
+What was merged is in `history`.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ if TYPE_CHECKING:
 NEVER = np.iinfo(np.int32).max
 """The step of a boundary that is still there."""
 
-_BLOCK = 1 << 16  # words processed together, to limit memory
+_BLOCK = 1 << 16  # words processed together, which bounds the memory
 
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """Where the tokens of some words are after some step; places are cells, in arrays of shape (n_tokens,) but for two.
+    """Where the tokens of some words are after some step; places are cells, all but two arrays of shape (n_tokens,).
 
     Attributes
     ----------
     words
-        Which words.
+        The words.
     begins, ends
-        int64: the first cell of each token, and the one behind its last.
+        int64: the first cell of each token, and the cell after its last.
     makers
         int32: the step that made each token, 0 for an initial symbol.
     insides
-        int64, of any length: the cells where no token begins and no word has ended.
+        int64, of any length: the cells where no token begins, separators left out.
     symbol_counts
-        int64, one entry a word: how many tokens it has.
+        int64, one entry per word: its number of tokens.
     """
 
     words: slice
@@ -68,8 +68,8 @@ class Segmentations:
     Attributes
     ----------
     boundary_steps
-        int32, one entry a cell: the step that removed the boundary before the cell, NEVER for none so far. The history
-        writes it; that a later step is written there changes nothing at the steps before.
+        int32, one entry per cell: the step that removed the boundary before the cell, or NEVER. The history writes it;
+        writing a later step changes nothing at earlier steps.
     """
 
     def __init__(self, input_: TrainingInput) -> None:
@@ -105,13 +105,13 @@ class Segmentations:
     # Places.
 
     def width(self, place: int, step: int) -> int:
-        """Return the number of cells of the token that begins at `place` after `step` merges."""
+        """Return the number of cells of the token that starts at `place` after `step` merges."""
         word = int(self._input.word_starts.searchsorted(place, side="right")) - 1
         end = int(self._input.word_starts[word] + self._input.word_lengths[word])
         return int((self.boundary_steps[place + 1 : end + 1] > step).argmax()) + 1
 
     def standing(self, places: NDArray[np.int32], width: int, step: int) -> NDArray[np.int32]:
-        """Return those of the places of a token where no later merge up to `step` has taken it up."""
+        """Return the places of a token where no later merge up to `step` has made it part of another one."""
         steps = self.boundary_steps
         return places[(steps[places] > step) & (steps[places + width] > step)]
 
@@ -124,9 +124,9 @@ class Segmentations:
         return np.flatnonzero(found)
 
     def stands_at(self, places: NDArray[np.integer[Any]], symbol: int, step: int) -> NDArray[np.bool_]:
-        """Tell at which of the places, boundaries after `step` merges, an initial symbol still stands alone.
+        """Return at which of the places, boundaries after `step` merges, an initial symbol still stands alone.
 
-        Quicker than to find all its places.
+        Faster than finding all its places.
         """
         width = len(self._input.symbols[symbol].text)
         found: NDArray[np.bool_] = self._input.cells[places] == symbol
@@ -149,7 +149,7 @@ class Segmentations:
                 words,
                 begin + begins,
                 begin + cuts[1:][begins_token[:-1]],
-                # The last boundary that disappeared inside a token was removed by the merge that made it.
+                # The boundary inside a token that was removed last was removed by the merge that made the token.
                 np.maximum.reduceat(np.where(is_cut, 0, steps), begins),
                 begin + np.flatnonzero(~is_cut),
                 np.diff(begins.searchsorted(np.append(starts[words] - begin, end - begin))),
@@ -158,9 +158,9 @@ class Segmentations:
     def tokens_by_block(
         self, step: int, makers: NDArray[np.int64]
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int32]]]:
-        """Yield the vocabulary ids of all tokens after `step` merges, and the words they are in, some words at a time.
+        """Yield the vocabulary ids of all tokens after `step` merges, and their words, some words at a time.
 
-        `makers` holds the id that each merge made, shape (step,) or more.
+        `makers` has the id of the token that each merge made, shape (step,) or more.
         """
         for block in self.blocks_at(step):
             ids = self._input.symbol_ids[self._input.cells[block.begins]]
@@ -179,9 +179,9 @@ class Segmentations:
         return int(np.count_nonzero(self._holding(places)))
 
     def count_words_by_merge(self, places: NDArray[np.int32], counts: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the number of words that the places of each of several merges lie in: int64, shape (n_merges,).
+        """Return for each of several merges the number of words that its places lie in: int64, shape (n_merges,).
 
-        `places` has those of all of them one after the other, ascending for each; `counts` how many each has.
+        `places` has the places of all, merge after merge, ascending for each; `counts` how many each merge has.
         """
         ends = np.cumsum(counts)
         starts = ends - counts
@@ -192,7 +192,7 @@ class Segmentations:
         return result
 
     def most_frequent_words_at(self, places: NDArray[np.integer[Any]], limit: int | None) -> list[tuple[str, int]]:
-        """Return the words that the places lie in with their weights, most frequent first, at most `limit`."""
+        """Return the words that the places lie in, with their weights, most frequent first, at most `limit`."""
         found = self._by_weight[np.flatnonzero(self._holding(places)[self._by_weight])[:limit]]
         words = self._input.words
         return [(words[i], n) for i, n in zip(found.tolist(), self._input.weights[found].tolist(), strict=True)]
@@ -202,7 +202,7 @@ class Segmentations:
         holding[self._word_of_cell[places]] = True
         return holding
 
-    # Built when first asked for: a training without a window needs none of them.
+    # Built when first used: a training without a window needs none of them.
 
     @cached_property
     def _by_weight(self) -> NDArray[np.int64]:
@@ -210,7 +210,7 @@ class Segmentations:
 
     @cached_property
     def _word_of_cell(self) -> NDArray[np.int32]:
-        """The word of each cell; a separator belongs to the word behind it, the last one to none."""
+        """The word of each cell; a separator belongs to the word after it, the last one to no word."""
         return repeated(np.arange(len(self._input.words), dtype=np.int32), self._input.word_lengths + 1)
 
     @cached_property
@@ -223,7 +223,7 @@ class Segmentations:
 
 
 def initial_boundaries(input_: TrainingInput) -> NDArray[np.int32]:
-    """Return NEVER for every cell; 0 inside the initial symbols with a suffix, where there never was a boundary."""
+    """Return NEVER for every cell, but 0 inside initial symbols with a suffix, where there never was a boundary."""
     boundaries = np.full(len(input_.cells), NEVER, dtype=np.int32)
     widths = np.array([len(symbol.text) for symbol in input_.symbols])
     ends = input_.word_starts + input_.word_lengths
@@ -234,11 +234,11 @@ def initial_boundaries(input_: TrainingInput) -> NDArray[np.int32]:
 
 
 GROWTH = 1.5
-"""How many times as long the columns of a history become when they are full."""
+"""The factor by which the columns of a history grow when they are full."""
 
 
 class MergePlaces:
-    """The places that merges changed, first merge to last; a place is the first cell of a left symbol.
+    """The places that the merges changed, first merge to last; a place is the first cell of a left symbol.
 
     Parameters
     ----------
@@ -263,7 +263,7 @@ class MergePlaces:
     def extend(
         self, first: int, counts: NDArray[np.int64], left_lengths: NDArray[np.integer[Any]], places: NDArray[np.int32]
     ) -> None:
-        """Append the places of the merges from `first` on: how many each has, and how many cells their left symbols."""
+        """Append the places of the merges from `first` on; per merge, how many, and the cells of its left symbol."""
         end = first + len(counts)
         self._offsets = with_room(self._offsets, end + 1, GROWTH)
         self._offsets[first + 1 : end + 1] = self._offsets[first] + np.cumsum(counts)
@@ -285,21 +285,21 @@ class MergePlaces:
         return self._places[self._offsets[:count]]
 
     def counts(self, first: int, end: int) -> NDArray[np.int64]:
-        """Return how many places each of the merges `first` to `end` (exclusive) has, shape (end - first,)."""
+        """Return the number of places of each of the merges `first` to `end` (exclusive), shape (end - first,)."""
         return np.diff(self._offsets[first : end + 1])
 
     def between(self, first: int, end: int) -> NDArray[np.int32]:
-        """Return the places of the merges `first` to `end` (exclusive), one merge's after the other's."""
+        """Return the places of the merges `first` to `end` (exclusive), merge after merge."""
         return self._places[self._offsets[first] : self._offsets[end]]
 
     def left_lengths(self, count: int) -> NDArray[np.int32]:
-        """Return how many cells the left symbol of each of the first `count` merges has, shape (count,)."""
+        """Return the number of cells in the left symbol of each of the first `count` merges, shape (count,)."""
         return self._left_lengths[:count]
 
     def words_touched_counts(self, first: int, end: int, at_once: int) -> NDArray[np.int64]:
-        """Return in how many distinct words the merges `first` to `end` (exclusive) took place: int64, one a merge.
+        """Return how many distinct words each of the merges `first` to `end` (exclusive) changed: int64, one per merge.
 
-        At most `at_once` places, or those of one merge, are looked at together.
+        At most `at_once` places, or those of one merge, are processed together.
         """
         offsets = self._offsets[first : end + 1]
         parts = [np.empty(0, dtype=np.int64)]

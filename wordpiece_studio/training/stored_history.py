@@ -1,10 +1,10 @@
-"""A history taken apart into plain arrays and lists, for a file, and put together again, checked.
+"""A history as plain arrays and lists for a file, and the checks when it is read back.
 
-In two parts, because the rows of a history can be shown without the words of its corpus: the table says what was
-merged, the places where. The words, of which the places are counted, are those of the word counts. The rows are checked
-when they are read; the places of the merges, and what the tokens spell, when the places are, which is beside the
-window. Who walks over a history relies on that. What is not found out: whether another training would have chosen the
-same pairs (`Trainer` notices when it goes on), and whether a merge left a place out.
+It has two parts, because its rows can be shown without the words of the corpus: a table says what was merged, the
+places say where. Places refer to the words of the word counts. The rows are checked when they are read; the places, and
+the spelling of the tokens, when the places are read, which happens beside the window. Code that walks over a history
+relies on these checks. Two things are not checked: whether a training would choose the same pairs (`Trainer` notices
+when it continues), and whether a merge left out a place.
 """
 
 from __future__ import annotations
@@ -34,22 +34,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class HistoryTable:
-    """What the rows of a history say.
+    """The rows of a history.
 
     Attributes
     ----------
     config
         The settings that the training began with.
     tokens
-        All tokens in id order: special tokens, alphabet, then those that merges made.
+        All tokens in the order of their ids: special tokens, alphabet, then those made by merges.
     initial_size
-        How many of them there are before the first merge.
+        The number of tokens before the first merge.
     columns
-        The columns of the history by name, shape (n_merges,), see `MergeHistory`.
+        The columns of the history by name, each of shape (n_merges,), see `MergeHistory`.
     symbols_after
         N after the last merge.
     word_count, total_words
-        How many distinct words are trained on, and how often they occur together.
+        The number of distinct words, and of all their occurrences.
     """
 
     config: TrainingConfig
@@ -68,11 +68,11 @@ class HistoryPlaces:
     Attributes
     ----------
     position_counts
-        Integers, shape (n_merges,): how many places each merge changed.
+        Integers, shape (n_merges,): the number of places that each merge changed.
     left_lengths
-        Integers, shape (n_merges,): cells in the left symbol of each merge.
+        Integers, shape (n_merges,): the number of cells in the left symbol of each merge.
     positions
-        int32: the places of all merges one after the other, ascending per merge.
+        int32, any length: the places of all merges, merge after merge, ascending per merge.
     """
 
     position_counts: NDArray[np.integer[Any]]
@@ -81,7 +81,7 @@ class HistoryPlaces:
 
 
 def table_of(history: MergeHistory, end: int | None = None) -> HistoryTable:
-    """Return the table of the first `end` merges, or of all; the arrays are views of the history's own."""
+    """Return the table of the first `end` merges, or of all; its arrays are views into the history."""
     end = len(history) if end is None else end
     vocabulary = history.vocabulary(end)
     return HistoryTable(
@@ -96,7 +96,7 @@ def table_of(history: MergeHistory, end: int | None = None) -> HistoryTable:
 
 
 def places_of(history: MergeHistory, end: int | None = None) -> HistoryPlaces:
-    """Return the places of the first `end` merges, or of all; views of the history's own arrays."""
+    """Return the places of the first `end` merges, or of all; the arrays are views into the history."""
     end = len(history) if end is None else end
     places = history.places
     return HistoryPlaces(places.counts(0, end), places.left_lengths(end), places.between(0, end))
@@ -107,29 +107,29 @@ def restored_history(
     load: Callable[[], tuple[WordCounts, HistoryPlaces]],
     explained: Callable[[StudioError], StudioError] | None = None,
 ) -> MergeHistory:
-    """Return the history that was taken apart.
+    """Return a history from its stored parts.
 
     Parameters
     ----------
     table
         Its rows; they are checked at once.
     load
-        Called once, from any thread, when words or places are first asked for. What it returns is checked then.
+        Called once, from any thread, when words or places are first needed. What it returns is checked then.
     explained
-        Returns what to tell in the place of an error that is raised here then, such as one that names the file too.
+        Turns an error of that check into the one to raise, such as one that also names the file.
 
     Raises
     ------
     StudioError
-        If the rows contradict each other, or a token is there twice; later, where the places do not fit them.
+        If the rows contradict each other, or a token occurs twice; later, if the places do not fit the rows.
     """
     history = StoredHistory(table, load, explained)
-    _check_table(table)  # last: a token that is there twice is best reported as that
+    _check_table(table)  # last: a token that occurs twice is best reported as such
     return history
 
 
 class StoredHistory(MergeHistory):
-    """A history of which only the rows are in memory until someone asks for words or places."""
+    """A history that loads words and places when they are first needed; until then only its rows are in memory."""
 
     def __init__(
         self,
@@ -153,12 +153,12 @@ class StoredHistory(MergeHistory):
 
     @property
     def places(self) -> MergePlaces:
-        """Where the merges took place: read now, if they were not yet.
+        """Where the merges took place; read now if they have not been read.
 
         Raises
         ------
         StudioError
-            If they cannot be read, or do not fit what was merged.
+            If they cannot be read, or do not fit the merges.
         """
         if self._loaded is None:
             with self._loading:
@@ -173,14 +173,14 @@ class StoredHistory(MergeHistory):
 
     @property
     def is_damaged(self) -> bool:
-        """Whether they were asked for and cannot be read."""
+        """Whether reading the places has failed."""
         return self._error is not None
 
     def _explained_places(self) -> MergePlaces:
         if self._error is not None:
-            raise self._error  # it is read once
+            raise self._error  # the places are read only once
         try:
-            _ = self._table.ids  # which would keep whoever lets it be trained further waiting
+            _ = self._table.ids  # made here, so that continuing the training need not wait for it
             return self._read_places()
         except StudioError as error:
             self._error = error if self._explained is None else self._explained(error)
@@ -200,22 +200,22 @@ class StoredHistory(MergeHistory):
 
 _UNFIT = "Start again from the corpus; the file was damaged or made by another program."
 _MOST_CHARACTERS = 1 << 30
-"""Of the tokens of all merges: far more than any corpus gives."""
+"""In the tokens of all merges: far more than any corpus gives."""
 _CHARACTERS_AT_ONCE = 1 << 20
 _TOLERANCE = 1e-9
-"""Of a value: logarithms differ in their last bits between platforms."""
+"""Relative, of a value: logarithms differ in their last bits between platforms."""
 
 
 # The rows.
 
 
 def _check_table(table: HistoryTable) -> None:
-    """Check that every merge joins tokens that there are, makes the next one or one that there is, and its numbers.
+    """Check that each merge joins existing tokens and makes the next one or an existing one, and check its numbers.
 
     Raises
     ------
     StudioError
-        If not.
+        If a check fails.
     """
     columns, merges = table.columns, len(table.columns["is_new"])
     if not all(len(column) == merges for column in columns.values()) or not _ids_fit(table):
@@ -241,7 +241,7 @@ def _ids_fit(table: HistoryTable) -> bool:
 
 
 def _is_spelled(table: HistoryTable) -> bool:
-    """Tell whether each merge makes the left token with the right one behind it, which bears the prefix and more."""
+    """Return whether each merge makes the left token and the text of the right one, which has the prefix and more."""
     lengths = lengths_of(table.tokens)
     codes, starts = code_points_of(table.tokens, lengths), np.cumsum(lengths) - lengths
     prefix = [ord(character) for character in table.config.continuing_subword_prefix]
@@ -260,7 +260,7 @@ def _is_spelled(table: HistoryTable) -> bool:
 def _are_equal(
     codes: NDArray[np.int32], first: NDArray[np.int64], second: NDArray[np.int64], lengths: NDArray[np.int64]
 ) -> bool:
-    """Tell whether the stretches of `codes` that begin at `first` and at `second` are equal, each so many long."""
+    """Return whether the spans of `codes` that start at `first` and at `second` are equal, each of its length."""
     ends = np.cumsum(lengths)
     begin = 0
     while begin < len(lengths):
@@ -279,7 +279,7 @@ def _numbers_fit(table: HistoryTable) -> bool:
     columns = table.columns
     pairs, before = columns["pair_frequency"], columns["symbols_before"]
     frequencies = columns["left_frequency"], columns["right_frequency"]
-    # Every merge leaves fewer symbols than there were, and each word at least one.
+    # Every merge leaves fewer symbols than before, and at least one per word.
     after = np.append(before[1:], table.symbols_after)[: len(before)]
     if not 0 < table.word_count <= table.total_words <= table.symbols_after <= MOST_SYMBOLS:
         return False
@@ -290,11 +290,11 @@ def _numbers_fit(table: HistoryTable) -> bool:
         return False
     wanted = _values(table.config, pairs, *frequencies, before)
     allowed = _TOLERANCE * (np.abs(wanted) + (pairs if table.config.objective == "likelihood" else 0))
-    return bool((np.abs(columns["value"] - wanted) <= allowed).all())  # never so for infinity and what is no number
+    return bool((np.abs(columns["value"] - wanted) <= allowed).all())  # false for infinities and NaN
 
 
 def _values(config: TrainingConfig, *numbers: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the objective's values of pairs, but for the last bits, see `reference`."""
+    """Return the objective's values of pairs, exact up to the last bits, see `reference`."""
     pairs, left, right, symbols = (each.astype(np.float64) for each in numbers)
     if config.objective == "count":
         return pairs
@@ -307,12 +307,12 @@ def _values(config: TrainingConfig, *numbers: NDArray[np.int64]) -> NDArray[np.f
 
 
 def _check_places(input_: TrainingInput, table: HistoryTable, stored: HistoryPlaces) -> None:
-    """Check that each merge takes place where its two tokens stand side by side at its step, and makes what they spell.
+    """Check that each merge takes place where its two tokens are adjacent at its step, and makes what they spell.
 
     Raises
     ------
     StudioError
-        If not.
+        If a check fails.
     """
     if (
         len(input_.words) != table.word_count
@@ -327,7 +327,7 @@ def _check_places(input_: TrainingInput, table: HistoryTable, stored: HistoryPla
 
 
 def _lie_within(input_: TrainingInput, table: HistoryTable, stored: HistoryPlaces) -> bool:
-    """Tell whether there are as many places as stated, ascending for each merge, all of them in words."""
+    """Return whether there are as many places as stated, ascending for each merge, all of them in words."""
     counts, lengths, places = stored.position_counts, stored.left_lengths, stored.positions
     cells = input_.cells
     fits = (
@@ -350,23 +350,24 @@ def _lie_within(input_: TrainingInput, table: HistoryTable, stored: HistoryPlace
 
 
 def _stand_there(input_: TrainingInput, table: HistoryTable, stored: HistoryPlaces) -> bool:
-    """Tell whether at each place the two symbols are there that the merge joins.
+    """Return whether the two symbols that a merge joins stand at each of its places.
 
-    What begins at a cell changes only by merges that have this cell as a place. So the left symbol is what the merge
-    before with the same place made, the right one what the last merge of all at the boundary did, and an initial symbol
-    where there is none; the lengths of tokens then say that one ends where the other begins.
+    The symbol that starts at a cell changes only by merges that have this cell as a place. So the left symbol was made
+    by the previous merge with the same place, the right symbol by the last merge of all with the boundary as its place;
+    without such a merge it is an initial symbol. The lengths of the tokens then show that one ends where the other
+    starts.
     """
     counts, places = stored.position_counts, stored.positions
     steps = repeated(np.arange(1, len(counts) + 1, dtype=np.int32), counts)
     boundaries = places + repeated(stored.left_lengths.astype(np.int32), counts)
     removed_at = initial_boundaries(input_)
-    if not (removed_at[boundaries] == NEVER).all():  # there never was one inside an initial symbol
+    if not (removed_at[boundaries] == NEVER).all():  # inside an initial symbol there never was a boundary
         return False
     before = np.count_nonzero(removed_at == NEVER)
     removed_at[boundaries] = steps
-    if before - np.count_nonzero(removed_at == NEVER) != len(places):  # a boundary goes twice
+    if before - np.count_nonzero(removed_at == NEVER) != len(places):  # a boundary is removed twice
         return False
-    if not (removed_at[places] > steps).all():  # no symbol begins there any more
+    if not (removed_at[places] > steps).all():  # no symbol starts there any more
         return False
     made_last, made_before = _last_steps(places, steps, len(input_.cells))
     left, right = table.columns["left_id"], table.columns["right_id"]
@@ -382,7 +383,7 @@ def _stand_there(input_: TrainingInput, table: HistoryTable, stored: HistoryPlac
 def _last_steps(
     places: NDArray[np.int32], steps: NDArray[np.int32], cells: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return for each cell the last step that has it as a place, and for each place the last one before; 0 for none."""
+    """Return the last step with each cell as a place, and for each place the previous step with it; 0 for none."""
     order = np.argsort(places, kind="stable")
     ordered, in_order = places[order], steps[order]
     is_same = ordered[1:] == ordered[:-1]
@@ -401,7 +402,7 @@ def _are_ids(
     made: NDArray[np.int32],
     wanted: NDArray[np.int64],
 ) -> bool:
-    """Tell whether the symbols at `cells`, made by those steps (0: initial ones), have the ids that are wanted."""
+    """Return whether the symbols at `cells`, made by the steps `made` (0: initial), have the ids `wanted`."""
     new_ids = table.columns["new_id"]
     for part in slices(len(cells)):
         steps = made[part]
@@ -413,16 +414,16 @@ def _are_ids(
 
 
 def _lengths_fit(input_: TrainingInput, table: HistoryTable, stored: HistoryPlaces) -> bool:
-    """Tell whether the left symbols have as many cells as their tokens have characters, the prefix taken off."""
+    """Return whether the left symbols have as many cells as their tokens have characters without the prefix."""
     lengths = lengths_of(table.tokens)[table.columns["left_id"]]
-    # Not where words begin: a character beyond the alphabet that was removed may have stood before.
-    bears_prefix = np.array([symbol.continues for symbol in input_.symbols])[input_.cells[stored.positions]]
-    taken_off = np.where(bears_prefix, len(table.config.continuing_subword_prefix), 0)
-    return bool((repeated(lengths - stored.left_lengths, stored.position_counts) == taken_off).all())
+    # Not by where words begin: there may have been a character before that was removed as beyond the alphabet.
+    has_prefix = np.array([symbol.continues for symbol in input_.symbols])[input_.cells[stored.positions]]
+    prefix_lengths = np.where(has_prefix, len(table.config.continuing_subword_prefix), 0)
+    return bool((repeated(lengths - stored.left_lengths, stored.position_counts) == prefix_lengths).all())
 
 
 def _weights_fit(input_: TrainingInput, table: HistoryTable, stored: HistoryPlaces) -> bool:
-    """Tell whether each merge takes away as many symbols as its places weigh; the words add up to N, so it fits."""
+    """Return whether each merge removes as many symbols as the weights of its places; the words add up to N."""
     if not len(stored.positions):
         return True
     words = input_.word_starts.searchsorted(stored.positions, side="right") - 1

@@ -1,4 +1,4 @@
-"""Training: one step, many steps, back again, and the candidates at every step.
+"""Training: one step or many, back again, and the candidates at every step.
 
 >>> from wordpiece_studio.corpus.counts import WordCounts
 >>> counts = WordCounts.from_pairs([("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)])
@@ -25,7 +25,7 @@ from wordpiece_studio.training.engine import Limits, StopReason
 from wordpiece_studio.training.forecast import Forecaster
 from wordpiece_studio.training.history import MergeHistory
 from wordpiece_studio.training.initial_state import PreparationStopped, minimum_vocab_size, prepare
-from wordpiece_studio.training.reference import PlainEngine
+from wordpiece_studio.training.oracle import PlainEngine
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,15 +40,15 @@ __all__ = ["Trainer", "TrainingRun", "minimum_vocab_size", "train"]
 EngineName = Literal["auto", "plain", "compiled"]
 
 PLAIN_WORK = 1_000_000
-"""Cells times merges up to which the plain engine is done sooner than the compiled one is loaded."""
+"""Cells times merges up to which the plain engine finishes before the compiled one is even loaded."""
 
-_SLICE = 256  # merges between two looks at the clock and at the caller's wish to stop
+_SLICE = 256  # merges between two calls of the caller's `should_stop` and two looks at the clock
 
 
 class Trainer:
-    """Learns merges from word counts, one at a time, and can walk back and forth among them.
+    """Learns merges from word counts, one at a time, and can go back and forth among them.
 
-    A *step* k means "after k merges". Walking back keeps the history; walking forward replays it and then goes on.
+    *Step* k is the state after k merges. Going back keeps the history; going forward replays it, then continues.
 
     Parameters
     ----------
@@ -60,23 +60,22 @@ class Trainer:
         ``"plain"`` recounts everything at every step, ``"compiled"`` is fast but has to be loaded, ``"auto"`` chooses.
         They give identical results.
     memory_limit
-        In bytes: a training that is forecast to need more is refused. None: what is available when it begins;
-        ``math.inf``: nothing is refused.
+        In bytes: a training that is forecast to need more is refused. None: what is available at the start;
+        ``math.inf``: no limit.
     history
-        What was learned before from the same words and settings, to go on from its end.
-    current_step
-        Where to stand in that history; None for its end.
+        What was learned before from the same words and settings, to continue from its end.
+    step
+        The step of that history to start at; None for its end.
     should_stop
-        Asked now and then, until the trainer is made, whether to give that up: millions of words take seconds.
+        Called now and then while the trainer is made, which takes seconds for millions of words; true gives up.
 
     Raises
     ------
     PreparationStopped
-        If `should_stop` said so.
+        If `should_stop` returned true.
     StudioError
-        If there are no words, the vocabulary size asked for is below special tokens and alphabet, or there is not
-        enough memory. Should memory run out in a later call, the trainer stays at the last merge of its history, and
-        whole.
+        If there are no words, the vocabulary size is less than special tokens and alphabet together, or there is not
+        enough memory. If memory runs out in a later call, the trainer stays intact at the last merge of its history.
     """
 
     def __init__(
@@ -118,7 +117,7 @@ class Trainer:
         return self.history.vocabulary(self.current_step)
 
     def step(self) -> Merge | None:
-        """Carry out the next merge and return it; None if a stop rule holds, see `stop_reason`."""
+        """Carry out the next merge and return it, or None if a stop rule applies, see `stop_reason`."""
         before = self.current_step
         self._advance(1)
         try:
@@ -127,9 +126,9 @@ class Trainer:
             raise out_of_memory() from error
 
     def run(self, n: int | None = None, should_stop: Callable[[], bool] | None = None) -> int:
-        """Carry out `n` merges, or all until a stop rule holds, and return how many were done.
+        """Carry out `n` merges, or all until a stop rule applies, and return how many were carried out.
 
-        `should_stop` is asked between slices of some hundred merges; what was learned until then is kept.
+        `should_stop` is called every few hundred merges; what was learned until then is kept.
         """
         start = self.current_step
         while n is None or self.current_step - start < n:
@@ -142,19 +141,19 @@ class Trainer:
         return self.current_step - start
 
     def step_back(self) -> Merge | None:
-        """Undo the last merge and return it; None at the beginning. The history keeps it."""
+        """Undo the last merge and return it, or None at step 0. The history keeps it."""
         if not self.current_step:
             return None
         self._retreat(self.current_step - 1)
         return self.history[self.current_step]
 
     def seek(self, step: int) -> None:
-        """Go to the state after `step` merges, which must be known already or be reachable by training on.
+        """Go to the state after `step` merges, which must be known already or reachable by further training.
 
         Raises
         ------
         StudioError
-            If a stop rule holds before `step` is reached.
+            If a stop rule applies before `step` is reached.
         """
         if step < 0:
             raise StudioError("There is no step {step}", "Steps count from 0.", step=step)
@@ -169,7 +168,7 @@ class Trainer:
             )
 
     def can_walk_to(self, step: int) -> bool:
-        """Return whether the engine can go to `step` merge by merge; if it has never been there, it begins anew."""
+        """Return whether the engine can go to `step` merge by merge; if not, a new engine is made there."""
         return self._begin <= step <= self._begin + self._engine.known
 
     def top(self, k: int) -> list[Candidate]:
@@ -187,14 +186,14 @@ class Trainer:
         max_seconds: float | None = None,
         min_value: float | None = None,
     ) -> None:
-        """Set all four limits anew, None for no limit, so that the training can go on where it stopped.
+        """Replace all four limits, None for no limit, so that the training can continue where it stopped.
 
         Nothing that was learned changes: a longer training begins with the same merges.
 
         Raises
         ------
         StudioError
-            If a limit is out of range, or there is not enough memory for what is still to come. Nothing is changed.
+            If a limit is out of range, or there is not enough memory for the rest; then nothing is changed.
         """
         config = dataclasses.replace(
             self.config, vocab_size=vocab_size, max_merges=max_merges, max_seconds=max_seconds, min_value=min_value
@@ -216,12 +215,12 @@ class Trainer:
         self._seconds = 0.0
 
     def _change_engine(self, config: TrainingConfig) -> None:
-        """Take the compiled engine at the same step, if there is now too much to do for the plain one."""
+        """Switch to the compiled engine at the same step if there is now too much work for the plain one."""
         if _cheapest(self.history.input, config) == "compiled":
             self._begin_at(self.current_step, "compiled")
 
     def _begin_at(self, step: int, engine: EngineName, should_stop: Callable[[], bool] | None = None) -> None:
-        """Take an engine that begins at a step: it knows nothing of the merges before, and need not."""
+        """Make an engine that starts at a step; it does not need the merges before."""
         input_ = input_at(self.history, step, should_stop) if step else self.history.input
         if input_ is None:
             raise PreparationStopped
@@ -234,14 +233,14 @@ class Trainer:
         return "plain" if isinstance(self._engine, PlainEngine) else "compiled"
 
     def _retreat(self, step: int) -> None:
-        """Go back to a step; the history knows the way where the engine began later."""
+        """Go back to a step, with a new engine made from the history if this one started later."""
         if step < self._begin:
             self._begin_at(step, self._engine_name)
         else:
             self._engine.retreat(self.current_step - step)
 
     def _advance(self, merges: int) -> None:
-        """Carry out at most `merges` merges and note why it ended before."""
+        """Carry out at most `merges` merges; if a limit stops it early, record the reason."""
         step = self.current_step
         behind = len(self.history) - step
         if not behind:
@@ -253,13 +252,13 @@ class Trainer:
         else:
             merges = min(merges, behind)
         started = time.monotonic()
-        found = self._begin + self._engine.known  # merges after these are found now, be they new or in the history
+        found = self._begin + self._engine.known  # merges after these are found now, whether new or in the history
         limits = Limits(None, None) if behind else Limits(self.config.vocab_size, self.config.min_value)
         try:
             batch, reason = self._engine.advance(merges, limits)
             if not behind and len(batch.position_counts):
                 self.history.extend(batch)
-        except BaseException as error:  # Ctrl-C too: the engine must not be ahead of the history
+        except BaseException as error:  # Ctrl-C too: the engine must never be ahead of the history
             known = min(found, len(self.history)) if behind else len(self.history)
             self._engine.forget(known - self._begin, self.history.vocabulary_size(known))
             if not isinstance(error, MemoryError):
@@ -274,7 +273,7 @@ class Trainer:
             self._check_found_again(batch, found)
 
     def _check_found_again(self, batch: MergeBatch, first: int) -> None:
-        """Check that an engine that began later finds what the history says: it may come from a file."""
+        """Check that an engine that started later finds the merges of the history, which may come from a file."""
         end = first + len(batch.position_counts)
         if any((self.history.column(name)[first:end] != found).any() for name, found in batch.columns.items()):
             raise StudioError(
@@ -318,7 +317,7 @@ def train(
     memory_limit: float | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> TrainingRun:
-    """Train until a stop rule holds.
+    """Train until a stop rule applies.
 
     Raises
     ------
@@ -331,7 +330,7 @@ def train(
 
 
 def _cheapest(input_: TrainingInput, config: TrainingConfig) -> Literal["plain", "compiled"]:
-    """Return the engine that is done first: a toy corpus is trained before the kernels are loaded."""
+    """Return the engine that finishes first: a toy corpus is trained before the kernels are loaded."""
     if kernels_are_loaded("training"):
         return "compiled"
     merges = len(input_.cells)
@@ -339,7 +338,7 @@ def _cheapest(input_: TrainingInput, config: TrainingConfig) -> Literal["plain",
         merges = min(merges, config.vocab_size - len(input_.vocabulary_tokens))
     if config.max_merges is not None:
         merges = min(merges, config.max_merges)
-    # Even for no merge at all the plain engine has to be made.
+    # Even without any merge, making the plain engine takes time.
     return "plain" if len(input_.cells) * max(1, merges) <= PLAIN_WORK else "compiled"
 
 
@@ -347,7 +346,7 @@ def _make_engine(
     input_: TrainingInput, name: Literal["plain", "compiled"], should_stop: Callable[[], bool] | None
 ) -> Engine:  # fmt: skip
     if name == "plain":
-        return PlainEngine(input_)
+        return PlainEngine.of(input_)
     from wordpiece_studio.training.numba_engine import CompiledEngine
 
     return CompiledEngine(input_, should_stop=should_stop)

@@ -1,28 +1,58 @@
-"""The compiled engine's inner loops: pairs, the best of them, and merges forth and back. Numbers only, no text.
+"""How the fast engine finds the merges of the definition.
 
-Importing a module of it imports numba and compiles its kernels, or loads them from their cache. They release the GIL,
-allocate nothing and return after a bounded piece of work.
+:mod:`~wordpiece_studio.training.reference` recounts the corpus and values every pair at every merge. These kernels
+update only what a merge changes, and choose the best pair from a shortlist. This page says why the result is the same,
+to the last bit; `columns` then says what the arrays hold. Importing a module of this package loads numba and compiles
+its kernels, or takes them from their cache. Kernels release the GIL, allocate nothing, and return after bounded work.
 
-**Cells.** `cells` holds the corpus as :mod:`~wordpiece_studio.training.initial_state` lays it out. A token of
-length L that starts at q is written at its first and its last cell; the cells strictly inside hold INSIDE. So the next
-token starts at q + L, the token before ends at q - 1, and the order of words and positions is that of the cells.
+**Cells.** `cells` holds the corpus as :mod:`~wordpiece_studio.training.initial_state` lays it out. A symbol of length L
+that starts at cell q is written at its first and its last cell; the cells between hold INSIDE. So the next symbol
+starts at q + L, the previous one ends at q - 1, and the order of words and of positions in them is the order of cells.
 
-**Pairs.** Each distinct pair has a row in `pairs`, found by hashing. Its occurrences are start cells in ascending order
-in a block of `arena`. An entry is never removed: it is valid while the two tokens stand where it says. `FIRST` counts
-entries that are known to be invalid, so the first valid one, which decides ties, is found without searching anew.
+**Pairs.** Each distinct pair has a row in `pairs`, found by hashing, and its n in `counts`. Its occurrences are start
+cells in ascending order in a block of `arena`. No entry is removed: it is valid while the two symbols stand where it
+says. FIRST counts entries at the start of the block that are known to be invalid, so the first occurrence is found
+without a new search.
 
-**The best pair.** Values of all pairs that share a symbol with a merge change, so nothing can be left stale. Some
-thousand *hot* pairs have their exact values side by side in one array: after a merge those of its two symbols, which
-lists lead to, are computed anew, and one pass over the array finds the best and its ties. That is faster than any tree,
-because thousands of pairs may tie and change together. All other pairs are bounded: with `LOWEST` in place of f, a
-lower bound of it, the formula gives an upper bound of the value, and that bound lies below a threshold. So a best hot
-value at or above the threshold is the best of all. When f falls below its `LOWEST`, the pairs of that symbol are looked
-at again; when the hot pairs run out, the driver chooses a new threshold from exact values.
+**Counting.** A merge walks the block of its pair, writes the new symbol, and adds up per distinct neighbor what the
+neighbor's pairs lose and gain. These sums update n; the merged weight updates f and N. They also give the sizes of the
+new pairs' blocks, which the log of places then fills in ascending order.
 
-Under likelihood N, and with it every value, changes at each merge. But all values are linear in log N: `hot_values`
-holds what they are where log N is 0, `hot_slopes` how they grow. The few pairs that come so near to the best that
-rounding could decide are compared by the formula itself.
+**Shortlist.** A merge of a and b lowers f(a) and f(b), which raises the value of every pair of a or b, so no value may
+be left stale. Only the best thousand or so pairs, the shortlist, keep exact values, side by side in one array. After a
+merge those of a, b and the new symbol are computed anew, and one pass over the array finds the best and counts its
+ties. This beats a tree, because thousands of pairs may tie and change together.
 
-**Back.** Every merge logs its places and what it took from which pair; rows and arena only grow. Undoing a merge pops
-what it pushed, so the state before it comes back exactly.
+**Threshold.** Every other candidate has an upper bound: its value with LOWEST, a lower bound of f, in place of f. These
+bounds lie below the threshold. So if the best listed value reaches the threshold, it is the best of all. When f falls
+below LOWEST, LOWEST is lowered and all pairs of the symbol are checked again; new pairs, and pairs whose n changes in a
+way that may raise their value, are checked at once. When no listed value reaches the threshold, or the shortlist is
+full, the driver chooses a new threshold and shortlist from the exact values of all pairs.
+
+**Likelihood.** N falls at every merge and changes all values. But they are linear in log N: `shortlist_values` holds
+them where log N is 0, `shortlist_slopes` how they grow. Pairs so close to the best that rounding could decide are
+compared by the formula of the definition itself.
+
+**Ties.** Values tie if they are equal as float64, and `pair_value` carries out the operations of the definition in its
+order. All pairs that tie at the best value are on the shortlist. Of these the one with the smallest vocabulary ids
+wins, if the settings say so, otherwise the one whose first occurrence is in the smallest cell.
+
+**Undo.** A merge logs its places, and of each pair that it changes the block and the change of n. Rows, arena and logs
+only grow. Undoing a merge writes both symbols back, restores what was logged and pops what was added, last in, first
+out. The shortlist becomes invalid and is chosen again when it is needed.
+
+**Invariants.** After every merge, forward or back (5 to 8: while the shortlist is valid):
+
+1. *Cells*: each symbol stands at its first and last cell and always spells the same text; separators never move.
+2. *Counts*: n, f and N are those of a fresh count.
+3. *Rows*: every pair that occurs has one row, which the hash table, at most half full, and the lists of both its
+   symbols lead to.
+4. *Blocks*: entries ascend, the valid ones are the occurrences of the pair, and none before FIRST is valid.
+5. *Bounds*: LOWEST is at most f (not kept under count, where no value depends on it).
+6. *Shortlist*: n, first occurrence and value of each listed pair are up to date.
+7. *Threshold*: the upper bound of every other candidate is below the threshold.
+8. *Winner*: value, ties and pair of the next merge are those of the definition.
+9. *Undo*: undoing a merge restores all numbers in use.
+
+Each is kept by the test of its name in tests/training/test_invariants.py.
 """

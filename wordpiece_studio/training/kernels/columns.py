@@ -1,4 +1,4 @@
-"""The arrays that the kernels work on: what stands in which column, and their types."""
+"""The arrays that the kernels work on: their columns and types."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from wordpiece_studio.compiled.kernels import *
 
 NOTHING = -1
-TOO_LONG = -2  # in SLOT: the pair is no candidate, ever
+TOO_LONG = -2  # in SLOT: the pair is never a candidate
 
 # Objectives.
 SCORE, LIKELIHOOD, COUNT = 0, 1, 2
@@ -21,15 +21,15 @@ LEFT, RIGHT, START, SIZE, FIRST, NEXT_BY_LEFT, NEXT_BY_RIGHT, SLOT, PAIR_COLUMNS
     LOWEST,  # a lower bound of f
     BY_LEFT,  # the last row whose left symbol it is, from which NEXT_BY_LEFT leads to the others
     BY_RIGHT,
-    HOT_BY_LEFT,  # the same for hot pairs
-    HOT_BY_RIGHT,
-    LEFT_WEIGHT,  # as a left neighbour in the merge in hand: weight and occurrences, and the row of the new pair
+    LISTED_BY_LEFT,  # the same for pairs on the shortlist
+    LISTED_BY_RIGHT,
+    LEFT_WEIGHT,  # as a left neighbor in the current merge: weight, occurrences, and the row of the new pair
     LEFT_COUNT,
     LEFT_ROW,
-    RIGHT_WEIGHT,  # as a right neighbour
+    RIGHT_WEIGHT,  # as a right neighbor
     RIGHT_COUNT,
     RIGHT_ROW,
-    NEAR_LEFT,  # not of this symbol: these two columns list the neighbours of the merge in hand
+    NEAR_LEFT,  # not about this symbol: these two columns list the neighbors in the current merge
     NEAR_RIGHT,
     SYMBOL_COLUMNS,
 ) = range(16)
@@ -43,29 +43,39 @@ LEFT, RIGHT, START, SIZE, FIRST, NEXT_BY_LEFT, NEXT_BY_RIGHT, SLOT, PAIR_COLUMNS
     MERGE_TOTAL,
     MERGE_TIES,
     MERGE_IS_NEW,
-    MERGE_ID,  # of the token, and those of its parts
+    MERGE_ID,  # vocabulary ids of the token and of its parts
     MERGE_LEFT_ID,
     MERGE_RIGHT_ID,
     MERGE_LEFT_LENGTH,
-    MERGE_COUNT,  # of places
-    MERGE_PLACES,  # where what the merge logged begins
+    MERGE_COUNT,  # number of places
+    MERGE_PLACES,  # the lengths of the logs, rows and arena before this merge
     MERGE_CHANGES,
     MERGE_PAIRS,
     MERGE_ARENA,
     MERGE_COLUMNS,
 ) = range(18)
-# Columns of `changes`: what to write back into a pair's row.
+# Columns of `changes`: what undo writes back into a pair's row.
 CHANGE_ROW, CHANGE_START, CHANGE_SIZE, CHANGE_FIRST, CHANGE_COLUMNS = range(5)
-# Columns of `hot`: a copy of what decides how good a pair is.
-HOT_ROW, HOT_LEFT, HOT_RIGHT, HOT_N, HOT_IDS, HOT_PLACE, HOT_NEXT_BY_LEFT, HOT_NEXT_BY_RIGHT, HOT_COLUMNS = range(9)
-# Entries of `scalars`; the first six are fixed for a training.
+# Columns of `shortlist`: a copy of what decides between pairs.
+(
+    LISTED_ROW,
+    LISTED_LEFT,
+    LISTED_RIGHT,
+    LISTED_N,
+    LISTED_IDS,
+    LISTED_PLACE,
+    LISTED_NEXT_BY_LEFT,
+    LISTED_NEXT_BY_RIGHT,
+    LISTED_COLUMNS,
+) = range(9)
+# Entries of `scalars`; the first six do not change during a training.
 (
     OBJECTIVE,
     TIE_BY_IDS,
     MIN_FREQUENCY,
     LONGEST,
     NAMES_COLLIDE,
-    MARGIN,  # one part in how many a symbol's f may fall before all its pairs are looked at again
+    MARGIN,  # a symbol's f may fall by 1 / MARGIN before all its pairs are checked again
     TOTAL,  # N: symbols in the corpus
     PAIRS,  # rows in use
     SYMBOLS,
@@ -73,32 +83,33 @@ HOT_ROW, HOT_LEFT, HOT_RIGHT, HOT_N, HOT_IDS, HOT_PLACE, HOT_NEXT_BY_LEFT, HOT_N
     PLACES,
     CHANGES,
     STEP,  # merges carried out
-    KNOWN,  # merges ever found
-    VOCABULARY,  # tokens
-    HOT,  # slots in use
-    HOT_IS_VALID,
-    NEARS_LEFT,  # of the merge in hand: distinct neighbours on either side
+    KNOWN,  # merges found so far, undone ones included
+    VOCABULARY,  # number of tokens
+    LISTED,  # slots of the shortlist in use
+    SHORTLIST_IS_VALID,
+    NEARS_LEFT,  # distinct neighbors on each side in the current merge
     NEARS_RIGHT,
-    BETWEEN,  # and new symbols that stand side by side, weighted and not
+    BETWEEN,  # pairs of adjacent new symbols, weighted and not
     BETWEEN_COUNT,
-    NEEDED_PAIRS,  # capacities the next merge could need
+    NEEDED_PAIRS,  # capacities that the next merge may need
     NEEDED_ARENA,
     NEEDED_PLACES,
     NEEDED_CHANGES,
     SCALARS,
 ) = range(26)
 # Entries of `reals`.
-THRESHOLD, STEEPEST, REALS = range(3)  # every pair that is not hot is worth less; the largest slope of a hot pair
+# THRESHOLD: every pair that is not on the shortlist has a lower value. STEEPEST: the largest slope on the shortlist.
+THRESHOLD, STEEPEST, REALS = range(3)
 
-# What `advance` answers.
+# What `advance` returns.
 DONE, GROW, REBUILD, NAME, STOP_SIZE, STOP_NONE, STOP_VALUE = range(7)
 
 
 class State(NamedTuple):
-    """All arrays of an engine; the comments give their shapes."""
+    """All arrays of an engine; the comments give types and shapes."""
 
     cells: Any  # int32 (n_cells,)
-    weights: Any  # int64 (n_cells,): of the word that a cell is in
+    weights: Any  # int64 (n_cells,): how often the word of this cell occurs
     pairs: Any  # int32 (capacity, PAIR_COLUMNS)
     counts: Any  # int64 (capacity of pairs,): n
     table: Any  # int32 (power of two): hash of a pair → row
@@ -110,10 +121,10 @@ class State(NamedTuple):
     places: Any  # int32 (capacity,)
     changes: Any  # int32 (capacity, CHANGE_COLUMNS)
     change_weights: Any  # int64 (capacity of changes,): what was added to n
-    hot: Any  # int64 (capacity, HOT_COLUMNS)
-    hot_values: Any  # float64 (capacity of hot,): the value, -inf if no candidate; under likelihood where log N is 0
-    hot_keys: Any  # int64 (capacity of hot,): the same memory; positive floats are in the order of their bits
-    hot_slopes: Any  # float64 (capacity of hot,): how the value grows with log N
+    shortlist: Any  # int64 (capacity, LISTED_COLUMNS)
+    shortlist_values: Any  # float64 (its capacity,): -inf if no candidate; under likelihood the value where log N is 0
+    shortlist_keys: Any  # int64, the same memory: positive floats are in the order of their bits
+    shortlist_slopes: Any  # float64 (its capacity,): how the value grows with log N
     scalars: Any  # int64 (SCALARS,)
     reals: Any  # float64 (REALS,)
 

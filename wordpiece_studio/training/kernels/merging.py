@@ -1,4 +1,4 @@
-"""Merging forth and back."""
+"""Merging, and undoing merges."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wordpiece_studio.training.kernels.pairs import add_row, find, push
 
 @kernel(NONE(STATE, INT, INT, INT))
 def name_new(s: State, new: int, token_id: int, is_new: int) -> None:
-    """Say that the merge just chosen makes the symbol `new` and this token, which may have been there before."""
+    """Record that the merge just chosen makes symbol `new` and this token; both may have existed before."""
     known, merges, symbols = s.scalars[KNOWN], s.merges, s.symbols
     left, right = s.pairs[merges[known, MERGE_ROW], LEFT], s.pairs[merges[known, MERGE_ROW], RIGHT]
     merges[known, MERGE_NEW], merges[known, MERGE_ID], merges[known, MERGE_IS_NEW] = new, token_id, is_new
@@ -25,19 +25,19 @@ def name_new(s: State, new: int, token_id: int, is_new: int) -> None:
         symbols[new, LENGTH] = symbols[left, LENGTH] + symbols[right, LENGTH]
         symbols[new, ID] = token_id
         s.frequencies[new] = symbols[new, LOWEST] = 0
-        for column in range(BY_LEFT, HOT_BY_RIGHT + 1):
+        for column in range(BY_LEFT, LISTED_BY_RIGHT + 1):
             symbols[new, column] = NOTHING
 
 
 @kernel(BOOL(STATE))
 def _has_room(s: State) -> bool:
-    """Tell whether the next merge fits whatever it finds; if not, say in `scalars` what it could need."""
+    """Return whether the arrays have room for the next merge in the worst case; write what it needs to `scalars`."""
     step, pairs, scalars = s.scalars[STEP], s.pairs, s.scalars
     merged = s.merges[step, MERGE_ROW]
     occurrences = int(pairs[merged, SIZE] - pairs[merged, FIRST])
     distinct = 2 * min(occurrences, scalars[SYMBOLS]) + 2
     entries = 2 * occurrences + 2
-    # A symbol that existed before has pairs, whose blocks move to new places when they grow.
+    # A symbol that existed before has pairs, whose blocks move when they grow.
     for side in range(2):
         row = s.symbols[s.merges[step, MERGE_NEW], BY_LEFT + side]
         while row != NOTHING:
@@ -58,7 +58,7 @@ def _has_room(s: State) -> bool:
 
 @kernel(NONE(STATE, INT, INT))
 def _change(s: State, row: int, weight: int) -> None:
-    """Log a row as it is and add `weight`, which may be negative, to its n."""
+    """Log a row as it is, then add `weight`, which may be negative, to its n."""
     change = s.scalars[CHANGES]
     s.scalars[CHANGES] += 1
     s.changes[change, CHANGE_ROW], s.change_weights[change] = row, weight
@@ -69,7 +69,7 @@ def _change(s: State, row: int, weight: int) -> None:
 
 @kernel(INT(STATE, INT, INT, INT, INT))
 def _gain(s: State, left: int, right: int, weight: int, occurrences: int) -> int:
-    """Return the row of a pair that has appeared, with room for its new occurrences behind the old ones."""
+    """Return the row of a pair that has gained occurrences, with room for them after the old ones."""
     place = find(s.pairs, s.table, left, right)
     row, old = s.table[place], 0
     if row == NOTHING:
@@ -85,7 +85,7 @@ def _gain(s: State, left: int, right: int, weight: int, occurrences: int) -> int
 
 @kernel(NONE(I4_2, I4_2, I4, INT))
 def _interleave(pairs: Any, changes: Any, arena: Any, index: int) -> None:
-    """Merge the old occurrences of a grown pair with the new ones behind them, both ascending."""
+    """Merge the old occurrences of a grown pair with the new ones after them; both ascend."""
     row, start = changes[index, CHANGE_ROW], changes[index, CHANGE_START]
     old, old_end = start + changes[index, CHANGE_FIRST], start + changes[index, CHANGE_SIZE]
     write, end = pairs[row, START], pairs[row, START] + pairs[row, SIZE]
@@ -102,15 +102,15 @@ def _interleave(pairs: Any, changes: Any, arena: Any, index: int) -> None:
 
 @kernel(INT(STATE, INT, INT, INT))
 def _join(s: State, row: int, new: int, left: int) -> int:
-    """Write the new symbol wherever the pair stands and return how much was merged, weighted.
+    """Write the new symbol wherever the pair occurs; return the weight that was merged.
 
-    Per neighbour, what its pairs lose and gain is added up in `symbols`; what stands between two new symbols, in
-    `scalars`. One loop over the places, so it is longer than a function should be.
+    What the pairs of each neighbor lose and gain is added up in `symbols`, adjacent new symbols in `scalars`. Longer
+    than a function should be, because it is one loop over the places.
     """
     cells, symbols, right = s.cells, s.symbols, s.pairs[row, RIGHT]
     left_length, length = symbols[left, LENGTH], symbols[new, LENGTH]
     merged = between = between_count = 0
-    lefts = rights = 0  # distinct neighbours
+    lefts = rights = 0  # distinct neighbors
     places = s.scalars[PLACES]
     end_of_last = NOTHING
     for entry in range(s.pairs[row, START] + s.pairs[row, FIRST], s.pairs[row, START] + s.pairs[row, SIZE]):
@@ -128,7 +128,7 @@ def _join(s: State, row: int, new: int, left: int) -> int:
                 lefts += 1
             symbols[before, LEFT_WEIGHT] += weight
             symbols[before, LEFT_COUNT] += 1
-        # A right neighbour that is about to be merged itself books what is between them.
+        # If the right neighbor is about to be merged itself, it counts what is between the two.
         if after >= 0 and not (after == left and cells[cell + length + left_length] == right):
             if not symbols[after, RIGHT_COUNT]:
                 symbols[rights, NEAR_RIGHT] = after
@@ -148,7 +148,7 @@ def _join(s: State, row: int, new: int, left: int) -> int:
 
 @kernel(NONE(STATE, INT, INT))
 def _lose(s: State, left: int, right: int) -> None:
-    """Take from the pairs of both symbols what the merge took."""
+    """Subtract from the pairs of both symbols what the merge took from them."""
     if s.scalars[BETWEEN_COUNT]:
         _change(s, s.table[find(s.pairs, s.table, right, left)], -s.scalars[BETWEEN])
     for index in range(s.scalars[NEARS_LEFT]):
@@ -161,9 +161,9 @@ def _lose(s: State, left: int, right: int) -> None:
 
 @kernel(INT(STATE, INT))
 def _gain_all(s: State, new: int) -> int:
-    """Give the pairs of the new symbol their rows and room; return the row of (new, new) if there is one."""
+    """Give the pairs of the new symbol their rows and room; return the row of (new, new), or NOTHING."""
     symbols = s.symbols
-    # Where the new symbol existed before it may also be its own neighbour.
+    # If the new symbol existed before, it may also be its own neighbor.
     between = s.scalars[BETWEEN] + symbols[new, LEFT_WEIGHT] + symbols[new, RIGHT_WEIGHT]
     count = s.scalars[BETWEEN_COUNT] + symbols[new, LEFT_COUNT] + symbols[new, RIGHT_COUNT]
     between_row = _gain(s, new, new, between, count) if count else NOTHING
@@ -182,7 +182,7 @@ def _gain_all(s: State, new: int) -> int:
 
 @kernel(NONE(STATE, INT, INT, INT, INT))
 def _write_occurrences(s: State, new: int, between_row: int, places_before: int, gains_before: int) -> None:
-    """Write the places of the new pairs into their blocks; they come out in order."""
+    """Write the occurrences of the new pairs into their blocks, in ascending order."""
     cells, symbols, pairs, arena, places = s.cells, s.symbols, s.pairs, s.arena, s.places
     length, end = symbols[new, LENGTH], s.scalars[PLACES]
     end_of_last = NOTHING
@@ -227,15 +227,15 @@ def _merge(s: State) -> None:
     between_row = _gain_all(s, new)
     _write_occurrences(s, new, between_row, places, gains)
     scalars[STEP] += 1
-    if scalars[HOT_IS_VALID]:
+    if scalars[SHORTLIST_IS_VALID]:
         after_merge(s, left, right, new, changes, pairs)
 
 
 @kernel(INT(STATE, INT, INT, FLOAT))
 def advance(s: State, step: int, size_limit: int, lowest_value: float) -> int:
-    """Merge until `step`, replaying what is known; answer DONE, a STOP, or what the driver has to do first.
+    """Merge until `step`, replaying what is known; return DONE, a STOP, or what the driver has to do first.
 
-    GROW: enlarge arrays. REBUILD: choose the hot pairs anew. NAME: say which symbol and token the merge makes.
+    GROW: enlarge the arrays. REBUILD: choose a new shortlist. NAME: name the symbol and token that the merge makes.
     """
     scalars = s.scalars
     while scalars[STEP] < step:
@@ -286,4 +286,4 @@ def retreat(s: State, target: int) -> None:
                 pairs[row, START + column] = s.changes[index, CHANGE_START + column]
         scalars[PLACES], scalars[CHANGES] = s.merges[step, MERGE_PLACES], s.merges[step, MERGE_CHANGES]
         scalars[PAIRS], scalars[ARENA] = s.merges[step, MERGE_PAIRS], s.merges[step, MERGE_ARENA]
-        scalars[HOT_IS_VALID] = 0
+        scalars[SHORTLIST_IS_VALID] = 0

@@ -1,4 +1,4 @@
-"""Pairs: their values, their rows, and the blocks of their occurrences."""
+"""Pairs: their values, their rows, and the blocks that list their occurrences."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wordpiece_studio.training.kernels.columns import *
 
 @kernel(FLOAT(INT, INT, INT, INT, INT))
 def pair_value(objective: int, n: int, left: int, right: int, total: int) -> float:
-    """Return the value of a pair; operation by operation as in :mod:`~wordpiece_studio.training.reference`."""
+    """Return the value of a pair, with the operations of :mod:`~wordpiece_studio.training.reference` in its order."""
     if objective == COUNT:
         return float(n)
     if objective == SCORE:
@@ -22,7 +22,7 @@ def pair_value(objective: int, n: int, left: int, right: int, total: int) -> flo
 
 @kernel(INT(I4_2, I4, INT, INT))
 def find(pairs: Any, table: Any, left: int, right: int) -> int:
-    """Return the place in `table` where the pair is, or the empty one where it belongs."""
+    """Return the place of a pair in `table`, or the empty place where it belongs."""
     mask = len(table) - 1
     mixed = np.uint64(left) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(right)
     mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -52,16 +52,16 @@ def add_row(s: State, place: int, left: int, right: int) -> int:
 
 @kernel(NONE(I4_2, I4, INT))
 def rehash(pairs: Any, table: Any, rows: int) -> None:
-    """Enter all rows into an empty `table`, in their order, so that they can be popped in the opposite one."""
+    """Enter all rows into an empty `table` in order, so that they can be popped in reverse order."""
     for row in range(rows):
         table[find(pairs, table, pairs[row, LEFT], pairs[row, RIGHT])] = row
 
 
 @kernel(INT(STATE, INT, I4))
 def count_pairs(s: State, cell: int, rows: Any) -> int:
-    """Count f, N, and n and occurrences of every pair from `cell` on; return the cell at which there was no room.
+    """Count f, N, and the n and occurrences of every pair from `cell` on; return the cell where room ran out.
 
-    `rows` gets the row of the pair that begins at each cell, or NOTHING.
+    `rows` receives the row of the pair that starts at each cell; where none does, it keeps NOTHING.
     """
     while cell < len(s.cells):
         left = s.cells[cell]
@@ -88,14 +88,14 @@ def count_pairs(s: State, cell: int, rows: Any) -> int:
 
 @kernel(NONE(I4_2, I4, INT, INT))
 def push(pairs: Any, arena: Any, row: int, cell: int) -> None:
-    """Write an occurrence behind the others of a pair; there must be room."""
+    """Append an occurrence to the block of a pair, which must have room."""
     arena[pairs[row, START] + pairs[row, SIZE]] = cell
     pairs[row, SIZE] += 1
 
 
 @kernel(INT(I4_2, I4, I4, INT))
 def fill_blocks(pairs: Any, arena: Any, rows: Any, count: int) -> int:
-    """Give each of the `count` pairs its block and write the occurrences into it; return the entries used."""
+    """Give each of the `count` pairs its block and fill it; return the number of entries used."""
     used = 0
     for row in range(count):
         pairs[row, START] = used

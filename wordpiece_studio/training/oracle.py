@@ -1,0 +1,334 @@
+"""Training with every setting, as slow and as obvious as the definition that it extends.
+
+`reference.py` defines counting, values, the choice of the best pair, and merging; its functions are used unchanged.
+This module adds the rest of :class:`~wordpiece_studio.training.config.TrainingConfig`: any prefix, suffixes, limits and
+layouts of the alphabet, special tokens, tie rules, floors, and the maximum token length. It also has the engine that
+trains small corpora before the fast one is loaded, and that can step back.
+
+**Identity.** A token does not identify a symbol: the word ``##a`` as a whole is written like an ``a`` inside a word.
+So symbols are strings here with a mark before their text, ``^`` at the beginning of a word and ``~`` inside; equal
+strings are the same symbol. With an empty prefix all have ``^``: then a symbol is its text alone. Vocabulary ids belong
+to tokens, so two symbols may share one.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import sys
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from wordpiece_studio.training.engine import Limits, MergeBatch, RankedPair, StopReason
+from wordpiece_studio.training.reference import (
+    Corpus,
+    Pair,
+    best_pair,
+    count,
+    count_pairs,
+    count_symbols,
+    likelihood,
+    merge,
+    pair_values,
+    score,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from wordpiece_studio.training.config import TrainingConfig
+    from wordpiece_studio.training.initial_state import TrainingInput
+
+OBJECTIVES = {"score": score, "likelihood": likelihood, "count": count}
+BEGINS, CONTINUES = "^", "~"
+
+
+def token_of(symbol: str, prefix: str) -> str:
+    """Return how the vocabulary writes a symbol.
+
+    >>> token_of("^hu", "##"), token_of("~gs", "##")
+    ('hu', '##gs')
+    """
+    return prefix + symbol[1:] if symbol[0] == CONTINUES else symbol[1:]
+
+
+def join(left: str, right: str) -> str:
+    """Return the symbol that a pair becomes.
+
+    >>> join("~g", "~s")
+    '~gs'
+    """
+    return left + right[1:]
+
+
+# Before the first merge.
+
+
+def split(word: str, config: TrainingConfig) -> list[str]:
+    """Return one symbol for each character of a word; the last one carries an attached suffix."""
+    continues = CONTINUES if config.continuing_subword_prefix else BEGINS
+    symbols = [BEGINS + word[0], *(continues + character for character in word[1:])]
+    if config.end_of_word_suffix and config.end_of_word == "attached":
+        symbols[-1] += config.end_of_word_suffix
+    return symbols
+
+
+def kept_characters(words: Sequence[tuple[str, int]], config: TrainingConfig) -> set[str]:
+    """Return the characters within the alphabet limit.
+
+    The initial alphabet comes first, whether or not it occurs, then the most frequent characters, among equals the one
+    seen first. A character that is a special token is in the vocabulary anyway, and stays.
+    """
+    frequency = count_symbols([(list(word), times) for word, times in words])
+    if config.alphabet_limit is None:
+        return set(frequency)
+    initial = {symbol[-1] for symbol in config.initial_alphabet}
+    ranked = sorted(
+        [*sorted(initial - frequency.keys()), *frequency],
+        key=lambda character: -math.inf if character in initial else -frequency[character],
+    )
+    return {*ranked[: config.alphabet_limit], *(token for token in config.special_tokens if len(token) == 1)}
+
+
+def initial_corpus(words: Iterable[tuple[str, int]], kept: set[str], config: TrainingConfig) -> Corpus:
+    """Return the words as symbols, less characters beyond the limit or the words that contain them."""
+    end: list[str] = []
+    if config.end_of_word_suffix and config.end_of_word == "symbol":
+        end = [(CONTINUES if config.continuing_subword_prefix else BEGINS) + config.end_of_word_suffix]
+    corpus: Corpus = []
+    for word, times in words:
+        if config.alphabet_overflow == "unk" and not kept.issuperset(word):
+            continue
+        symbols = [symbol for symbol, character in zip(split(word, config), word, strict=True) if character in kept]
+        if symbols:
+            corpus.append((symbols + end, times))
+    return corpus
+
+
+def initial_vocabulary(words: Sequence[tuple[str, int]], kept: set[str], config: TrainingConfig) -> list[str]:
+    """Return special tokens and alphabet in the order of their ids."""
+    corpus = initial_corpus(sorted(words), kept, config)
+    seen = [token_of(symbol, config.continuing_subword_prefix) for symbol in count_symbols(corpus)]
+    if config.alphabet == "seen":
+        alphabet = sorted({*seen, *config.initial_alphabet})
+    else:
+        bare = {character for word, _ in words for character in word if character in kept}
+        bare.update(symbol for symbol in config.initial_alphabet if len(symbol) == 1)
+        given = [token for token in config.continuing_order or () if token in seen]
+        alphabet = [*sorted(bare), *given, *seen, *(symbol for symbol in config.initial_alphabet if len(symbol) > 1)]
+    return list(dict.fromkeys([*config.special_tokens, *alphabet]))
+
+
+# At every merge.
+
+
+def candidates(
+    pairs: dict[Pair, int], symbols: dict[str, int], ids: dict[str, int], config: TrainingConfig
+) -> dict[Pair, float]:
+    """Return the value of every candidate, in the order by which ties are broken; `ids` are those of the tokens."""
+    values = pair_values(pairs, symbols, OBJECTIVES[config.objective], config.min_frequency)
+    longest, prefix = config.max_token_length, config.continuing_subword_prefix
+    if longest is not None:
+        values = {pair: value for pair, value in values.items() if len(join(*pair)[1:]) <= longest}
+    if config.tie == "ids":
+        by_ids = sorted(values, key=lambda pair: (ids[token_of(pair[0], prefix)], ids[token_of(pair[1], prefix)]))
+        values = {pair: values[pair] for pair in by_ids}
+    return values
+
+
+class _Row(NamedTuple):
+    """A merge, by the columns of the history."""
+
+    left_id: int
+    right_id: int
+    new_id: int
+    pair_frequency: int
+    left_frequency: int
+    right_frequency: int
+    symbols_before: int
+    value: float
+    ties: int
+    is_new: bool
+
+
+class _Step(NamedTuple):
+    """A merge, and the words that it changed, as they were before."""
+
+    left: str
+    right: str
+    before: dict[int, list[str]]
+
+
+class PlainEngine:
+    """See :class:`~wordpiece_studio.training.engine.Engine`.
+
+    Parameters
+    ----------
+    config
+        The settings.
+    corpus
+        The words before the first merge.
+    vocabulary
+        The tokens before the first merge.
+    """
+
+    def __init__(self, config: TrainingConfig, corpus: Corpus, vocabulary: Iterable[str]) -> None:
+        self._config = config
+        self._corpus = corpus
+        self._ids = {token: index for index, token in enumerate(vocabulary)}
+        self._steps: list[_Step] = []
+        self._current_step = 0
+        sizes = [sum(len(symbol) - 1 for symbol in symbols) for symbols, _ in corpus]
+        self._starts = list(itertools.accumulate((size + 1 for size in sizes), initial=1))  # see `initial_state`
+
+    @classmethod
+    def of(cls, input_: TrainingInput) -> PlainEngine:
+        """Return an engine that begins with prepared words."""
+        symbols = [(CONTINUES if symbol.continues else BEGINS) + symbol.text for symbol in input_.symbols]
+        starts, lengths = input_.word_starts.tolist(), input_.word_lengths.tolist()
+        corpus = [
+            ([symbols[index] for index, _ in input_.symbols_between(start, start + length)], times)
+            for start, length, times in zip(starts, lengths, input_.weights.tolist(), strict=True)
+        ]
+        return cls(input_.config, corpus, input_.vocabulary_tokens)
+
+    @property
+    def current_step(self) -> int:
+        """The number of merges carried out."""
+        return self._current_step
+
+    @property
+    def known(self) -> int:
+        """The number of merges found so far, undone ones included."""
+        return len(self._steps)
+
+    @property
+    def vocabulary(self) -> list[str]:
+        """The initial vocabulary, then the tokens of all merges found so far."""
+        return list(self._ids)
+
+    @property
+    def segmentations(self) -> list[list[str]]:
+        """The tokens of every word at this step."""
+        return [[self._token(symbol) for symbol in symbols] for symbols, _ in self._corpus]
+
+    def advance(self, merges: int, limits: Limits) -> tuple[MergeBatch, StopReason | None]:
+        """Carry out at most `merges` merges."""
+        rows: list[_Row] = []
+        places: list[list[int]] = []
+        lengths: list[int] = []
+        reason: StopReason | None = None
+        for _ in range(merges):
+            if self._current_step < len(self._steps):
+                self._merge(*self._steps[self._current_step][:2])
+                continue
+            if limits.vocab_size is not None and len(self._ids) >= limits.vocab_size:
+                reason = "vocab_size"
+                break
+            pairs, symbols = count_pairs(self._corpus), count_symbols(self._corpus)
+            values = candidates(pairs, symbols, self._ids, self._config)
+            if not values:
+                reason = self._why_none(pairs)
+                break
+            left, right = best_pair(values)
+            if limits.min_value is not None and values[left, right] < limits.min_value:
+                reason = "min_value"
+                break
+            rows.append(self._row(left, right, pairs, symbols, values))
+            places.append(self._merge(left, right))
+            lengths.append(len(left) - 1)
+        return _batch(rows, places, lengths), reason
+
+    def retreat(self, merges: int) -> None:
+        """Undo the last `merges` merges."""
+        for _ in range(merges):
+            self._current_step -= 1
+            for index, symbols in self._steps[self._current_step].before.items():
+                self._corpus[index] = symbols, self._corpus[index][1]
+
+    def forget(self, known: int, vocabulary_size: int) -> None:
+        """Undo and forget all merges after the first `known`."""
+        self.retreat(max(0, self._current_step - known))
+        del self._steps[known:]
+        while len(self._ids) > vocabulary_size:
+            self._ids.popitem()
+
+    def ranked(self, limit: int) -> list[RankedPair]:
+        """Return the best candidates at this step."""
+        pairs, symbols = count_pairs(self._corpus), count_symbols(self._corpus)
+        values = candidates(pairs, symbols, self._ids, self._config)
+        best = sorted(values, key=values.__getitem__, reverse=True)[:limit]  # equals stay in order
+        return [
+            RankedPair(
+                self._id(left), self._id(right), pairs[left, right], symbols[left], symbols[right], values[left, right]
+            )
+            for left, right in best
+        ]
+
+    def _token(self, symbol: str) -> str:
+        return token_of(symbol, self._config.continuing_subword_prefix)
+
+    def _id(self, symbol: str) -> int:
+        return self._ids[self._token(symbol)]
+
+    def _row(
+        self, left: str, right: str, pairs: dict[Pair, int], symbols: dict[str, int], values: dict[Pair, float]
+    ) -> _Row:
+        """Return the record of a new merge, and give its token an id."""
+        size, value = len(self._ids), values[left, right]
+        return _Row(
+            left_id=self._id(left),
+            right_id=self._id(right),
+            new_id=self._ids.setdefault(self._token(join(left, right)), size),
+            pair_frequency=pairs[left, right],
+            left_frequency=symbols[left],
+            right_frequency=symbols[right],
+            symbols_before=sum(symbols.values()),
+            value=value,
+            ties=sum(other == value for other in values.values()),
+            is_new=len(self._ids) > size,
+        )
+
+    def _merge(self, left: str, right: str) -> list[int]:
+        """Merge a pair in every word; return the cells where it stood."""
+        new, before, places = join(left, right), {}, []
+        corpus = list(self._corpus)
+        for index, (symbols, times) in enumerate(self._corpus):
+            merged = merge(symbols, left, right, new)
+            if len(merged) < len(symbols):
+                before[index], corpus[index] = symbols, (merged, times)
+                old = set(_standing(symbols, self._starts[index]))
+                places += [cell for cell, symbol in _standing(merged, self._starts[index]) if (cell, symbol) not in old]
+        if self._current_step == len(self._steps):
+            self._steps.append(_Step(left, right, before))
+        self._corpus, self._current_step = corpus, self._current_step + 1  # together, should Ctrl-C come between
+        return places
+
+    def _why_none(self, pairs: dict[Pair, int]) -> StopReason:
+        if not pairs:
+            return "no_pair"
+        return "min_frequency" if max(pairs.values()) < self._config.min_frequency else "max_token_length"
+
+
+def train(words: Sequence[tuple[str, int]], config: TrainingConfig) -> tuple[PlainEngine, MergeBatch]:
+    """Return an engine that has trained on these words until a stop rule held, and all merges; time has no limit."""
+    kept = kept_characters(words, config)
+    engine = PlainEngine(config, initial_corpus(words, kept, config), initial_vocabulary(words, kept, config))
+    merges = sys.maxsize if config.max_merges is None else config.max_merges
+    return engine, engine.advance(merges, Limits(config.vocab_size, config.min_value))[0]
+
+
+def _standing(symbols: list[str], cell: int) -> list[tuple[int, str]]:
+    """Return each symbol of a word that starts at `cell`, with the cell where the symbol starts."""
+    starts = itertools.accumulate((len(symbol) - 1 for symbol in symbols), initial=cell)
+    return list(zip(starts, symbols, strict=False))
+
+
+def _batch(rows: list[_Row], places: list[list[int]], lengths: list[int]) -> MergeBatch:
+    return MergeBatch(
+        columns={name: np.array([row[index] for row in rows]) for index, name in enumerate(_Row._fields)},
+        position_counts=np.array([len(cells) for cells in places], dtype=np.int64),
+        positions=np.array([cell for cells in places for cell in cells], dtype=np.int32),
+        left_lengths=np.array(lengths, dtype=np.int64),
+    )
