@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent
+from PySide6.QtCore import QCoreApplication, QEvent, QTimer
 
 from wordpiece_studio.corpus.counting.counting import count_texts
+from wordpiece_studio.session.background_job import BackgroundJob
 from wordpiece_studio.session.records import TrainerState
 from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.training.config import TrainingConfig
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
     from PySide6.QtWidgets import QWidget
     from pytestqt.qtbot import QtBot
+
+_SOON_MS = 100
+"""What is put off for longer waits for the person."""
 
 COURSE = (
     "This is the Hugging Face Course.",
@@ -55,8 +59,8 @@ class Bench:
         self.qtbot.waitUntil(condition, timeout=20_000)
 
     def settle(self) -> None:
-        """Let the panes refresh and the engine answer."""
-        self.qtbot.wait(30)
+        """Run until the panes have refreshed, and the engine has answered; while it learns they are never done."""
+        self.wait(lambda: self.model.is_busy or not any(has_more_to_do(pane) for pane in self.panes))
         QCoreApplication.processEvents()
 
     def seek(self, step: int) -> None:
@@ -69,6 +73,13 @@ class Bench:
             pane.close()
             pane.deleteLater()
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+
+
+def has_more_to_do(part: QWidget) -> bool:
+    """Tell whether something has put something off for a moment, or is looking something up."""
+    timers, jobs = part.findChildren(QTimer), part.findChildren(BackgroundJob)
+    soon = (timer for timer in timers if timer.isSingleShot() and timer.interval() <= _SOON_MS)
+    return any(timer.isActive() for timer in soon) or any(job.is_running for job in jobs)
 
 
 @pytest.fixture
