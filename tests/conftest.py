@@ -43,6 +43,9 @@ _QT_FIXTURES = {"qtbot", "qapp", "qtlog", "qtmodeltester"}
 _QT_PACKAGES = ("PySide6", "pytestqt", "pyqtgraph", "wordpiece_studio.session", "wordpiece_studio.ui")
 _QT_FOLDERS = {"model", "monkey", "ui"}
 
+_WINDOW_FIXTURES = {"studio", "empty_studio", "driver", "start", "projects"}
+_WINDOWS_EACH = 3
+
 _LEFT_OUT = pytest.StashKey[list[str]]()
 _QT_PROBLEM = pytest.StashKey["str | None"]()
 
@@ -125,16 +128,33 @@ def pytest_collection_finish() -> None:
         typer.get_command = cache(typer.get_command)
 
 
-@pytest.hookimpl(trylast=True)  # of those that the markers leave
-def pytest_collection_modifyitems(items: list[pytest.Item], config: pytest.Config) -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(items: list[pytest.Item], config: pytest.Config) -> Iterator[None]:
+    tests = config.rootpath / "tests"
+    if all(config.rootpath / argument == tests for argument in config.args):
+        _mark_window_tests(items)
+    yield
     every = config.getoption("every")
-    if every > 1:
-        seen: Counter[Path] = Counter()
-        kept = []
-        for item in items:
-            kept += [item] if seen[item.path] % every == 0 else []
+    seen: Counter[Path] = Counter()
+    kept = []
+    for item in items:
+        kept += [item] if seen[item.path] % every == 0 else []
+        seen[item.path] += 1
+    items[:] = kept
+
+
+def _mark_window_tests(items: list[pytest.Item]) -> None:
+    """Leave every third test of a whole window in each file to the default run, and the others to the slow one.
+
+    Only where no files or folders are named: else all of theirs run.
+    """
+    seen: Counter[Path] = Counter()
+    for item in items:
+        is_chosen = any(item.get_closest_marker(name) for name in ("slow", "exhaustive"))
+        if not is_chosen and _WINDOW_FIXTURES.intersection(getattr(item, "fixturenames", ())):
+            if seen[item.path] % _WINDOWS_EACH:
+                item.add_marker(pytest.mark.slow)
             seen[item.path] += 1
-        items[:] = kept
 
 
 @cache  # asked for each test, of its file
